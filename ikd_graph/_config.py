@@ -1,0 +1,122 @@
+"""The only home of Numba decorators: one set of flags, one cache, one way to run in parallel."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import os
+import threading
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+
+CACHE_SWITCH = "IKD_GRAPH_NUMBA_CACHE"
+"""Environment variable: ``0`` compiles afresh in every process and writes nothing to disk."""
+
+_FLAGS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
+# Only explicit prange loops run in parallel: Numba's own rewriting of array expressions would sum
+# across threads, and such a sum changes its bits with the number of threads.
+_PRANGE_ONLY = {
+    "prange": True,
+    "comprehension": False,
+    "reduction": False,
+    "inplace_binop": False,
+    "setitem": False,
+    "numpy": False,
+    "stencil": False,
+    "fusion": False,
+}
+_HOME_PROCESS = os.getpid()
+# Numba's workqueue layer aborts the process when two Python threads enter it together.
+_ONE_AT_A_TIME = threading.RLock()
+_log = logging.getLogger(__name__)
+
+
+@functools.cache
+def source_stamp(folder: str) -> str:
+    """Digest of every source file in a folder, so that an edit in any of them is seen.
+
+    Numba stamps a cached function with its own file only and would go on serving code into which a
+    callee of another file was inlined before that callee was edited.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(Path(folder).glob("*.py")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class _FolderCache(FunctionCache):
+    """Numba's on-disk cache, stamped with the whole folder and silent where it cannot write."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        super().__init__(py_func)
+        folder = Path(py_func.__code__.co_filename).parent
+        self._cache_file._source_stamp = source_stamp(str(folder))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except (OSError, EOFError) as error:
+            _log.debug("compiled cache not read: %s", error)
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _log.debug("compiled cache not written: %s", error)
+
+
+def _with_cache(dispatcher: Any) -> Any:
+    """Turn the cache of a dispatcher on, or leave it off where there is no place for one."""
+    if os.environ.get(CACHE_SWITCH, "1") == "0" or not hasattr(dispatcher, "_cache"):
+        return dispatcher
+    try:
+        dispatcher._cache = _FolderCache(dispatcher.py_func)
+    except (RuntimeError, OSError, AttributeError) as error:
+        _log.debug("no compiled cache for %s: %s", dispatcher.py_func.__name__, error)
+    return dispatcher
+
+
+def jit(function: Callable[..., Any]) -> Any:
+    """Compile a function without parallel loops (called from Python or from other kernels)."""
+    return _with_cache(numba.njit(**_FLAGS)(function))
+
+
+class ParallelKernel:
+    """A compiled kernel with a parallel and a serial body made from one source.
+
+    The serial twin runs when one thread is asked for and in a forked child, where entering GNU
+    OpenMP again would end the process. Both give the same bits: each iteration of a ``prange``
+    writes its own rows only.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        # The cache names files by qualified name: the twins must not share one.
+        twin = types.FunctionType(
+            function.__code__, function.__globals__, function.__name__, function.__defaults__
+        )
+        twin.__qualname__ = function.__qualname__ + "_serial"
+        twin.__module__ = function.__module__
+        self.py_func = function
+        self.serial = _with_cache(numba.njit(**_FLAGS)(twin))
+        self.parallel = _with_cache(numba.njit(parallel=_PRANGE_ONLY, **_FLAGS)(function))
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        """Run with the number of threads that this Python thread has set."""
+        if numba.get_num_threads() == 1 or os.getpid() != _HOME_PROCESS:
+            return self.serial(*args)
+        with _ONE_AT_A_TIME:
+            return self.parallel(*args)
+
+
+def pjit(function: Callable[..., Any]) -> ParallelKernel:
+    """Compile a function whose ``prange`` loops run in parallel (called from Python only)."""
+    return ParallelKernel(function)

@@ -1,0 +1,17 @@
+"""Everything Numba compiles and nothing else.
+
+Submodules load on first use: importing the package neither imports Numba nor compiles.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+_SUBMODULES = ("alignment", "cliques", "geodesics", "graph", "stress")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

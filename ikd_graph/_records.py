@@ -1,0 +1,64 @@
+"""Plain records that modules hand to one another, across the Numba border too."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class CsrGraph(NamedTuple):
+    """Undirected weighted graph, each edge stored from both ends, no self loops.
+
+    Rows are sorted by node. A weight may be an explicit zero (``-log 1`` is one): an edge is an
+    edge because it is stored, never because its weight is not zero.
+    """
+
+    indptr: NDArray[np.int64]  # (n + 1,) row starts
+    indices: NDArray[np.int32]  # (m,) neighbours, sorted in each row
+    weights: NDArray[np.float64]  # (m,) correlations
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.indptr.size - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges."""
+        return self.indices.size // 2
+
+
+class Blocks(NamedTuple):
+    """Ragged list of node sets (cliques or merged blocks), the members of each sorted."""
+
+    indptr: NDArray[np.int64]  # (n_blocks + 1,) block starts
+    members: NDArray[np.int32]  # (total,) nodes, sorted in each block
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return self.indptr.size - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of nodes in each block, (n_blocks,)."""
+        return np.diff(self.indptr)
+
+
+class RigidMap(NamedTuple):
+    """Rotation or reflection, then translation: ``points @ rotation + translation``."""
+
+    rotation: NDArray[np.float64]  # (m, m) orthogonal
+    translation: NDArray[np.float64]  # (m,)
+
+
+class Embedding(NamedTuple):
+    """Coordinates with the spectrum they came from; values and vectors travel together."""
+
+    coordinates: NDArray[np.float64]  # (n, m)
+    eigenvalues: NDArray[np.float64]  # (m,) leading eigenvalues of the Gram matrix, descending
+    explained_variance_ratio: NDArray[np.float64]  # (m,) lambda_i^2 / sum of all lambda^2
+    negative_mass: float  # share of sum lambda^2 in negative eigenvalues
+    reference: int  # index of the reference point, -1 for the centre

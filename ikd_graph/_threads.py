@@ -1,0 +1,97 @@
+"""One context for the threads of Numba and BLAS together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+_guard = threading.Lock()
+_inside = 0
+_limits: Any = None
+
+
+def _enter_single_blas() -> None:
+    """Set BLAS to one thread when the first fit of the process enters."""
+    global _inside, _limits
+    with _guard:
+        if _inside == 0:
+            _limits = threadpool_limits(1, user_api="blas")
+        _inside += 1
+
+
+def _leave_single_blas() -> None:
+    """Restore BLAS when the last fit of the process leaves.
+
+    Counted, because the setting belongs to the process: the first of two overlapping fits to
+    leave must not change it under the other, and the second must not restore what the first set.
+    """
+    global _inside, _limits
+    with _guard:
+        _inside -= 1
+        if _inside == 0:
+            _limits.restore_original_limits()
+            _limits = None
+
+
+@contextmanager
+def limit_threads(n_jobs: int | None = None) -> Iterator[int]:
+    """Run a block with ``n_jobs`` Numba threads and BLAS on one thread.
+
+    BLAS stays on one thread for any ``n_jobs``: its own threads change the last bits of results
+    and trip over busy machines. What is worth running in parallel is cut into fixed blocks
+    (``map_blocks``) or compiled loops, so that results do not depend on ``n_jobs``.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in scikit-learn: None is 1 unless a joblib context says otherwise, -1 is all cores.
+
+    Yields
+    ------
+    int
+        The number of threads in force.
+    """
+    import numba
+
+    threads = max(1, min(effective_n_jobs(n_jobs), numba.config.NUMBA_NUM_THREADS))
+    before = numba.get_num_threads()
+    _enter_single_blas()
+    try:
+        numba.set_num_threads(threads)
+        yield threads
+    finally:
+        numba.set_num_threads(before)
+        _leave_single_blas()
+
+
+def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> None:
+    """Call ``work(start, stop)`` for fixed blocks of rows, in this thread's number of threads.
+
+    The blocks do not depend on the number of threads, and each call owns the rows it writes.
+
+    Parameters
+    ----------
+    work : callable
+        Function of the first row and the row after the last.
+    n_rows : int
+        Number of rows in all.
+    block : int
+        Number of rows in a block.
+    """
+    import numba
+
+    starts = range(0, n_rows, block)
+    threads = min(numba.get_num_threads(), len(starts))
+    if threads <= 1:
+        for start in starts:
+            work(start, min(start + block, n_rows))
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        # list() so that an exception in a block reaches the caller.
+        list(pool.map(lambda start: work(start, min(start + block, n_rows)), starts))

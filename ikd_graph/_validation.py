@@ -1,0 +1,118 @@
+"""The only home of "must be" messages: each names the thing, the rule, the value and the cure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise unless ``value`` is one of the names in ``choices``."""
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        listed = ", ".join(repr(choice) for choice in known)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}")
+
+
+def check_integer(name: str, value: Any, low: int, high: int | None = None, cure: str = "") -> int:
+    """Raise unless ``value`` is an integer with ``low <= value <= high``."""
+    rule = f"at least {low}" if high is None else f"from {low} to {high}"
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or value < low or (high is not None and value > high):
+        raise ValueError(f"{name} must be an integer {rule}, got {value!r}{_cure(cure)}")
+    return int(value)
+
+
+def check_fraction(name: str, value: Any, cure: str = "") -> float:
+    """Raise unless ``value`` lies strictly between 0 and 1."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < value < 1.0:
+        raise ValueError(f"{name} must lie in (0, 1), got {value!r}{_cure(cure)}")
+    return float(value)
+
+
+def check_positive(name: str, value: Any, high: float = np.inf, cure: str = "") -> float:
+    """Raise unless ``value`` is a finite number with ``0 < value <= high``."""
+    rule = "positive and finite" if high == np.inf else f"in (0, {high:g}]"
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0.0 < value <= high or not np.isfinite(value):
+        raise ValueError(f"{name} must be {rule}, got {value!r}{_cure(cure)}")
+    return float(value)
+
+
+def check_components(n_components: int, n_samples: int) -> int:
+    """Raise unless a latent of ``n_components`` can be found from ``n_samples`` points."""
+    count = check_integer("n_components", n_components, 1)
+    if count >= n_samples:
+        raise ValueError(
+            f"n_components must be less than the number of points, got n_components={count} "
+            f"for n_samples={n_samples}; {n_samples} points span at most {n_samples - 1} dimensions"
+        )
+    return count
+
+
+def check_enough_rows(n_samples: int) -> None:
+    """Raise unless there are at least two points."""
+    if n_samples < 2:
+        raise ValueError(
+            f"X must have at least 2 rows (points), got n_samples = {n_samples}; "
+            "rows are points and columns are observed dimensions: pass X.T if it is the other way"
+        )
+
+
+def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
+    """Raise if a row has no spread, so that its correlation with any other is 0 / 0.
+
+    Parameters
+    ----------
+    spread : (n,) float64
+        Norm of each row (after centring, where the affinity centres).
+    affinity : str
+        Name of the affinity, for the message.
+    """
+    flat = np.flatnonzero(~(spread > 0.0))
+    if flat.size:
+        what = "all zero" if affinity == "cosine" else "constant"
+        raise ValueError(
+            f"rows of X must vary for affinity={affinity!r}, got {flat.size} {what} row(s): "
+            f"{_few(flat)}; drop them, or use affinity='euclidean' or 'cosine' where a row's level "
+            "carries the signal"
+        )
+
+
+def check_symmetric(name: str, matrix: Any, tolerance: float = 1e-8) -> None:
+    """Raise unless a dense or sparse matrix is square and symmetric."""
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"{name} must be square (n_samples, n_samples), got shape {tuple(matrix.shape)}; "
+            "use affinity='correlation' for a table of measurements"
+        )
+    if sp.issparse(matrix):
+        gap = abs(matrix - matrix.T)
+        worst = float(gap.max()) if gap.nnz else 0.0
+        scale = float(abs(matrix).max()) if matrix.nnz else 0.0
+    else:
+        scale = float(np.abs(matrix).max(initial=0.0))
+        worst = 0.0
+        for start in range(0, matrix.shape[0], 512):
+            part = slice(start, start + 512)
+            worst = max(worst, float(np.abs(matrix[part] - matrix[:, part].T).max(initial=0.0)))
+    if worst > tolerance * max(scale, 1.0):
+        raise ValueError(
+            f"{name} must be symmetric, got entries that differ from their mirror image by up to "
+            f"{worst:.3g}; pass (K + K.T) / 2 if the difference is noise"
+        )
+
+
+def _cure(text: str) -> str:
+    return f"; {text}" if text else ""
+
+
+def _few(values: NDArray[np.intp], limit: int = 5) -> str:
+    """First few values in words."""
+    shown = ", ".join(str(int(value)) for value in values[:limit])
+    return shown if values.size <= limit else f"{shown}, ... ({values.size} in all)"

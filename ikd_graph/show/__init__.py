@@ -1,0 +1,1 @@
+"""Everything to look at: pictures and pages."""

@@ -1,0 +1,1 @@
+"""Everything for comparing: data, peers, measures, experiments."""
