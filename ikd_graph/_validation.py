@@ -19,6 +19,16 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name} must be one of {listed}; got {value!r}")
 
 
+def check_kernel(value: Any, choices: Iterable[str]) -> None:
+    """Raise unless ``value`` is the name of a kernel."""
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        listed = ", ".join(repr(choice) for choice in known)
+        raise ValueError(
+            f"kernel must be one of {listed} or an instance from ikd_graph.kernels; got {value!r}"
+        )
+
+
 def check_integer(name: str, value: Any, low: int, high: int | None = None, cure: str = "") -> int:
     """Raise unless ``value`` is an integer with ``low <= value <= high``."""
     rule = f"at least {low}" if high is None else f"from {low} to {high}"
@@ -116,3 +126,17 @@ def _few(values: NDArray[np.intp], limit: int = 5) -> str:
     """First few values in words."""
     shown = ", ".join(str(int(value)) for value in values[:limit])
     return shown if values.size <= limit else f"{shown}, ... ({values.size} in all)"
+
+
+def check_reference(value: Any, names: Iterable[str], n_samples: int) -> None:
+    """Raise unless ``value`` names a reference point or is the index of a point."""
+    known = tuple(names)
+    is_index = isinstance(value, Integral) and not isinstance(value, bool)
+    inside = isinstance(value, Integral) and -n_samples <= value < n_samples
+    if (is_index and inside) or (isinstance(value, str) and value in known):
+        return
+    listed = ", ".join(repr(name) for name in known)
+    raise ValueError(
+        f"reference must be one of {listed} or the index of a point (0 to {n_samples - 1}); "
+        f"got {value!r}"
+    )

@@ -1,0 +1,316 @@
+"""Rows of X to the covariance between points, on the scale where a variance is 1, and its precision.
+
+Points are rows; each observed dimension is one draw of the process, so the covariance between two
+ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section 2.2).
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._threads import map_blocks
+from ._validation import check_choice, check_rows_vary
+
+Floats = NDArray[np.float64]
+
+AFFINITIES = ("correlation", "cosine", "covariance")
+"""Affinities that are inner products of scaled rows."""
+
+FLOOR = 1e-3
+"""Smallest correlation that is inverted; what lies below says "far apart" and no more."""
+
+_BLOCK = 256
+
+__all__ = [
+    "AFFINITIES",
+    "FLOOR",
+    "correlation",
+    "cosine",
+    "covariance",
+    "gram",
+    "into_domain",
+    "sampling_variance",
+    "scale_to_correlation",
+    "unit_rows",
+]
+
+
+def unit_rows(X: ArrayLike, affinity: str = "correlation") -> Floats:
+    """Rows U for which ``U @ U.T`` is the affinity between points.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+    affinity : {"correlation", "cosine", "covariance"}
+        "correlation" centres each row and scales it to length 1; "cosine" scales only (the
+        process has mean zero, Eq. 1); "covariance" centres each row and divides all by one
+        number, the root of the mean variance (Alg. 1, lines 2 and 3).
+
+    Returns
+    -------
+    (n_samples, n_features) ndarray of float64
+        Scaled rows.
+
+    Raises
+    ------
+    ValueError
+        If a row has no spread (correlation, cosine), or none has (covariance).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> rows = covariance.unit_rows([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]])
+    >>> (rows @ rows.T).round(12)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    check_choice("affinity", affinity, AFFINITIES)
+    rows = np.array(X, dtype=np.float64, order="C")
+    # Before squares are taken: rows of 1e-200 or 1e200 are as good as any.
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    if affinity == "covariance":
+        largest[:] = largest.max(initial=0.0)
+    rows /= np.where(largest > 0.0, largest, 1.0)[:, None]
+    if affinity != "cosine":
+        rows -= rows.mean(axis=1, keepdims=True)
+    spread = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    # What centring leaves of a constant row is rounding, not spread.
+    spread[spread <= 1e-13 * np.sqrt(rows.shape[1])] = 0.0
+    if affinity == "covariance":
+        spread[:] = np.sqrt(np.mean(spread**2))
+    check_rows_vary(spread, affinity)
+    rows /= spread[:, None]
+    return rows
+
+
+def gram(rows: NDArray[np.floating]) -> Floats:
+    """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
+
+    Parameters
+    ----------
+    rows : (n, p) ndarray of float
+        Scaled rows, see `unit_rows`.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        ``rows @ rows.T``, exactly symmetric.
+    """
+    n = rows.shape[0]
+    out = np.empty((n, n))
+
+    def fill(start: int, stop: int) -> None:
+        # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
+        part = rows[start:stop] @ rows[start:].T
+        square = part[:, : stop - start]
+        part[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
+        out[start:stop, start:] = part
+        out[start:, start:stop] = part.T
+
+    map_blocks(fill, n, _BLOCK)
+    return out
+
+
+def correlation(X: ArrayLike) -> Floats:
+    """Pearson correlation between rows.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Correlations in [-1, 1], ones on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If a row is constant.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.correlation([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]).round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    return _bounded(gram(unit_rows(X, "correlation")))
+
+
+def cosine(X: ArrayLike) -> Floats:
+    """Cosine between rows: the correlation of a process whose mean is known to be zero.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Cosines in [-1, 1], ones on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If a row is zero.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.cosine([[1.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[1.    , 0.7071],
+           [0.7071, 1.    ]])
+    """
+    return _bounded(gram(unit_rows(X, "cosine")))
+
+
+def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:
+    """Sample covariance between rows (Li & Wu 2024, Alg. 1, line 2).
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+    centre : bool
+        Subtract the mean of each row and divide by ``n_features - 1``; else take the mean as
+        known to be zero and divide by ``n_features``.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Covariances, in the units of X squared.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.covariance([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    rows = np.array(X, dtype=np.float64, order="C")
+    n_features = rows.shape[1]
+    if centre:
+        rows -= rows.mean(axis=1, keepdims=True)
+    return gram(rows) / max(n_features - centre, 1)
+
+
+def scale_to_correlation(cov: ArrayLike) -> tuple[Floats, float]:
+    """Divide a covariance by its mean diagonal (Li & Wu 2024, Alg. 1, line 3).
+
+    Parameters
+    ----------
+    cov : (n, n) array_like of float64, symmetric
+        Covariances between points.
+
+    Returns
+    -------
+    scaled : (n, n) ndarray of float64
+        Covariances on the scale where the variance is 1.
+    variance : float
+        The mean diagonal.
+
+    Raises
+    ------
+    ValueError
+        If the mean diagonal is not positive.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.scale_to_correlation([[2.0, 1.0], [1.0, 2.0]])[1]
+    2.0
+    """
+    matrix = np.asarray(cov, dtype=np.float64)
+    variance = float(np.mean(np.diagonal(matrix)))
+    if not variance > 0.0:
+        raise ValueError(
+            f"the diagonal of a covariance must have a positive mean, got {variance:.3g}; "
+            "a precomputed X holds covariances (large is near), not distances"
+        )
+    return matrix / variance, variance
+
+
+def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:
+    """Correlations lifted into [floor, 1], where every kernel can be inverted.
+
+    Parameters
+    ----------
+    corr : (n, n) ndarray of float64
+        Covariances on the scale where the variance is 1.
+    floor : float
+        Smallest value that is inverted.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        Values in [floor, 1], ones on the diagonal.
+
+    Warns
+    -----
+    UserWarning
+        With the count of pairs that lay at or below zero or above the variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> covariance.into_domain(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    upper = corr[np.triu_indices(corr.shape[0], 1)]
+    below = int(np.count_nonzero(upper <= 0.0))
+    # Rounding puts the correlation of two equal rows a few bits above 1.
+    above = int(np.count_nonzero(upper > 1.0 + 1e-9))
+    if below or above:
+        warnings.warn(
+            f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
+            f"variance; they were set to {floor:g} and 1. Such pairs carry no distance: "
+            "strategy='geodesic' or 'blockwise' does without them",
+            UserWarning,
+            stacklevel=2,
+        )
+    clipped = np.clip(corr, floor, 1.0)
+    np.fill_diagonal(clipped, 1.0)
+    return clipped
+
+
+def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
+    """Sampling variance of a correlation from ``n_observed`` independent dimensions.
+
+    To first order (1 - r^2)^2 / N: the exact form of the paper's sketch in Eq. 11.
+
+    Parameters
+    ----------
+    corr : array_like of float64
+        Correlations, any shape.
+    n_observed : int
+        Number N of observed dimensions.
+
+    Returns
+    -------
+    ndarray of float64
+        Variances, the same shape.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> float(covariance.sampling_variance(0.0, 100))
+    0.01
+    """
+    return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / n_observed
+
+
+def _bounded(corr: Floats) -> Floats:
+    """Correlations with rounding beyond [-1, 1] taken off and ones on the diagonal, in place."""
+    np.clip(corr, -1.0, 1.0, out=corr)
+    np.fill_diagonal(corr, 1.0)
+    return corr

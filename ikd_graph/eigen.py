@@ -1,0 +1,260 @@
+r"""Squared distances to coordinates: reference point, Gram matrix, leading eigenpairs.
+
+The eigen core of inverse kernel decomposition (Li & Wu 2024, Alg. 1, Eq. 4, 5, 8 and 9). With a
+reference point r the Gram matrix is g_ij = (d_ir + d_rj - d_ij) / 2; with the centre of all points
+as the reference it is the doubly centred -J D J / 2 of classical scaling.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ._records import Embedding
+from ._threads import map_blocks
+from ._validation import check_components, check_reference, check_symmetric
+
+Floats = NDArray[np.float64]
+
+REFERENCES = ("min_max", "min_mean", "center")
+CENTRE = -1
+
+# Below this LAPACK's full spectrum is as fast as Lanczos for its leading part.
+_FULL_SPECTRUM = 400
+_BLOCK = 256
+
+__all__ = ["CENTRE", "REFERENCES", "coordinates", "gram_matrix", "pin_signs", "reference_index"]
+
+
+def reference_index(sq_dist: Floats, reference: str | int) -> int:
+    """Index of the reference point (Li & Wu 2024, Section 2.5).
+
+    Parameters
+    ----------
+    sq_dist : (n, n) ndarray of float64, symmetric
+        Squared distances.
+    reference : {"min_max", "min_mean", "center"} or int
+        The point whose largest (the paper's choice) or mean distance is smallest, the centre of
+        all points, or an index. Among equal largest distances the smallest mean decides, so that
+        the order of the rows does not.
+
+    Returns
+    -------
+    int
+        An index, or -1 for the centre.
+
+    Raises
+    ------
+    ValueError
+        If the name is not known or the index out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import eigen
+    >>> line = np.subtract.outer(np.arange(5.0), np.arange(5.0)) ** 2
+    >>> eigen.reference_index(line, "min_max")
+    2
+    """
+    check_reference(reference, REFERENCES, sq_dist.shape[0])
+    if isinstance(reference, Integral):
+        return int(reference) % sq_dist.shape[0]
+    if reference == "center":
+        return CENTRE
+    mean = sq_dist.mean(axis=1)
+    if reference == "min_mean":
+        return int(np.argmin(mean))
+    largest = sq_dist.max(axis=1)
+    best = np.flatnonzero(largest <= largest.min() * (1.0 + 1e-12))
+    return int(best[np.argmin(mean[best])])
+
+
+def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
+    """Gram matrix of the points seen from the reference point (Li & Wu 2024, Eq. 4).
+
+    Parameters
+    ----------
+    sq_dist : (n, n) ndarray of float64, symmetric
+        Squared distances.
+    reference : int
+        Index of the reference point, or -1 for the centre.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        Inner products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import eigen
+    >>> eigen.gram_matrix(np.array([[0.0, 4.0], [4.0, 0.0]]), 0)
+    array([[0., 0.],
+           [0., 4.]])
+    """
+    offset, constant = _offset(sq_dist, reference)
+    return 0.5 * (offset[:, None] + offset[None, :] - sq_dist) - constant
+
+
+def coordinates(sq_dist: Floats, n_components: int, reference: str | int = "center") -> Embedding:
+    """Coordinates whose squared distances come nearest to those given.
+
+    The optimal rank-M positive semi-definite approximation of the Gram matrix (Li & Wu 2024,
+    Eq. 8 and 9): its M leading eigenpairs, each vector scaled by the root of its value.
+
+    Parameters
+    ----------
+    sq_dist : (n, n) ndarray of float64, symmetric
+        Squared distances between points, zeros on the diagonal. They need not be Euclidean.
+    n_components : int
+        Number M of coordinates, less than n.
+    reference : {"min_max", "min_mean", "center"} or int
+        Reference point, see `reference_index`.
+
+    Returns
+    -------
+    Embedding
+        Coordinates (n, M) seen from the reference point, eigenvalues (descending, negative ones
+        kept as they are), ``lambda_m^2 / sum_t lambda_t^2`` per component, whose sum is the
+        paper's explained variance ratio, the share of ``sum_t lambda_t^2`` in negative
+        eigenvalues (above 400 points that of the M + 1 most negative ones, a lower bound), and
+        the index of the reference point.
+
+    Raises
+    ------
+    ValueError
+        If there are too many components, or the matrix is not square, symmetric and finite.
+
+    Warns
+    -----
+    UserWarning
+        If fewer than M eigenvalues are positive; the coordinates beyond are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import eigen
+    >>> line = np.subtract.outer(np.arange(3.0), np.arange(3.0)) ** 2
+    >>> np.abs(eigen.coordinates(line, 1).coordinates.ravel()).round(6)
+    array([1., 0., 1.])
+    """
+    check_symmetric("sq_dist", sq_dist)
+    n = sq_dist.shape[0]
+    check_components(n_components, n)
+    index = reference_index(sq_dist, reference)
+    if n <= _FULL_SPECTRUM or n_components > n // 4:
+        values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
+    else:
+        values, vectors, negative, total = _lanczos(sq_dist, index, n_components)
+    vectors = pin_signs(vectors)
+    noise = 1e-12 * max(float(values[0]), 0.0)
+    missing = int(np.count_nonzero(values <= noise))
+    if missing and float(sq_dist.max()) > 0.0:
+        warnings.warn(
+            f"{missing} of the {n_components} leading eigenvalues are not positive: the distances "
+            f"span {n_components - missing} dimension(s); the coordinates beyond are zero",
+            UserWarning,
+            stacklevel=2,
+        )
+    share = values**2 / total if total > 0.0 else np.zeros_like(values)
+    scaled = vectors * np.sqrt(np.where(values > noise, values, 0.0))
+    mass = negative / total if total > 0.0 else 0.0
+    return Embedding(scaled, values, share, mass, index)
+
+
+def pin_signs(vectors: Floats) -> Floats:
+    """Columns turned so that the entry of largest magnitude is positive.
+
+    A vector and its negative are both right; pinned, two runs can be compared.
+
+    Parameters
+    ----------
+    vectors : (n, m) ndarray of float64
+        Vectors in columns.
+
+    Returns
+    -------
+    (n, m) ndarray of float64
+        The same vectors up to their signs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import eigen
+    >>> eigen.pin_signs(np.array([[1.0], [-2.0]])).ravel()
+    array([-1.,  2.])
+    """
+    magnitude = np.abs(vectors)
+    # Entries within rounding of the peak compete; the order of rows must not choose among them,
+    # so the sign of their sum does.
+    near = magnitude >= magnitude.max(axis=0) * (1.0 - 1e-9)
+    sign = np.sign(np.where(near, vectors, 0.0).sum(axis=0))
+    return vectors * np.where(sign == 0.0, 1.0, sign)
+
+
+def _offset(sq_dist: Floats, reference: int) -> tuple[Floats, float]:
+    """Row term and constant of the Gram matrix: g_ij = (o_i + o_j - d_ij) / 2 - c."""
+    if reference == CENTRE:
+        offset = sq_dist.mean(axis=1)
+        return offset, 0.5 * float(offset.mean())
+    return sq_dist[reference].copy(), 0.0
+
+
+def _full_spectrum(
+    sq_dist: Floats, reference: int, n_components: int
+) -> tuple[Floats, Floats, float, float]:
+    """Leading eigenpairs, squared negative eigenvalues and all squared eigenvalues, by LAPACK."""
+    values, vectors = eigh(
+        gram_matrix(sq_dist, reference), driver="evd", overwrite_a=True, check_finite=False
+    )
+    negative = float(np.sum(np.minimum(values, 0.0) ** 2))
+    total = float(np.sum(values**2))
+    order = slice(None, -n_components - 1, -1)
+    return values[order].copy(), vectors[:, order].copy(), negative, total
+
+
+def _lanczos(
+    sq_dist: Floats, reference: int, n_components: int
+) -> tuple[Floats, Floats, float, float]:
+    """As `_full_spectrum`, by Lanczos on the distances themselves: no Gram matrix is formed."""
+    n = sq_dist.shape[0]
+    offset, constant = _offset(sq_dist, reference)
+
+    def product(vector: Floats) -> Floats:
+        flat = vector.ravel()
+        out = np.empty(n)
+
+        def fill(start: int, stop: int) -> None:
+            out[start:stop] = sq_dist[start:stop] @ flat
+
+        map_blocks(fill, n, _BLOCK * 4)
+        total = flat.sum()
+        return 0.5 * (offset * total + (offset @ flat) - out) - constant * total
+
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+    # A random start: one made from the points would share the symmetries of a grid and miss every
+    # eigenvector that lacks them. Full precision, so that the order of the rows leaves no trace.
+    start = np.random.default_rng(0).standard_normal(n)
+    values, vectors = eigsh(operator, k=n_components, which="LA", v0=start, tol=0.0)
+    low = _most_negative(operator, n_components + 1, start)
+    squares = np.empty(-(-n // _BLOCK))
+
+    def add(first: int, stop: int) -> None:
+        part = 0.5 * (offset[first:stop, None] + offset - sq_dist[first:stop]) - constant
+        squares[first // _BLOCK] = np.einsum("ij,ij->", part, part)
+
+    map_blocks(add, n, _BLOCK)
+    order = np.argsort(values)[::-1]
+    negative = float(np.sum(np.minimum(low, 0.0) ** 2))
+    return values[order], vectors[:, order], negative, float(squares.sum())
+
+
+def _most_negative(operator: Any, count: int, start: Floats) -> Floats:
+    """The lowest eigenvalues to two digits, enough to say how far from Euclidean the input is."""
+    return eigsh(operator, k=count, which="SA", v0=start, tol=1e-2, return_eigenvectors=False)
