@@ -1,4 +1,4 @@
-"""Rows of X to the covariance between points, on the scale where a variance is 1, and its precision.
+"""Rows of X to the covariance between points and its precision.
 
 Points are rows; each observed dimension is one draw of the process, so the covariance between two
 ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section 2.2).

@@ -1,0 +1,49 @@
+"""Named stages of a long computation: seconds of each, a bar on a terminal, a name for Ctrl-C."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Stages:
+    """Clock and progress bar over the stages of a fit.
+
+    Parameters
+    ----------
+    verbose : int
+        0 is silent; 1 shows a bar when standard error is a terminal.
+    total : int
+        Number of stages the bar expects.
+    """
+
+    def __init__(self, verbose: int = 0, total: int = 5) -> None:
+        self.seconds: dict[str, float] = {}
+        self._bar: Any = None
+        if verbose and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, leave=False, bar_format="{desc:<24}{bar}| {elapsed}")
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Run a stage under a name."""
+        if self._bar is not None:
+            self._bar.set_description_str(name)
+        start = time.perf_counter()
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"stopped during the stage {name!r}") from None
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+            if self._bar is not None:
+                self._bar.update(1)
+
+    def close(self) -> None:
+        """Take the bar off the terminal."""
+        if self._bar is not None:
+            self._bar.close()
