@@ -1,0 +1,97 @@
+"""The record that every loader and generator returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Observations with what is known about them.
+
+    Attributes
+    ----------
+    X : (n, n_features) float64
+        Rows are points, columns are observed dimensions.
+    y : (n,) int64 or float64, or None
+        Codes into ``label_names``; or plain values where the labels are measurements.
+    label_names : tuple of str
+        Name of each class, in the order of the codes; empty without classes.
+    latent : (n, m) float64 or None
+        The true latent, for synthetic data.
+    name : str
+        Short name for titles and file names.
+    image_shape : (int, int) or None
+        Height and width if each row is an image, row by row.
+    feature_names : tuple of str
+        Name of each column of ``X``; empty if unknown.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64] | NDArray[np.float64] | None = None
+    label_names: tuple[str, ...] = ()
+    latent: NDArray[np.float64] | None = None
+    name: str = "data"
+    image_shape: tuple[int, int] | None = None
+    feature_names: tuple[str, ...] = ()
+
+    @property
+    def n_samples(self) -> int:
+        """Number of points."""
+        return self.X.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of observed dimensions."""
+        return self.X.shape[1]
+
+    @property
+    def labels(self) -> NDArray[np.str_] | None:
+        """Class name of each point, or None without classes."""
+        if self.y is None or not self.label_names:
+            return None
+        return np.asarray(self.label_names)[self.y.astype(np.int64)]
+
+
+def encode_labels(
+    values: NDArray[np.generic], names: tuple[str, ...] = ()
+) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
+    """Turn raw labels into codes and class names.
+
+    Parameters
+    ----------
+    values : (n,) array of numbers or strings
+        Raw labels. Strings that all read as numbers count as numbers.
+    names : tuple of str
+        Class names in a wished order. Used if every label is one of them, or if the labels are
+        the codes 0 .. len(names) - 1; otherwise the sorted distinct labels are the classes.
+
+    Returns
+    -------
+    y : (n,) int64 or float64
+        Codes, or the numbers themselves if some are not whole (a measurement, not a class).
+    label_names : tuple of str
+        Class names; empty for measurements.
+    """
+    texts = np.asarray(values)
+    if texts.dtype.kind in "OSU":
+        as_text = [v.decode() if isinstance(v, bytes) else str(v) for v in texts.tolist()]
+        texts = np.asarray(as_text, dtype=np.str_)
+    known = {name: code for code, name in enumerate(names)}
+    if texts.dtype.kind == "U" and known and set(texts.tolist()) <= set(known):
+        return np.array([known[v] for v in texts.tolist()], dtype=np.int64), names
+    try:
+        numbers = texts.astype(np.float64)
+    except ValueError:
+        classes, codes = np.unique(texts, return_inverse=True)
+        return codes.astype(np.int64), tuple(str(c) for c in classes)
+    if not np.all(np.isfinite(numbers)) or np.any(numbers != np.round(numbers)):
+        return numbers, ()
+    whole = numbers.astype(np.int64)
+    if names and whole.min() >= 0 and whole.max() < len(names):
+        return whole, names
+    classes, codes = np.unique(whole, return_inverse=True)
+    return codes.astype(np.int64), tuple(str(c) for c in classes)

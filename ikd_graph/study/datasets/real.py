@@ -1,0 +1,264 @@
+"""The real data sets of the paper by name: from a folder, or from their own home on the network."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._record import Dataset, encode_labels
+
+DATA_HOME = "IKD_GRAPH_DATA"
+"""Environment variable that names the folder of real data sets."""
+
+_SOURCES = {
+    "guo_qpcr": (
+        "guo_qpcr.npz",
+        "X (437, 48), y (437,) stage names, label_names, feature_names",
+        "Guo et al. 2010, Developmental Cell 18(4), supplementary table of single-cell qPCR",
+    ),
+    "coil20": (
+        "coil20_128.npz",
+        "X (1440, 16384), y (1440,), image_shape",
+        "https://www.cs.columbia.edu/CAVE/software/softlib/coil-20.php (processed images)",
+    ),
+    "fashion_mnist": (
+        "fashion_mnist.npz",
+        "X_train, y_train, X_test, y_test, label_names",
+        "https://github.com/zalandoresearch/fashion-mnist",
+    ),
+    "extended_yale_b": (
+        "extyaleb_192x168.npz",
+        "X (2414, 32256), y (2414,), image_shape",
+        "the Extended Yale Face Database B, cropped images (Georghiades 2001, Lee 2005)",
+    ),
+}
+_FASHION_HOME = "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion/"
+_FASHION_MD5 = {
+    "train-images-idx3-ubyte.gz": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
+    "train-labels-idx1-ubyte.gz": "25c81989df183df01b3e8a0aad5dffbe",
+    "t10k-images-idx3-ubyte.gz": "bef4ecab320f06d8554ea6380940ec79",
+    "t10k-labels-idx1-ubyte.gz": "bb300cfdad3c16e7a12a480ee83cd310",
+}
+_FASHION_LABELS = (
+    *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
+    *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
+)
+
+
+def digits() -> Dataset:
+    """Handwritten digits, 1797 images of 8 x 8, which scikit-learn brings along.
+
+    Returns
+    -------
+    Dataset
+        ``X`` (1797, 64), 0 to 16; ``y`` the digit.
+
+    Examples
+    --------
+    >>> digits().X.shape
+    (1797, 64)
+    """
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    y, names = encode_labels(y)
+    return Dataset(X=X, y=y, label_names=names, name="digits", image_shape=(8, 8))
+
+
+def guo_qpcr() -> Dataset:
+    """Single-cell qPCR of mouse embryos: 437 cells, 48 genes, 10 stages (the paper's PCR).
+
+    Returns
+    -------
+    Dataset
+        ``X`` (437, 48), each gene with mean 0 and variance 1; ``y`` the stage, in its order.
+    """
+    with np.load(_stored("guo_qpcr")) as file:
+        names = tuple(str(name) for name in file["label_names"])
+        y, names = encode_labels(file["y"], names)
+        features = tuple(str(name) for name in file["feature_names"])
+        X = np.asarray(file["X"], dtype=np.float64)
+    return Dataset(X=X, y=y, label_names=names, name="guo_qpcr", feature_names=features)
+
+
+def coil20() -> Dataset:
+    """COIL-20: 20 objects on a turntable, 72 views each, 128 x 128 pixels.
+
+    Returns
+    -------
+    Dataset
+        ``X`` (1440, 16384), 0 to 255; ``y`` the object.
+    """
+    with np.load(_stored("coil20")) as file:
+        X = file["X"].astype(np.float64)
+        y, names = encode_labels(file["y"])
+        height, width = file["image_shape"].tolist()
+    return Dataset(X=X, y=y, label_names=names, name="coil20", image_shape=(height, width))
+
+
+def fashion_mnist(*, split: str = "test", n_samples: int | None = 3000) -> Dataset:
+    """Fashion-MNIST, 28 x 28 pixels; by default the rows that the paper uses.
+
+    Parameters
+    ----------
+    split : {"test", "train", "all"}
+        The 10 000 test rows, the 60 000 training rows, or both, training rows first.
+    n_samples : int or None
+        First rows to keep; None keeps all. The paper keeps the first 3000 test rows.
+
+    Returns
+    -------
+    Dataset
+        ``X`` (n, 784), 0 to 1; ``y`` the kind of clothing.
+    """
+    if split not in ("test", "train", "all"):
+        raise ValueError(f"split must be 'test', 'train' or 'all', got {split!r}")
+    parts = ("train", "test") if split == "all" else (split,)
+    if (path := _in_folder("fashion_mnist")) is not None:
+        with np.load(path) as file:
+            images = [file[f"X_{part}"][:n_samples] for part in parts]
+            labels = [file[f"y_{part}"][:n_samples] for part in parts]
+    else:
+        stems = {"train": "train", "test": "t10k"}
+        images = [_fashion_file(f"{stems[part]}-images-idx3-ubyte.gz") for part in parts]
+        labels = [_fashion_file(f"{stems[part]}-labels-idx1-ubyte.gz") for part in parts]
+    X = np.concatenate(images)[:n_samples] / 255.0
+    y, names = encode_labels(np.concatenate(labels)[:n_samples], _FASHION_LABELS)
+    return Dataset(X=X, y=y, label_names=names, name="fashion_mnist", image_shape=(28, 28))
+
+
+def extended_yale_b(*, image_shape: tuple[int, int] | None = (32, 32)) -> Dataset:
+    """Faces of Extended Yale B: 38 people in about 64 lightings, cropped.
+
+    Parameters
+    ----------
+    image_shape : (int, int) or None
+        Height and width to shrink to by area averages; None keeps 192 x 168 (0.6 GB).
+
+    Returns
+    -------
+    Dataset
+        ``X`` (2414, height * width), 0 to 255; ``y`` the person.
+    """
+    with np.load(_stored("extended_yale_b")) as file:
+        stored, y = file["X"], file["y"]
+        full = (int(file["image_shape"][0]), int(file["image_shape"][1]))
+    y, names = encode_labels(y)
+    shape = full if image_shape is None else image_shape
+    X = stored.astype(np.float64) if shape == full else shrink_images(stored, full, shape)
+    return Dataset(X=X, y=y, label_names=names, name="extended_yale_b", image_shape=shape)
+
+
+def shrink_images(
+    X: NDArray[np.generic], shape: tuple[int, int], smaller: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Shrink images by area averages; pixels need not divide evenly.
+
+    Parameters
+    ----------
+    X : (n, height * width) array of numbers
+        One image a row.
+    shape : (int, int)
+        Height and width now.
+    smaller : (int, int)
+        Height and width wanted, not larger.
+
+    Returns
+    -------
+    (n, smaller height * smaller width) float64
+        Smaller images; each new pixel is the mean of the area it covers.
+
+    Examples
+    --------
+    >>> shrink_images(np.array([[1.0, 3.0, 5.0, 7.0]]), (2, 2), (1, 2))
+    array([[3., 5.]])
+    """
+    if not (1 <= smaller[0] <= shape[0] and 1 <= smaller[1] <= shape[1]):
+        raise ValueError(
+            f"image_shape must lie between (1, 1) and {shape}, got {smaller}; images only shrink"
+        )
+    rows, columns = _area_weights(shape[0], smaller[0]), _area_weights(shape[1], smaller[1])
+    out = np.empty((X.shape[0], smaller[0] * smaller[1]))
+    for start in range(0, X.shape[0], 256):
+        part = X[start : start + 256].reshape(-1, *shape).astype(np.float64)
+        out[start : start + 256] = (rows @ part @ columns.T).reshape(part.shape[0], -1)
+    return out
+
+
+def _area_weights(size: int, smaller: int) -> NDArray[np.float64]:
+    """Share of each old pixel in each new one, (smaller, size), rows sum to 1."""
+    edges = np.arange(smaller + 1) * size / smaller
+    low = np.maximum(edges[:-1, None], np.arange(size))
+    high = np.minimum(edges[1:, None], np.arange(1, size + 1))
+    return np.maximum(high - low, 0.0) * smaller / size
+
+
+def _in_folder(name: str) -> Path | None:
+    """Path of a stored data set in the folder that the environment names, or None."""
+    home = os.environ.get(DATA_HOME)
+    if not home:
+        return None
+    path = Path(home) / _SOURCES[name][0]
+    return path if path.is_file() else None
+
+
+def _stored(name: str) -> Path:
+    """Path of a data set that has no checked download; an error says where to get it."""
+    path = _in_folder(name)
+    if path is None:
+        file, keys, origin = _SOURCES[name]
+        home = os.environ.get(DATA_HOME)
+        where = f"{DATA_HOME} is not set" if not home else f"{home!r} has no {file}"
+        raise FileNotFoundError(
+            f"the data set {name!r} must lie in the folder that {DATA_HOME} names, but {where}; "
+            f"get it from {origin}, save it as {file} with arrays {keys}, "
+            f"and set {DATA_HOME} to its folder"
+        )
+    return path
+
+
+def _fashion_file(name: str) -> NDArray[np.uint8]:
+    """One file of Fashion-MNIST from its home, through the user's cache, its checksum verified."""
+    try:
+        import pooch
+    except ImportError:
+        raise ImportError(
+            "downloading Fashion-MNIST needs the package pooch, which is not installed; "
+            f"pip install pooch, or set {DATA_HOME} to a folder with fashion_mnist.npz"
+        ) from None
+    try:
+        path = pooch.retrieve(
+            _FASHION_HOME + name,
+            known_hash=f"md5:{_FASHION_MD5[name]}",
+            path=pooch.os_cache("ikd_graph"),
+            fname=name,
+        )
+    except OSError as error:
+        raise OSError(
+            f"the data set 'fashion_mnist' could not be downloaded from {_FASHION_HOME}: {error}; "
+            f"check the network, or set {DATA_HOME} to a folder with fashion_mnist.npz"
+        ) from error
+    return _read_idx(gzip.decompress(Path(path).read_bytes()))
+
+
+def _read_idx(raw: bytes) -> NDArray[np.uint8]:
+    """Array of an idx file of bytes, (n, pixels) for images and (n,) for labels."""
+    n_axes = raw[3]
+    shape = np.frombuffer(raw, dtype=">u4", count=n_axes, offset=4).astype(np.int64)
+    array = np.frombuffer(raw, dtype=np.uint8, offset=4 + 4 * n_axes)
+    return array.reshape(shape[0], -1) if n_axes > 1 else array
+
+
+BUILTIN: dict[str, Callable[[], Dataset]] = {
+    "digits": digits,
+    "guo_qpcr": guo_qpcr,
+    "coil20": coil20,
+    "fashion_mnist": fashion_mnist,
+    "extended_yale_b": extended_yale_b,
+}
+"""Real data sets by name."""

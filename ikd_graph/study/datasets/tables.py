@@ -1,0 +1,209 @@
+"""Read a table of text (.csv, .tsv): find its header, labels and index, and say what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_INDEX_NAMES = ("", "index", "id", "unnamed: 0")
+_SAMPLE = 200
+
+
+class Table(NamedTuple):
+    """Numbers, labels and column names of a text table."""
+
+    X: NDArray[np.float64]  # (n, n_features)
+    labels: list[str] | None  # (n,) or None
+    columns: tuple[str, ...]  # (n_features,), empty without a header
+
+
+def read_table(path: Path, label_column: str | int | None, usual: tuple[str, ...]) -> Table:
+    """Read a .csv or .tsv table of numbers, with or without header, index and labels.
+
+    Parameters
+    ----------
+    path : Path
+        The file; cells are separated by tabs (.tsv), else by commas or semicolons.
+    label_column : str, int or None
+        Name or position of the labels. None takes a column with a usual name, or else the only
+        column of repeated words.
+    usual : tuple of str
+        Usual names of a label column, in lower case.
+
+    Returns
+    -------
+    Table
+        Numbers, labels and column names.
+    """
+    delimiter = _delimiter(path)
+    try:
+        return _parse(path, delimiter, label_column, usual, _SAMPLE)
+    except _CellError:
+        # Words may begin far down (stages 1, 2, 4, ..., then "32 TE"): look at every row.
+        return _parse(path, delimiter, label_column, usual, None)
+
+
+class _CellError(ValueError):
+    """A cell that should be a number is not."""
+
+
+def _parse(
+    path: Path,
+    delimiter: str,
+    label_column: str | int | None,
+    usual: tuple[str, ...],
+    n_sample: int | None,
+) -> Table:
+    """Read a table whose columns are told apart by the first ``n_sample`` rows (None: all)."""
+    sample = list(itertools.islice(_rows(path, delimiter), n_sample))
+    if not sample:
+        raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
+    header = _has_header(sample)
+    names = [c.strip() for c in sample[0]] if header else [str(c) for c in range(len(sample[0]))]
+    body = sample[1:] if header else sample
+    if not body:
+        raise ValueError(f"{path.name} must hold at least one row of numbers, got a header only")
+    label = _label_position(names if header else None, label_column, usual, len(names), path)
+    words = [c for c in range(len(names)) if c != label and _is_words(body, c)]
+    index = _index_position(names, header, label, words, body)
+    words = [c for c in words if c != index]
+    if label is None and label_column is None and len(words) == 1:
+        label = words.pop()
+    labels = _check_rows(path, delimiter, len(names), label, header)
+    keep = [c for c in range(len(names)) if c not in (label, index)]
+    if not keep:
+        raise ValueError(
+            f"{path.name} must have a column of numbers, got {', '.join(names)}; "
+            "rows are points and columns are observed dimensions"
+        )
+    X = _numbers(path, delimiter, header, keep, names)
+    return Table(X, labels, tuple(names[c] for c in keep) if header else ())
+
+
+def _delimiter(path: Path) -> str:
+    """Separator of cells: by file ending, and for .csv whichever the first line has more of."""
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        line = next((line for line in file if line.strip()), "")
+    return max(",;\t", key=line.count)
+
+
+def _rows(path: Path, delimiter: str) -> Iterator[list[str]]:
+    """Cells of each line that is not blank."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for cells in csv.reader(file, delimiter=delimiter):
+                if any(cell.strip() for cell in cells):
+                    yield cells
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name} must be text in UTF-8, got: {error}") from None
+
+
+def _is_number(cell: str) -> bool:
+    """Tell whether a cell reads as a number (nan and inf included)."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_words(body: list[list[str]], column: int) -> bool:
+    """Tell whether most filled cells of a column are not numbers."""
+    cells = [cells[column] for cells in body if column < len(cells) and cells[column].strip()]
+    return bool(cells) and sum(map(_is_number, cells)) < len(cells) / 2
+
+
+def _has_header(sample: list[list[str]]) -> bool:
+    """Tell a line of names: a word above numbers, all different words, or 0, 1, 2, ..."""
+    first, body = sample[0], sample[1:]
+    if [c.strip() for c in first] == [str(n) for n in range(len(first))] and len(first) > 1:
+        return True
+    words = [c for c, cell in enumerate(first) if not _is_number(cell)]
+    if any(not _is_words(body, c) for c in words):
+        return True
+    return len(words) == len(first) and len(set(first)) == len(first)
+
+
+def _label_position(
+    names: list[str] | None,
+    wanted: str | int | None,
+    usual: tuple[str, ...],
+    width: int,
+    path: Path,
+) -> int | None:
+    """Position of the labels by name or number, or None if nothing names them."""
+    if wanted is None:
+        lowered = [name.lower() for name in names or ()]
+        return next((lowered.index(name) for name in usual if name in lowered), None)
+    if names is not None and wanted in names:
+        return names.index(str(wanted))
+    text = str(wanted)
+    if text.lstrip("-").isdigit() and -width <= int(text) < width:
+        return int(text) % width
+    listed = ", ".join(names) if names is not None else f"0 to {width - 1} (no header)"
+    raise ValueError(f"label_column must be a column of {path.name}: {listed}; got {wanted!r}")
+
+
+def _index_position(
+    names: list[str], header: bool, label: int | None, words: list[int], body: list[list[str]]
+) -> int | None:
+    """Position of row names: a first column called so, or of words that are all different."""
+    if label == 0:
+        return None
+    if header and names[0].lower() in _INDEX_NAMES:
+        return 0
+    first = [cells[0] for cells in body]
+    return 0 if 0 in words and len(first) > 1 and len(set(first)) == len(first) else None
+
+
+def _check_rows(
+    path: Path, delimiter: str, width: int, label: int | None, header: bool
+) -> list[str] | None:
+    """Raise if a row has another number of cells; collect the labels on the way."""
+    labels: list[str] = []
+    for number, cells in enumerate(_rows(path, delimiter), start=1):
+        if len(cells) != width:
+            raise ValueError(
+                f"every row of {path.name} must have {width} cells like the first, got "
+                f"{len(cells)} in row {number}; look for a missing or an extra separator there"
+            )
+        if label is not None and number > header:
+            labels.append(cells[label].strip())
+    return labels if label is not None else None
+
+
+def _numbers(
+    path: Path, delimiter: str, header: bool, keep: list[int], names: list[str]
+) -> NDArray[np.float64]:
+    """Numbers of the kept columns; if one cannot be read, say which."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = (line for line in file if line.strip(" \t\r\n,;"))
+        if header:
+            next(lines)
+        try:
+            return np.loadtxt(
+                lines, delimiter=delimiter, usecols=keep, ndmin=2, comments=None, quotechar='"'
+            )
+        except ValueError:
+            pass
+    for number, cells in enumerate(_rows(path, delimiter), start=1):
+        for c in keep:
+            if number > header and not _is_number(cells[c]):
+                got = repr(cells[c]) if cells[c].strip() else "an empty cell"
+                raise _CellError(
+                    f"column {names[c]!r} of {path.name} must hold numbers only, got {got} in row "
+                    f"{number}; drop the column or fill it in, or name it as label_column if it "
+                    "holds the labels"
+                )
+    raise ValueError(
+        f"{path.name} must be a plain table of numbers, got quotes or line breaks within cells; "
+        "save it again without them"
+    )
