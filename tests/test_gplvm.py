@@ -1,0 +1,167 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reference_gplvm import (
+    central_difference,
+    naive_covariance,
+    naive_log_likelihood,
+    naive_posterior,
+)
+from scipy.stats import multivariate_normal
+
+from ikd_graph import gplvm, kernels
+
+KERNELS = [
+    kernels.SquaredExponential(),
+    kernels.SquaredExponential(length_scale=0.7),
+    kernels.RationalQuadratic(),
+    kernels.RationalQuadratic(alpha=0.6, length_scale=2.0),
+    kernels.GammaExponential(),
+    kernels.GammaExponential(gamma=1.5, length_scale=0.8),
+    kernels.Matern(nu=0.5),
+    kernels.Matern(nu=1.5, length_scale=1.3),
+    kernels.Matern(nu=2.5),
+    kernels.Matern(nu=1.2),
+]
+
+
+def problem(seed, n=7, m=2, n_observed=20):
+    rng = np.random.default_rng(seed)
+    latent = rng.standard_normal((n, m))
+    rows = rng.standard_normal((n, n_observed))
+    return latent, rows, gplvm.sample_covariance(rows, centered=False)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("seed", range(2))
+def test_likelihood_equals_the_multivariate_normal_density(kernel, seed):
+    latent, rows, cov = problem(seed)
+    model = naive_covariance(latent, kernel.covariance, 1.4, 0.2)
+    total = gplvm.log_likelihood(latent, cov, rows.shape[1], kernel, 1.4, 0.2)
+    oracle = multivariate_normal(np.zeros(len(latent)), model).logpdf(rows.T).sum()
+    assert total == pytest.approx(oracle, rel=1e-11)
+    assert total == pytest.approx(naive_log_likelihood(rows, model), rel=1e-11)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("seed", range(2))
+def test_value_is_minus_the_likelihood_of_one_observed_dimension(kernel, seed):
+    latent, rows, cov = problem(seed)
+    total = gplvm.log_likelihood(latent, cov, rows.shape[1], kernel, 0.8, 0.3)
+    at = gplvm.negative_log_likelihood_and_gradient(latent, cov, kernel, 0.8, 0.3)
+    assert -at.value * rows.shape[1] == pytest.approx(total, rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("seed", range(2))
+def test_gradient_equals_finite_differences_in_every_parameter(kernel, seed):
+    latent, _, cov = problem(seed)
+    name = gplvm.shape_name(kernel)
+    start = 1.0 if name is None else getattr(kernel, name)
+
+    def value(points=latent, log_variance=0.3, log_noise=-1.0, shape=start):
+        shaped = kernel if name is None else replace(kernel, **{name: float(shape)})
+        scales = np.exp(log_variance), np.exp(log_noise)
+        return gplvm.negative_log_likelihood_and_gradient(
+            points, cov, shaped, *map(float, scales), shape=True
+        )
+
+    at = value()
+    by_latent = central_difference(lambda z: value(points=z).value, latent)
+    by_variance = central_difference(lambda x: value(log_variance=x).value, np.array(0.3))
+    by_noise = central_difference(lambda x: value(log_noise=x).value, np.array(-1.0))
+    np.testing.assert_allclose(at.latent, by_latent, rtol=1e-6, atol=1e-7)
+    assert at.log_variance == pytest.approx(float(by_variance), rel=1e-6, abs=1e-7)
+    assert at.log_noise == pytest.approx(float(by_noise), rel=1e-6, abs=1e-7)
+    if name is not None:
+        by_shape = central_difference(lambda x: value(shape=x).value, np.array(start))
+        assert at.shape == pytest.approx(float(by_shape), rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_points_in_the_same_place_give_a_finite_gradient(kernel):
+    latent, _, cov = problem(0)
+    latent[1] = latent[0]
+    at = gplvm.negative_log_likelihood_and_gradient(latent, cov, kernel, 1.0, 0.1, shape=True)
+    assert np.isfinite(at.value)
+    assert np.isfinite(at.latent).all()
+    assert np.isfinite([at.log_variance, at.log_noise, at.shape]).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_gradient_is_zero_where_the_sample_covariance_is_the_model(kernel):
+    latent, _, _ = problem(1)
+    cov = naive_covariance(latent, kernel.covariance, 1.2, 0.1)
+    at = gplvm.negative_log_likelihood_and_gradient(latent, cov, kernel, 1.2, 0.1)
+    np.testing.assert_allclose(at.latent, 0.0, atol=1e-10)
+    assert at.log_variance == pytest.approx(0.0, abs=1e-10)
+    assert at.log_noise == pytest.approx(0.0, abs=1e-10)
+
+
+def test_inputs_are_left_as_they_were():
+    latent, _, cov = problem(2)
+    before = latent.copy(), cov.copy()
+    gplvm.negative_log_likelihood_and_gradient(latent, cov, KERNELS[0], 1.0, 0.1)
+    gplvm.log_likelihood(latent, cov, 20, KERNELS[0], 1.0, 0.1)
+    assert (latent == before[0]).all()
+    assert (cov == before[1]).all()
+
+
+def test_a_model_that_is_not_positive_definite_is_infinitely_unlikely():
+    latent, _, cov = problem(3)
+    latent[1] = latent[0]
+    assert gplvm.log_likelihood(latent, cov, 20, "matern", 1.0, 0.0) == -np.inf
+    at = gplvm.negative_log_likelihood_and_gradient(latent, cov, KERNELS[0], 1.0, 0.0)
+    assert at.value == np.inf
+    assert not at.latent.any()
+
+
+def test_sample_covariance_takes_the_mean_off_every_row():
+    rows = np.random.default_rng(4).standard_normal((6, 30)) + 5.0
+    np.testing.assert_allclose(gplvm.sample_covariance(rows), np.cov(rows, bias=True), atol=1e-12)
+    raw = gplvm.sample_covariance(rows, centered=False)
+    np.testing.assert_allclose(raw, rows @ rows.T / 30, atol=1e-12)
+    assert (raw == raw.T).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_posterior_equals_the_naive_twin(seed):
+    latent, rows, _ = problem(seed)
+    fresh = np.random.default_rng(seed + 100).standard_normal((4, 2))
+    kernel = kernels.Matern()
+    found = gplvm.posterior_mean(fresh, latent, rows, kernel, 1.3, 0.2)
+    mean, std = naive_posterior(fresh, latent, rows, kernel.covariance, 1.3, 0.2)
+    np.testing.assert_allclose(found.mean, mean, atol=1e-8)
+    np.testing.assert_allclose(found.std, std, atol=1e-8)
+
+
+def test_posterior_without_noise_returns_the_training_rows_and_knows_nothing_far_away():
+    latent, rows, _ = problem(5)
+    at_home = gplvm.posterior_mean(latent, latent, rows, "gamma_exponential", 2.0)
+    np.testing.assert_allclose(at_home.mean, rows, atol=1e-7)
+    np.testing.assert_allclose(at_home.std, 0.0, atol=1e-4)
+    far = gplvm.posterior_mean(latent + 1e3, latent, rows, "gamma_exponential", 2.0)
+    np.testing.assert_allclose(far.mean, 0.0, atol=1e-12)
+    np.testing.assert_allclose(far.std, np.sqrt(2.0), atol=1e-12)
+
+
+def test_a_latent_of_other_points_is_refused():
+    latent, _, cov = problem(6)
+    with pytest.raises(ValueError, match="one row per row of sample_cov"):
+        gplvm.log_likelihood(latent[:-1], cov, 20, "matern")
+    with pytest.raises(ValueError, match="variance must be positive"):
+        gplvm.log_likelihood(latent, cov, 20, "matern", 0.0)
+    with pytest.raises(ValueError, match="sample_cov must be symmetric"):
+        gplvm.log_likelihood(latent, cov + np.triu(cov, 1), 20, "matern")
+
+
+def test_posterior_names_the_cure_for_a_covariance_it_cannot_invert():
+    rows = np.zeros((2, 3))
+    with pytest.raises(ValueError, match="noise must be large enough"):
+        gplvm.posterior_mean([[0.0]], [[0.0], [0.0]], rows, "matern", 1.0, -1.0)
+
+
+def test_shape_parameters_have_names():
+    names = [gplvm.shape_name(kernels.get(name)) for name in kernels.KERNELS]
+    assert names == [None, "alpha", "gamma", "nu"]
