@@ -124,7 +124,7 @@ def log_likelihood(
     >>> latent = np.array([[0.0], [5.0], [10.0]])
     >>> cov = gplvm.sample_covariance(rows, centered=False)
     >>> round(gplvm.log_likelihood(latent, cov, 50, "squared_exponential", 1.0, 0.1) / 50, 3)
-    -4.057
+    -4.158
     """
     points, cov, kernel = _checked(latent, sample_cov, kernel, variance)
     model = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
