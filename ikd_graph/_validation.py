@@ -140,3 +140,22 @@ def check_reference(value: Any, names: Iterable[str], n_samples: int) -> None:
         f"reference must be one of {listed} or the index of a point (0 to {n_samples - 1}); "
         f"got {value!r}"
     )
+
+
+def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> None:
+    """Raise if an array holds NaN or infinity.
+
+    Parameters
+    ----------
+    name : str
+        Name of the array, for the message.
+    values : (n, ...) float
+        The array, read in blocks of rows.
+    cure : str
+        What to do instead.
+    """
+    bad = 0
+    for start in range(0, values.shape[0], 512):
+        bad += int(np.count_nonzero(~np.isfinite(values[start : start + 512])))
+    if bad:
+        raise ValueError(f"{name} must be finite, got {bad} NaN or infinite value(s){_cure(cure)}")
