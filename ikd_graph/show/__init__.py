@@ -1,1 +1,1 @@
-"""Everything to look at: pictures and pages."""
+"""Everything to look at: pictures for Python, self-contained pages for the browser."""

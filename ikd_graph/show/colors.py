@@ -1,0 +1,148 @@
+"""One palette for pictures and pages, and the colours of labels in it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Chosen one after another, each as far as possible in OKLab from all before it, for full colour
+# vision and for simulated protanopia and deuteranopia, within the lightness that reads on white
+# and on near black: the first k are good for k classes.
+CLASSES = (
+    *("#2e70b2", "#e68f2e", "#af3b51", "#249e78", "#cb96fd", "#9acdba", "#9d7402", "#7f97c0"),
+    *("#74427f", "#416402", "#d2c347", "#9973db", "#40c47c", "#886c84", "#db665a", "#b3bcef"),
+    *("#19bfc3", "#4a4baa", "#db69a1", "#196d60", "#f59d8f", "#9e4b9d", "#cb96a5", "#738d4d"),
+)
+ACCENT = CLASSES[0]
+SECOND = CLASSES[1]
+MUTED = "#8b95a1"
+INK = "#2b3138"
+RULE = "#d9dde2"
+# Lightness rises evenly, so that it reads in grey as well.
+_SEQUENCE = ("#2c3172", "#2e5c9c", "#25859c", "#41aa8a", "#8fc774", "#e2d76f")
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+MAX_CLASSES = 60
+"""More distinct numbers than this are a quantity, not classes."""
+
+
+class Groups(NamedTuple):
+    """Labels as classes: their names in order, and the class of each point."""
+
+    names: tuple[str, ...]  # in natural order
+    codes: NDArray[np.intp]  # (n,) position in names, -1 where the label is missing
+
+
+def is_quantity(labels: Any) -> bool:
+    """Whether labels are a continuous quantity rather than names of classes.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Numbers or text.
+
+    Returns
+    -------
+    bool
+        True for numbers that are not whole, or that take more than ``MAX_CLASSES`` values.
+    """
+    values = np.asarray(labels)
+    if values.dtype.kind not in "fiu":
+        return False
+    finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    if values.dtype.kind == "f" and np.any(finite != np.round(finite)):
+        return True
+    return np.unique(finite).size > MAX_CLASSES
+
+
+def group(labels: Any, names: Any = None) -> Groups:
+    """Classes of labels, numbers in numerical and text in alphabetical order.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Numbers or text; NaN, None and the empty text are missing.
+    names : sequence of str, optional
+        Names of the classes, when labels are their positions in this sequence.
+
+    Returns
+    -------
+    Groups
+        Class names and the class of each point.
+
+    Examples
+    --------
+    >>> group(["b", "a", None, "b"])
+    Groups(names=('a', 'b'), codes=array([ 1,  0, -1,  1]))
+    """
+    values = np.asarray(labels)
+    if values.dtype.kind in "iub" and names is None:
+        kept, codes = np.unique(values, return_inverse=True)
+        return Groups(tuple(str(value) for value in kept), codes.astype(np.intp))
+    if values.dtype.kind in "iuf" and names is not None:
+        whole = np.where(np.isfinite(values), values, -1).astype(np.intp)
+        return Groups(tuple(str(name) for name in names), whole)
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+        kept, found = np.unique(values[~missing], return_inverse=True)
+        texts = tuple(f"{value:g}" for value in kept)
+    else:
+        missing = np.array([v is None or v != v or v == "" for v in values.tolist()], dtype=bool)
+        kept, found = np.unique(values[~missing].astype(str), return_inverse=True)
+        order = sorted(range(kept.size), key=lambda k: _natural(str(kept[k])))
+        texts = tuple(str(kept[k]) for k in order)
+        found = np.argsort(order)[found] if order else found
+    codes = np.full(values.shape[0], -1, dtype=np.intp)
+    codes[~missing] = found
+    return Groups(texts, codes)
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    """Sort key of a text in which runs of digits count as numbers, so that E9 precedes E10."""
+    parts = re.split(r"(\d+)", text.lower())
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+
+
+def class_color(code: int) -> str:
+    """Colour of a class as ``#rrggbb``; the missing class (-1) is grey."""
+    return MUTED if code < 0 else CLASSES[code % len(CLASSES)]
+
+
+def class_marker(code: int) -> str:
+    """Marker of a class in matplotlib's letters: beyond 12 classes colour alone is not enough."""
+    return MARKERS[0] if code < 12 else MARKERS[(code // 12) % len(MARKERS)]
+
+
+def ramp(values: Any) -> list[str]:
+    """Colours ``#rrggbb`` of a quantity, from dark blue (least) to yellow (most).
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Numbers; not finite ones become grey.
+
+    Returns
+    -------
+    list of str
+        One colour for each value.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    finite = np.isfinite(numbers)
+    low, high = (numbers[finite].min(), numbers[finite].max()) if finite.any() else (0.0, 1.0)
+    span = high - low if high > low else 1.0
+    place = np.where(finite, (np.where(finite, numbers, low) - low) / span, 0.0)
+    stops = np.array([[int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in _SEQUENCE], dtype=float)
+    at = place * (len(_SEQUENCE) - 1)
+    rgb = np.stack([np.interp(at, np.arange(len(_SEQUENCE)), stops[:, k]) for k in range(3)], 1)
+    return [
+        "#{:02x}{:02x}{:02x}".format(*np.round(row).astype(int)) if good else MUTED
+        for row, good in zip(rgb, finite, strict=True)
+    ]
+
+
+def sequence() -> list[str]:
+    """The stops of the continuous scale, least first."""
+    return list(_SEQUENCE)

@@ -1,0 +1,20 @@
+"""Pictures: functions that draw data into an Axes (their own if none is given) and return it."""
+
+from .charts import clique_sizes, degrees, noise_curves, spectrum, threshold_curve, time_bars
+from .network import clique_graph
+from .points import embedding, residuals
+from .style import axes, save
+
+__all__ = [
+    "axes",
+    "clique_graph",
+    "clique_sizes",
+    "degrees",
+    "embedding",
+    "noise_curves",
+    "residuals",
+    "save",
+    "spectrum",
+    "threshold_curve",
+    "time_bars",
+]

@@ -1,0 +1,242 @@
+"""Pictures of points: the embedding, and how badly each point is placed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import colors
+from .style import SMALL, TEXT, bare, drawing_axes, figure_of, quiet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def embedding(
+    Z: ArrayLike,
+    labels: Any = None,
+    *,
+    names: Any = None,
+    shares: ArrayLike | None = None,
+    label_title: str = "",
+    legend: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Scatter of an embedding, coloured by labels or by a quantity.
+
+    One coordinate is drawn against the row order; of more than two the first two are drawn.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, m)
+        Coordinates.
+    labels : array-like of shape (n,), optional
+        Classes (whole numbers or text) or a quantity (other numbers).
+    names : sequence of str, optional
+        Names of the classes, when labels are their positions in this sequence.
+    shares : array-like of shape (m,), optional
+        Explained variance ratio of each coordinate, written beside its axis.
+    label_title : str
+        What the labels are: title of the legend or of the colour scale.
+    legend : bool
+        Whether to explain the colours beside the picture.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes drawn into.
+
+    Examples
+    --------
+    >>> from ikd_graph.show import plot
+    >>> ax = plot.embedding([[0, 0], [1, 2], [2, 1]], labels=["a", "b", "b"], ax=plot.axes())
+    >>> ax.get_xlabel()
+    'dimension 1'
+    """
+    coordinates = _as_columns(Z)
+    n_points, n_dims = coordinates.shape
+    ax = drawing_axes(ax)
+    x, y = _plane(coordinates)
+    size = _marker_size(n_points)
+    if labels is None:
+        ax.scatter(x, y, s=size, c=colors.ACCENT, alpha=0.75, linewidths=0, rasterized=True)
+    elif names is None and colors.is_quantity(labels):
+        _draw_quantity(ax, x, y, np.asarray(labels, dtype=float), size, label_title, legend)
+    else:
+        _draw_classes(ax, x, y, colors.group(labels, names), size, label_title, legend)
+    if n_dims == 1:
+        quiet(ax, grid="y")
+        ax.set_xlabel("row")
+        ax.set_ylabel(_axis_name(0, shares))
+    else:
+        bare(ax)
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.set_xlabel(_axis_name(0, shares))
+        ax.set_ylabel(_axis_name(1, shares))
+    ax.margins(0.04)
+    return ax
+
+
+def residuals(
+    Z: ArrayLike, residual: ArrayLike, *, n_worst: int = 5, ax: Axes | None = None
+) -> Axes:
+    """Embedding on which badly placed points stand out, the worst of them with their row number.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, m)
+        Coordinates.
+    residual : array-like of shape (n,)
+        How badly each point is placed, at least 0; NaN where unknown.
+    n_worst : int
+        Number of points to name.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes drawn into.
+    """
+    coordinates = _as_columns(Z)
+    values = np.asarray(residual, dtype=float)
+    known = np.where(np.isfinite(values), values, 0.0)
+    ax = drawing_axes(ax)
+    x, y = _plane(coordinates)
+    order = np.argsort(known, kind="stable")
+    top = known.max(initial=0.0) or 1.0
+    size = _marker_size(x.size) * (0.6 + 2.4 * known / top)
+    drawn = ax.scatter(
+        x[order],
+        y[order],
+        s=size[order],
+        c=known[order],
+        cmap=_scale(),
+        alpha=0.85,
+        linewidths=0,
+        rasterized=True,
+    )
+    for row in order[::-1][: min(n_worst, int(np.sum(known > 0)))]:
+        ax.annotate(
+            str(row),
+            (x[row], y[row]),
+            xytext=(5, 5),
+            textcoords="offset points",
+            fontsize=SMALL,
+            color=colors.INK,
+        )
+    _color_bar(ax, drawn, "residual")
+    bare(ax)
+    if coordinates.shape[1] > 1:
+        ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.06)
+    return ax
+
+
+def _as_columns(Z: ArrayLike) -> NDArray[np.float64]:
+    """Coordinates as (n, m); a flat list is one coordinate."""
+    coordinates = np.asarray(Z, dtype=np.float64)
+    return coordinates[:, None] if coordinates.ndim == 1 else coordinates
+
+
+def _plane(coordinates: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Horizontal and vertical place of each point."""
+    if coordinates.shape[1] == 1:
+        return np.arange(coordinates.shape[0], dtype=float), coordinates[:, 0]
+    return coordinates[:, 0], coordinates[:, 1]
+
+
+def _marker_size(n_points: int) -> float:
+    """Area of a marker in square points: small enough that many points stay points."""
+    return float(np.clip(16_000.0 / max(n_points, 1), 1.2, 34.0))
+
+
+def _axis_name(dim: int, shares: ArrayLike | None) -> str:
+    """Name of a coordinate, with its explained share where it is known."""
+    name = f"dimension {dim + 1}"
+    values = [] if shares is None else np.asarray(shares, dtype=float).tolist()
+    return f"{name}  ({values[dim]:.0%} of variance)" if dim < len(values) else name
+
+
+def _draw_classes(
+    ax: Axes,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    groups: colors.Groups,
+    size: float,
+    label_title: str,
+    legend: bool,
+) -> None:
+    """Draw classes in mixed order, so that the last class does not cover the others."""
+    order = np.random.default_rng(0).permutation(x.size)
+    markers = np.array([colors.class_marker(code) for code in groups.codes])
+    palette = np.array([colors.class_color(code) for code in groups.codes])
+    for marker in dict.fromkeys(markers.tolist()):
+        at = order[markers[order] == marker]
+        ax.scatter(
+            x[at], y[at], s=size, c=palette[at], marker=marker, alpha=0.8, linewidths=0,
+            rasterized=True,
+        )  # fmt: skip
+    if not legend:
+        return
+    present = np.unique(groups.codes)
+    shown = [code for code in present if code >= 0] + ([-1] if -1 in present else [])
+    handles = [
+        ax.scatter([], [], s=42, c=colors.class_color(code), marker=colors.class_marker(code),
+                   linewidths=0, label=groups.names[code] if code >= 0 else "no label")
+        for code in shown
+    ]  # fmt: skip
+    ax.legend(
+        handles=handles,
+        title=label_title or None,
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0.0,
+        frameon=False,
+        fontsize=SMALL + (0.5 if len(shown) <= 12 else -0.5),
+        labelcolor=colors.INK,
+        handletextpad=0.3,
+        ncols=1 + (len(shown) - 1) // 20,
+        alignment="left",
+    )
+
+
+def _draw_quantity(
+    ax: Axes,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    values: NDArray[np.float64],
+    size: float,
+    label_title: str,
+    legend: bool,
+) -> None:
+    """Draw points coloured by a quantity; points without one are grey."""
+    known = np.isfinite(values)
+    if not known.all():
+        ax.scatter(x[~known], y[~known], s=size, c=colors.MUTED, alpha=0.5, linewidths=0)
+    drawn = ax.scatter(
+        x[known], y[known], s=size, c=values[known], cmap=_scale(), alpha=0.85, linewidths=0,
+        rasterized=True,
+    )  # fmt: skip
+    if legend:
+        _color_bar(ax, drawn, label_title)
+
+
+def _scale() -> Any:
+    """The continuous colour scale as matplotlib wants it."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("ikd_graph", colors.sequence())
+
+
+def _color_bar(ax: Axes, drawn: Any, label: str) -> None:
+    """Slim colour scale beside the picture."""
+    bar = figure_of(ax).colorbar(drawn, ax=ax, fraction=0.035, pad=0.03, aspect=28)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0, labelsize=SMALL, labelcolor=colors.INK)
+    if label:
+        bar.set_label(label, size=TEXT, color=colors.INK)

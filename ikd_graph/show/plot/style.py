@@ -1,0 +1,147 @@
+"""How pictures look: quiet axes, room to breathe, letters that survive a phone."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..._files import write_whole
+from ..colors import INK, MUTED, RULE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TEXT = 11.0
+SMALL = 9.5
+
+
+def axes(width: float = 6.4, height: float = 4.6) -> Axes:
+    """Axes of a new figure that pyplot knows nothing of, for pictures that go to a file.
+
+    Parameters
+    ----------
+    width : float
+        Width in inches.
+    height : float
+        Height in inches.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The only Axes of the figure; the figure is its ``figure`` attribute.
+    """
+    _need_matplotlib()
+    from matplotlib.figure import Figure
+
+    return _padded(Figure(figsize=(width, height), layout="constrained")).add_subplot()
+
+
+def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
+    """Save the figure of an Axes, whole or not at all.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Any Axes of the figure.
+    path : str or path
+        File to write; its suffix is the format (.png, .svg, .pdf).
+    dpi : int
+        Resolution of pixel formats.
+
+    Returns
+    -------
+    pathlib.Path
+        The file written.
+    """
+    figure = figure_of(ax)
+    form = Path(path).suffix.lstrip(".").lower() or "png"
+    draw = partial(figure.savefig, format=form, dpi=dpi, facecolor="white")
+    return write_whole(path, draw)
+
+
+def drawing_axes(ax: Axes | None, width: float = 6.4, height: float = 4.6) -> Axes:
+    """Return the Axes given, or one in a new pyplot figure, which notebooks show by themselves."""
+    if ax is not None:
+        return ax
+    _need_matplotlib()
+    from matplotlib import pyplot
+
+    return _padded(pyplot.figure(figsize=(width, height), layout="constrained")).add_subplot()
+
+
+def quiet(ax: Axes, grid: Literal["x", "y"] | None = "y") -> None:
+    """Take away what carries no data: box, tick marks, heavy lines.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axes to restyle in place.
+    grid : {"x", "y"} or None
+        Direction of values whose faint lines stay.
+    """
+    ax.set_facecolor("none")
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.spines["bottom"].set_color(RULE)
+    ax.tick_params(which="both", length=0, labelsize=SMALL, labelcolor=INK, pad=6)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set_fontsize(TEXT)
+        label.set_color(INK)
+    if grid:
+        ax.grid(axis=grid, color=RULE, linewidth=0.8)
+        ax.set_axisbelow(True)
+
+
+def whole_ticks(axis: Any) -> None:
+    """Let an axis show whole numbers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True, nbins=8))
+
+
+def figure_of(ax: Axes) -> Any:
+    """Figure that an Axes belongs to, the outermost one."""
+    return ax.get_figure(root=True) if hasattr(ax.get_figure(), "parent") else ax.get_figure()
+
+
+def bare(ax: Axes) -> None:
+    """Leave only the drawing: for coordinates whose unit and origin mean nothing."""
+    quiet(ax, grid=None)
+    ax.spines["bottom"].set_visible(False)
+    ax.set_xticks([])
+    ax.set_yticks([])
+
+
+def title(ax: Axes, text: str, note: str = "") -> None:
+    """Write a left-aligned title, with a quieter second part on the same line.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axes to name.
+    text : str
+        The title.
+    note : str
+        What it was made from, in grey.
+    """
+    ax.set_title(text, loc="left", fontsize=TEXT + 1.5, color=INK, pad=14, fontweight="bold")
+    if note:
+        ax.set_title(note, loc="right", fontsize=SMALL, color=MUTED, pad=14)
+
+
+def _padded(figure: Any) -> Any:
+    """Give a figure white space around its picture."""
+    figure.get_layout_engine().set(w_pad=0.14, h_pad=0.14)
+    return figure
+
+
+def _need_matplotlib() -> None:
+    """Raise with the cure where matplotlib is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            'pictures need matplotlib, which is not installed; pip install "ikd_graph[plot]"'
+        ) from error

@@ -1,0 +1,269 @@
+"""Charts of numbers as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import colors
+
+_WIDTH, _HEIGHT = 360.0, 230.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 14.0, 16.0, 40.0
+
+
+def bars(
+    at: ArrayLike,
+    heights: ArrayLike,
+    *,
+    xlabel: str,
+    ylabel: str = "",
+    kept: int | None = None,
+    mark: tuple[float, str] | None = None,
+    title: str = "bar chart",
+) -> str:
+    """Upright bars at whole numbers.
+
+    Parameters
+    ----------
+    at : array-like of shape (k,)
+        Place of each bar, evenly spaced.
+    heights : array-like of shape (k,)
+        Height of each bar.
+    xlabel : str
+        Name of the horizontal axis.
+    ylabel : str
+        Name of the vertical axis.
+    kept : int, optional
+        Number of bars in colour; the rest are grey. None is all.
+    mark : tuple of (float, str), optional
+        Dashed upright line with its text.
+    title : str
+        What a screen reader says.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element.
+    """
+    x, h = np.asarray(at, dtype=float), np.asarray(heights, dtype=float)
+    step = float(x[1] - x[0]) if x.size > 1 else 1.0
+    frame = _Frame(
+        (x.min(initial=0.0) - 0.6 * step, x.max(initial=0.0) + 0.6 * step),
+        (min(0.0, h.min(initial=0.0)), h.max(initial=0.0) or 1.0),
+    )
+    parts = [frame.grid(whole_x=True), frame.names(xlabel, ylabel)]
+    for k, (place, height) in enumerate(zip(x.tolist(), h.tolist(), strict=True)):
+        left, right = frame.x(place - 0.4 * step), frame.x(place + 0.4 * step)
+        top, foot = sorted((frame.y(height), frame.y(0.0)))
+        shade = "bar" if kept is None or k < kept else "bar rest"
+        parts.append(
+            f'<rect class="{shade}" x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" '
+            f'height="{max(foot - top, 0.0):.1f}"><title>{place:g}: {height:.4g}</title></rect>'
+        )
+    if mark:
+        parts.append(frame.upright(*mark))
+    return frame.close(parts, title)
+
+
+def lines(
+    at: ArrayLike,
+    series: Mapping[str, ArrayLike],
+    *,
+    xlabel: str,
+    ylabel: str = "",
+    spread: Mapping[str, ArrayLike] | None = None,
+    log: bool = False,
+    mark: tuple[float, str] | None = None,
+    palette: Mapping[str, str] | None = None,
+    dots: bool = False,
+    title: str = "line chart",
+) -> str:
+    """Curves; their names belong in a legend of the page (`page.legend`).
+
+    Parameters
+    ----------
+    at : array-like of shape (k,)
+        Horizontal places, ascending.
+    series : mapping of str to array-like of shape (k,)
+        Height of each curve; NaN leaves a hole.
+    xlabel : str
+        Name of the horizontal axis.
+    ylabel : str
+        Name of the vertical axis.
+    spread : mapping of str to array-like of shape (k,), optional
+        Half the height of the band around a curve.
+    log : bool
+        Whether heights are drawn on a logarithmic scale; values of 0 or less are holes then.
+    mark : tuple of (float, str), optional
+        Dashed upright line with its text.
+    palette : mapping of str to str, optional
+        Colour of each curve; None takes the class colours in turn.
+    dots : bool
+        Whether the places themselves are marked.
+    title : str
+        What a screen reader says.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element.
+    """
+    x = np.asarray(at, dtype=float)
+    curves = {name: np.asarray(values, dtype=float) for name, values in series.items()}
+    if log:
+        curves = {k: np.log10(np.where(v > 0, v, np.nan)) for k, v in curves.items()}
+    bands = {k: np.asarray(v, dtype=float) for k, v in (spread or {}).items()}
+    half = {k: bands.get(k, np.zeros(x.size)) for k in curves}
+    reach = [v + sign * half[k] for k, v in curves.items() for sign in (-1, 1)]
+    known = np.concatenate([v[np.isfinite(v)] for v in reach] or [np.zeros(0)])
+    low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+    pad = 0.04 * (high - low) or 0.5
+    frame = _Frame((x.min(initial=0.0), x.max(initial=1.0)), (low - pad, high + pad), log=log)
+    parts = [frame.grid(), frame.names(xlabel, ylabel)]
+    for code, (name, values) in enumerate(curves.items()):
+        color = (palette or {}).get(name, colors.class_color(code))
+        inside = ""
+        if name in bands:
+            inside += frame.band(x, values - bands[name], values + bands[name], color)
+        inside += frame.curve(x, values, color)
+        if dots:
+            good = np.flatnonzero(np.isfinite(values))
+            inside += "".join(
+                f'<circle cx="{frame.x(x[k]):.1f}" cy="{frame.y(values[k]):.1f}" r="2.6" '
+                f'fill="{color}"/>'
+                for k in good
+            )
+        parts.append(f'<g data-k="{escape(name)}"><title>{escape(name)}</title>{inside}</g>')
+    if mark:
+        parts.append(frame.upright(*mark))
+    return frame.close(parts, title)
+
+
+class _Frame:
+    """Axes of a chart: turns values into places, draws grid, names and marks.
+
+    Parameters
+    ----------
+    x_range : (float, float)
+        Values at the left and right edge.
+    y_range : (float, float)
+        Values at the lower and upper edge (their logarithms when ``log``).
+    log : bool
+        Whether heights are logarithms to base 10.
+    """
+
+    def __init__(
+        self, x_range: tuple[float, float], y_range: tuple[float, float], log: bool = False
+    ) -> None:
+        self.x_range = x_range if x_range[1] > x_range[0] else (x_range[0] - 0.5, x_range[0] + 0.5)
+        self.y_range = y_range if y_range[1] > y_range[0] else (y_range[0] - 0.5, y_range[0] + 0.5)
+        self.log = log
+
+    def x(self, value: float) -> float:
+        """Horizontal place of a value."""
+        low, high = self.x_range
+        return _LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - _RIGHT)
+
+    def y(self, value: float) -> float:
+        """Vertical place of a value, growing downwards."""
+        low, high = self.y_range
+        return _HEIGHT - _BOTTOM - (value - low) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
+
+    def grid(self, whole_x: bool = False) -> str:
+        """Faint level lines with their values, and values along the foot."""
+        found = ""
+        levels = _decades(self.y_range) if self.log else _round_steps(self.y_range, 4)
+        for value in levels:
+            text = _short(10.0**value if self.log else value)
+            found += (
+                f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{self.y(value):.1f}" '
+                f'y2="{self.y(value):.1f}"/><text x="{_LEFT - 6}" y="{self.y(value) + 4:.1f}" '
+                f'text-anchor="end">{text}</text>'
+            )
+        for value in _round_steps(self.x_range, 5, whole=whole_x):
+            found += (
+                f'<text x="{self.x(value):.1f}" y="{_HEIGHT - _BOTTOM + 16}" '
+                f'text-anchor="middle">{_short(value)}</text>'
+            )
+        return found
+
+    def names(self, xlabel: str, ylabel: str) -> str:
+        """Names of the axes: the vertical one lies flat above the picture, where it can be read."""
+        middle = (_LEFT + _WIDTH - _RIGHT) / 2
+        found = (
+            f'<text class="name" x="{middle}" y="{_HEIGHT - 5}" text-anchor="middle">'
+            f"{escape(xlabel)}</text>"
+        )
+        return found + f'<text class="name" x="0" y="9">{escape(ylabel)}</text>'
+
+    def upright(self, value: float, text: str) -> str:
+        """Dashed line at a value of the horizontal axis."""
+        at = self.x(value)
+        side = ("end", at - 5) if at > 0.66 * _WIDTH else ("start", at + 5)
+        return (
+            f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
+            f'<text class="said" x="{side[1]:.1f}" y="{_TOP + 9}" text-anchor="{side[0]}">'
+            f"{escape(text)}</text>"
+        )
+
+    def curve(self, x: NDArray[np.float64], y: NDArray[np.float64], color: str) -> str:
+        """Line through the finite values, broken where there is none."""
+        path, pen = "", "M"
+        for a, b in zip(x.tolist(), y.tolist(), strict=True):
+            if np.isfinite(b):
+                path += f"{pen}{self.x(a):.1f} {self.y(b):.1f}"
+                pen = "L"
+            else:
+                pen = "M"
+        return f'<path class="curve" d="{path}" stroke="{color}"/>'
+
+    def band(
+        self,
+        x: NDArray[np.float64],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        color: str,
+    ) -> str:
+        """Area between two curves, over the finite values."""
+        good = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
+        if good.size < 2:
+            return ""
+        there = [f"{self.x(x[k]):.1f} {self.y(high[k]):.1f}" for k in good]
+        back = [f"{self.x(x[k]):.1f} {self.y(low[k]):.1f}" for k in good[::-1]]
+        return f'<path class="band" d="M{"L".join(there + back)}Z" fill="{color}"/>'
+
+    def close(self, parts: list[str], title: str) -> str:
+        """The whole picture."""
+        return (
+            f'<svg class="chart" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" role="img" '
+            f'aria-label="{escape(title)}">{"".join(parts)}</svg>'
+        )
+
+
+def _round_steps(span: tuple[float, float], count: int, whole: bool = False) -> list[float]:
+    """Round values inside a span, about ``count`` of them."""
+    low, high = span
+    raw = (high - low) / count
+    power = 10.0 ** np.floor(np.log10(raw))
+    step = power * next(s for s in (1.0, 2.0, 2.5, 5.0, 10.0) if s * power >= raw * 0.999)
+    step = max(1.0, np.ceil(step)) if whole else step
+    first = np.ceil(low / step - 1e-9)
+    return [float(k * step) for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+
+
+def _decades(span: tuple[float, float]) -> list[float]:
+    """Whole powers of ten inside a span, thinned to at most five."""
+    powers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
+    return [float(p) for p in powers[:: max(1, int(np.ceil(powers.size / 5)))]]
+
+
+def _short(value: float) -> str:
+    """A number in few letters: 12k for 12 000."""
+    size = abs(value)
+    for limit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if size >= limit:
+            return f"{value / (1e3 if letter == 'k' else limit):.3g}{letter}"
+    return f"{value:.3g}" if size else "0"
