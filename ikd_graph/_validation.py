@@ -159,3 +159,41 @@ def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> Non
         bad += int(np.count_nonzero(~np.isfinite(values[start : start + 512])))
     if bad:
         raise ValueError(f"{name} must be finite, got {bad} NaN or infinite value(s){_cure(cure)}")
+
+
+def check_enough_columns(n_features: int, affinity: str) -> None:
+    """Raise unless rows have enough columns to be compared."""
+    low = 1 if affinity == "cosine" else 2
+    if n_features < low:
+        raise ValueError(
+            f"X must have at least {low} columns for affinity={affinity!r}, got n_features = "
+            f"{n_features}; a correlation between points needs many observed dimensions"
+        )
+
+
+def check_whole_matrix(matrix: Any) -> None:
+    """Raise unless a sparse precomputed covariance stores every pair."""
+    n = matrix.shape[0]
+    if matrix.nnz < n * n:
+        raise ValueError(
+            f"strategy='eigen' must know the covariance of every pair, got a sparse X with "
+            f"{matrix.nnz} of {n * n} entries stored; use strategy='geodesic' or 'blockwise', or "
+            "pass a dense X"
+        )
+
+
+def check_no_neighbors(n_neighbors: int) -> None:
+    """Raise: a sparse precomputed matrix is the graph, there are no neighbours to choose."""
+    raise ValueError(
+        f"n_neighbors must be None for a sparse precomputed X, got {n_neighbors!r}; what is stored "
+        "is the graph, and a number as threshold thins it"
+    )
+
+
+def check_bridges_known(n_components: int) -> None:
+    """Raise: between the components of a sparse precomputed matrix no covariance is known."""
+    raise ValueError(
+        "a sparse precomputed X must be one connected graph for disconnected='join', got "
+        f"{n_components} components with no covariance stored between them; store some, or use "
+        "disconnected='separate'"
+    )

@@ -7,8 +7,10 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ._threads import map_blocks
@@ -33,12 +35,13 @@ __all__ = [
     "gram",
     "into_domain",
     "sampling_variance",
+    "scale_sparse_to_correlation",
     "scale_to_correlation",
     "unit_rows",
 ]
 
 
-def unit_rows(X: ArrayLike, affinity: str = "correlation") -> Floats:
+def unit_rows(X: ArrayLike, affinity: str = "correlation", *, scale: float | None = None) -> Floats:
     """Rows U for which ``U @ U.T`` is the affinity between points.
 
     Parameters
@@ -49,6 +52,9 @@ def unit_rows(X: ArrayLike, affinity: str = "correlation") -> Floats:
         "correlation" centres each row and scales it to length 1; "cosine" scales only (the
         process has mean zero, Eq. 1); "covariance" centres each row and divides all by one
         number, the root of the mean variance (Alg. 1, lines 2 and 3).
+    scale : float or None
+        The number that "covariance" divides by, the root of the summed squares of a typical
+        centred row; None takes it from X.
 
     Returns
     -------
@@ -73,11 +79,14 @@ def unit_rows(X: ArrayLike, affinity: str = "correlation") -> Floats:
     rows = np.array(X, dtype=np.float64, order="C")
     # Before squares are taken: rows of 1e-200 or 1e200 are as good as any.
     largest = np.abs(rows).max(axis=1, initial=0.0)
+    largest[largest == 0.0] = 1.0
     if affinity == "covariance":
-        largest[:] = largest.max(initial=0.0)
-    rows /= np.where(largest > 0.0, largest, 1.0)[:, None]
+        largest[:] = largest.max() if scale is None else scale
+    rows /= largest[:, None]
     if affinity != "cosine":
         rows -= rows.mean(axis=1, keepdims=True)
+    if affinity == "covariance" and scale is not None:
+        return rows
     spread = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     # What centring leaves of a constant row is rounding, not spread.
     spread[spread <= 1e-13 * np.sqrt(rows.shape[1])] = 0.0
@@ -236,6 +245,33 @@ def scale_to_correlation(cov: ArrayLike) -> tuple[Floats, float]:
             "a precomputed X holds covariances (large is near), not distances"
         )
     return matrix / variance, variance
+
+
+def scale_sparse_to_correlation(cov: Any) -> tuple[Any, float]:
+    """As `scale_to_correlation` for a sparse matrix; without a stored diagonal it is one already.
+
+    Parameters
+    ----------
+    cov : (n, n) scipy sparse of float64, symmetric
+        Covariances between points; what is not stored is not known.
+
+    Returns
+    -------
+    scaled : (n, n) csr_array of float64
+        The same entries on the scale where the variance is 1, ones on the diagonal.
+    variance : float
+        The mean diagonal, or 1.
+    """
+    entries = sp.coo_array(cov, dtype=np.float64)
+    on_diagonal = entries.row == entries.col
+    variance = float(entries.data[on_diagonal].mean()) if on_diagonal.any() else 1.0
+    if not variance > 0.0:
+        return scale_to_correlation(np.diag(cov.diagonal()))
+    ones = np.arange(cov.shape[0])
+    data = np.concatenate([entries.data[~on_diagonal] / variance, np.ones(ones.size)])
+    row = np.concatenate([entries.row[~on_diagonal], ones])
+    column = np.concatenate([entries.col[~on_diagonal], ones])
+    return sp.csr_array((data, (row, column)), shape=cov.shape), variance
 
 
 def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:

@@ -1,0 +1,299 @@
+"""Eigen, blockwise, geodesic: the three ways from the covariance graph to the latent.
+
+All three invert the covariances they trust and end in leading eigenpairs (Li & Wu 2024, Section
+2.4); they differ in what they do about the covariances they do not trust. "eigen" trusts all,
+"blockwise" solves cliques of trusted pairs and merges them, "geodesic" replaces the rest by paths.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import alignment, blocks, cliques, eigen, geodesics, graph
+from ._records import Blocks, CsrGraph, Embedding, SolvedBlocks
+from ._stages import Stages
+from .covariance import into_domain
+from .kernels import StationaryKernel
+
+Floats = NDArray[np.float64]
+
+STRATEGIES = ("eigen", "blockwise", "geodesic")
+PATHS = ("covariance", "distance")
+MERGES = ("greedy", "global")
+DISCONNECTED = ("raise", "join", "separate")
+
+# A product of correlations below this would underflow in the inverse of heavy-tailed kernels.
+_SMALLEST_PRODUCT = 1e-100
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to go from a graph to a latent, the same for every component of the graph."""
+
+    strategy: str
+    kernel: StationaryKernel
+    n_components: int
+    path: str = "distance"
+    reference: str | int = "center"
+    merge: str = "global"
+    max_cliques: int | None = None
+    n_observed: int | None = None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A latent with what is worth knowing about the way to it."""
+
+    embedding: Embedding
+    sq_dist: Floats | None = None  # (n, n) squared distances the latent came from
+    cliques: Blocks | None = None
+    residuals: Floats | None = None  # (n,) how far cliques disagree about each point
+    merge_order: NDArray[np.int64] | None = None  # (merges, 3) block, block, shared points
+
+
+def solve_eigen(corr: Floats, plan: Plan, stages: Stages) -> Solution:
+    """Invert every covariance and take the leading eigenpairs (Li & Wu 2024, Alg. 1).
+
+    Parameters
+    ----------
+    corr : (n, n) ndarray of float64
+        Covariances on the scale where the variance is 1.
+    plan : Plan
+        Kernel, number of components and reference point.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Solution
+        The latent.
+    """
+    with stages("inverse kernel"):
+        sq_dist = plan.kernel.sq_distance(into_domain(corr))
+    with stages("eigenpairs"):
+        embedding = eigen.coordinates(sq_dist, plan.n_components, plan.reference)
+    return Solution(embedding, sq_dist)
+
+
+def solve_geodesic(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
+    """Replace what is not an edge by the best path, then as `solve_eigen`.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Connected graph of trusted covariances.
+    plan : Plan
+        Kernel, path, number of components and reference point. ``path="covariance"`` takes the
+        largest product of covariances (Li & Wu 2024, Section 2.4), ``path="distance"`` the
+        smallest sum of distances, which agrees with the kernel to first order.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Solution
+        The latent.
+    """
+    with stages("geodesics"):
+        sq_dist = geodesic_sq_distances(g, plan)
+    with stages("eigenpairs"):
+        embedding = eigen.coordinates(sq_dist, plan.n_components, plan.reference)
+    return Solution(embedding, sq_dist)
+
+
+def geodesic_sq_distances(g: CsrGraph, plan: Plan) -> Floats:
+    """Squared distances along the best paths of a connected graph, edges keeping their own.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Connected graph.
+    plan : Plan
+        Kernel and path.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        Squared distances, symmetric.
+    """
+    if plan.path == "covariance":
+        product = geodesics.geodesic_covariance(g)
+        np.clip(product, _SMALLEST_PRODUCT, 1.0, out=product)
+        return plan.kernel.sq_distance(product)
+    sq_dist = geodesics.geodesic_distances(g, plan.kernel)
+    np.square(sq_dist, out=sq_dist)
+    sources, targets, weights = graph.edges(g)
+    direct = plan.kernel.sq_distance(np.minimum(weights, 1.0))
+    sq_dist[sources, targets] = direct
+    sq_dist[targets, sources] = direct
+    return sq_dist
+
+
+def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
+    """Solve cliques of the graph and merge them by rigid motions (Li & Wu 2024, Section 2.4).
+
+    Blocks that share fewer than M + 1 points with all others have no unique place. Each group of
+    blocks that holds together is then put where a rigid motion brings it nearest to the geodesic
+    solution of the same graph, with a warning that counts the points moved so.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Connected graph of trusted covariances.
+    plan : Plan
+        Kernel, merge rule, number of components and reference point.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Solution
+        The latent, the cliques, the residual of every point and the order of merging.
+    """
+    size = plan.n_components
+    with stages("cliques"):
+        if plan.merge == "greedy":
+            chosen = cliques.covering_cliques(g)
+        else:
+            chosen = cliques.cover(g, size + 2, max_cliques=plan.max_cliques)
+    with stages("cliques solved"):
+        solved = blocks.solve(g, chosen, plan.kernel, size, plan.reference)
+    with stages("merging"):
+        if plan.merge == "greedy":
+            merged = alignment.merge_greedy(solved, g.n_nodes, size)
+        else:
+            merged = alignment.merge_global(
+                solved, g.n_nodes, size, kernel=plan.kernel, n_observed=plan.n_observed
+            )
+        points = merged.coordinates
+        if merged.labels.max(initial=0) > 0:
+            points = _place_groups(points, merged.labels, g, plan)
+    points = points - points.mean(axis=0)
+    # The frame of a merged latent is free: turn it to its principal axes, as eigenpairs would.
+    values, axes = np.linalg.eigh(points.T @ points)
+    order = np.argsort(values)[::-1]
+    points = eigen.pin_signs(points @ axes[:, order])
+    share, mass = _mean_spectrum(solved)
+    embedding = Embedding(points, values[order], share, mass, eigen.CENTRE)
+    return Solution(embedding, None, chosen, merged.residuals, merged.order)
+
+
+def _mean_spectrum(solved: SolvedBlocks) -> tuple[Floats, float]:
+    """Explained variance ratio and negative mass, averaged over cliques by their sizes."""
+    sizes = solved.blocks.sizes.astype(np.float64)
+    squares = solved.eigenvalues**2
+    leading = squares.sum(axis=1)
+    total = np.divide(
+        leading,
+        solved.explained_variance_ratio,
+        out=np.zeros_like(leading),
+        where=solved.explained_variance_ratio > 0.0,
+    )
+    share = np.divide(
+        squares, total[:, None], out=np.zeros_like(squares), where=total[:, None] > 0.0
+    )
+    return np.average(share, axis=0, weights=sizes), float(
+        np.average(solved.negative_mass, weights=sizes)
+    )
+
+
+def _place_groups(points: Floats, labels: NDArray[np.int64], g: CsrGraph, plan: Plan) -> Floats:
+    """Groups of blocks moved rigidly onto the geodesic solution."""
+    sizes = np.bincount(labels)
+    warnings.warn(
+        f"{sizes.size} groups of cliques share fewer than {plan.n_components + 1} points with one "
+        f"another; {points.shape[0] - sizes.max()} points were placed by the geodesic solution. A "
+        "lower threshold or more neighbours would let them merge",
+        UserWarning,
+        stacklevel=2,
+    )
+    frame = eigen.coordinates(
+        geodesic_sq_distances(g, replace(plan, path="distance")), plan.n_components
+    ).coordinates
+    placed = np.empty_like(points)
+    for label in range(sizes.size):
+        members = labels == label
+        move = alignment.rigid_fit(points[members], frame[members])
+        placed[members] = points[members] @ move.rotation + move.translation
+    return placed
+
+
+def solve_separately(
+    g: CsrGraph,
+    labels: NDArray[np.int64],
+    plan: Plan,
+    stages: Stages,
+    solve: Callable[[CsrGraph, Plan, Stages], Solution],
+) -> Solution:
+    """Solve every component of the graph by itself and lay them side by side.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    labels : (n,) ndarray of int64
+        Component of each point.
+    plan : Plan
+        How to solve; components too small for M coordinates get fewer and zeros.
+    stages : Stages
+        Clock.
+    solve : callable
+        `solve_geodesic` or `solve_blockwise`.
+
+    Returns
+    -------
+    Solution
+        The latent; its spectrum is that of the largest component.
+    """
+    members = [np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1)]
+    parts: list[Floats] = []
+    spectra: list[Embedding] = []
+    for rows in members:
+        count = min(plan.n_components, rows.size - 1)
+        padded = np.zeros((rows.size, plan.n_components))
+        if count:
+            reference = "center" if isinstance(plan.reference, int) else plan.reference
+            smaller = replace(plan, n_components=count, reference=reference)
+            solution = solve(graph.subgraph(g, rows), smaller, stages)
+            padded[:, :count] = solution.embedding.coordinates
+            spectra.append(solution.embedding)
+        parts.append(padded)
+    largest = max(spectra, key=lambda spectrum: spectrum.coordinates.shape[0])
+    return Solution(
+        largest._replace(coordinates=side_by_side(parts, members), reference=eigen.CENTRE)
+    )
+
+
+def side_by_side(parts: list[Floats], members: list[NDArray[np.intp]]) -> Floats:
+    """Components of a graph laid out on a square grid of their first two coordinates.
+
+    Parameters
+    ----------
+    parts : list of (n_i, m) ndarray of float64
+        Latent of each component.
+    members : list of (n_i,) ndarray of int
+        Rows of each component.
+
+    Returns
+    -------
+    (n, m) ndarray of float64
+        Latent of all points, each component in a cell of its own.
+    """
+    n_components = parts[0].shape[1]
+    out = np.zeros((sum(part.shape[0] for part in parts), n_components))
+    middle = [0.5 * (part.max(axis=0) + part.min(axis=0)) for part in parts]
+    extent = max(float(np.ptp(part, axis=0).max(initial=0.0)) for part in parts)
+    pitch = 1.2 * extent if extent > 0.0 else 1.0
+    columns = int(np.ceil(np.sqrt(len(parts)))) if n_components > 1 else len(parts)
+    for cell, (part, rows) in enumerate(zip(parts, members, strict=True)):
+        shift = np.zeros(n_components)
+        shift[0] = pitch * (cell % columns)
+        if n_components > 1:
+            shift[1] = -pitch * (cell // columns)
+        out[rows] = part - middle[cell] + shift
+    return out

@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ikd_graph import covariance
+from ikd_graph._threads import limit_threads
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_correlation_equals_numpy(seed):
+    X = np.random.default_rng(seed).normal(size=(30, 7)) * 3 + 5
+    np.testing.assert_allclose(covariance.correlation(X), np.corrcoef(X), atol=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_covariance_equals_numpy_and_its_scale_is_the_mean_variance(seed):
+    X = np.random.default_rng(seed).normal(size=(30, 7)) + 2
+    np.testing.assert_allclose(covariance.covariance(X), np.cov(X), atol=1e-13)
+    np.testing.assert_allclose(covariance.covariance(X, centre=False), X @ X.T / 7, atol=1e-13)
+    rows = covariance.unit_rows(X, "covariance")
+    scaled, variance = covariance.scale_to_correlation(np.cov(X))
+    np.testing.assert_allclose(rows @ rows.T, scaled, atol=1e-13)
+    np.testing.assert_allclose(variance, np.var(X, axis=1, ddof=1).mean())
+
+
+def test_cosine_does_not_centre():
+    X = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
+    np.testing.assert_allclose(covariance.cosine(X)[0, 1], 2 / np.sqrt(6))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-8, 1e200])
+def test_the_scale_of_a_row_does_not_matter(scale):
+    X = np.random.default_rng(0).normal(size=(6, 9))
+    np.testing.assert_allclose(covariance.correlation(X * scale), np.corrcoef(X), atol=1e-12)
+
+
+def test_the_gram_matrix_is_symmetric_and_has_the_same_bits_for_any_number_of_threads():
+    rows = covariance.unit_rows(np.random.default_rng(0).normal(size=(700, 33)))
+    with limit_threads(1):
+        one = covariance.gram(rows)
+    with limit_threads(2):
+        two = covariance.gram(rows)
+    assert np.array_equal(one, two)
+    assert np.array_equal(one, one.T)
+    np.testing.assert_allclose(one, rows @ rows.T, atol=1e-14)
+
+
+def test_constant_and_zero_rows_are_named():
+    X = np.random.default_rng(0).normal(size=(5, 4))
+    X[3] = 0.1
+    with pytest.raises(ValueError, match=r"rows of X must vary.*1 constant row\(s\): 3;"):
+        covariance.correlation(X)
+    assert covariance.cosine(X).shape == (5, 5)
+    X[1] = 0.0
+    with pytest.raises(ValueError, match=r"1 all zero row\(s\): 1;"):
+        covariance.cosine(X)
+
+
+def test_values_outside_the_domain_are_counted_before_they_are_lifted():
+    corr = np.array([[1.0, -0.2, 0.5], [-0.2, 1.0, 1.3], [0.5, 1.3, 1.0]])
+    with pytest.warns(UserWarning, match="1 of 3 pairs have a covariance <= 0 and 1 one above"):
+        lifted = covariance.into_domain(corr)
+    assert lifted.min() == covariance.FLOOR
+    assert lifted.max() == 1.0
+
+
+def test_a_clean_matrix_goes_through_without_a_warning():
+    corr = np.array([[1.0, 0.2], [0.2, 1.0]])
+    assert np.array_equal(covariance.into_domain(corr), corr)
+
+
+def test_a_sparse_covariance_is_scaled_like_a_dense_one():
+    X = np.random.default_rng(0).normal(size=(8, 5))
+    dense, variance = covariance.scale_to_correlation(np.cov(X))
+    scaled, same = covariance.scale_sparse_to_correlation(sp.csr_array(np.cov(X)))
+    np.testing.assert_allclose(same, variance)
+    np.fill_diagonal(dense, 1.0)
+    np.testing.assert_allclose(scaled.toarray(), dense)
+
+
+def test_a_matrix_of_distances_is_not_taken_for_a_covariance():
+    with pytest.raises(ValueError, match="positive mean, got 0; a precomputed X holds cov"):
+        covariance.scale_to_correlation(np.array([[0.0, 1.0], [1.0, 0.0]]))
+
+
+def test_the_sampling_variance_is_that_of_repeated_draws():
+    rng = np.random.default_rng(0)
+    r, n = 0.6, 200
+    pair = rng.normal(size=(4000, 2, n))
+    pair[:, 1] = r * pair[:, 0] + np.sqrt(1 - r**2) * pair[:, 1]
+    found = [np.corrcoef(one)[0, 1] for one in pair]
+    np.testing.assert_allclose(np.var(found), covariance.sampling_variance(r, n), rtol=0.1)

@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ikd_graph import eigen
+
+
+def sq_distances(points):
+    return ((points[:, None] - points[None]) ** 2).sum(-1)
+
+
+def naive_gram(sq_dist, reference):
+    n = len(sq_dist)
+    gram = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            gram[i, j] = (sq_dist[i, reference] + sq_dist[reference, j] - sq_dist[i, j]) / 2
+    return gram
+
+
+@pytest.mark.parametrize("reference", ["min_max", "min_mean", "center", 0, 7, -1])
+@pytest.mark.parametrize(("n", "m"), [(20, 2), (60, 3), (450, 3)])
+def test_euclidean_distances_come_back_exactly(reference, n, m):
+    points = np.random.default_rng(n).normal(size=(n, m)) * np.arange(1, m + 1)
+    sq_dist = sq_distances(points)
+    found = eigen.coordinates(sq_dist, m, reference)
+    np.testing.assert_allclose(sq_distances(found.coordinates), sq_dist, atol=1e-10)
+    np.testing.assert_allclose(found.explained_variance_ratio.sum(), 1.0)
+    assert found.negative_mass < 1e-20
+    assert np.all(np.diff(found.eigenvalues) <= 0.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_gram_matrix_equals_equation_4(seed):
+    rng = np.random.default_rng(seed)
+    sq_dist = sq_distances(rng.normal(size=(9, 4)))
+    for reference in range(9):
+        np.testing.assert_allclose(
+            eigen.gram_matrix(sq_dist, reference), naive_gram(sq_dist, reference), atol=1e-12
+        )
+    centring = np.eye(9) - 1 / 9
+    np.testing.assert_allclose(
+        eigen.gram_matrix(sq_dist), -centring @ sq_dist @ centring / 2, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("reference", ["center", "min_max", 3])
+def test_lanczos_equals_lapack_on_distances_that_are_not_euclidean(reference):
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(500, 500)) * 0.3
+    sq_dist = np.abs(sq_distances(rng.normal(size=(500, 3)) * [3, 2, 1]) + noise + noise.T)
+    np.fill_diagonal(sq_dist, 0.0)
+    index = eigen.reference_index(sq_dist, reference)
+    large = eigen._lanczos(sq_dist, index, 3)
+    small = eigen._full_spectrum(sq_dist, index, 3)
+    np.testing.assert_allclose(large[0], small[0], rtol=1e-10)
+    np.testing.assert_allclose(eigen.pin_signs(large[1]), eigen.pin_signs(small[1]), atol=1e-9)
+    np.testing.assert_allclose(large[3], small[3], rtol=1e-10)
+    assert 0.0 < large[2] <= small[2] * (1 + 1e-6)
+
+
+def test_a_symmetric_grid_keeps_its_odd_directions_at_any_size():
+    line = np.linspace(-1.0, 1.0, 25)
+    grid = np.stack(np.meshgrid(line, 0.5 * line), axis=-1).reshape(-1, 2)
+    found = eigen.coordinates(sq_distances(grid), 2)
+    np.testing.assert_allclose(sq_distances(found.coordinates), sq_distances(grid), atol=1e-10)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(4, 40))
+def test_permuting_the_points_permutes_the_latent(seed, n):
+    rng = np.random.default_rng(seed)
+    sq_dist = np.abs(sq_distances(rng.normal(size=(n, 3))) + 0.1 * rng.random((n, 1)))
+    sq_dist = (sq_dist + sq_dist.T) / 2
+    np.fill_diagonal(sq_dist, 0.0)
+    order = rng.permutation(n)
+    for reference in ("center", "min_max", "min_mean"):
+        plain = eigen.coordinates(sq_dist, 2, reference).coordinates
+        mixed = eigen.coordinates(sq_dist[np.ix_(order, order)], 2, reference).coordinates
+        np.testing.assert_allclose(mixed, plain[order], atol=1e-8)
+
+
+def test_equal_largest_distances_are_decided_by_the_mean_not_by_the_order():
+    # A clipped matrix: every row has the same largest value.
+    sq_dist = np.array([[0, 9, 5, 9], [9, 0, 1, 2], [5, 1, 0, 9], [9, 2, 9, 0]], dtype=float)
+    assert eigen.reference_index(sq_dist, "min_max") == 1
+    flip = sq_dist[::-1, ::-1]
+    assert eigen.reference_index(flip, "min_max") == 2
+
+
+def test_negative_eigenvalues_are_reported_and_never_rooted():
+    sq_dist = np.array([[0.0, 1.0, 16.0], [1.0, 0.0, 1.0], [16.0, 1.0, 0.0]])
+    with pytest.warns(UserWarning, match="1 of the 2 leading eigenvalues are not positive"):
+        found = eigen.coordinates(sq_dist, 2)
+    assert np.all(np.isfinite(found.coordinates))
+    assert found.negative_mass > 0.01
+    assert np.all(found.coordinates[:, 1] == 0.0)
+
+
+def test_equal_points_have_equal_places():
+    assert np.all(eigen.coordinates(np.zeros((5, 5)), 2).coordinates == 0.0)
+
+
+def test_signs_are_pinned_by_the_largest_entry():
+    vectors = np.array([[0.1, -3.0], [-2.0, 1.0]])
+    pinned = eigen.pin_signs(vectors)
+    assert pinned[1, 0] == 2.0
+    assert pinned[0, 1] == 3.0
+
+
+def test_bad_arguments_are_named():
+    sq_dist = sq_distances(np.arange(4.0)[:, None])
+    with pytest.raises(ValueError, match="n_components must be less than the number of points"):
+        eigen.coordinates(sq_dist, 4)
+    with pytest.raises(ValueError, match="reference must be one of .* index of a point"):
+        eigen.coordinates(sq_dist, 2, "middle")
+    with pytest.raises(ValueError, match=r"reference must be one of .*got 4"):
+        eigen.coordinates(sq_dist, 2, 4)
+    with pytest.raises(ValueError, match="sq_dist must be symmetric"):
+        eigen.coordinates(np.triu(sq_dist), 2)

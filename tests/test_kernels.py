@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import gamma, kv
+
+from ikd_graph import kernels
+
+PARAMETERS = [
+    *[kernels.SquaredExponential(length_scale=scale) for scale in (0.3, 0.5, 1.0, 2.0, 7.0)],
+    *[kernels.RationalQuadratic(alpha=alpha) for alpha in (0.2, 0.5, 1.0, 3.0, 20.0)],
+    *[kernels.GammaExponential(gamma=power) for power in (0.3, 0.7, 1.0, 1.5, 2.0)],
+    *[kernels.Matern(nu=nu) for nu in (0.1, 0.5, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.3, 7.0, 60.0)],
+    kernels.Matern(nu=0.8, length_scale=0.5),
+    kernels.RationalQuadratic(alpha=2.0, length_scale=3.0),
+    kernels.GammaExponential(gamma=1.2, length_scale=0.7),
+]
+DISTANCES = np.geomspace(1e-6, 40.0, 400)
+
+
+@pytest.mark.parametrize("kernel", PARAMETERS, ids=str)
+def test_the_inverse_undoes_the_covariance(kernel):
+    sq_dist = DISTANCES * kernel.length_scale**2
+    back = kernel.sq_distance(kernel.covariance(sq_dist))
+    np.testing.assert_allclose(back, sq_dist, rtol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", PARAMETERS, ids=str)
+def test_the_derivative_is_the_slope_of_the_covariance(kernel):
+    d = np.geomspace(1e-2, 40.0, 60) * kernel.length_scale**2
+    step = 1e-3
+
+    def across(width):
+        return kernel.covariance(d * (1 + width)) - kernel.covariance(d * (1 - width))
+
+    slope = (8.0 * across(step) - across(2.0 * step)) / (12.0 * step * d)
+    np.testing.assert_allclose(kernel.derivative(d), slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", PARAMETERS, ids=str)
+def test_covariances_fall_from_one(kernel):
+    values = kernel.covariance(np.concatenate([[0.0], DISTANCES]) * kernel.length_scale**2)
+    assert values[0] == 1.0
+    assert np.all(np.diff(values) < 0.0)
+    assert kernel.sq_distance(1.0) == 0.0
+    assert np.signbit(kernel.sq_distance(np.ones(3))).sum() == 0
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.5, 0.8, 1.0, 1.5, 2.2, 2.5, 4.5])
+def test_matern_equals_its_bessel_formula(nu):
+    x = np.sqrt(2.0 * nu * DISTANCES)
+    formula = 2.0 ** (1.0 - nu) / gamma(nu) * x**nu * kv(nu, x)
+    np.testing.assert_allclose(kernels.Matern(nu=nu).covariance(DISTANCES), formula, rtol=1e-11)
+
+
+def test_a_matern_of_any_order_neither_overflows_nor_leaves_its_limits():
+    d = np.concatenate([[0.0, 1e-300, 1e-30], DISTANCES])
+    for nu in (0.05, 3.0, 30.5, 200.0):
+        values = kernels.Matern(nu=nu).covariance(d)
+        assert np.all(np.isfinite(values))
+        assert np.all((values >= 0.0) & (values <= 1.0))
+    smooth = kernels.Matern(nu=1e4).covariance(DISTANCES)
+    np.testing.assert_allclose(smooth, np.exp(-DISTANCES / 2), atol=1e-3)
+
+
+def test_the_limits_of_the_derivative_at_zero_are_right():
+    assert kernels.SquaredExponential().derivative(0.0) == -0.5
+    assert kernels.RationalQuadratic(alpha=3.0).derivative(0.0) == -0.5
+    assert kernels.GammaExponential(gamma=1.0).derivative(0.0) == -np.inf
+    assert kernels.Matern(nu=0.8).derivative(0.0) == -np.inf
+    assert kernels.Matern(nu=1.5).derivative(0.0) == -1.5
+    np.testing.assert_allclose(kernels.Matern(nu=2.5).derivative(0.0), -5 / 6)
+    np.testing.assert_allclose(kernels.Matern(nu=4.0).derivative(0.0), -4 / 6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    nu=st.floats(0.05, 40.0),
+    length_scale=st.floats(0.1, 10.0),
+    d=st.floats(1e-4, 30.0),
+)
+def test_any_matern_comes_back(nu, length_scale, d):
+    kernel = kernels.Matern(nu=nu, length_scale=length_scale)
+    sq_dist = d * length_scale**2
+    np.testing.assert_allclose(kernel.sq_distance(kernel.covariance(sq_dist)), sq_dist, rtol=1e-8)
+
+
+def test_the_shape_of_the_input_is_kept():
+    values = np.full((2, 3, 4), 0.5)
+    for kernel in (kernels.Matern(), kernels.Matern(nu=0.8), kernels.SquaredExponential()):
+        assert kernel.sq_distance(values).shape == (2, 3, 4)
+        assert kernel.sq_distance(0.5).shape == ()
+        assert kernel.covariance(values).shape == (2, 3, 4)
+
+
+@pytest.mark.parametrize("bad", [0.0, -0.1, 1.1, np.nan])
+def test_covariances_outside_the_domain_are_refused(bad):
+    with pytest.raises(ValueError, match=r"covariances must lie in \(0, 1\].*got 1 outside"):
+        kernels.Matern().sq_distance(np.array([0.5, bad]))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: kernels.SquaredExponential(length_scale=0.0), "length_scale must be positive"),
+        (lambda: kernels.RationalQuadratic(alpha=-1.0), "alpha must be positive"),
+        (lambda: kernels.GammaExponential(gamma=2.5), r"gamma must be in \(0, 2\], got 2.5"),
+        (lambda: kernels.Matern(nu=np.inf), "nu must be positive and finite, got inf"),
+        (lambda: kernels.get("gauss"), "kernel must be one of 'squared_exponential'.*'gauss'"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_metric_turns_the_squared_exponential_into_ard_and_gaussian_kernels(seed):
+    rng = np.random.default_rng(seed)
+    latent = rng.normal(size=(12, 3))
+    root = rng.normal(size=(3, 3))
+    metric = root @ root.T + 0.5 * np.eye(3)
+    gap = latent[:, None] - latent[None]
+    wanted = np.exp(-0.5 * np.einsum("ijk,kl,ijl->ij", gap, np.linalg.inv(metric), gap))
+    # What the squared exponential sees is a latent that the metric takes back to the true one.
+    values, vectors = np.linalg.eigh(metric)
+    seen = latent @ (vectors / np.sqrt(values)) @ vectors.T
+    gap = seen[:, None] - seen[None]
+    found = kernels.SquaredExponential().covariance((gap**2).sum(-1))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    np.testing.assert_allclose(kernels.apply_metric(seen, metric), latent, atol=1e-10)
+    scales = np.array([0.5, 1.0, 2.0])
+    np.testing.assert_allclose(kernels.apply_metric(latent / scales, scales**2), latent, atol=1e-12)
+
+
+def test_a_metric_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="metric must have one row per latent dimension"):
+        kernels.apply_metric(np.ones((4, 2)), np.eye(3))
+    with pytest.raises(ValueError, match="metric must be positive definite"):
+        kernels.apply_metric(np.ones((4, 2)), np.diag([1.0, -1.0]))
