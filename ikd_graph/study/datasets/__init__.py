@@ -2,24 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ._record import Dataset
 from .files import READERS, read_file
-from .real import BUILTIN, DATA_HOME, coil20, digits, extended_yale_b, fashion_mnist, guo_qpcr
+from .real import DATA_HOME, REAL, coil20, digits, extended_yale_b, fashion_mnist, guo_qpcr
+from .synthetic import (
+    FIXED_LATENTS,
+    MAPPINGS,
+    add_noise,
+    bump_mapping,
+    fixed_latent,
+    gp_mapping,
+    gplvm_data,
+    half_moons,
+    mapped_data,
+    ou_latent,
+    sine_mapping,
+    spike_counts,
+    swiss_roll,
+)
 
 __all__ = [
     "BUILTIN",
     "DATA_HOME",
+    "FIXED_LATENTS",
+    "MAPPINGS",
+    "REAL",
     "Dataset",
+    "add_noise",
+    "bump_mapping",
     "coil20",
     "digits",
     "extended_yale_b",
     "fashion_mnist",
+    "fixed_latent",
+    "gp_mapping",
+    "gplvm_data",
     "guo_qpcr",
+    "half_moons",
     "load",
+    "mapped_data",
+    "ou_latent",
     "read_file",
+    "sine_mapping",
+    "spike_counts",
+    "swiss_roll",
 ]
+
+BUILTIN: dict[str, Callable[[], Dataset]] = {
+    **REAL,
+    "half_moons": half_moons,
+    "swiss_roll": swiss_roll,
+    "spike_counts": spike_counts,
+    "medium": lambda: gplvm_data("medium", 200, noise=0.1),
+}
+"""Every data set that ``load`` knows by name, and what makes it."""
 
 
 def load(name_or_path: str | Path, *, label_column: str | int | None = None) -> Dataset:
@@ -28,8 +67,8 @@ def load(name_or_path: str | Path, *, label_column: str | int | None = None) -> 
     Parameters
     ----------
     name_or_path : str or Path
-        A name in ``BUILTIN`` (``digits`` needs no download), or a .csv, .tsv, .npy, .npz or .h5ad
-        file; see ``read_file``.
+        A name in ``BUILTIN`` (``digits`` and the synthetic ones need no download), or a .csv, .tsv,
+        .npy, .npz or .h5ad file; see ``read_file``.
     label_column : str, int or None
         Name (or position) of the labels in a file; None finds them by their usual names.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +68,8 @@ def encode_labels(
         Raw labels. Strings that all read as numbers count as numbers.
     names : tuple of str
         Class names in a wished order. Used if every label is one of them, or if the labels are
-        the codes 0 .. len(names) - 1; otherwise the sorted distinct labels are the classes.
+        the codes 0 .. len(names) - 1; otherwise the classes are the distinct labels, sorted so
+        that "2" comes before "16" and "16" before "32 TE".
 
     Returns
     -------
@@ -86,8 +88,9 @@ def encode_labels(
     try:
         numbers = texts.astype(np.float64)
     except ValueError:
-        classes, codes = np.unique(texts, return_inverse=True)
-        return codes.astype(np.int64), tuple(str(c) for c in classes)
+        ordered = tuple(sorted(set(texts.tolist()), key=_natural))
+        position = {name: code for code, name in enumerate(ordered)}
+        return np.array([position[v] for v in texts.tolist()], dtype=np.int64), ordered
     if not np.all(np.isfinite(numbers)) or np.any(numbers != np.round(numbers)):
         return numbers, ()
     whole = numbers.astype(np.int64)
@@ -95,3 +98,9 @@ def encode_labels(
         return whole, names
     classes, codes = np.unique(whole, return_inverse=True)
     return codes.astype(np.int64), tuple(str(c) for c in classes)
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    """Sorting key that compares runs of digits as numbers."""
+    parts = re.split(r"(\d+)", text)
+    return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts if p]

@@ -78,13 +78,13 @@ def _read_npz(path: Path, label_column: str | int | None) -> Dataset:
         shapes = {key: archive[key].shape for key in archive.files}
         listed = ", ".join(f"{key} {shape}" for key, shape in shapes.items()) or "none"
         tables = [key for key, shape in shapes.items() if len(shape) == 2]
-        key = next((k for k in ("X", "data") if k in shapes), None)
-        key = tables[0] if key is None and len(tables) == 1 else key
-        if key is None:
+        usual: list[str] = [k for k in ("X", "data") if k in shapes]
+        if not usual and len(tables) != 1:
             raise ValueError(
                 f"{path.name} must hold an array X or data, or exactly one 2-D array, got keys: "
                 f"{listed}; rename the table to X"
             )
+        key = (usual or tables)[0]
         label_key = _choose(label_column, [k for k in shapes if k != key], path)
         X = _matrix(archive[key], path, key)
         names = _names(archive, "label_names")

@@ -254,7 +254,7 @@ def _read_idx(raw: bytes) -> NDArray[np.uint8]:
     return array.reshape(shape[0], -1) if n_axes > 1 else array
 
 
-BUILTIN: dict[str, Callable[[], Dataset]] = {
+REAL: dict[str, Callable[[], Dataset]] = {
     "digits": digits,
     "guo_qpcr": guo_qpcr,
     "coil20": coil20,

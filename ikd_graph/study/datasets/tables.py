@@ -41,12 +41,17 @@ def read_table(path: Path, label_column: str | int | None, usual: tuple[str, ...
     Table
         Numbers, labels and column names.
     """
-    delimiter = _delimiter(path)
     try:
-        return _parse(path, delimiter, label_column, usual, _SAMPLE)
-    except _CellError:
-        # Words may begin far down (stages 1, 2, 4, ..., then "32 TE"): look at every row.
-        return _parse(path, delimiter, label_column, usual, None)
+        delimiter = _delimiter(path)
+        try:
+            return _parse(path, delimiter, label_column, usual, _SAMPLE)
+        except _CellError:
+            # Words may begin far down (stages 1, 2, 4, ..., then "32 TE"): look at every row.
+            return _parse(path, delimiter, label_column, usual, None)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path.name} must be text in UTF-8, got {error}; save it again in that encoding"
+        ) from None
 
 
 class _CellError(ValueError):
@@ -97,13 +102,10 @@ def _delimiter(path: Path) -> str:
 
 def _rows(path: Path, delimiter: str) -> Iterator[list[str]]:
     """Cells of each line that is not blank."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for cells in csv.reader(file, delimiter=delimiter):
-                if any(cell.strip() for cell in cells):
-                    yield cells
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path.name} must be text in UTF-8, got: {error}") from None
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for cells in csv.reader(file, delimiter=delimiter):
+            if any(cell.strip() for cell in cells):
+                yield cells
 
 
 def _is_number(cell: str) -> bool:
