@@ -1,0 +1,243 @@
+"""How many dimensions do data have: from a spectrum, from boxes, from pair distances."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist
+
+from .._validation import check_choice, check_enough_rows, check_finite, check_integer
+
+Floats = NDArray[np.float64]
+
+
+class Eigengap(NamedTuple):
+    """Number of dimensions before the widest gap of a spectrum."""
+
+    n_components: int
+    ratios: Floats  # (n_candidates,) eigenvalue i over eigenvalue i + 1
+
+
+class ScalingFit(NamedTuple):
+    """A dimension read as the slope of a log-log line, with all that is needed to draw it."""
+
+    dimension: float
+    sizes: Floats  # (n_sizes,) box sizes or radii, falling
+    counts: Floats  # (n_sizes,) boxes that hold a point, or share of pairs within the radius
+    fit_range: tuple[float, float]  # smallest and largest size used for the slope
+    intercept: float  # of log count against log size
+    residual: float  # root mean square of log count about the line
+
+
+def eigengap(eigenvalues: ArrayLike, max_components: int | None = None) -> Eigengap:
+    """Find the widest gap, as a ratio, between neighbouring eigenvalues.
+
+    Parameters
+    ----------
+    eigenvalues : (n,) float64
+        Eigenvalues of a Gram matrix, in any order; negative ones are noise.
+    max_components : int or None
+        Largest answer to consider; None is all but the last positive eigenvalue.
+
+    Returns
+    -------
+    Eigengap
+        Number of eigenvalues before the gap, and the ratios.
+
+    Examples
+    --------
+    >>> eigengap([9.0, 7.0, 5.0, 0.2, 0.1, -0.1]).n_components
+    3
+    """
+    values = np.sort(np.asarray(eigenvalues, dtype=np.float64).ravel())[::-1]
+    check_finite("eigenvalues", values)
+    if values.size < 2 or values[0] <= 0.0:
+        raise ValueError(
+            "eigenvalues must be at least 2 with a positive one among them, got "
+            f"{values.size}, the largest {values[0] if values.size else 'none'}"
+        )
+    # A negative eigenvalue shows how large noise can be; rounding is the floor without one.
+    noise = max(-values[-1], values[0] * 1e-12)
+    floored = np.maximum(values, noise)
+    limit = values.size - 1 if max_components is None else max_components
+    ratios = floored[:-1] / floored[1:]
+    ratios = ratios[: check_integer("max_components", limit, 1, values.size - 1)]
+    return Eigengap(int(np.argmax(ratios)) + 1, ratios)
+
+
+def box_counting_dimension(
+    X: ArrayLike,
+    *,
+    method: str = "auto",
+    sizes: ArrayLike | None = None,
+    fit_range: tuple[float, float] | None = None,
+    seed: int = 0,
+) -> ScalingFit:
+    r"""Box-counting dimension: -slope of log N(ε) against log ε.
+
+    N(ε) is the least number of boxes of side ε that hold all points. With few points N saturates
+    at their number, so by default the line is fitted where N lies between 4 boxes (2 if there is no
+    more) and a tenth of the points: there a box still holds several. Beyond three or four
+    dimensions thousands of points are too few, and the answer is too low; the correlation dimension
+    is the better one there.
+
+    Parameters
+    ----------
+    X : (n, n_features) float64
+        Points.
+    method : {"auto", "grid", "cover"}
+        How boxes are laid. "grid": a lattice, the best of eight random shifts; in many columns it
+        parts every point from every other at any size. "cover": boxes centred on points, each next
+        one where the points are farthest from all boxes so far. "auto": a grid up to five columns.
+    sizes : (n_sizes,) float64 or None
+        Box sizes of the grid; None takes 24 from the extent of the data down by factors of
+        2^(1/3). A cover finds its own.
+    fit_range : (float, float) or None
+        Smallest and largest box size used for the slope; None chooses as said above.
+    seed : int
+        Seed of the shifts.
+
+    Returns
+    -------
+    ScalingFit
+        The dimension with sizes, counts and the range of the fit.
+
+    Examples
+    --------
+    >>> line = np.linspace(0.0, 1.0, 2000)[:, None] * [1.0, 2.0, 3.0]
+    >>> round(box_counting_dimension(line).dimension, 1)
+    1.0
+    """
+    points = _points(X)
+    check_choice("method", method, ("auto", "grid", "cover"))
+    extent = float(np.ptp(points, axis=0).max())
+    if extent == 0.0:
+        return ScalingFit(0.0, np.ones(1), np.ones(1), (1.0, 1.0), 0.0, 0.0)
+    if method == "cover" or (method == "auto" and points.shape[1] > 5):
+        sides, counts = _cover_counts(points)
+    else:
+        if sizes is None:
+            sizes = extent * 2.0 ** (-np.arange(24) / 3.0)
+        sides = np.sort(np.asarray(sizes, dtype=np.float64).ravel())[::-1]
+        if sides.size < 2 or not sides[-1] > 0.0:
+            raise ValueError(f"sizes must be at least two positive box sizes, got {sizes!r}")
+        counts = _grid_counts(points, sides, np.random.default_rng(seed))
+    usable = (counts >= 4.0) & (counts <= points.shape[0] / 10.0)
+    if np.count_nonzero(usable) < 3:
+        usable = (counts >= 2.0) & (counts <= points.shape[0] / 2.0)
+    return _fit(sides, counts, usable, fit_range, sign=-1.0)
+
+
+def _grid_counts(points: Floats, sides: Floats, rng: np.random.Generator) -> Floats:
+    """Boxes of a lattice that hold a point, the least over eight shifts, (n_sizes,)."""
+    # Boxes are told apart by a random number each, the sum of a random number for each index.
+    keys = rng.integers(1, 2**62, size=points.shape[1], dtype=np.int64)
+    low = points.min(axis=0)
+    counts = np.full(sides.size, np.inf)
+    for i, side in enumerate(sides):
+        for _ in range(8):
+            shift = rng.uniform(0.0, side, size=points.shape[1])
+            boxes = np.floor((points - low + shift) / side).astype(np.int64)
+            counts[i] = min(counts[i], np.unique(boxes @ keys).size)
+    return counts
+
+
+def _cover_counts(points: Floats) -> tuple[Floats, Floats]:
+    """Sides and numbers of boxes of farthest-first covers, down to a fifth of the points."""
+    first = int(np.abs(points - np.median(points, axis=0)).max(axis=1).argmin())
+    gap = np.abs(points - points[first]).max(axis=1)
+    sides = []
+    for _ in range(max(points.shape[0] // 5, 4)):
+        farthest = int(gap.argmax())
+        if gap[farthest] == 0.0:
+            break
+        sides.append(2.0 * gap[farthest])
+        np.minimum(gap, np.abs(points - points[farthest]).max(axis=1), out=gap)
+    # Equal steps of log count: else the many small boxes would rule the fit.
+    picked = np.unique(np.geomspace(1, len(sides), 40).round().astype(np.int64)) - 1
+    return np.asarray(sides)[picked], (picked + 1).astype(np.float64)
+
+
+def correlation_dimension(
+    X: ArrayLike,
+    *,
+    fit_range: tuple[float, float] | None = None,
+    max_points: int = 3000,
+    seed: int = 0,
+) -> ScalingFit:
+    """Correlation dimension: slope of the log share of pairs within a radius against log radius.
+
+    Parameters
+    ----------
+    X : (n, n_features) float64
+        Points.
+    fit_range : (float, float) or None
+        Smallest and largest radius used for the slope; None takes the radii within which lie
+        0.1 % to 5 % of all pairs (at least 30 pairs): small enough to be local.
+    max_points : int
+        Beyond this many points, a random sample of them is used.
+    seed : int
+        Seed of the sample.
+
+    Returns
+    -------
+    ScalingFit
+        The dimension with radii, shares and the range of the fit.
+
+    Examples
+    --------
+    >>> sheet = np.random.default_rng(0).uniform(size=(1000, 2))
+    >>> round(correlation_dimension(sheet).dimension)
+    2
+    """
+    points = _points(X)
+    if points.shape[0] > max_points:
+        picked = np.random.default_rng(seed).choice(points.shape[0], max_points, replace=False)
+        points = points[picked]
+    gaps = np.sort(pdist(points))
+    # Copies of a point say nothing about the space between points.
+    gaps = gaps[gaps > 0.0]
+    if gaps.size == 0:
+        return ScalingFit(0.0, np.ones(1), np.ones(1), (1.0, 1.0), 0.0, 0.0)
+    radii = np.geomspace(gaps[0], gaps[-1], 60)[::-1]
+    pairs = np.searchsorted(gaps, radii, side="right")
+    shares = pairs / gaps.size
+    usable = (shares <= 0.05) & (shares >= max(1e-3, 30.0 / gaps.size))
+    return _fit(radii, shares, usable, fit_range, sign=1.0)
+
+
+def _fit(
+    sizes: Floats,
+    counts: Floats,
+    usable: NDArray[np.bool_],
+    fit_range: tuple[float, float] | None,
+    sign: float,
+) -> ScalingFit:
+    """Line through log counts against log sizes."""
+    if fit_range is not None:
+        usable = (sizes >= fit_range[0]) & (sizes <= fit_range[1]) & (counts > 0.0)
+        if np.count_nonzero(usable) < 2:
+            raise ValueError(
+                f"fit_range must hold at least 2 of the sizes {sizes[-1]:.3g} to {sizes[0]:.3g}, "
+                f"got {fit_range}; widen it"
+            )
+    elif np.count_nonzero(usable) < 2:
+        usable = counts > 0.0
+    x, y = np.log(sizes[usable]), np.log(counts[usable])
+    slope, intercept = np.polyfit(x, y, 1)
+    residual = float(np.sqrt(np.mean((y - slope * x - intercept) ** 2)))
+    used = sizes[usable]
+    span = (float(used.min()), float(used.max()))
+    return ScalingFit(float(sign * slope), sizes, counts, span, float(intercept), residual)
+
+
+def _points(X: ArrayLike) -> Floats:
+    """Float64 table of at least two points, finite."""
+    points = np.asarray(X, dtype=np.float64)
+    if points.ndim != 2:
+        raise ValueError(f"X must be a table (points x dimensions), got shape {points.shape}")
+    check_enough_rows(points.shape[0])
+    check_finite("X", points)
+    return points
