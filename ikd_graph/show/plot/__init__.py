@@ -3,7 +3,7 @@
 from .charts import clique_sizes, degrees, noise_curves, spectrum, threshold_curve, time_bars
 from .network import clique_graph
 from .points import embedding, residuals
-from .style import axes, save
+from .style import axes, png, save
 
 __all__ = [
     "axes",
@@ -12,6 +12,7 @@ __all__ = [
     "degrees",
     "embedding",
     "noise_curves",
+    "png",
     "residuals",
     "save",
     "spectrum",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import colors
+from ..words import say_seconds
 from .style import SMALL, drawing_axes, figure_of, quiet, whole_ticks
 
 if TYPE_CHECKING:
@@ -284,31 +285,6 @@ def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
     ax.invert_yaxis()
     ax.margins(x=0.16)
     return ax
-
-
-def say_seconds(seconds: float) -> str:
-    """Write a time as a reader says it.
-
-    Parameters
-    ----------
-    seconds : float
-        Time in seconds.
-
-    Returns
-    -------
-    str
-        Two or three digits and a unit.
-
-    Examples
-    --------
-    >>> say_seconds(0.0123), say_seconds(4.2), say_seconds(600)
-    ('12 ms', '4.2 s', '10 min')
-    """
-    if seconds < 0.9995:
-        return f"{1000 * seconds:.2g} ms" if seconds < 0.0995 else f"{1000 * seconds:.0f} ms"
-    if seconds < 120:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"
 
 
 def _counts(ax: Axes, values: NDArray[np.int64]) -> Axes:

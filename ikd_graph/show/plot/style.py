@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -55,10 +56,29 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     pathlib.Path
         The file written.
     """
-    figure = figure_of(ax)
     form = Path(path).suffix.lstrip(".").lower() or "png"
-    draw = partial(figure.savefig, format=form, dpi=dpi, facecolor="white")
+    draw = partial(figure_of(ax).savefig, format=form, dpi=dpi, facecolor="white")
     return write_whole(path, draw)
+
+
+def png(ax: Axes, dpi: int = 160) -> bytes:
+    """Draw the figure of an Axes as PNG in memory.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Any Axes of the figure.
+    dpi : int
+        Resolution.
+
+    Returns
+    -------
+    bytes
+        The PNG.
+    """
+    out = BytesIO()
+    figure_of(ax).savefig(out, format="png", dpi=dpi, facecolor="white")
+    return out.getvalue()
 
 
 def drawing_axes(ax: Axes | None, width: float = 6.4, height: float = 4.6) -> Axes:
@@ -103,7 +123,8 @@ def whole_ticks(axis: Any) -> None:
 
 def figure_of(ax: Axes) -> Any:
     """Figure that an Axes belongs to, the outermost one."""
-    return ax.get_figure(root=True) if hasattr(ax.get_figure(), "parent") else ax.get_figure()
+    figure: Any = ax.figure
+    return figure.canvas.figure
 
 
 def bare(ax: Axes) -> None:

@@ -51,7 +51,7 @@ def bars(
     x, h = np.asarray(at, dtype=float), np.asarray(heights, dtype=float)
     step = float(x[1] - x[0]) if x.size > 1 else 1.0
     frame = _Frame(
-        (x.min(initial=0.0) - 0.6 * step, x.max(initial=0.0) + 0.6 * step),
+        (x[0] - 0.6 * step, x[-1] + 0.6 * step) if x.size else (0.0, 1.0),
         (min(0.0, h.min(initial=0.0)), h.max(initial=0.0) or 1.0),
     )
     parts = [frame.grid(whole_x=True), frame.names(xlabel, ylabel)]
@@ -121,7 +121,7 @@ def lines(
     known = np.concatenate([v[np.isfinite(v)] for v in reach] or [np.zeros(0)])
     low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
     pad = 0.04 * (high - low) or 0.5
-    frame = _Frame((x.min(initial=0.0), x.max(initial=1.0)), (low - pad, high + pad), log=log)
+    frame = _Frame((x[0], x[-1]) if x.size else (0.0, 1.0), (low - pad, high + pad), log=log)
     parts = [frame.grid(), frame.names(xlabel, ylabel)]
     for code, (name, values) in enumerate(curves.items()):
         color = (palette or {}).get(name, colors.class_color(code))

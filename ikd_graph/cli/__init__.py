@@ -1,0 +1,5 @@
+"""The ``ikd-graph`` command."""
+
+from .main import main
+
+__all__ = ["main"]

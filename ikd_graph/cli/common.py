@@ -1,0 +1,177 @@
+"""What commands on a data set share: their arguments, reading, and the files they leave."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .._files import write_whole
+from ..study import datasets
+from ..study.datasets import Dataset
+from .console import PROG, complain, say
+
+
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the arguments of a command that works on a data set.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser to extend.
+    """
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        help=f"built-in name ({', '.join(datasets.BUILTIN)}) or a file: "
+        f"{', '.join(datasets.READERS)}",
+    )
+    parser.add_argument(
+        "--output", "-o", metavar="DIR", type=Path, default=Path(),
+        help="folder for the results, made if it is missing; default: this one",
+    )  # fmt: skip
+    parser.add_argument(
+        "--labels", metavar="COLUMN",
+        help="column (or key) of the labels; default: found by its usual names",
+    )  # fmt: skip
+    parser.add_argument("--quiet", "-q", action="store_true", help="say nothing but errors")
+    parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
+
+
+@contextmanager
+def named_stage(name: str) -> Iterator[None]:
+    """Let Ctrl-C say what was going on, unless something inside has said it better."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        raise KeyboardInterrupt(str(stopped) or f"while {name}; nothing was written") from None
+
+
+def read_data(arguments: argparse.Namespace) -> Dataset:
+    """Load the data set of a command.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        With ``data`` and ``labels``.
+
+    Returns
+    -------
+    Dataset
+        Points and labels.
+    """
+    with named_stage("reading the data"):
+        return datasets.load(arguments.data, label_column=arguments.labels)
+
+
+def typed_command(arguments: argparse.Namespace) -> str:
+    """The command as it was typed."""
+    return shlex.join([PROG, *arguments.typed])
+
+
+def file_stem(name: str) -> str:
+    """Name of a data set as the beginning of file names.
+
+    Parameters
+    ----------
+    name : str
+        Any text.
+
+    Returns
+    -------
+    str
+        Letters, digits, dots, dashes and underscores.
+
+    Examples
+    --------
+    >>> file_stem("my data/2")
+    'my_data_2'
+    """
+    return re.sub(r"[^\w.-]+", "_", name).strip("._") or "data"
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Table as comma-separated text.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Heads.
+    rows : iterable of sequences
+        Cells.
+
+    Returns
+    -------
+    str
+        The text, with lines ended by a line feed.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes | None:
+    """Draw a PNG in memory, or say how to get one where matplotlib is missing.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws into the Axes it is given.
+    width : float
+        Width in inches.
+    height : float
+        Height in inches.
+
+    Returns
+    -------
+    bytes or None
+        The PNG, None without matplotlib.
+    """
+    from ..show import plot
+
+    try:
+        ax = plot.axes(width, height)
+    except ImportError as error:
+        complain("warning", f"no PNG: {error}")
+        return None
+    draw(ax)
+    return plot.png(ax)
+
+
+def leave_files(folder: Path, files: dict[str, str | bytes | None], quiet: bool) -> list[Path]:
+    """Write the files of a command, each whole, and name them.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Where; made if it is missing.
+    files : dict of str to str, bytes or None
+        Name and content; None is left out.
+    quiet : bool
+        Whether to say nothing.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files written.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--output must be a folder, got the file {str(folder)!r}")
+    folder.mkdir(parents=True, exist_ok=True)
+    done = []
+    for name, content in files.items():
+        if content is not None:
+            done.append(write_whole(folder / name, content))
+    if not quiet:
+        say("wrote")
+        for path in done:
+            say(f"  {path}")
+    return done

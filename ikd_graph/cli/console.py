@@ -1,0 +1,65 @@
+"""What the command says, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+PROG = "ikd-graph"
+
+
+def say(text: str = "") -> None:
+    """Write a line to standard output, in what letters it has."""
+    # Spaces inside numbers are for pages; a terminal's reader may want to copy or search them.
+    line = text.replace("\u202f", "") + "\n"
+    coding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(line.encode(coding, "replace").decode(coding))
+
+
+def complain(kind: str, text: str) -> None:
+    """Write one line about what is wrong to standard error.
+
+    Parameters
+    ----------
+    kind : str
+        "error" or "warning".
+    text : str
+        What is wrong; line breaks become spaces.
+    """
+    sys.stderr.write(f"{PROG}: {kind}: {' '.join(text.split())}\n")
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Show warnings as one plain line each, without the place in the code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+
+        def show(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
+            complain("warning", str(message))
+
+        warnings.showwarning = show
+        yield
+
+
+def close_pipe() -> None:
+    """End quietly after the reader of standard output has gone away."""
+    # The interpreter flushes standard output on its way out and would complain then.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def facts(rows: list[tuple[str, str]]) -> None:
+    """Write names and values in two columns.
+
+    Parameters
+    ----------
+    rows : list of (str, str)
+        Name and value.
+    """
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        say(f"  {name:<{width}}  {value}")

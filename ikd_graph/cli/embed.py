@@ -1,0 +1,147 @@
+"""``ikd-graph embed``: coordinates, picture and report of a data set."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from ..estimator import IKD
+from ..show import plot, report
+from ..show.words import count, say_kernel, say_number, say_seconds
+from ..study.datasets import Dataset
+from .common import (
+    add_data_arguments,
+    csv_text,
+    file_stem,
+    leave_files,
+    named_stage,
+    picture,
+    read_data,
+    typed_command,
+)
+from .console import facts, say
+from .flags import add_method_flags, method_parameters
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser.
+
+    Parameters
+    ----------
+    commands : argparse subparsers
+        Where commands are added.
+    """
+    parser = commands.add_parser(
+        "embed",
+        help="find the hidden coordinates of a data set",
+        description="Find the hidden coordinates of a data set; leave them as .csv, a picture as "
+        ".png and a report as .html.",
+    )
+    add_data_arguments(parser)
+    add_method_flags(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        What was parsed.
+    """
+    data = read_data(arguments)
+    model = IKD(**method_parameters(arguments), verbose=0 if arguments.quiet else 1)
+    with named_stage("finding the coordinates"):
+        model.fit(data.X)
+    stem = file_stem(data.name)
+    with named_stage("drawing"):
+        files = {
+            f"{stem}_embedding.csv": embedding_csv(model, data),
+            f"{stem}_embedding.png": picture(lambda ax: draw(ax, model, data), 7.2, 5.4),
+            f"{stem}_report.html": report.embed_page(model, data, typed_command(arguments)),
+        }
+    if not arguments.quiet:
+        summarise(model, data)
+    with named_stage("writing"):
+        leave_files(arguments.output, files, arguments.quiet)
+
+
+def embedding_csv(model: IKD, data: Dataset) -> str:
+    """Coordinates with row numbers and labels.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted.
+    data : Dataset
+        Labels.
+
+    Returns
+    -------
+    str
+        Comma-separated text: ``row``, one column for each dimension, ``label`` where known.
+    """
+    labels = data.labels if data.labels is not None else data.y
+    columns = ["row", *model.get_feature_names_out(), *([] if labels is None else ["label"])]
+    rows = (
+        [row, *point, *([] if labels is None else [labels[row]])]
+        for row, point in enumerate(model.embedding_.tolist())
+    )
+    return csv_text(columns, rows)
+
+
+def draw(ax: Any, model: IKD, data: Dataset) -> None:
+    """Draw the embedding into an Axes, labels as colours.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axes.
+    model : IKD
+        Fitted.
+    data : Dataset
+        Labels.
+    """
+    plot.embedding(
+        model.embedding_,
+        data.y,
+        names=data.label_names or None,
+        shares=model.explained_variance_ratio_,
+        ax=ax,
+    )
+
+
+def summarise(model: IKD, data: Dataset) -> None:
+    """Say what was found, in a few lines.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted.
+    data : Dataset
+        What it was fitted on.
+    """
+    say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'measurement')}")
+    way = f"{model.strategy_}, {say_kernel(model.kernel_)} kernel, {model.affinity}"
+    lines = [("strategy", way)]
+    g = model.graph_
+    if g is not None:
+        rules = []
+        if model.threshold_ is not None:
+            rules.append(f"threshold {model.threshold_:.3g}")
+        if model.n_neighbors_ is not None:
+            rules.append(f"{say_number(model.n_neighbors_)} neighbours")
+        parts = count(model.n_components_graph_, "component")
+        lines.append(("graph", f"{', '.join(rules)}: {count(g.n_edges, 'edge')}, {parts}"))
+    if model.cliques_ is not None:
+        sizes = model.cliques_.sizes
+        lines.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))
+    kept = float(np.sum(model.explained_variance_ratio_))
+    dims = count(model.embedding_.shape[1], "dimension")
+    mass = f"{model.negative_mass_:.1%} negative"
+    lines.append(("variance", f"{kept:.1%} in {dims}, {mass}"))
+    lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
+    facts(lines)

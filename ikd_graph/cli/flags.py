@@ -1,0 +1,153 @@
+"""Flags made from the estimator itself, so that neither can have what the other lacks."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+from typing import Any
+
+from .. import kernels
+from ..estimator import IKD
+
+# Set by the command, not by its reader.
+HIDDEN = ("verbose",)
+_SHORT = {"random_state": "--seed"}
+
+
+def add_method_flags(parser: argparse.ArgumentParser, leave_out: tuple[str, ...] = ()) -> None:
+    """Give a parser one flag for each parameter of `IKD`, with the help of its docstring.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser to extend.
+    leave_out : tuple of str
+        Parameters that the command sets itself.
+    """
+    group = parser.add_argument_group("method", "parameters of ikd_graph.IKD; none is a value too")
+    told = parameter_help(IKD)
+    for name, parameter in inspect.signature(IKD).parameters.items():
+        if name in HIDDEN or name in leave_out:
+            continue
+        kind, text = told.get(name, ("", ""))
+        flags = ["--" + name.replace("_", "-"), *([_SHORT[name]] if name in _SHORT else [])]
+        group.add_argument(
+            *flags,
+            dest=name,
+            metavar=_metavar(name, kind),
+            type=read_kernel if name == "kernel" else read_value,
+            default=argparse.SUPPRESS,
+            help=f"{text} Default: {parameter.default}".replace("%", "%%").strip(),
+        )
+
+
+def method_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Parameters of `IKD` that were given on the command line.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        What was parsed.
+
+    Returns
+    -------
+    dict
+        Name and value.
+    """
+    known = inspect.signature(IKD).parameters
+    return {name: value for name, value in vars(arguments).items() if name in known}
+
+
+def read_value(text: str) -> Any:
+    """Value of a flag: none, a whole number, a number, or a name.
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+
+    Returns
+    -------
+    None, int, float or str
+        The value; whether it is a good one is for the estimator to say.
+
+    Examples
+    --------
+    >>> read_value("none"), read_value("7"), read_value("0.3"), read_value("auto")
+    (None, 7, 0.3, 'auto')
+    """
+    if text.lower() == "none":
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def read_kernel(text: str) -> Any:
+    """Kernel from its name and, after a colon, its parameters.
+
+    Parameters
+    ----------
+    text : str
+        As ``matern`` or ``matern:nu=2.5,length_scale=2``.
+
+    Returns
+    -------
+    str or StationaryKernel
+        The name alone, or the kernel with these parameters.
+
+    Examples
+    --------
+    >>> read_kernel("matern:nu=2.5")
+    Matern(nu=2.5, length_scale=1.0)
+    """
+    name, colon, rest = text.partition(":")
+    if not colon:
+        return name
+    pairs = [part.partition("=") for part in rest.split(",")]
+    try:
+        return type(kernels.get(name))(**{key.strip(): float(value) for key, _, value in pairs})
+    except (TypeError, ValueError) as error:
+        raise argparse.ArgumentTypeError(
+            f"kernel must read like matern:nu=2.5, got {text!r} ({error})"
+        ) from None
+
+
+def parameter_help(owner: type) -> dict[str, tuple[str, str]]:
+    """Type and first sentences of each parameter in a numpydoc docstring.
+
+    Parameters
+    ----------
+    owner : type
+        Class whose docstring has a Parameters section.
+
+    Returns
+    -------
+    dict of str to (str, str)
+        Type and description; empty without docstrings.
+    """
+    text = inspect.getdoc(owner) or ""
+    found = re.search(r"Parameters\n-+\n(.*?)(?:\n\n\w+\n-+\n|\Z)", text, re.DOTALL)
+    if not found:
+        return {}
+    entries = re.findall(r"^(\w[\w, ]*) : (.*)\n((?:(?: +.*)?(?:\n|\Z))*)", found[1] + "\n", re.M)
+    return {
+        name.strip(): (kind, " ".join(body.split()))
+        for names, kind, body in entries
+        for name in names.split(",")
+    }
+
+
+def _metavar(name: str, kind: str) -> str:
+    """Placeholder of a flag: its choices where they are few names, else what sort of value."""
+    choices = re.search(r"\{(.*?)\}", kind)
+    if name == "kernel":
+        return "NAME[:PARAM=VALUE]"
+    if choices:
+        names = choices[1].replace('"', "").replace(" ", "")
+        return "{" + names + (",N" if kind.endswith("or int") else "") + "}"
+    return "N" if "int" in kind.split() or kind.startswith("int") else "VALUE"

@@ -1,0 +1,136 @@
+"""Numbers as a reader says them."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+
+def say_number(value: Any) -> str:
+    """Write a value for reading: thousands apart, three digits where it is not whole.
+
+    Parameters
+    ----------
+    value : object
+        Number or anything that has a text.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> say_number(1797), say_number(0.12345), say_number("centre"), say_number(3.0)
+    ('1\u202f797', '0.123', 'centre', '3')
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        # A narrow space that does not break: digits apart, but one word.
+        return f"{int(value):,}".replace(",", "\u202f")
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        if not np.isfinite(number):
+            return "–"
+        if number == int(number) and abs(number) >= 1:
+            return say_number(int(number))
+        return f"{number:.3g}" if abs(number) < 1000 else say_number(round(number))
+    return str(value)
+
+
+def say_seconds(seconds: float) -> str:
+    """Write a time for reading.
+
+    Parameters
+    ----------
+    seconds : float
+        Time in seconds.
+
+    Returns
+    -------
+    str
+        Two or three digits and a unit.
+
+    Examples
+    --------
+    >>> say_seconds(0.0123), say_seconds(4.2), say_seconds(600)
+    ('12 ms', '4.2 s', '10 min')
+    """
+    if seconds < 0.9995:
+        return f"{1000 * seconds:.0f} ms" if seconds >= 0.01 else f"{1000 * seconds:.1f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    one : str
+        The noun for one.
+    many : str
+        The noun for several; empty adds an s.
+
+    Returns
+    -------
+    str
+        Number and noun.
+
+    Examples
+    --------
+    >>> count(1, "point"), count(2, "point")
+    ('1 point', '2 points')
+    """
+    return f"{say_number(int(number))} {one if number == 1 else many or one + 's'}"
+
+
+def say_kernel(kernel: Any) -> str:
+    """Write a kernel with the parameters that are not as usual.
+
+    Parameters
+    ----------
+    kernel : StationaryKernel
+        Any kernel of `ikd_graph.kernels`.
+
+    Returns
+    -------
+    str
+        Its name and parameters.
+
+    Examples
+    --------
+    >>> from ikd_graph.kernels import Matern, SquaredExponential
+    >>> say_kernel(SquaredExponential()), say_kernel(Matern(nu=1.5))
+    ('squared exponential', 'Matern, nu 1.5')
+    """
+    name = type(kernel).__name__
+    spaced = "".join(f" {c.lower()}" if c.isupper() and k else c for k, c in enumerate(name))
+    spaced = spaced if name == "Matern" else spaced.lower()
+    parts = [
+        f"{key.replace('_', ' ')} {value:g}"
+        for key, value in vars(kernel).items()
+        if not (key == "length_scale" and value == 1.0)
+    ]
+    return ", ".join([spaced, *parts])
+
+
+def versions() -> str:
+    """Versions of what a result rests on, in one line."""
+    found = [f"{name} {_version(name)}" for name in ("ikd_graph", "numpy", "scipy", "numba")]
+    return ", ".join([*found, f"Python {platform.python_version()}"])
+
+
+def _version(name: str) -> str:
+    """Version of an installed package."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
