@@ -60,6 +60,7 @@ class _FolderCache(FunctionCache):
         self._cache_file._source_stamp = source_stamp(str(folder))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Compiled code of a signature, or None where the cache cannot be read."""
         try:
             return super().load_overload(sig, target_context)
         except (OSError, EOFError) as error:
@@ -67,6 +68,7 @@ class _FolderCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code, if the disk takes it."""
         try:
             super().save_overload(sig, data)
         except OSError as error:

@@ -275,19 +275,22 @@ def scale_sparse_to_correlation(cov: Any) -> tuple[Any, float]:
 
 
 def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:
-    """Correlations lifted into [floor, 1], where every kernel can be inverted.
+    """Correlations lifted into (0, 1], where every kernel can be inverted.
+
+    A matrix without a value at or below zero may be exact, and its small values are kept. With
+    one it holds noise, and every value below the floor is lifted to it.
 
     Parameters
     ----------
     corr : (n, n) ndarray of float64
         Covariances on the scale where the variance is 1.
     floor : float
-        Smallest value that is inverted.
+        Smallest value of a noisy matrix that is inverted.
 
     Returns
     -------
     (n, n) ndarray of float64
-        Values in [floor, 1], ones on the diagonal.
+        Values in (0, 1], ones on the diagonal.
 
     Warns
     -----
@@ -314,9 +317,9 @@ def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:
             UserWarning,
             stacklevel=2,
         )
-    clipped = np.clip(corr, floor, 1.0)
-    np.fill_diagonal(clipped, 1.0)
-    return clipped
+    lifted = np.clip(corr, floor if below else None, 1.0)
+    np.fill_diagonal(lifted, 1.0)
+    return lifted
 
 
 def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:

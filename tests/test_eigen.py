@@ -113,7 +113,7 @@ def test_bad_arguments_are_named():
     sq_dist = sq_distances(np.arange(4.0)[:, None])
     with pytest.raises(ValueError, match="n_components must be less than the number of points"):
         eigen.coordinates(sq_dist, 4)
-    with pytest.raises(ValueError, match="reference must be one of .* index of a point"):
+    with pytest.raises(ValueError, match=r"reference must be one of .* index of a point"):
         eigen.coordinates(sq_dist, 2, "middle")
     with pytest.raises(ValueError, match=r"reference must be one of .*got 4"):
         eigen.coordinates(sq_dist, 2, 4)

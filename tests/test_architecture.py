@@ -1,0 +1,268 @@
+"""The house: floors, jit placement, docstrings, imports. Every guard is shown a planted fault."""
+
+import ast
+import importlib
+import inspect
+import itertools
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import ikd_graph
+
+PACKAGE = Path(ikd_graph.__file__).parent
+ROOT = Path(__file__).parent.parent
+
+FLOOR_OF = {
+    "_config": 0,
+    "_files": 0,
+    "_records": 0,
+    "_stages": 0,
+    "_threads": 0,
+    "_validation": 0,
+    "_jit": 1,
+    "covariance": 1,
+    "eigen": 1,
+    "kernels": 1,
+    "alignment": 2,
+    "blocks": 2,
+    "gplvm": 2,
+    "graph": 2,
+    "cliques": 3,
+    "geodesics": 3,
+    "choices": 4,
+    "newpoints": 4,
+    "strategies": 4,
+    "refine": 5,
+    "estimator": 6,
+    "study": 7,
+    "show": 8,
+    "cli": 9,
+}
+
+
+def module_files():
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def module_name(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def upward_imports(name, source, depth=1):
+    """Imports of module ``name`` that reach its own floor or a higher one, lazy ones included."""
+    reached = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.level == depth:
+            reached += [node.module.split(".")[0]] if node.module else [a.name for a in node.names]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ikd_graph"):
+            parts = node.module.split(".")[1:]
+            reached += parts[:1] if parts else [a.name for a in node.names]
+        elif isinstance(node, ast.Import):
+            reached += [a.name.split(".")[1] for a in node.names if a.name.startswith("ikd_graph.")]
+    return [other for other in reached if FLOOR_OF.get(other, -1) >= FLOOR_OF[name]]
+
+
+def test_every_module_has_a_floor():
+    names = {module_name(path) for path in module_files()} - {"__init__"}
+    assert names <= set(FLOOR_OF), f"place {sorted(names - set(FLOOR_OF))} in the table of floors"
+
+
+@pytest.mark.parametrize("path", module_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_modules_import_from_lower_floors_only(path):
+    name = module_name(path)
+    if name == "__init__":
+        return
+    depth = len(path.relative_to(PACKAGE).parts)
+    assert upward_imports(name, path.read_text(), depth) == []
+
+
+def test_the_floor_guard_catches_planted_faults():
+    assert upward_imports("graph", "from .kernels import Matern") == []
+    assert upward_imports("graph", "def f():\n    from .estimator import IKD") == ["estimator"]
+    assert upward_imports("graph", "from . import kernels, cliques") == ["cliques"]
+    assert upward_imports("graph", "import ikd_graph.cli") == ["cli"]
+    assert upward_imports("graph", "from ikd_graph.blocks import solve") == ["blocks"]
+    assert upward_imports("study", "from ..show import plot", 2) == ["show"]
+
+
+def bare_functions(source):
+    """Functions of a compiled module that carry no decorator of the house."""
+    found = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
+            if not marks & {"jit", "pjit"}:
+                found.append(node.name)
+        elif isinstance(node, ast.ClassDef):
+            bases = {b.id for b in node.bases if isinstance(b, ast.Name)}
+            if "NamedTuple" not in bases:
+                found.append(node.name)
+    return found
+
+
+def compiled_names(source):
+    """Names of functions that a module of the Python side compiles by itself."""
+    tree = ast.parse(source)
+    found = [a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names]
+    used = [n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)]
+    return [name for name in found + used if name in {"jit", "pjit", "njit", "vectorize"}]
+
+
+def jit_files():
+    return [p for p in (PACKAGE / "_jit").glob("*.py") if p.name != "__init__.py"]
+
+
+@pytest.mark.parametrize("path", jit_files(), ids=lambda p: p.name)
+def test_a_compiled_module_holds_compiled_functions_only(path):
+    assert bare_functions(path.read_text()) == []
+    assert "fastmath=True" not in path.read_text()
+
+
+@pytest.mark.parametrize("path", module_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_nothing_is_compiled_outside_its_home(path):
+    if module_name(path) in {"_jit", "_config"}:
+        return
+    assert compiled_names(path.read_text()) == []
+
+
+def test_the_jit_guards_catch_planted_faults():
+    assert bare_functions("@jit\ndef f(x):\n    return x") == []
+    assert bare_functions("def f(x):\n    return x") == ["f"]
+    assert bare_functions("@numba.njit\ndef f(x):\n    return x") == ["f"]
+    assert bare_functions("class Heap:\n    pass") == ["Heap"]
+    assert compiled_names("import numba\nnumba.set_num_threads(1)") == []
+    assert compiled_names("import numba\nf = numba.njit(f)") == ["njit"]
+    assert compiled_names("from ._config import pjit") == ["pjit"]
+
+
+def documented_names(docstring):
+    """Parameter names of a numpydoc docstring, in order."""
+    lines = inspect.cleandoc(docstring).splitlines()
+    names, inside = [], False
+    for line, following in itertools.pairwise([*lines, ""]):
+        if following and set(following) == {"-"}:
+            inside = line.strip() in {"Parameters", "Other Parameters"}
+        elif inside and line and not line.startswith((" ", "-")):
+            head = line.split(" : ")[0]
+            names += [name.strip().lstrip("*") for name in head.split(",") if name.strip()]
+    return names
+
+
+def documented_functions(tree):
+    """Functions of a module and methods of its classes, not what stands inside a function."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        elif isinstance(node, ast.ClassDef):
+            yield from (inner for inner in node.body if isinstance(inner, ast.FunctionDef))
+
+
+def docstring_gaps(source, whole=True):
+    """Functions whose docstring is missing or documents other names than the signature.
+
+    A private function may do with a sentence; so may a public one where ``whole`` is false.
+    """
+    gaps = []
+    for node in documented_functions(ast.parse(source)):
+        text = ast.get_docstring(node) or ""
+        arguments = node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        every += [a for a in (arguments.vararg, arguments.kwarg) if a]
+        wanted = sorted(a.arg for a in every if a.arg not in {"self", "cls"})
+        named = sorted(documented_names(text))
+        public = not node.name.startswith("_")
+        missing = (public and not text) or (public and whole and wanted and not named)
+        if missing or (named and named != wanted):
+            gaps.append(node.name)
+    return gaps
+
+
+@pytest.mark.parametrize("path", module_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_docstrings_name_what_the_signature_names(path):
+    core = path.parent == PACKAGE and not path.name.startswith("_")
+    assert docstring_gaps(path.read_text(), whole=core) == []
+
+
+def test_the_docstring_guard_catches_planted_faults():
+    good = 'def f(a, b):\n    """Do.\n\n    Parameters\n    ----------\n    a, b : int\n    """'
+    assert docstring_gaps(good) == []
+    assert docstring_gaps(good.replace("f(a, b)", "f(a, c)")) == ["f"]
+    assert docstring_gaps(good.replace("f(a, b)", "f(a, b, c)")) == ["f"]
+    assert docstring_gaps("def f(a):\n    return a") == ["f"]
+
+
+def test_every_public_class_documents_its_parameters():
+    for name in ("IKD",):
+        cls = getattr(ikd_graph, name)
+        signature = list(inspect.signature(cls).parameters)
+        assert documented_names(cls.__doc__)[: len(signature)] == signature
+
+
+def printing_lines(source):
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "print"
+    ]
+
+
+@pytest.mark.parametrize("path", module_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_only_the_command_line_prints(path):
+    if module_name(path) != "cli":
+        assert printing_lines(path.read_text()) == []
+
+
+def test_the_print_guard_catches_a_planted_fault():
+    assert printing_lines("x = 1\nprint(x)") == [2]
+
+
+HEAVY = ("numba", "networkx", "matplotlib", "pandas", "pynndescent", "umap", "torch", "tqdm")
+
+
+def test_importing_the_package_loads_and_compiles_nothing_heavy():
+    code = f"import sys, ikd_graph; print([m for m in {HEAVY} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_import_guard_would_see_a_heavy_module():
+    code = f"import sys, numba; print([m for m in {HEAVY} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "['numba']"
+
+
+def test_all_modules_can_be_imported():
+    for path in module_files():
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        importlib.import_module(".".join(parts).removesuffix(".__init__"))
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_package_and_nothing_else(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "-q",
+        "-w",
+        str(tmp_path),
+        str(ROOT),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    ours = {n for n in names if n.startswith("ikd_graph/")}
+    assert {n.split("/")[0] for n in names} <= {
+        "ikd_graph",
+        wheel.name.split("-py3")[0] + ".dist-info",
+    }
+    wanted = {str(p.relative_to(PACKAGE.parent)) for p in module_files()} | {"ikd_graph/py.typed"}
+    assert ours == wanted

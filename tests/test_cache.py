@@ -1,0 +1,117 @@
+"""The compiled cache: fresh after any edit, quiet where it cannot write, off on request."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ikd_graph
+
+CALL = """
+import numpy as np
+from {package} import _jit
+out = np.zeros(2)
+_jit.sample.outer(np.arange(2.0), out)
+print(out[1])
+"""
+
+SAMPLE = """
+from .._config import jit
+from .helper import inner
+
+
+@jit
+def outer(x, out):
+    for i in range(x.size):
+        out[i] = inner(x[i])
+"""
+
+HELPER = """
+from .._config import jit
+
+
+@jit
+def inner(x):
+    return {factor} * x
+"""
+
+
+@pytest.fixture
+def small_package(tmp_path):
+    """A package with our decorators and two compiled files, one calling into the other."""
+    home = tmp_path / "site" / "small"
+    (home / "_jit").mkdir(parents=True)
+    (home / "__init__.py").touch()
+    shutil.copy(Path(ikd_graph.__file__).parent / "_config.py", home)
+    (home / "_jit" / "__init__.py").write_text("from . import sample\n")
+    (home / "_jit" / "sample.py").write_text(SAMPLE)
+    (home / "_jit" / "helper.py").write_text(HELPER.format(factor=2))
+    return home
+
+
+def call(home, **variables):
+    environment = {**os.environ, "IKD_GRAPH_NUMBA_CACHE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.update(variables, PYTHONPATH=str(home.parent))
+    environment.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(
+        [sys.executable, "-c", CALL.format(package=home.name)],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout)
+
+
+def cached(home):
+    return sorted(home.rglob("*.nbi"))
+
+
+def test_an_edit_in_a_called_file_is_seen(small_package):
+    assert call(small_package) == 2.0
+    assert cached(small_package)
+    (small_package / "_jit" / "helper.py").write_text(HELPER.format(factor=3))
+    assert call(small_package) == 3.0
+
+
+def test_numba_alone_would_serve_stale_code(small_package):
+    config = small_package / "_config.py"
+    config.write_text("import numba\njit = numba.njit(cache=True)\n")
+    assert call(small_package) == 2.0
+    (small_package / "_jit" / "helper.py").write_text(HELPER.format(factor=3))
+    assert call(small_package) == 2.0
+
+
+def test_the_switch_writes_nothing(small_package):
+    assert call(small_package, IKD_GRAPH_NUMBA_CACHE="0") == 2.0
+    assert not cached(small_package)
+
+
+def test_a_place_that_cannot_be_written_is_no_error(small_package, tmp_path):
+    # A file where the folders for caches should be: nothing can be made there, even by root.
+    (small_package / "_jit" / "__pycache__").write_text("")
+    blocked = tmp_path / "blocked"
+    blocked.write_text("")
+    found = call(small_package, HOME=str(blocked), XDG_CACHE_HOME=str(blocked))
+    assert found == 2.0
+    assert not cached(small_package)
+
+
+def test_numba_alone_would_refuse_to_import_there(small_package, tmp_path):
+    (small_package / "_config.py").write_text("import numba\njit = numba.njit(cache=True)\n")
+    (small_package / "_jit" / "__pycache__").write_text("")
+    blocked = tmp_path / "blocked"
+    blocked.write_text("")
+    with pytest.raises(AssertionError, match="no locator available"):
+        call(small_package, HOME=str(blocked), XDG_CACHE_HOME=str(blocked))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root writes anywhere")
+def test_a_read_only_install_is_no_error(small_package, tmp_path):
+    folder = small_package / "_jit"
+    folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    assert call(small_package, HOME=str(tmp_path / "none"), XDG_CACHE_HOME="/dev/null") == 2.0

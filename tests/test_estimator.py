@@ -1,0 +1,348 @@
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ikd_graph import IKD, kernels
+from ikd_graph.study.metrics import rigid_r2
+
+KERNELS = [
+    kernels.SquaredExponential(length_scale=0.8),
+    kernels.RationalQuadratic(alpha=1.0),
+    kernels.GammaExponential(gamma=1.0, length_scale=2.0),
+    kernels.Matern(nu=0.5),
+    kernels.Matern(nu=1.5),
+    kernels.Matern(nu=2.5),
+    kernels.Matern(nu=0.8),
+]
+STRATEGIES = ["eigen", "blockwise", "geodesic"]
+
+
+def sq_distances(points):
+    return ((points[:, None] - points[None]) ** 2).sum(-1)
+
+
+def quiet(model, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(X)
+
+
+def curve(seed=0, n=90, n_features=60, noise=0.05):
+    """Noisy observations of a curve in two dimensions."""
+    rng = np.random.default_rng(seed)
+    t = np.linspace(0.0, 4.0, n)
+    latent = np.column_stack([t, np.sin(2.0 * t)])
+    cov = np.exp(-0.5 * sq_distances(latent)) + 1e-9 * np.eye(n)
+    X = np.linalg.cholesky(cov) @ rng.normal(size=(n, n_features))
+    return X + noise * rng.normal(size=X.shape), latent
+
+
+@parametrize_with_checks(
+    [IKD()]
+    + [IKD(strategy=strategy) for strategy in STRATEGIES]
+    + [IKD(merge="greedy", strategy="blockwise"), IKD(path="covariance", n_neighbors=5)]
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_scikit_learn_finds_no_fault(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("n", [60, 200])
+@pytest.mark.parametrize("reference", ["min_max", "min_mean", "center", 5])
+def test_eigen_returns_the_latent_of_an_exact_covariance(kernel, n, reference):
+    latent = np.random.default_rng(n).normal(size=(n, 3))
+    cov = 2.5 * kernel.covariance(sq_distances(latent))
+    model = IKD(3, strategy="eigen", kernel=kernel, affinity="precomputed", reference=reference)
+    assert rigid_r2(latent, model.fit_transform(cov)) > 1 - 1e-6
+    np.testing.assert_allclose(model.variance_, 2.5)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("merge", ["greedy", "global"])
+@pytest.mark.parametrize("n", [60, 150])
+def test_blockwise_returns_the_latent_of_an_exact_covariance(kernel, merge, n):
+    latent = np.random.default_rng(n).uniform(size=(n, 2)) * [3.0, 1.5] * kernel.length_scale
+    cov = kernel.covariance(sq_distances(latent))
+    model = IKD(
+        2,
+        strategy="blockwise",
+        kernel=kernel,
+        affinity="precomputed",
+        threshold=float(kernel.covariance(kernel.length_scale**2)),
+        merge=merge,
+    )
+    assert rigid_r2(latent, model.fit_transform(cov)) > 1 - 1e-6
+    assert model.merge_residuals_.max() < 1e-5
+    assert model.cliques_.n_blocks > 1
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10**6), strategy=st.sampled_from(STRATEGIES))
+def test_permuting_the_rows_permutes_the_latent(seed, strategy):
+    X, _ = curve(seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    model = IKD(2, strategy=strategy, threshold=0.4, n_neighbors=6)
+    plain = quiet(model, X).embedding_
+    mixed = quiet(clone(model), X[order]).embedding_
+    np.testing.assert_allclose(mixed, plain[order], atol=1e-8 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_everything_learnt_has_its_shape(strategy):
+    X, _ = curve()
+    model = quiet(IKD(2, strategy=strategy), X)
+    n = len(X)
+    assert model.embedding_.shape == (n, 2)
+    assert model.eigenvalues_.shape == (2,)
+    assert model.explained_variance_ratio_.shape == (2,)
+    assert 0.0 <= model.explained_variance_ratio_.sum() <= 1.0 + 1e-12
+    assert 0.0 <= model.negative_mass_ < 1.0
+    assert model.component_labels_.shape == (n,)
+    assert model.strategy_ == strategy
+    assert model.n_features_in_ == X.shape[1]
+    assert set(model.get_feature_names_out()) == {"ikd0", "ikd1"}
+    assert all(seconds >= 0.0 for seconds in model.stage_times_.values())
+    assert (model.graph_ is None) == (strategy == "eigen")
+    assert (model.cliques_ is None) == (strategy != "blockwise")
+    assert np.all(np.isfinite(model.embedding_))
+
+
+def test_auto_says_what_it_chose_and_why():
+    X, _ = curve()
+    model = quiet(IKD(2), X)
+    assert {"strategy", "threshold", "path", "reference"} <= set(model.choices_)
+    assert (
+        quiet(
+            IKD(2, strategy="geodesic", threshold=0.5, path="distance", reference="center"), X
+        ).choices_
+        == {}
+    )
+
+
+def test_pandas_goes_in_and_comes_out():
+    X, _ = curve()
+    frame = pd.DataFrame(X, index=[f"cell{i}" for i in range(len(X))]).add_prefix("gene")
+    model = IKD(2, n_neighbors=6).set_output(transform="pandas")
+    out = model.fit_transform(frame)
+    assert list(out.columns) == ["ikd0", "ikd1"]
+    assert list(out.index) == list(frame.index)
+    np.testing.assert_array_equal(out.to_numpy(), model.embedding_)
+    assert list(model.feature_names_in_) == list(frame.columns)
+
+
+def test_it_works_in_a_pipeline():
+    X, _ = curve()
+    pipeline = make_pipeline(FunctionTransformer(np.tanh), IKD(2, n_neighbors=6))
+    assert pipeline.fit_transform(X).shape == (len(X), 2)
+    assert pipeline.transform(X[:3]).shape == (3, 2)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_precomputed_correlation_gives_what_the_rows_give(strategy):
+    X, _ = curve()
+    settings_ = {"strategy": strategy, "threshold": 0.3, "n_neighbors": 6}
+    from_rows = quiet(IKD(2, **settings_), X).embedding_
+    corr = np.corrcoef(X)
+    from_corr = quiet(IKD(2, affinity="precomputed", **settings_), corr).embedding_
+    np.testing.assert_allclose(from_corr, from_rows, atol=1e-9)
+
+
+@pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
+def test_a_sparse_covariance_is_the_graph(strategy):
+    X, _ = curve()
+    corr = np.corrcoef(X)
+    thinned = sp.csr_array(np.where(corr > 0.3, corr, 0.0))
+    dense = quiet(IKD(2, affinity="precomputed", strategy=strategy, threshold=0.3), corr)
+    sparse = quiet(IKD(2, affinity="precomputed", strategy=strategy), thinned)
+    np.testing.assert_allclose(sparse.embedding_, dense.embedding_, atol=1e-9)
+    thinner = quiet(IKD(2, affinity="precomputed", strategy=strategy, threshold=0.5), thinned)
+    assert thinner.graph_.weights.min() > 0.5
+
+
+def test_eigen_asks_for_every_pair_of_a_sparse_covariance():
+    thinned = sp.csr_array(np.eye(5) + np.eye(5, k=1) * 0.5 + np.eye(5, k=-1) * 0.5)
+    with pytest.raises(ValueError, match=r"strategy='eigen' must know .* 13 of 25 entries"):
+        IKD(2, strategy="eigen", affinity="precomputed").fit(thinned)
+    whole = sp.csr_array(np.full((5, 5), 0.5) + 0.5 * np.eye(5))
+    assert IKD(2, strategy="eigen", affinity="precomputed").fit(whole).embedding_.shape == (5, 2)
+
+
+def two_curves(n=50):
+    """Observations whose correlations fall apart in two groups."""
+    first, second = curve(1, n)[0], curve(2, n)[0]
+    return np.vstack([first, second])
+
+
+@pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
+def test_a_graph_in_pieces_is_joined_separated_or_refused(strategy):
+    X = two_curves()
+    settings_ = {"strategy": strategy, "threshold": 0.75, "n_neighbors": None}
+    with pytest.raises(ValueError, match=r"graph must be connected for disconnected='raise', got"):
+        IKD(2, disconnected="raise", **settings_).fit(X)
+    with pytest.warns(UserWarning, match=r"graph has \d+ components .* joined by \d+ bridges"):
+        joined = IKD(2, disconnected="join", **settings_).fit(X)
+    assert np.all(np.isfinite(joined.embedding_))
+    with pytest.warns(UserWarning, match=r"laid side by side; a lower threshold"):
+        apart = IKD(2, disconnected="separate", **settings_).fit(X)
+    assert apart.n_components_graph_ == joined.n_components_graph_ > 1
+    boxes = [
+        (part.min(axis=0), part.max(axis=0))
+        for label in range(apart.n_components_graph_)
+        for part in [apart.embedding_[apart.component_labels_ == label]]
+    ]
+    for i, (low, high) in enumerate(boxes):
+        for other_low, other_high in boxes[:i]:
+            assert np.any(low > other_high) or np.any(high < other_low)
+
+
+def test_isolated_points_are_placed_and_counted():
+    X, _ = curve()
+    X[7] = np.random.default_rng(0).normal(size=X.shape[1])
+    with pytest.warns(UserWarning, match="components"):
+        model = IKD(2, strategy="blockwise", threshold=0.5, n_neighbors=None).fit(X)
+    assert np.all(np.isfinite(model.embedding_))
+
+
+def test_duplicate_rows_share_their_place():
+    X, _ = curve()
+    X = np.vstack([X, X[:5], X[:1], X[:1]])
+    for strategy in STRATEGIES:
+        latent = quiet(IKD(2, strategy=strategy, n_neighbors=12), X).embedding_
+        np.testing.assert_allclose(latent[90:95], latent[:5], atol=1e-6)
+
+
+def test_all_rows_equal_is_one_place():
+    X = np.tile(np.arange(5.0), (12, 1))
+    for strategy in STRATEGIES:
+        latent = quiet(IKD(2, strategy=strategy, n_neighbors=3), X).embedding_
+        assert np.abs(latent).max() < 1e-6
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_very_few_points_have_an_answer(n, strategy):
+    X, _ = curve(n=90)
+    latent = quiet(IKD(1, strategy=strategy), X[:n]).embedding_
+    assert latent.shape == (n, 1)
+    assert np.all(np.isfinite(latent))
+
+
+def test_nothing_the_caller_owns_is_changed():
+    X, _ = curve()
+    X.setflags(write=False)
+    model = IKD(2, n_neighbors=6)
+    before = model.get_params()
+    model.fit(X)
+    assert model.get_params() == before
+    corr = np.corrcoef(X)
+    corr.setflags(write=False)
+    quiet(IKD(2, affinity="precomputed", strategy="eigen"), corr)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_pickle_keeps_the_model_in_plain_arrays(strategy):
+    X, _ = curve()
+    model = quiet(IKD(2, strategy=strategy), X)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.embedding_, model.embedding_)
+    np.testing.assert_array_equal(again.transform(X[::7] + 0.01), model.transform(X[::7] + 0.01))
+    assert b"numba" not in pickle.dumps(model)
+
+
+def test_the_unit_of_the_latent_is_the_length_scale():
+    X, _ = curve()
+    one = IKD(2, n_neighbors=6).fit_transform(X)
+    two = IKD(2, n_neighbors=6, kernel=kernels.SquaredExponential(length_scale=2.0)).fit_transform(
+        X
+    )
+    np.testing.assert_allclose(two, 2.0 * one, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 0}, "n_components must be an integer at least 1, got 0"),
+        ({"n_components": 2.5}, "n_components must be an integer at least 1, got 2.5"),
+        ({"n_components": 90}, "n_components must be less than the number of points, got .*=90"),
+        ({"strategy": "cliques"}, "strategy must be one of 'auto', 'eigen'.*got 'cliques'"),
+        ({"kernel": "gauss"}, "kernel must be one of .*got 'gauss'"),
+        ({"affinity": "distance"}, "affinity must be one of .*got 'distance'"),
+        ({"threshold": 0.0}, r"threshold must lie in \(0, 1\), got 0.0"),
+        ({"threshold": 1.5}, r"threshold must lie in \(0, 1\), got 1.5"),
+        ({"threshold": "high"}, r"threshold must lie in \(0, 1\), got 'high'"),
+        ({"threshold": None}, "threshold and n_neighbors must not both be None"),
+        ({"n_neighbors": 0}, "n_neighbors must be an integer at least 1, got 0"),
+        ({"neighbors": "fast"}, "neighbors must be one of .*got 'fast'"),
+        ({"path": "short"}, "path must be one of .*got 'short'"),
+        ({"reference": "middle"}, "reference must be one of .*got 'middle'"),
+        ({"reference": 90, "strategy": "eigen"}, "reference must be .* index of a point"),
+        ({"merge": "all"}, "merge must be one of 'greedy', 'global'; got 'all'"),
+        ({"max_cliques": 0}, "max_cliques must be an integer at least 1"),
+        ({"disconnected": "ignore"}, "disconnected must be one of .*got 'ignore'"),
+        ({"verbose": -1}, "verbose must be an integer at least 0"),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_bad_parameter_is_named_with_rule_value_and_cure(parameters, message):
+    X, _ = curve()
+    with pytest.raises(ValueError, match=message):
+        IKD(**parameters).fit(X)
+
+
+def spoilt(value):
+    X, _ = curve()
+    X[3, 4] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    ("X", "parameters", "message"),
+    [
+        (spoilt(np.nan), {}, "contains NaN"),
+        (spoilt(np.inf), {}, "infinity"),
+        (np.vstack([curve()[0], np.ones(60)]), {}, r"rows of X must vary.*constant row\(s\): 90"),
+        (curve()[0][:1], {}, r"X must have at least 2 rows.*n_samples = 1"),
+        (curve()[0][:, :1], {}, "X must have at least 2 columns.*n_features = 1"),
+        (np.ones(5), {}, "Expected 2D array"),
+        (np.empty((0, 5)), {}, r"0 sample\(s\)"),
+        (np.triu(np.ones((5, 5))), {"affinity": "precomputed"}, "precomputed X must be symmetric"),
+        (np.ones((5, 4)), {"affinity": "precomputed"}, "precomputed X must be square"),
+        (np.zeros((5, 5)), {"affinity": "precomputed"}, "positive mean, got 0"),
+        (
+            sp.csr_array(np.eye(5)),
+            {"affinity": "precomputed", "n_neighbors": 3},
+            "n_neighbors must be None for a sparse precomputed X, got 3",
+        ),
+        (
+            sp.csr_array(np.eye(5)),
+            {"affinity": "precomputed"},
+            "sparse precomputed X must be one connected graph .* got 5 components",
+        ),
+    ],
+)
+def test_bad_input_is_named_before_any_work(X, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        IKD(**parameters).fit(X)
+
+
+def test_sparse_measurements_are_refused_in_words():
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        IKD().fit(sp.csr_array(curve()[0]))
+
+
+def test_an_unfitted_model_says_so():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        IKD().transform(curve()[0])
