@@ -4,7 +4,8 @@ CSS = """
 :root{--paper:#fff;--ink:#20262d;--soft:#5d6874;--line:#e3e6ea;--wash:#f5f7f9;--accent:#2e70b2;
 --rest:#cfd6dd;--mark:#c9720f}
 @media screen and (prefers-color-scheme:dark){:root{--paper:#14181d;--ink:#e6e9ed;--soft:#9aa5b1;
---line:#2b323a;--wash:#1b2027;--accent:#5b9bd8;--rest:#404a55;--mark:#eda14e;color-scheme:dark}}
+--line:#2b323a;--wash:#1b2027;--accent:#5b9bd8;--rest:#404a55;--mark:#eda14e;color-scheme:dark}
+svg.points,svg.network,svg.chart .curve,.legend i{filter:brightness(1.3)}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);line-height:1.55;
