@@ -104,6 +104,11 @@ def with_legend(picture: str, legend: str) -> str:
     return f'<div class="wide" data-linked>{picture}{legend}</div>'
 
 
+def linked(*parts: str) -> str:
+    """Parts that share one legend: a click in it shows in all of them."""
+    return f"<div data-linked>{''.join(parts)}</div>"
+
+
 def class_legend(groups: colors.Groups, row: bool = False) -> str:
     """Legend of classes; a click keeps one class alone.
 

@@ -1,0 +1,81 @@
+"""Pages in a real browser: clicks, hovering, sorting, no complaint in the console."""
+
+import numpy as np
+import pytest
+from webdriver import CHROMIUM, DRIVER, Browser
+
+from ikd_graph.show import colors, page, svg
+
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs chromium and chromedriver")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("profile")) as window:
+        yield window
+
+
+@pytest.fixture(scope="module")
+def shown(browser, tmp_path_factory):
+    rng = np.random.default_rng(0)
+    groups = colors.group(["cat", "dog"] * 10)
+    Z = rng.normal(size=(20, 2))
+    pictures = [svg.scatter(Z, groups), svg.scatter(Z @ [[0, 1], [1, 0]], groups)]
+    body = [
+        page.linked(page.class_legend(groups), *pictures),
+        page.table(
+            ["name", "score"], [["b", 0.5], ["a", None], ["c", 12.0], ["d", 3.0]], sortable=True
+        ),
+    ]
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    names = {"codes": groups.codes.tolist(), "classes": list(groups.names)}
+    path.write_text(page.document("t", "l", body, names=names), encoding="utf-8")
+    browser.open(path)
+    yield browser
+    assert browser.complaints() == []
+
+
+def first_column(browser):
+    return browser.run(
+        "return Array.from(document.querySelectorAll('tbody tr')).map(r => r.cells[0].textContent)"
+    )
+
+
+def test_a_click_on_a_head_sorts_by_value_and_a_second_one_turns_it_round(shown):
+    shown.click("th:nth-child(2) button")
+    assert first_column(shown) == ["c", "d", "b", "a"]
+    shown.click("th:nth-child(2) button")
+    assert first_column(shown) == ["b", "d", "c", "a"]
+    shown.click("th:nth-child(1) button")
+    assert first_column(shown) == ["a", "b", "c", "d"]
+    assert shown.run("return document.querySelectorAll('th[aria-sort]').length") == 1
+
+
+def test_a_click_on_a_class_keeps_it_alone_in_every_picture(shown):
+    dim = "return getComputedStyle(document.querySelectorAll('svg [data-k=\"{}\"]')[{}]).opacity"
+    shown.click("[data-key='1']")
+    assert [shown.run(dim.format(0, at)) for at in (0, -1 % 8)] == ["0.07", "0.07"]
+    assert shown.run(dim.format(1, 0)) == "1"
+    shown.click("[data-key='1']")
+    assert shown.run(dim.format(0, 0)) == "1"
+
+
+def test_hovering_a_point_lights_its_row_everywhere_and_names_it(shown):
+    box = shown.run(
+        "const r = document.querySelector('svg.points circle[data-i=\"3\"]');"
+        "r.scrollIntoView({block: 'center'});"
+        "const b = r.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]"
+    )
+    shown.move(*box)
+    assert shown.run("return document.getElementById('tip').textContent") == "row 3: dog"
+    rows = "return Array.from(document.querySelectorAll('.lit')).map(c => c.dataset.i)"
+    assert shown.run(rows) == ["3", "3"]
+    shown.move(1, 1)
+    assert shown.run("return document.getElementById('tip').hidden") is True
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_sticks_out_sideways(shown, width):
+    path = f"/session/{shown.session}/window/rect"
+    shown._send("POST", path, {"width": width, "height": 800})
+    assert shown.run("return document.documentElement.scrollWidth <= window.innerWidth")
