@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ._records import CsrGraph
+
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Raise unless ``value`` is one of the names in ``choices``."""
@@ -197,3 +199,79 @@ def check_bridges_known(n_components: int) -> None:
         f"{n_components} components with no covariance stored between them; store some, or use "
         "disconnected='separate'"
     )
+
+
+def check_graph(name: str, value: Any) -> None:
+    """Raise unless ``value`` is a graph record."""
+    if not isinstance(value, CsrGraph):
+        raise TypeError(
+            f"{name} must be a CsrGraph, got {type(value).__name__}; make one with "
+            "graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
+        )
+
+
+def check_same_shape(
+    name: str, values: NDArray[np.floating], other_name: str, other: NDArray[np.floating]
+) -> None:
+    """Raise unless two sets of points are tables of the same shape with at least one row.
+
+    Parameters
+    ----------
+    name, other_name : str
+        Names of the tables, for the message.
+    values, other : ndarray
+        The tables.
+    """
+    if values.shape != other.shape or values.ndim != 2 or values.size == 0:
+        raise ValueError(
+            f"{name} must be a table (n_points, n_components) of the same shape as {other_name}, "
+            f"got {values.shape} and {other.shape}; row i of one belongs to row i of the other"
+        )
+
+
+def check_point_weights(name: str, weights: NDArray[np.floating], n_points: int) -> None:
+    """Raise unless there is one weight >= 0 for each point, and one of them above 0."""
+    if weights.shape != (n_points,):
+        raise ValueError(
+            f"{name} must have one value for each of {n_points} points, got shape {weights.shape}"
+        )
+    if not (np.isfinite(weights).all() and weights.min() >= 0.0 and weights.max() > 0.0):
+        raise ValueError(
+            f"{name} must be finite, >= 0 and not all zero, got values from {weights.min():.3g} to "
+            f"{weights.max():.3g}; leave a point out by a weight of 0"
+        )
+
+
+def check_cliques(n_missing: NDArray[np.integer]) -> None:
+    """Raise if blocks hold pairs of points that are not edges.
+
+    Parameters
+    ----------
+    n_missing : (n_blocks,) int
+        Number of such pairs in each block.
+    """
+    bad = np.flatnonzero(n_missing)
+    if bad.size:
+        raise ValueError(
+            f"blocks must be cliques of the graph, got {bad.size} with {int(n_missing.sum())} "
+            f"pairs that are not edges: blocks {_few(bad)}; find them by cliques.cover or "
+            "cliques.maximal_cliques on the same graph"
+        )
+
+
+def check_block_members(
+    indptr: NDArray[np.integer], members: NDArray[np.integer], n_points: int
+) -> None:
+    """Raise unless blocks are not empty and hold points from 0 to ``n_points - 1``."""
+    check_integer("n_points", n_points, 1)
+    empty = np.flatnonzero(np.diff(indptr) < 1)
+    if empty.size:
+        raise ValueError(
+            f"blocks must hold at least one point each, got {empty.size} empty: {_few(empty)}; "
+            "leave them out"
+        )
+    if members.size and (members.min() < 0 or members.max() >= n_points):
+        raise ValueError(
+            f"blocks must hold points from 0 to n_points - 1 = {n_points - 1}, got "
+            f"{members.min()} to {members.max()}; pass the number of nodes of the graph"
+        )

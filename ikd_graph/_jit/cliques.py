@@ -1,0 +1,538 @@
+"""Maximal cliques: Bron-Kerbosch on bit rows in degeneracy order, one clique at a time.
+
+The cliques whose first node (in degeneracy order) is v live among the later neighbours of v, at most
+as many as the degeneracy of the graph: these are relabelled 0, 1, ... and sets of them are bits of a
+few words. What has been seen before is kept as one mask a node, its neighbours among the candidates.
+A mask without candidates can no longer exclude anything and is dropped, which keeps these lists
+short (the sets themselves, not their order, decide what is maximal).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._config import jit
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+ALL = ~np.uint64(0)
+
+DONE, OUTPUT_FULL, MASKS_FULL, TIRED = 0, 1, 2, 3
+DROPPED, CLIQUE, BRANCH = 0, 1, 2
+
+
+class OrderedGraph(NamedTuple):
+    """Graph whose rows hold the earlier neighbours of a node first, then the later ones."""
+
+    indptr: np.ndarray  # (n + 1,) int64
+    middle: np.ndarray  # (n,) int64, where the later neighbours start
+    indices: np.ndarray  # (m,) int32, both parts of a row sorted by node
+    order: np.ndarray  # (k,) int32, the nodes to start from
+
+
+class Search(NamedTuple):
+    """Where a search stands, so that it can stop when the output is full and go on later.
+
+    ``d`` is the largest number of candidates, ``w`` the words that hold their bits.
+    """
+
+    cursor: np.ndarray  # (3,) int64: position in the order, depth (-1 between starts), status
+    local: np.ndarray  # (n,) int32, label of a node among the candidates, -1 elsewhere
+    nodes: np.ndarray  # (d,) int32, node of a label, ascending
+    rows: np.ndarray  # (d, w) uint64, candidates next to a candidate
+    candidates: np.ndarray  # (d + 2, w) uint64, for each depth: what may still be added
+    clique: np.ndarray  # (d + 2, w) uint64, for each depth: what has been added to the start
+    todo: np.ndarray  # (d + 2, w) uint64, for each depth: candidates to branch on
+    first: np.ndarray  # (d + 2,) int64, where the masks of a depth start
+    last: np.ndarray  # (d + 2,) int64, where they end
+    masks: np.ndarray  # (s, w) uint64, a stack of masks
+
+
+@jit
+def popcount(word):
+    """Count the bits of a word (compiles to one instruction).
+
+    Parameters
+    ----------
+    word : uint64
+        The bits.
+
+    Returns
+    -------
+    int
+        Number of ones.
+    """
+    count = 0
+    while word:
+        word &= word - ONE
+        count += 1
+    return count
+
+
+@jit
+def lowest_bit(word):
+    """Find the position of the lowest bit of a word (compiles to one instruction).
+
+    Parameters
+    ----------
+    word : uint64
+        The bits, not all zero.
+
+    Returns
+    -------
+    int
+        Position, 0 to 63.
+    """
+    return popcount((word & (~word + ONE)) - ONE)
+
+
+@jit
+def degeneracy_order(graph, order, core):
+    """Take the node of the least degree away, again and again (Batagelj and Zaversnik's buckets).
+
+    Parameters
+    ----------
+    graph : CsrGraph
+        The graph.
+    order : (n,) int32
+        Receives the nodes in the order in which they go.
+    core : (n,) int32
+        Receives the core number: the largest of the degrees at which nodes had to go so far.
+    """
+    n = order.size
+    widest = 0
+    for node in range(n):
+        core[node] = graph.indptr[node + 1] - graph.indptr[node]
+        widest = max(widest, core[node])
+    start = np.zeros(widest + 2, np.int64)
+    for node in range(n):
+        start[core[node] + 1] += 1
+    for degree in range(widest + 1):
+        start[degree + 1] += start[degree]
+    place = np.empty(n, np.int64)
+    fill = start.copy()
+    for node in range(n):
+        place[node] = fill[core[node]]
+        order[place[node]] = node
+        fill[core[node]] += 1
+    for i in range(n):
+        node = order[i]
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            other = graph.indices[e]
+            if core[other] > core[node]:
+                # Swap with the first of its bucket, then move the border of the bucket past it.
+                front = start[core[other]]
+                swapped = order[front]
+                order[front], order[place[other]] = other, swapped
+                place[swapped], place[other] = place[other], front
+                start[core[other]] += 1
+                core[other] -= 1
+        start[core[node]] = max(start[core[node]], i + 1)
+
+
+@jit
+def split_rows(graph, rank, middle, indices):
+    """Put the earlier neighbours of each node before its later ones.
+
+    Parameters
+    ----------
+    graph : CsrGraph
+        The graph.
+    rank : (n,) int32
+        Position of each node in the order.
+    middle : (n,) int64
+        Receives where the later neighbours start.
+    indices : (m,) int32
+        Receives the neighbours.
+    """
+    for node in range(rank.size):
+        at = graph.indptr[node]
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            if rank[graph.indices[e]] < rank[node]:
+                indices[at] = graph.indices[e]
+                at += 1
+        middle[node] = at
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            if rank[graph.indices[e]] > rank[node]:
+                indices[at] = graph.indices[e]
+                at += 1
+
+
+@jit
+def write_clique(start, search, depth, words, out, at):
+    """Write the start and the nodes of a depth, ascending.
+
+    Parameters
+    ----------
+    start : int
+        Start node.
+    search : Search
+        The search.
+    depth : int
+        Depth whose ``clique`` is written.
+    words : int
+        Words in use.
+    out : (s,) int32
+        Receives the nodes.
+    at : int
+        Where to write.
+
+    Returns
+    -------
+    int
+        Where the nodes end.
+    """
+    written = False
+    for w in range(words):
+        word = search.clique[depth, w]
+        while word:
+            node = search.nodes[(w << 6) + lowest_bit(word)]
+            word &= word - ONE
+            if not written and node > start:
+                out[at] = start
+                at += 1
+                written = True
+            out[at] = node
+            at += 1
+    if not written:
+        out[at] = start
+        at += 1
+    return at
+
+
+@jit
+def keep_masks(search, depth, words):
+    """Keep the masks that hold all of ``todo``, without what is no candidate any more.
+
+    Parameters
+    ----------
+    search : Search
+        The search; the masks of the depth are overwritten.
+    depth : int
+        The depth.
+    words : int
+        Words in use.
+    """
+    at = search.first[depth]
+    for j in range(search.first[depth], search.last[depth]):
+        holds = True
+        for w in range(words):
+            if search.todo[depth, w] & ~search.masks[j, w]:
+                holds = False
+                break
+        if holds:
+            rest = ZERO
+            for w in range(words):
+                search.masks[at, w] = search.masks[j, w] & search.candidates[depth, w]
+                rest |= search.masks[at, w]
+            if rest:
+                at += 1
+    search.last[depth] = at
+
+
+@jit
+def choose_branches(search, depth, words, size, min_size):
+    """Decide what to do at a depth whose candidates, clique and masks are set.
+
+    Candidates next to all others belong to every clique from here: they are added at once. Of what
+    remains, only candidates that are no neighbours of the pivot are branched on (Tomita's rule:
+    the pivot has the most candidates for neighbours, and may itself be excluded).
+
+    Parameters
+    ----------
+    search : Search
+        The search; ``todo`` of the depth is set.
+    depth : int
+        The depth.
+    words : int
+        Words in use.
+    size : int
+        Nodes in the clique, the start included.
+    min_size : int
+        Smallest clique wanted.
+
+    Returns
+    -------
+    int
+        DROPPED (too small), CLIQUE (one maximal clique, in ``clique``) or BRANCH.
+    """
+    candidates, clique, todo = search.candidates, search.clique, search.todo
+    count = 0
+    for w in range(words):
+        count += popcount(candidates[depth, w])
+    if size + count < min_size:
+        return DROPPED
+    if count == 0:
+        return CLIQUE
+    best, pivot, n_universal = -1, -1, 0
+    for w in range(words):
+        todo[depth, w] = ZERO
+    for w in range(words):
+        word = candidates[depth, w]
+        while word:
+            bit = word & (~word + ONE)
+            label = (w << 6) + lowest_bit(word)
+            word ^= bit
+            common = 0
+            for k in range(words):
+                common += popcount(search.rows[label, k] & candidates[depth, k])
+            if common == count - 1:
+                todo[depth, w] |= bit
+                n_universal += 1
+            elif common > best:
+                best, pivot = common, label
+    if n_universal:
+        for w in range(words):
+            clique[depth, w] |= todo[depth, w]
+            candidates[depth, w] &= ~todo[depth, w]
+        if n_universal == count:
+            return CLIQUE
+        keep_masks(search, depth, words)
+        best -= n_universal
+    excluded = -1
+    for j in range(search.first[depth], search.last[depth]):
+        common = 0
+        for w in range(words):
+            common += popcount(search.masks[j, w] & candidates[depth, w])
+        if common > best:
+            best, excluded = common, j
+    for w in range(words):
+        neighbours = search.masks[excluded, w] if excluded >= 0 else search.rows[pivot, w]
+        todo[depth, w] = candidates[depth, w] & ~neighbours
+    return BRANCH
+
+
+@jit
+def write_rows(graph, start, search, words):
+    """Relabel the later neighbours of a start and write the edges between them as bits.
+
+    Parameters
+    ----------
+    graph : OrderedGraph
+        The graph.
+    start : int
+        Start node.
+    search : Search
+        The search; ``local``, ``nodes`` and ``rows`` are set.
+    words : int
+        Words in use.
+    """
+    count = graph.indptr[start + 1] - graph.middle[start]
+    for i in range(count):
+        node = graph.indices[graph.middle[start] + i]
+        search.local[node] = i
+        search.nodes[i] = node
+        for w in range(words):
+            search.rows[i, w] = ZERO
+    for i in range(count):
+        node = search.nodes[i]
+        for e in range(graph.middle[node], graph.indptr[node + 1]):
+            j = search.local[graph.indices[e]]
+            if j >= 0:
+                search.rows[i, j >> 6] |= ONE << np.uint64(j & 63)
+                search.rows[j, i >> 6] |= ONE << np.uint64(i & 63)
+
+
+@jit
+def write_masks(graph, start, search, words):
+    """Write the earlier neighbours of a start as masks over its later ones.
+
+    Parameters
+    ----------
+    graph : OrderedGraph
+        The graph.
+    start : int
+        Start node.
+    search : Search
+        The search, with labels set; the masks of depth 0 are written.
+    words : int
+        Words in use.
+
+    Returns
+    -------
+    bool
+        Whether a maximal clique can start here: no earlier neighbour knows all the later ones.
+    """
+    count = graph.indptr[start + 1] - graph.middle[start]
+    at = 0
+    for f in range(graph.indptr[start], graph.middle[start]):
+        node = graph.indices[f]
+        for w in range(words):
+            search.masks[at, w] = ZERO
+        known = 0
+        for e in range(graph.middle[node], graph.indptr[node + 1]):
+            j = search.local[graph.indices[e]]
+            if j >= 0:
+                search.masks[at, j >> 6] |= ONE << np.uint64(j & 63)
+                known += 1
+        if known == count:
+            return False
+        at += known > 0
+    search.first[0], search.last[0] = 0, at
+    return True
+
+
+@jit
+def enter_start(graph, start, search, words):
+    """Set up depth 0 of a search from one start node.
+
+    Parameters
+    ----------
+    graph : OrderedGraph
+        The graph.
+    start : int
+        Start node.
+    search : Search
+        The search.
+    words : int
+        Words that hold the later neighbours.
+
+    Returns
+    -------
+    bool
+        Whether a maximal clique can start here.
+    """
+    count = graph.indptr[start + 1] - graph.middle[start]
+    write_rows(graph, start, search, words)
+    possible = write_masks(graph, start, search, words)
+    for i in range(count):
+        search.local[search.nodes[i]] = -1
+    for w in range(words):
+        search.candidates[0, w] = ALL
+        search.clique[0, w] = ZERO
+    if count & 63:
+        search.candidates[0, words - 1] = (ONE << np.uint64(count & 63)) - ONE
+    return possible
+
+
+@jit
+def advance(graph, search, stop, min_size, patience, indptr, members):
+    """Search on until the starts are done, the output is full, or room or patience runs out.
+
+    Each step enters a start or a child, or goes up one depth. To enter a child is to add the next
+    candidate of ``todo`` to the clique; the candidate joins the excluded nodes of its own depth,
+    since all cliques that hold it are found below.
+
+    Parameters
+    ----------
+    graph : OrderedGraph
+        The graph.
+    search : Search
+        The search; ``cursor`` says where it stands, its last entry why it stopped.
+    stop : int
+        Position in the order before which starts lie.
+    min_size : int
+        Smallest clique wanted.
+    patience : int
+        Largest number of steps.
+    indptr : (k + 1,) int64
+        Receives where cliques start and end.
+    members : (s,) int32, s > d
+        Receives the nodes of the cliques, ascending in each.
+
+    Returns
+    -------
+    int
+        Number of cliques written.
+    """
+    todo, candidates, masks = search.todo, search.candidates, search.masks
+    position, depth = search.cursor[0], search.cursor[1]
+    room = search.nodes.size + 1
+    count, status = 0, TIRED
+    indptr[0] = 0
+    for _ in range(patience):
+        if count + 1 >= indptr.size or indptr[count] + room > members.size:
+            status = OUTPUT_FULL
+            break
+        if depth < 0 and position + 1 >= stop:
+            status = DONE
+            break
+        start = graph.order[position + (depth < 0)]
+        words = (graph.indptr[start + 1] - graph.middle[start] + 63) >> 6
+        if depth < 0:
+            if graph.middle[start] - graph.indptr[start] > masks.shape[0]:
+                status = MASKS_FULL
+                break
+            position += 1
+            if graph.indptr[start + 1] - graph.middle[start] + 1 < min_size:
+                continue
+            size = 1
+            possible = enter_start(graph, start, search, words)
+        else:
+            # Written out, not called: to pass these arrays once a step would double the time.
+            lead = 0
+            while lead < words and not todo[depth, lead]:
+                lead += 1
+            if lead == words:
+                depth -= 1
+                continue
+            top, end = search.last[depth], search.last[depth]
+            if 2 * top - search.first[depth] + 1 > masks.shape[0]:
+                status = MASKS_FULL
+                break
+            bit = todo[depth, lead] & (~todo[depth, lead] + ONE)
+            label = (lead << 6) + lowest_bit(bit)
+            todo[depth, lead] ^= bit
+            candidates[depth, lead] ^= bit
+            child, size, rest = depth + 1, 2, ZERO
+            for w in range(words):
+                search.clique[child, w] = search.clique[depth, w]
+                size += popcount(search.clique[depth, w])
+                candidates[child, w] = candidates[depth, w] & search.rows[label, w]
+                masks[end, w] = candidates[child, w]
+                rest |= masks[end, w]
+            search.clique[child, lead] |= bit
+            end += rest != ZERO
+            search.last[depth], search.first[child] = end, end
+            possible = True
+            for j in range(search.first[depth], top):
+                if masks[j, lead] & bit:
+                    missing, rest = ZERO, ZERO
+                    for w in range(words):
+                        masks[end, w] = masks[j, w] & candidates[child, w]
+                        missing |= masks[end, w] ^ candidates[child, w]
+                        rest |= masks[end, w]
+                    if not missing:
+                        possible = False
+                        break
+                    end += rest != ZERO
+            search.last[child] = end
+        if possible:
+            verdict = choose_branches(search, depth + 1, words, size, min_size)
+            if verdict == CLIQUE:
+                end = write_clique(start, search, depth + 1, words, members, indptr[count])
+                count += 1
+                indptr[count] = end
+            depth += verdict == BRANCH
+    search.cursor[0], search.cursor[1], search.cursor[2] = position, depth, status
+    return count
+
+
+@jit
+def cover_points(blocks, covered):
+    """Mark the points of cliques as covered until all points are.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The cliques, in order.
+    covered : (n,) bool
+        Points covered so far, updated.
+
+    Returns
+    -------
+    int
+        Number of cliques it took: all of them where points remain.
+    """
+    missing = covered.size
+    for point in range(covered.size):
+        missing -= covered[point]
+    for block in range(blocks.indptr.size - 1):
+        if missing == 0:
+            return block
+        for j in range(blocks.indptr[block], blocks.indptr[block + 1]):
+            missing -= not covered[blocks.members[j]]
+            covered[blocks.members[j]] = True
+    return blocks.indptr.size - 1

@@ -1,0 +1,354 @@
+"""Enumeration of maximal cliques: all of them, some of them, or until every point is covered."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _jit
+from .._records import Blocks, CsrGraph
+from .._threads import map_blocks
+from .._validation import check_graph, check_integer
+
+if TYPE_CHECKING:
+    from .._jit.cliques import OrderedGraph, Search
+
+_N_PARTS = 32
+"""Parts of the start nodes, of equal estimated work. Fixed: results must not depend on threads."""
+
+_SERIAL_BELOW = 5e4
+"""Estimated work below which starting threads costs more than it saves."""
+
+_PATIENCE = 1 << 20
+"""Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
+
+
+class _Start(NamedTuple):
+    """What a search needs to know of a graph."""
+
+    graph: OrderedGraph
+    core: NDArray[np.int32]  # (n,) core numbers
+    width: int  # largest number of candidates of a start
+
+
+def maximal_cliques(
+    g: CsrGraph, min_size: int = 1, limit: int | None = None
+) -> list[NDArray[np.int32]]:
+    """List the maximal cliques of a graph.
+
+    Bron-Kerbosch with pivoting from the nodes in degeneracy order (Bron & Kerbosch 1973; Tomita et
+    al. 2006; Eppstein, Löffler & Strash 2010). Their number can grow as 3^(n/3): to look at a large
+    graph give a ``limit`` or take `iter_cliques`, to solve on it take `cover`.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph; weights play no part.
+    min_size : int
+        Smallest clique to list. An isolated point is a clique of size 1.
+    limit : int, optional
+        Stop after so many, with a warning if there are more.
+
+    Returns
+    -------
+    list of (k,) int32 arrays
+        Points of each clique, ascending, views of common arrays. The order depends on the graph
+        alone: cliques come by the first of their points in degeneracy order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import cliques, graph
+    >>> corr = np.array([[1, 0.9, 0.8, 0.1], [0.9, 1, 0.8, 0.1], [0.8, 0.8, 1, 0.7], [0.1, 0.1, 0.7, 1]])
+    >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold_graph(corr, 0.5))]
+    [[2, 3], [0, 1, 2]]
+    """
+    check_graph("g", g)
+    min_size = check_integer("min_size", min_size, 1)
+    if limit is not None:
+        limit = check_integer("limit", limit, 1, cure="use limit=None for all cliques")
+        found = list(itertools.islice(iter_cliques(g, min_size, min(limit + 1, 4096)), limit + 1))
+        if len(found) > limit:
+            _warn_truncated(found[:limit], limit, g.n_nodes)
+        return found[:limit]
+    start = prepare(g)
+    bounds = _equal_parts(start)
+    parts: list[list[Blocks]] = [[] for _ in bounds[:-1]]
+
+    def work(first: int, last: int) -> None:
+        for part in range(first, last):
+            room = 1 << 12 if bounds.size > 2 else 1 << 13
+            parts[part] = list(fill(start, min_size, bounds[part], bounds[part + 1], room))
+
+    map_blocks(work, len(parts), 1)
+    return [clique for part in parts for blocks in part for clique in arrays(blocks)]
+
+
+def iter_cliques(g: CsrGraph, min_size: int = 1, chunk: int = 1024) -> Iterator[NDArray[np.int32]]:
+    """Yield the maximal cliques of a graph one by one, finding no more than is asked for.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    min_size : int
+        Smallest clique to yield.
+    chunk : int
+        Number of cliques found ahead.
+
+    Yields
+    ------
+    (k,) int32 array
+        Points of a clique, ascending; the order is that of `maximal_cliques`.
+
+    Examples
+    --------
+    >>> import itertools
+    >>> import numpy as np
+    >>> from ikd_graph import cliques, graph
+    >>> g = graph.threshold_graph(np.ones((1000, 1000)) * 0.5, 0.4)
+    >>> [clique.size for clique in itertools.islice(cliques.iter_cliques(g), 10)]
+    [1000]
+    """
+    check_graph("g", g)
+    min_size = check_integer("min_size", min_size, 1)
+    chunk = check_integer("chunk", chunk, 1)
+    # Not a generator itself: bad arguments are refused at the call, not at the first clique.
+    chunks = fill(prepare(g), min_size, 0, g.n_nodes, chunk)
+    return (clique for blocks in chunks for clique in arrays(blocks))
+
+
+def covering_cliques(g: CsrGraph) -> Blocks:
+    """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
+
+    The early stop of the paper's blockwise solution. The number of cliques visited is not bounded
+    by the number of points; `cover` is, and covers edges too.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+
+    Returns
+    -------
+    Blocks
+        The cliques visited, in the order of `maximal_cliques`; an isolated point is one of size 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import cliques, graph
+    >>> cliques.covering_cliques(graph.threshold_graph(np.eye(3), 0.5)).sizes.tolist()
+    [1, 1, 1]
+    """
+    check_graph("g", g)
+    covered = np.zeros(g.n_nodes, dtype=np.bool_)
+    kept: list[Blocks] = []
+    for blocks in fill(prepare(g), 1, 0, g.n_nodes, 256):
+        needed = _jit.cliques.cover_points(blocks, covered)
+        kept.append(Blocks(blocks.indptr[: needed + 1], blocks.members[: blocks.indptr[needed]]))
+        if covered.all():
+            break
+    return join(kept)
+
+
+def prepare(g: CsrGraph) -> _Start:
+    """Order the nodes by degeneracy and split their rows at it.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+
+    Returns
+    -------
+    _Start
+        What a search needs.
+    """
+    order, core, rank = (np.empty(g.n_nodes, dtype=np.int32) for _ in range(3))
+    _jit.cliques.degeneracy_order(g, order, core)
+    rank[order] = np.arange(g.n_nodes, dtype=np.int32)
+    middle = np.empty(g.n_nodes, dtype=np.int64)
+    indices = np.empty_like(g.indices)
+    _jit.cliques.split_rows(g, rank, middle, indices)
+    graph = _jit.cliques.OrderedGraph(g.indptr, middle, indices, order)
+    return _Start(graph, core, int(core.max(initial=0)))
+
+
+def new_search(n_nodes: int, width: int, start: int) -> Search:
+    """Make the state of a search that has not begun.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes of the graph.
+    width : int
+        Largest number of candidates of a start.
+    start : int
+        Position in the order to start from.
+
+    Returns
+    -------
+    Search
+        The state.
+    """
+    words = max(1, -(-width // 64))
+
+    def bits(n_sets: int) -> NDArray[np.uint64]:
+        return np.empty((n_sets, words), dtype=np.uint64)
+
+    return _jit.cliques.Search(
+        cursor=np.array([start - 1, -1, 0], dtype=np.int64),
+        local=np.full(n_nodes, -1, dtype=np.int32),
+        nodes=np.empty(width, dtype=np.int32),
+        rows=bits(width),
+        candidates=bits(width + 2),
+        clique=bits(width + 2),
+        todo=bits(width + 2),
+        first=np.zeros(width + 2, dtype=np.int64),
+        last=np.zeros(width + 2, dtype=np.int64),
+        masks=bits(1024),
+    )
+
+
+def fill(start: _Start, min_size: int, first: int, stop: int, room: int) -> Iterator[Blocks]:
+    """Yield the cliques of a range of starts in chunks.
+
+    Parameters
+    ----------
+    start : _Start
+        The graph, prepared.
+    min_size : int
+        Smallest clique wanted.
+    first, stop : int
+        Positions in the degeneracy order.
+    room : int
+        Largest number of cliques in a chunk.
+
+    Yields
+    ------
+    Blocks
+        Some cliques, at least one.
+    """
+    search = new_search(start.graph.middle.size, start.width, first)
+    indptr = np.empty(room + 1, dtype=np.int64)
+    members = np.empty(room * min(16, start.width + 1) + start.width + 1, dtype=np.int32)
+    status = None
+    while status != _jit.cliques.DONE:
+        count = _jit.cliques.advance(
+            start.graph, search, stop, min_size, _PATIENCE, indptr, members
+        )
+        status = search.cursor[2]
+        if count:
+            yield Blocks(indptr[: count + 1].copy(), members[: indptr[count]].copy())
+        if status == _jit.cliques.MASKS_FULL:
+            search = with_more_masks(start, search)
+
+
+def with_more_masks(start: _Start, search: Search) -> Search:
+    """Give a search more room for masks.
+
+    Parameters
+    ----------
+    start : _Start
+        The graph, prepared.
+    search : Search
+        The search that ran out of room.
+
+    Returns
+    -------
+    Search
+        The same with at least twice the room.
+    """
+    position = min(search.cursor[0] + 1, start.graph.order.size - 1)
+    node = start.graph.order[position]
+    earlier = int(start.graph.middle[node] - start.graph.indptr[node])
+    masks = np.empty((2 * max(len(search.masks), earlier), search.masks.shape[1]), dtype=np.uint64)
+    masks[: len(search.masks)] = search.masks
+    return search._replace(masks=masks)
+
+
+def arrays(blocks: Blocks) -> Iterator[NDArray[np.int32]]:
+    """Yield the blocks as arrays, views of the record.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The blocks.
+
+    Yields
+    ------
+    (k,) int32 array
+        Members of a block.
+    """
+    bounds = blocks.indptr.tolist()
+    members = blocks.members
+    return (members[a:b] for a, b in itertools.pairwise(bounds))
+
+
+def join(parts: list[Blocks]) -> Blocks:
+    """Put lists of blocks one after the other.
+
+    Parameters
+    ----------
+    parts : list of Blocks
+        The lists.
+
+    Returns
+    -------
+    Blocks
+        All blocks.
+    """
+    sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(part.sizes for part in parts)])
+    members = [part.members for part in parts] or [np.empty(0, dtype=np.int32)]
+    return Blocks(np.cumsum(sizes), np.concatenate(members))
+
+
+def _equal_parts(start: _Start) -> NDArray[np.int64]:
+    """Cut the order into parts of about the same work.
+
+    Parameters
+    ----------
+    start : _Start
+        The graph, prepared.
+
+    Returns
+    -------
+    (parts + 1,) int64
+        Bounds of the parts.
+    """
+    graph = start.graph
+    n = graph.order.size
+    later = (graph.indptr[1:] - graph.middle)[graph.order].astype(np.float64)
+    # The cube of the number of candidates spread real work evenly on correlation graphs.
+    work = np.cumsum(later**3)
+    if n == 0 or work[-1] < _SERIAL_BELOW:
+        return np.array([0, n])
+    cuts = np.searchsorted(work, work[-1] * np.arange(1, _N_PARTS) / _N_PARTS)
+    return np.unique(np.concatenate([[0], cuts, [n]]))
+
+
+def _warn_truncated(found: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:
+    """Warn that there are more cliques than asked for.
+
+    Parameters
+    ----------
+    found : list of (k,) int32 arrays
+        The cliques returned.
+    limit : int
+        Number asked for.
+    n_nodes : int
+        Number of points.
+    """
+    covered = np.unique(np.concatenate(found)).size
+    warnings.warn(
+        f"stopped after limit={limit} maximal cliques, there are more: these cover {covered} of "
+        f"{n_nodes} points; raise limit, or use cliques.cover(), which covers every point",
+        UserWarning,
+        stacklevel=3,
+    )
