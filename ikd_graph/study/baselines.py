@@ -1,0 +1,362 @@
+"""The peers behind one interface, each from its own library, in the settings of the paper.
+
+A peer that cannot run (a library that is not installed, data that it refuses) is a record with its
+reason, never a crash: ``embed`` of a known name always returns.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist, squareform
+
+from .. import kernels
+from .._validation import check_choice, check_finite, check_integer
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What a peer made of the data.
+
+    Attributes
+    ----------
+    name : str
+        Name of the peer, a key of ``PEERS``.
+    coordinates : (n, n_components) float64 or None
+        The embedding, all finite; None if there is none.
+    seconds : float
+        Wall time of the call, imports left out.
+    failure : str
+        Why there is no embedding; empty if there is one.
+    notes : tuple of str
+        Warnings that the library gave.
+    """
+
+    name: str
+    coordinates: Floats | None
+    seconds: float
+    failure: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class Peer(NamedTuple):
+    """One way to embed."""
+
+    title: str  # as a person writes it
+    family: str  # "eigen" or "optimisation", as the paper divides them
+    library: str  # what to install; empty for what the package needs anyway
+    module: str  # what to import
+    settings: str  # in words
+    run: Callable[..., NDArray[Any]]  # (X, n_components, seed, **options)
+    options: tuple[str, ...] = ()  # options of ``embed`` that it understands
+
+
+def embed(
+    name: str,
+    X: ArrayLike,
+    n_components: int = 2,
+    seed: int = 0,
+    *,
+    start: ArrayLike | None = None,
+    kernel: str | kernels.StationaryKernel | None = None,
+) -> Embedded:
+    """Embed data with a peer.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``PEERS``.
+    X : (n, n_features) float64
+        Points in rows.
+    n_components : int
+        Dimension of the embedding.
+    seed : int
+        Seed of whatever the peer draws.
+    start : (n, n_components) float64 or None
+        Where to begin (gplvm, tsne, umap), such as an IKD embedding.
+    kernel : str, StationaryKernel or None
+        Kernel of the Gaussian processes (gplvm); None is the squared exponential.
+
+    Returns
+    -------
+    Embedded
+        Coordinates, or the reason why there are none.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(40, 5))
+    >>> embed("pca", X).coordinates.shape
+    (40, 2)
+    """
+    check_choice("name", name, PEERS)
+    peer = PEERS[name]
+    data = np.ascontiguousarray(X, dtype=np.float64)
+    check_finite("X", data)
+    check_integer("n_components", n_components, 1, data.shape[0] - 1)
+    given = {"start": start, "kernel": kernel}
+    options = {key: value for key, value in given.items() if value is not None}
+    for key in options:
+        if key not in peer.options:
+            able = ", ".join(n for n, p in PEERS.items() if key in p.options)
+            raise ValueError(f"{key} must be None for {name!r}, got one; only {able} can use it")
+    try:
+        importlib.import_module(peer.module)
+    except ImportError as error:
+        wanted = f"needs {peer.library}, which is not installed (pip install {peer.library})"
+        reason = wanted if isinstance(error, ModuleNotFoundError) else f"{peer.library}: {error}"
+        return Embedded(name, None, 0.0, reason)
+    begin = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = np.asarray(peer.run(data, n_components, seed, **options), dtype=np.float64)
+            failure = "" if np.all(np.isfinite(found)) else "the embedding holds NaN or infinity"
+        # Whatever a library raises is its answer, and a row in a table.
+        except Exception as error:
+            found, failure = np.empty(0), f"{type(error).__name__}: {error}"
+    seconds = time.perf_counter() - begin
+    notes = tuple(dict.fromkeys(str(w.message) for w in caught))
+    return Embedded(name, None if failure else found, seconds, failure, notes)
+
+
+def diffusion_map(
+    X: ArrayLike, n_components: int = 2, *, time_steps: int = 1, epsilon: float | None = None
+) -> Floats:
+    r"""Diffusion map (Coifman & Lafon 2005): W = exp(-\|x - x'\|² / ε), a random walk on it.
+
+    Parameters
+    ----------
+    X : (n, n_features) float64
+        Points in rows.
+    n_components : int
+        Number of coordinates.
+    time_steps : int
+        Steps t of the walk: coordinate i is λ_i^t ψ_i, with ψ the right eigenvectors.
+    epsilon : float or None
+        ε; None is a quarter of the median squared distance to the tenth nearest point, so that
+        the walk stays among neighbours (it leaks between the layers of a Swiss roll above that).
+
+    Returns
+    -------
+    (n, n_components) float64
+        The map, without the constant first coordinate.
+    """
+    sq_dist = squareform(pdist(np.asarray(X, dtype=np.float64), "sqeuclidean"))
+    if epsilon is None:
+        near = min(10, sq_dist.shape[0] - 1)
+        epsilon = 0.25 * float(np.median(np.partition(sq_dist, near, axis=1)[:, near]))
+    if not epsilon > 0.0:
+        raise ValueError(f"epsilon must be positive, got {epsilon}; too many points are copies")
+    weights = np.exp(-sq_dist / epsilon)
+    root = np.sqrt(weights.sum(axis=1))
+    from scipy.linalg import eigh
+
+    size = root.size
+    values, vectors = eigh(
+        weights / np.outer(root, root), subset_by_index=[size - 1 - n_components, size - 1]
+    )
+    # The symmetric matrix has the walk's eigenvalues; its vectors differ by the root of degrees.
+    steps = vectors[:, ::-1] / root[:, None] * root.mean()
+    return steps[:, 1:] * values[::-1][1:] ** time_steps
+
+
+def _pca(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+    from sklearn.decomposition import PCA
+
+    return PCA(n_components, random_state=seed).fit_transform(X)
+
+
+def _kernel_pca(kernel: str) -> Callable[..., NDArray[Any]]:
+    """Kernel PCA with one kernel."""
+
+    def run(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+        from sklearn.decomposition import KernelPCA
+
+        return KernelPCA(n_components, kernel=kernel, random_state=seed).fit_transform(X)
+
+    return run
+
+
+def _laplacian(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+    from sklearn.manifold import SpectralEmbedding
+
+    model = SpectralEmbedding(n_components, affinity="nearest_neighbors", random_state=seed)
+    return model.fit_transform(X)
+
+
+def _isomap(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+    from sklearn.manifold import Isomap
+
+    return Isomap(n_components=n_components).fit_transform(X)
+
+
+def _lle(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+    from sklearn.manifold import LocallyLinearEmbedding
+
+    return LocallyLinearEmbedding(n_components=n_components, random_state=seed).fit_transform(X)
+
+
+def _classical_mds(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+    from sklearn.manifold import ClassicalMDS
+
+    return ClassicalMDS(n_components=n_components).fit_transform(X)
+
+
+def _metric_mds(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+    from sklearn.manifold import MDS
+
+    # Newer releases want the start named twice, and say so.
+    named = {"init": "classical_mds"} if "init" in inspect.signature(MDS).parameters else {}
+    model = MDS(n_components, n_init=1, random_state=seed, **named)
+    return model.fit_transform(X, init=_pca(X, n_components, seed))
+
+
+def _diffusion(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+    return diffusion_map(X, n_components)
+
+
+def _tsne(X: Floats, n_components: int, seed: int, start: ArrayLike | None = None) -> NDArray[Any]:
+    from sklearn.manifold import TSNE
+
+    # Barnes-Hut trees exist in up to three dimensions.
+    method = "barnes_hut" if n_components <= 3 else "exact"
+    init: Any = "pca" if n_components <= min(X.shape) else "random"
+    if start is not None:
+        # The library's own advice: a small start, so that the first steps can still reorder it.
+        begin = np.asarray(start, dtype=np.float32)
+        init = begin / begin[:, 0].std() * 1e-4
+    perplexity = min(30.0, (X.shape[0] - 1) / 3.0)
+    model = TSNE(n_components, perplexity=perplexity, method=method, init=init, random_state=seed)
+    return model.fit_transform(X)
+
+
+def _umap(X: Floats, n_components: int, seed: int, start: ArrayLike | None = None) -> NDArray[Any]:
+    import umap
+
+    init: Any = "spectral"
+    if start is not None:
+        begin = np.asarray(start, dtype=np.float32)
+        init = 10.0 * begin / np.abs(begin).max()
+    model = umap.UMAP(n_components=n_components, init=init, random_state=seed, n_jobs=1)
+    return model.fit_transform(X)
+
+
+def _gplvm(
+    X: Floats,
+    n_components: int,
+    seed: int,
+    start: ArrayLike | None = None,
+    kernel: str | kernels.StationaryKernel | None = None,
+) -> NDArray[Any]:
+    import GPy
+
+    np.random.seed(seed)  # noqa: NPY002 (the library draws from the global generator)
+    covariance = _gpy_kernel(GPy.kern, kernel, n_components)
+    begin = None if start is None else np.array(start, dtype=np.float64)
+    model = GPy.models.GPLVM(X, n_components, X=begin, kernel=covariance)
+    model.optimize(messages=False)
+    return np.asarray(model.X)
+
+
+def _gpy_kernel(
+    library: Any, kernel: str | kernels.StationaryKernel | None, n_components: int
+) -> Any:
+    """GPy's twin of one of our kernels."""
+    ours = kernels.get("squared_exponential" if kernel is None else kernel)
+    options = {"lengthscale": ours.length_scale}
+    name = None
+    if isinstance(ours, kernels.SquaredExponential):
+        name = "RBF"
+    elif isinstance(ours, kernels.RationalQuadratic):
+        # Theirs is (1 + r² / 2)^(-power): without the alpha below the square.
+        stretched = ours.length_scale * float(np.sqrt(ours.alpha))
+        name, options = "RatQuad", {"lengthscale": stretched, "power": ours.alpha}
+    elif isinstance(ours, kernels.GammaExponential) and ours.gamma == 1.0:
+        name = "OU"
+    elif isinstance(ours, kernels.Matern):
+        name = {0.5: "OU", 1.5: "Matern32", 2.5: "Matern52"}.get(ours.nu)
+    if name is not None:
+        return getattr(library, name)(n_components, **options)
+    raise ValueError(f"kernel must be one that GPy has, got {ours}; use gamma = 1 or nu = 1.5")
+
+
+def _vae(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+    """Variational autoencoder of two hidden layers each way, 200 passes of Adam."""
+    import torch
+    from torch import nn
+
+    torch.manual_seed(seed)
+    spread = X.std(axis=0)
+    data = torch.tensor((X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).float()
+    n_features = data.shape[1]
+
+    def layers(*sizes: int) -> Any:
+        parts: list[Any] = []
+        for before, after in itertools.pairwise(sizes):
+            parts += [nn.Linear(before, after), nn.ReLU()]
+        return nn.Sequential(*parts[:-1])
+
+    encoder = layers(n_features, 128, 64, 2 * n_components)
+    decoder = layers(n_components, 64, 128, n_features)
+    optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)
+    for _ in range(200):
+        for rows in torch.randperm(data.shape[0]).split(128):
+            mean, log_var = encoder(data[rows]).chunk(2, dim=1)
+            code = mean + torch.randn_like(mean) * torch.exp(0.5 * log_var)
+            misfit = 0.5 * ((decoder(code) - data[rows]) ** 2).sum(dim=1)
+            divergence = 0.5 * (mean**2 + log_var.exp() - 1.0 - log_var).sum(dim=1)
+            optimiser.zero_grad()
+            (misfit + divergence).mean().backward()
+            optimiser.step()
+    with torch.no_grad():
+        return encoder(data)[:, :n_components].numpy()
+
+
+KERNEL_PCA = ("poly", "rbf", "sigmoid", "cosine")
+"""Kernels of kernel PCA; the paper tries all and reports the best."""
+
+PEERS: dict[str, Peer] = {
+    "pca": Peer("PCA", "eigen", "", "sklearn", "scikit-learn's defaults", _pca),
+    **{
+        f"kernel_pca_{kernel}": Peer(
+            f"kernel PCA ({kernel})", "eigen", "", "sklearn", "defaults", _kernel_pca(kernel)
+        )
+        for kernel in KERNEL_PCA
+    },
+    "laplacian_eigenmaps": Peer(
+        "Laplacian eigenmaps", "eigen", "", "sklearn", "nearest neighbours, T / 10", _laplacian
+    ),
+    "isomap": Peer("Isomap", "eigen", "", "sklearn", "5 neighbours", _isomap),
+    "lle": Peer("LLE", "eigen", "", "sklearn", "5 neighbours", _lle),
+    "classical_mds": Peer("classical MDS", "eigen", "", "sklearn", "defaults", _classical_mds),
+    "metric_mds": Peer(
+        "metric MDS", "optimisation", "", "sklearn", "started from PCA", _metric_mds
+    ),
+    "diffusion_maps": Peer(
+        "diffusion maps", "eigen", "", "scipy", "epsilon from the tenth neighbour", _diffusion
+    ),
+    "tsne": Peer("t-SNE", "optimisation", "", "sklearn", "perplexity 30", _tsne, ("start",)),
+    "umap": Peer("UMAP", "optimisation", "umap-learn", "umap", "defaults", _umap, ("start",)),
+    "gplvm": Peer(
+        "GPLVM",
+        "optimisation",
+        "GPy",
+        "GPy",
+        "squared exponential, started from PCA",
+        _gplvm,
+        ("start", "kernel"),
+    ),
+    "vae": Peer("VAE", "optimisation", "torch", "torch", "128-64 hidden, 200 passes", _vae),
+}
+"""Every peer by name."""

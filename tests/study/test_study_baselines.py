@@ -1,0 +1,141 @@
+import sys
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from ikd_graph import kernels
+from ikd_graph.study import baselines, datasets, metrics
+
+QUICK = [name for name, peer in baselines.PEERS.items() if peer.module in ("sklearn", "scipy")]
+
+
+@pytest.fixture(scope="module")
+def points():
+    return datasets.gplvm_data("medium", 40, noise=0.05, seed=0)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_every_peer_that_needs_no_extra_library_embeds(name, points):
+    found = baselines.embed(name, points.X, 2, seed=3)
+    assert found.failure == ""
+    assert found.coordinates.shape == (100, 2)
+    assert found.coordinates.dtype == np.float64
+    assert found.seconds > 0.0
+    again = baselines.embed(name, points.X, 2, seed=3)
+    np.testing.assert_allclose(again.coordinates, found.coordinates, atol=1e-6)
+
+
+def test_a_missing_library_is_a_record_with_its_name(points, monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    found = baselines.embed("umap", points.X)
+    assert found.coordinates is None
+    assert found.failure == ("needs umap-learn, which is not installed (pip install umap-learn)")
+
+
+def test_a_library_that_breaks_is_a_record_with_its_reason(points, monkeypatch):
+    def broken(X, n_components, seed):
+        raise RuntimeError("no luck")
+
+    peer = baselines.PEERS["pca"]._replace(run=broken)
+    monkeypatch.setitem(baselines.PEERS, "pca", peer)
+    assert baselines.embed("pca", points.X).failure == "RuntimeError: no luck"
+    nan = peer._replace(run=lambda X, n_components, seed: np.full((100, 2), np.nan))
+    monkeypatch.setitem(baselines.PEERS, "pca", nan)
+    assert "NaN" in baselines.embed("pca", points.X).failure
+
+
+def test_what_a_library_warns_of_is_noted():
+    far = np.random.default_rng(0).normal(size=(40, 3))
+    far[20:] += 1e4
+    found = baselines.embed("laplacian_eigenmaps", far)
+    assert any("not fully connected" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X: baselines.embed("pcaa", X), "name must be one of 'pca'"),
+        (lambda X: baselines.embed("pca", X, start=X), "start must be None for 'pca', .* tsne"),
+        (lambda X: baselines.embed("umap", X, kernel="matern"), "only gplvm can use it"),
+        (lambda X: baselines.embed("pca", X, 100), "n_components must be an integer from 1 to 99"),
+        (lambda X: baselines.embed("pca", X * np.nan), "X must be finite"),
+        (lambda X: baselines.diffusion_map(np.ones((5, 2))), "epsilon must be positive"),
+    ],
+)
+def test_bad_calls_are_refused(points, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(points.X)
+
+
+def test_a_diffusion_map_unrolls_a_thread():
+    angle = np.sort(np.random.default_rng(0).uniform(4.0, 14.0, size=300))
+    spiral = np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])
+    first = baselines.diffusion_map(spiral, 1)[:, 0]
+    assert np.all(np.diff(first) > 0.0) or np.all(np.diff(first) < 0.0)
+
+
+def test_a_diffusion_map_is_the_random_walk_of_a_naive_one():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    weights = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 2.0)
+    walk = weights / weights.sum(axis=1, keepdims=True)
+    found = baselines.diffusion_map(X, 2, epsilon=2.0, time_steps=3)
+    values = np.sort(np.linalg.eigvals(walk).real)[::-1]
+    for column, value in zip(found.T, values[1:3], strict=True):
+        np.testing.assert_allclose(walk @ column, value * column, atol=1e-10)
+    once = baselines.diffusion_map(X, 2, epsilon=2.0)
+    np.testing.assert_allclose(found, once * values[1:3] ** 2, atol=1e-12)
+
+
+def test_t_sne_starts_where_it_is_told(points):
+    found = baselines.embed("tsne", points.X, 2, start=points.latent[:, :2])
+    assert found.failure == ""
+    assert baselines.embed("tsne", points.X[:20], 4).coordinates.shape == (20, 4)
+
+
+@pytest.mark.slow
+def test_umap_embeds_and_starts_where_it_is_told(points):
+    pytest.importorskip("umap")
+    assert baselines.embed("umap", points.X).coordinates.shape == (100, 2)
+    started = baselines.embed("umap", points.X, start=points.latent[:, :2])
+    assert started.failure == ""
+
+
+@pytest.mark.slow
+def test_the_gplvm_of_gpy_embeds():
+    pytest.importorskip("GPy")
+    data = datasets.gplvm_data("medium", 20, noise=0.3, seed=0)
+    found = baselines.embed("gplvm", data.X[::4], 2, start=data.latent[::4, :2])
+    assert found.failure == ""
+    assert metrics.affine_r2(data.latent[::4], found.coordinates) > 0.3
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.SquaredExponential(length_scale=0.5),
+        kernels.RationalQuadratic(alpha=2.0, length_scale=0.5),
+        kernels.GammaExponential(length_scale=0.5),
+        kernels.Matern(nu=1.5, length_scale=0.5),
+        kernels.Matern(nu=2.5),
+    ],
+)
+def test_kernels_of_gpy_agree_with_ours(kernel):
+    gpy = pytest.importorskip("GPy")
+    latent = np.random.default_rng(0).normal(size=(8, 2))
+    theirs = baselines._gpy_kernel(gpy.kern, kernel, 2).K(latent)
+    np.testing.assert_allclose(theirs, kernel.covariance(cdist(latent, latent, "sqeuclidean")))
+
+
+@pytest.mark.parametrize("kernel", [kernels.Matern(nu=0.8), kernels.GammaExponential(gamma=1.5)])
+def test_a_kernel_that_gpy_lacks_is_refused(kernel):
+    with pytest.raises(ValueError, match="one that GPy has"):
+        baselines._gpy_kernel(None, kernel, 2)
+
+
+def test_the_autoencoder_embeds():
+    pytest.importorskip("torch")
+    data = datasets.swiss_roll(200)
+    found = baselines.embed("vae", data.X, 2)
+    assert found.failure == ""
+    assert found.coordinates.shape == (200, 2)
