@@ -267,6 +267,66 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     return _from_pairs(n, keys // n, keys % n, np.concatenate((weights_a, weights_b))[first])
 
 
+def above(g: CsrGraph, s0: float) -> CsrGraph:
+    """Keep the edges of a graph whose weight exceeds a threshold.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    s0 : float
+        Threshold.
+
+    Returns
+    -------
+    CsrGraph
+        The same nodes with fewer edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
+    >>> graph.above(graph.threshold_graph(corr, 0.4), 0.6).n_edges
+    1
+    """
+    keep = g.weights > s0
+    indptr = np.concatenate(([0], np.cumsum(keep)))[g.indptr]
+    return CsrGraph(indptr, g.indices[keep], g.weights[keep])
+
+
+def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
+    """Keep some nodes and the edges among them.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    nodes : (m,) int
+        Nodes to keep, each once; node ``i`` of the result is ``nodes[i]``.
+
+    Returns
+    -------
+    CsrGraph
+        The graph they span.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
+    >>> graph.subgraph(graph.threshold_graph(corr, 0.1), np.array([2, 0])).weights.tolist()
+    [0.2, 0.2]
+    """
+    number = np.full(g.n_nodes, -1)
+    number[nodes] = np.arange(len(nodes))
+    left, right, weights = edges(g)
+    left, right = number[left], number[right]
+    both = (left >= 0) & (right >= 0)
+    left, right = left[both], right[both]
+    return _from_pairs(len(nodes), np.minimum(left, right), np.maximum(left, right), weights[both])
+
+
 def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """List each edge once, the smaller node first, in order.
 

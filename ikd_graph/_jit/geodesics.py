@@ -1,0 +1,429 @@
+"""Compiled shortest paths: label correcting in bands of distance, from many sources at once.
+
+Dijkstra's algorithm settles one node at a time and pays for a heap. Here the nodes whose tentative
+distance lies in the current band (a step of about one edge wide) are swept first in, first out, and
+the others wait in a list that is sorted into the next band when the current one is done. A node is
+swept hardly more than once. Whatever the order, the result is the smallest left-to-right sum of
+lengths over all paths, to the last bit the one Dijkstra's algorithm returns, because adding a
+length never reverses the order of two sums.
+
+Sources that are close together see the graph in nearly the same order. They are searched as lanes
+of one search: a node holds the distances from all of them side by side, and one vector instruction
+passes several along an edge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from .._config import jit, pjit
+
+NEAR = 1  # in the queue of the current band
+FAR = 2  # in the list of nodes that wait
+
+
+@jit
+def order_in_patches(indptr, indices, size, order):
+    """Order the nodes so that each run of ``size`` nodes is a connected patch where it can be.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64
+        Row starts.
+    indices : (m,) int32
+        Neighbours.
+    size : int
+        Nodes in a patch.
+    order : (n,) int64
+        Written: the nodes, patch after patch.
+    """
+    n = order.size
+    seeds = np.empty(n, np.int64)
+    # One patch as large as the graph is a breadth-first order; it places the seeds of the patches.
+    gather_patches(indptr, indices, np.arange(n), n, seeds)
+    gather_patches(indptr, indices, seeds, size, order)
+
+
+@jit
+def gather_patches(indptr, indices, seeds, size, order):
+    """Grow breadth-first patches of at most ``size`` nodes from the seeds, in turn.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64
+        Row starts.
+    indices : (m,) int32
+        Neighbours.
+    seeds : (n,) int64
+        All nodes; those that no earlier patch has taken start one.
+    size : int
+        Nodes in a patch.
+    order : (n,) int64
+        Written: the nodes, patch after patch.
+    """
+    taken = np.zeros(order.size, np.bool_)
+    end = 0
+    for seed in seeds:
+        if taken[seed]:
+            continue
+        start = head = end
+        taken[seed] = True
+        order[end] = seed
+        end += 1
+        while head < end:
+            node = order[head]
+            head += 1
+            for edge in range(indptr[node], indptr[node + 1]):
+                other = indices[edge]
+                if not taken[other] and end - start < size:
+                    taken[other] = True
+                    order[end] = other
+                    end += 1
+
+
+@jit
+def renumber(indptr, indices, lengths, order, new_indptr, new_indices, new_lengths):
+    """Write the graph whose node ``i`` is node ``order[i]`` of the given one.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64
+        Row starts.
+    indices : (m,) int32
+        Neighbours.
+    lengths : (m,) float64
+        Edge lengths.
+    order : (n,) int64
+        A permutation.
+    new_indptr : (n + 1,) int64
+        Written: row starts.
+    new_indices : (m,) int32
+        Written: neighbours, in the order they had.
+    new_lengths : (m,) float64
+        Written: edge lengths.
+    """
+    n = order.size
+    number = np.empty(n, np.int64)
+    for place in range(n):
+        number[order[place]] = place
+    at = 0
+    new_indptr[0] = 0
+    for place in range(n):
+        node = order[place]
+        for edge in range(indptr[node], indptr[node + 1]):
+            new_indices[at] = number[indices[edge]]
+            new_lengths[at] = lengths[edge]
+            at += 1
+        new_indptr[place + 1] = at
+
+
+@pjit
+def search(indptr, indices, lengths, order, sources, lanes, workers, step, limit, out):
+    """Find the shortest distances from the sources.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64
+        Row starts.
+    indices : (m,) int32
+        Neighbours.
+    lengths : (m,) float64
+        Edge lengths, none negative; infinite where an edge cannot be walked.
+    order : (n,) int64
+        Column of ``out`` that each node goes to.
+    sources : (s, 2) int64
+        Nodes to start from, and the row of ``out`` each goes to.
+    lanes : int
+        Sources searched together.
+    workers : int
+        Number of workspaces; each takes every ``workers``-th batch of sources.
+    step : float
+        Width of a band.
+    limit : float
+        Distances above it are not looked for.
+    out : (s, n) float64 or float32
+        Written: distances, infinite where no path is short enough.
+    """
+    n = indptr.size - 1
+    n_batches = (sources.shape[0] + lanes - 1) // lanes
+    for worker in prange(workers):
+        reach = np.empty((n, lanes), np.float64)
+        flat = reach.reshape(reach.size)
+        key = np.empty(n, np.float64)
+        state = np.empty(n, np.uint8)
+        near = np.empty(n, np.int32)
+        far = np.empty(n, np.int32)
+        for batch in range(worker, n_batches, workers):
+            part = sources[batch * lanes : (batch + 1) * lanes]
+            if lanes == 1:
+                search_one(
+                    indptr, indices, lengths, part[0, 0], step, limit, flat, state, near, far
+                )
+            else:
+                search_lanes(
+                    indptr, indices, lengths, part, step, limit, reach, key, state, near, far
+                )
+            for node in range(n):
+                for lane in range(part.shape[0]):
+                    distance = reach[node, lane]
+                    out[part[lane, 1], order[node]] = distance if distance <= limit else np.inf
+
+
+@jit
+def search_one(indptr, indices, lengths, source, step, limit, reach, state, near, far):
+    """Find the shortest distances from one source.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64
+        Row starts.
+    indices : (m,) int32
+        Neighbours.
+    lengths : (m,) float64
+        Edge lengths.
+    source : int
+        Node to start from.
+    step, limit : float
+        Width of a band; largest distance looked for.
+    reach : (n,) float64
+        Written: distances.
+    state : (n,) uint8
+        Workspace: where each node waits.
+    near, far : (n,) int32
+        Workspace: ring of the nodes in the band; list of those beyond.
+    """
+    n = reach.size
+    for node in range(n):
+        reach[node] = np.inf
+        state[node] = 0
+    reach[source] = 0.0
+    near[0] = source
+    state[source] = NEAR
+    head, waiting, n_far, bound = 0, 1, 0, step
+    while waiting > 0:
+        while waiting > 0:
+            node = near[head]
+            head = head + 1 if head + 1 < n else 0
+            waiting -= 1
+            state[node] ^= NEAR
+            base = reach[node]
+            for edge in range(indptr[node], indptr[node + 1]):
+                other = indices[edge]
+                distance = base + lengths[edge]
+                if distance < reach[other] and distance <= limit:
+                    reach[other] = distance
+                    if distance <= bound:
+                        if not state[other] & NEAR:
+                            state[other] |= NEAR
+                            tail = head + waiting
+                            near[tail if tail < n else tail - n] = other
+                            waiting += 1
+                    elif not state[other]:
+                        state[other] = FAR
+                        far[n_far] = other
+                        n_far += 1
+        head = 0
+        waiting, n_far, bound = next_band(reach, bound, step, state, near, far, n_far)
+
+
+@jit
+def search_lanes(indptr, indices, lengths, sources, step, limit, reach, key, state, near, far):
+    """Find the shortest distances from several sources together.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64
+        Row starts.
+    indices : (m,) int32
+        Neighbours.
+    lengths : (m,) float64
+        Edge lengths.
+    sources : (s, 2) int64
+        Nodes to start from in the first column, at most as many as lanes.
+    step, limit : float
+        Width of a band; largest distance looked for.
+    reach : (n, lanes) float64
+        Written: distances from the sources, lane by lane.
+    key : (n,) float64
+        Workspace: a lower bound of the distances a waiting node has to pass on, else infinite.
+    state : (n,) uint8
+        Workspace: where each node waits.
+    near, far : (n,) int32
+        Workspace: ring of the nodes in the band; list of those beyond.
+    """
+    n = key.size
+    # Unsigned, so that no index is tested for being negative inside the vector loop.
+    lanes = np.uint64(reach.shape[1])
+    mine = np.empty(reach.shape[1], np.float64)
+    for node in range(n):
+        for lane in range(lanes):
+            reach[node, lane] = np.inf
+        key[node] = np.inf
+        state[node] = 0
+    head, waiting, n_far, bound = 0, 0, 0, step
+    for lane in range(sources.shape[0]):
+        source = sources[lane, 0]
+        reach[source, lane] = 0.0
+        if not state[source]:
+            key[source] = 0.0
+            state[source] = NEAR
+            near[waiting] = source
+            waiting += 1
+    while waiting > 0:
+        while waiting > 0:
+            node = np.uint64(near[head])
+            head = head + 1 if head + 1 < n else 0
+            waiting -= 1
+            state[node] ^= NEAR
+            base = key[node]
+            key[node] = np.inf
+            # A copy, so that the compiler need not fear that the two rows are one.
+            for lane in range(lanes):
+                mine[lane] = reach[node, lane]
+            for edge in range(indptr[node], indptr[node + np.uint64(1)]):
+                other = np.uint64(indices[edge])
+                length = lengths[edge]
+                shorter = False
+                for lane in range(lanes):
+                    distance = mine[lane] + length
+                    old = reach[other, lane]
+                    shorter |= distance < old
+                    reach[other, lane] = distance if distance < old else old
+                first = base + length
+                if shorter and first < key[other] and first <= limit:
+                    key[other] = first
+                    if first <= bound:
+                        if not state[other] & NEAR:
+                            state[other] |= NEAR
+                            tail = head + waiting
+                            near[tail if tail < n else tail - n] = other
+                            waiting += 1
+                    elif not state[other]:
+                        state[other] = FAR
+                        far[n_far] = other
+                        n_far += 1
+        head = 0
+        waiting, n_far, bound = next_band(key, bound, step, state, near, far, n_far)
+
+
+@jit
+def next_band(value, bound, step, state, near, far, n_far):
+    """Move the nodes of the next band from the far list to the empty near ring.
+
+    Parameters
+    ----------
+    value : (n,) float64
+        Distance by which nodes wait; at most ``bound``, or infinite, once a node is swept.
+    bound, step : float
+        Upper end of the band that is done; width of a band.
+    state : (n,) uint8
+        Where each node waits, kept up to date.
+    near : (n,) int32
+        Written: nodes of the next band.
+    far : (n,) int32
+        Nodes beyond, closed up.
+    n_far : int
+        Number of entries in ``far``.
+
+    Returns
+    -------
+    int, int, float
+        Number of nodes in the band, number left in ``far``, upper end of the band.
+    """
+    low = np.inf
+    for at in range(n_far):
+        if value[far[at]] > bound:
+            low = min(low, value[far[at]])
+    next_bound = low + step
+    moved = kept = 0
+    for at in range(n_far):
+        node = far[at]
+        if value[node] <= bound or value[node] == np.inf:
+            state[node] = 0
+        elif value[node] <= next_bound:
+            state[node] = NEAR
+            near[moved] = node
+            moved += 1
+        else:
+            far[kept] = node
+            kept += 1
+    return moved, kept, next_bound
+
+
+@pjit
+def mirror_smaller(square, tile):
+    """Write the smaller of each entry and its mirror image to both.
+
+    Parameters
+    ----------
+    square : (n, n) float64 or float32
+        Changed in place.
+    tile : int
+        Rows and columns handled together, so that both images stay in the cache.
+    """
+    n = square.shape[0]
+    n_tiles = (n + tile - 1) // tile
+    for across in prange(n_tiles):
+        for down in range(across, n_tiles):
+            for row in range(across * tile, min(n, (across + 1) * tile)):
+                for column in range(max(row + 1, down * tile), min(n, (down + 1) * tile)):
+                    smaller = min(square[row, column], square[column, row])
+                    square[row, column] = smaller
+                    square[column, row] = smaller
+
+
+@pjit
+def trace(indptr, indices, lengths, sources, distances, predecessors):
+    """Find the node before each on a shortest path from each source.
+
+    A node comes after a neighbour whose distance and edge add up to its own. Among nodes at the
+    same distance (edges of length zero) that could go round in a ring, so these are reached one
+    from another, starting at a node that is reached from a smaller distance.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64
+        Row starts.
+    indices : (m,) int32
+        Neighbours, sorted in each row.
+    lengths : (m,) float64
+        Edge lengths.
+    sources : (s,) int64
+        Nodes the paths start from.
+    distances : (s, n) float64
+        Shortest distances, summed from the source on.
+    predecessors : (s, n) int32
+        Written: the smallest such neighbour; -1 at the source and where there is no path.
+    """
+    n = indptr.size - 1
+    for row in prange(sources.size):
+        queue = np.empty(n, np.int32)
+        known = np.zeros(n, np.bool_)
+        end = 0
+        for node in range(n):
+            own = distances[row, node]
+            predecessors[row, node] = -1
+            known[node] = node == sources[row] or own == np.inf
+            for edge in range(indptr[node], indptr[node + 1]):
+                before = distances[row, indices[edge]]
+                if known[node]:
+                    break
+                if before < own and before + lengths[edge] == own:
+                    predecessors[row, node] = indices[edge]
+                    known[node] = True
+            if known[node]:
+                queue[end] = node
+                end += 1
+        head = 0
+        while end < n:
+            node = queue[head]
+            head += 1
+            own = distances[row, node]
+            for edge in range(indptr[node], indptr[node + 1]):
+                other = indices[edge]
+                if not known[other] and distances[row, other] == own and own + lengths[edge] == own:
+                    predecessors[row, other] = node
+                    known[other] = True
+                    queue[end] = other
+                    end += 1

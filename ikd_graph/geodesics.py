@@ -1,0 +1,365 @@
+"""Shortest paths through the trusted covariances.
+
+An entry of the covariance that is not to be trusted is replaced by the best path through entries
+that are (paper, Section 2.4). There are two ways to measure a path, and one search for both:
+
+- the paper's: the covariance of a path is the product of those along it, and the best path has the
+  largest, which is the shortest for edges of length -log s (:func:`geodesic_covariance`);
+- the one that agrees with the kernel k = f(d): a path is as long as the distances sqrt(f^-1(s))
+  along it (:func:`geodesic_distances`).
+
+Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no path.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from . import _jit
+from ._records import CsrGraph
+from ._threads import map_blocks
+from ._validation import check_positive
+from .kernels import StationaryKernel
+
+LANES = 32
+"""Sources that are searched together where they lie close together."""
+
+CLOSE = 8
+"""Sources lie close together if there is one among this many nodes at least."""
+
+
+class ShortestPaths(NamedTuple):
+    """Shortest paths from each source to every node."""
+
+    distances: NDArray[np.float64]  # (s, n), infinite where there is no path
+    predecessors: NDArray[np.int32]  # (s, n) node before each on its path; -1 at a source or apart
+
+
+def geodesic_distances(
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    sources: ArrayLike | None = None,
+    *,
+    limit: float = np.inf,
+    dtype: DTypeLike = np.float64,
+) -> NDArray[np.floating]:
+    """Find the smallest sums of kernel distances sqrt(f^-1(s)) along paths.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Correlations s of trusted pairs.
+    kernel : StationaryKernel
+        The kernel f.
+    sources : (s,) array_like of int, optional
+        Nodes to start from; all of them by default.
+    limit : float
+        Largest distance that is of interest; those beyond it are infinite in the result.
+    dtype : float64 or float32
+        Type of the result.
+
+    Returns
+    -------
+    (s, n) ndarray of float
+        Distances, not squared; infinite where there is no path. With all sources exactly
+        symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics, graph, kernels
+    >>> z = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> kernel = kernels.SquaredExponential()
+    >>> g = graph.threshold_graph(kernel.covariance((z[:, None] - z) ** 2), 0.5)
+    >>> geodesics.geodesic_distances(g, kernel, [0]).round(12).tolist()
+    [[0.0, 1.0, 2.0, 3.0]]
+    """
+    return shortest_distances(distance_lengths(g, kernel), sources, limit=limit, dtype=dtype)
+
+
+def geodesic_covariance(
+    g: CsrGraph,
+    sources: ArrayLike | None = None,
+    *,
+    keep_edges: bool = True,
+    dtype: DTypeLike = np.float64,
+) -> NDArray[np.floating]:
+    """Find the largest products of covariances along paths (paper, Section 2.4).
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Correlations of trusted pairs.
+    sources : (s,) array_like of int, optional
+        Nodes to start from; all of them by default.
+    keep_edges : bool
+        Leave the entry of an edge as it is, as the paper does: only entries without an edge are
+        replaced. Otherwise a detour with a larger product replaces an edge's too.
+    dtype : float64 or float32
+        Type of the result.
+
+    Returns
+    -------
+    (s, n) ndarray of float
+        Covariances; 0 where there is no path and 1 from a node to itself. With all sources
+        exactly symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics, graph
+    >>> corr = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.5], [0.0, 0.5, 1.0]])
+    >>> geodesics.geodesic_covariance(graph.threshold_graph(corr, 0.4), [0]).round(12).tolist()
+    [[1.0, 0.8, 0.4]]
+    """
+    starts = _check_sources(sources, g.n_nodes)
+    out = shortest_distances(covariance_lengths(g), sources, dtype=dtype)
+
+    def to_covariance(start: int, stop: int) -> None:
+        part = out[start:stop]
+        np.exp(np.negative(part, out=part), out=part)
+
+    map_blocks(to_covariance, starts.size, 64)
+    if keep_edges:
+        degrees = np.diff(g.indptr)[starts]
+        # Edges of all sources, one after another: each counted on from its row's start.
+        offset = np.repeat(g.indptr[starts] - np.cumsum(degrees) + degrees, degrees)
+        edge = offset + np.arange(degrees.sum())
+        row = np.repeat(np.arange(starts.size), degrees)
+        trusted = g.weights[edge] > 0.0
+        out[row[trusted], g.indices[edge[trusted]]] = g.weights[edge[trusted]]
+    return out
+
+
+def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
+    """Turn correlations into kernel distances sqrt(f^-1(s)), the lengths of edges.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Correlations s.
+    kernel : StationaryKernel
+        The kernel f.
+
+    Returns
+    -------
+    CsrGraph
+        The same graph with lengths as weights; infinite where s <= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics, graph, kernels
+    >>> g = graph.threshold_graph(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
+    >>> geodesics.distance_lengths(g, kernels.SquaredExponential()).weights.tolist()
+    [2.0, 2.0]
+    """
+    lengths = np.full(g.weights.size, np.inf)
+    walkable = g.weights > 0.0
+    lengths[walkable] = np.sqrt(kernel.sq_distance(np.minimum(g.weights[walkable], 1.0)))
+    return g._replace(weights=lengths)
+
+
+def covariance_lengths(g: CsrGraph) -> CsrGraph:
+    """Turn correlations into -log s, so that the shortest path has the largest product.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Correlations s.
+
+    Returns
+    -------
+    CsrGraph
+        The same graph with lengths as weights; infinite where s <= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics, graph
+    >>> g = graph.threshold_graph(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
+    >>> geodesics.covariance_lengths(g).weights.tolist()
+    [2.0, 2.0]
+    """
+    lengths = np.full(g.weights.size, np.inf)
+    walkable = g.weights > 0.0
+    # abs: so that s = 1 gives 0, not -0.
+    lengths[walkable] = np.abs(np.log(np.minimum(g.weights[walkable], 1.0)))
+    return g._replace(weights=lengths)
+
+
+def shortest_distances(
+    g: CsrGraph,
+    sources: ArrayLike | None = None,
+    *,
+    limit: float = np.inf,
+    dtype: DTypeLike = np.float64,
+) -> NDArray[np.floating]:
+    """Find the smallest sums of lengths along paths.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Weights are lengths here: none negative, infinite where an edge cannot be walked.
+    sources : (s,) array_like of int, optional
+        Nodes to start from; all of them by default.
+    limit : float
+        Largest distance that is of interest; those beyond it are infinite in the result.
+    dtype : float64 or float32
+        Type of the result; sums are always in float64.
+
+    Returns
+    -------
+    (s, n) ndarray of float
+        Distances; infinite where there is no path. A sum from one end may differ in its last bit
+        from the sum from the other: with all sources the smaller is returned for both, so that
+        the result is exactly symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics, graph
+    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
+    >>> g = graph.threshold_graph(corr, 0.4)
+    >>> geodesics.shortest_distances(g._replace(weights=1.0 - g.weights)).round(12).tolist()
+    [[0.0, 0.1, 0.6], [0.1, 0.0, 0.5], [0.6, 0.5, 0.0]]
+    """
+    starts = _check_sources(sources, g.n_nodes)
+    dtype = np.dtype(dtype)
+    if dtype not in (np.float64, np.float32):
+        raise ValueError(f"dtype must be float64 or float32, got {dtype}; use float64")
+    out = np.empty((starts.size, g.n_nodes), dtype)
+    _search(g, starts, limit, out)
+    if sources is None:
+        _jit.geodesics.mirror_smaller(out, 64)
+    return out
+
+
+def shortest_paths(
+    g: CsrGraph, sources: ArrayLike | None = None, *, limit: float = np.inf
+) -> ShortestPaths:
+    """Find the smallest sums of lengths along paths, and the paths.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Weights are lengths here (:func:`distance_lengths`, :func:`covariance_lengths`): none
+        negative, infinite where an edge cannot be walked.
+    sources : (s,) array_like of int, optional
+        Nodes to start from; all of them by default.
+    limit : float
+        Largest distance that is of interest; those beyond it are infinite in the result.
+
+    Returns
+    -------
+    ShortestPaths
+        Distances as summed from the source on, and predecessors. Of several shortest paths the
+        one whose last step comes from the smallest node is told.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics, graph
+    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
+    >>> lengths = geodesics.covariance_lengths(graph.threshold_graph(corr, 0.4))
+    >>> geodesics.shortest_paths(lengths, [0]).predecessors.tolist()
+    [[-1, 0, 1]]
+    """
+    starts = _check_sources(sources, g.n_nodes)
+    distances = np.empty((starts.size, g.n_nodes), np.float64)
+    _search(g, starts, limit, distances)
+    predecessors = np.empty(distances.shape, np.int32)
+    _jit.geodesics.trace(g.indptr, g.indices, g.weights, starts, distances, predecessors)
+    return ShortestPaths(distances, predecessors)
+
+
+def path(predecessors: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:
+    """Read the nodes along a shortest path.
+
+    Parameters
+    ----------
+    predecessors : (n,) int32
+        One row of :attr:`ShortestPaths.predecessors`, that of the source.
+    source, target : int
+        The ends of the path.
+
+    Returns
+    -------
+    (length,) int64
+        Nodes from the source to the target, both included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics
+    >>> geodesics.path(np.array([-1, 0, 1, 1], dtype=np.int32), 0, 3).tolist()
+    [0, 1, 3]
+    """
+    nodes = [int(target)]
+    while predecessors[nodes[-1]] >= 0:
+        nodes.append(int(predecessors[nodes[-1]]))
+    if nodes[-1] != source:
+        raise ValueError(
+            f"target must be reached from source, got target={target} for source={source}; "
+            "look for an infinite distance first, or join the components"
+        )
+    return np.array(nodes[::-1], np.int64)
+
+
+def _search(
+    g: CsrGraph, starts: NDArray[np.int64], limit: float, out: NDArray[np.floating]
+) -> None:
+    """Write the distances from the starts to ``out``, in the order that suits the search."""
+    import numba
+
+    lengths = g.weights
+    limit = check_positive("limit", limit) if limit != np.inf else np.inf
+    if not np.all(lengths >= 0.0):
+        raise ValueError(
+            f"lengths must not be negative, got {np.count_nonzero(~(lengths >= 0.0))} edges that "
+            "are (or are NaN); turn correlations into lengths with distance_lengths first"
+        )
+    n = g.n_nodes
+    order = np.empty(n, np.int64)
+    _jit.geodesics.order_in_patches(g.indptr, g.indices, LANES, order)
+    renumbered = CsrGraph(*(np.empty_like(part) for part in g))
+    _jit.geodesics.renumber(*g, order, *renumbered)
+    number = np.empty(n, np.int64)
+    number[order] = np.arange(n)
+    rows = np.argsort(number[starts], kind="stable")
+    walkable = lengths[lengths < np.inf]
+    step = float(walkable.mean()) if walkable.size else 0.0
+    lanes = min(LANES, starts.size) if starts.size * CLOSE >= n else 1
+    batches = -(-starts.size // lanes)
+    _jit.geodesics.search(
+        *renumbered,
+        order,
+        np.column_stack((number[starts][rows], rows)),
+        lanes,
+        min(numba.get_num_threads(), batches),
+        step,
+        limit,
+        out,
+    )
+
+
+def _check_sources(sources: Any, n: int) -> NDArray[np.int64]:
+    """Raise unless the sources are nodes of the graph."""
+    if sources is None:
+        return np.arange(n)
+    starts = np.asarray(sources)
+    if starts.ndim != 1 or starts.size == 0 or not np.issubdtype(starts.dtype, np.integer):
+        raise ValueError(
+            f"sources must be a list of one or more nodes, got {sources!r}; "
+            "leave it out to start from all of them"
+        )
+    if starts.min() < 0 or starts.max() >= n:
+        outside = starts[(starts < 0) | (starts >= n)]
+        raise ValueError(
+            f"sources must be nodes from 0 to {n - 1}, got {int(outside[0])}; "
+            "leave it out to start from all of them"
+        )
+    return starts.astype(np.int64)
