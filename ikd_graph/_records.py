@@ -62,3 +62,28 @@ class Embedding(NamedTuple):
     explained_variance_ratio: NDArray[np.float64]  # (m,) lambda_i^2 / sum of all lambda^2
     negative_mass: float  # share of sum lambda^2 in negative eigenvalues
     reference: int  # index of the reference point, -1 for the centre
+
+
+class SolvedBlocks(NamedTuple):
+    """Blocks with the coordinates of each in a frame of its own, row by row with the members."""
+
+    blocks: Blocks
+    coordinates: NDArray[np.float64]  # (total, m)
+    precision: NDArray[np.float64]  # (total,) 1 / mean variance of a point's distances in its block
+    eigenvalues: NDArray[np.float64]  # (n_blocks, m) leading eigenvalues, descending, >= 0
+    explained_variance_ratio: NDArray[np.float64]  # (n_blocks,) as in `Embedding`, all m together
+    negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
+    n_clipped: int  # leading eigenvalues that were negative and became 0
+
+
+class MergeResult(NamedTuple):
+    """Blocks merged into one latent, with what the merging knows about its quality."""
+
+    coordinates: NDArray[np.float64]  # (n, m)
+    labels: NDArray[np.int64]  # (n,) component of each point, numbered by first point
+    residuals: NDArray[np.float64]  # (n,) rms distance from where its blocks would put a point
+    order: NDArray[np.int64]  # (n_merges, 3) block, block, shared points; the union keeps the lower
+    n_weak: int  # merges on fewer than m + 1 shared points that the coordinates rest on
+    objective: float  # weighted mean square of the distances from proposals to coordinates
+    n_rounds: int  # rounds of global alignment
+    converged: bool

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_SUBMODULES = ("alignment", "cliques", "eigen", "geodesics", "graph", "stress")
+_SUBMODULES = ("alignment", "cliques", "covers", "eigen", "geodesics", "graph", "merging", "stress")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,0 +1,275 @@
+"""Rigid motions between sets of points, and rounds of them for many blocks."""
+
+import numba
+import numpy as np
+
+from .._config import jit, pjit
+
+
+@jit
+def singular_pairs(matrix, left, right):
+    """Singular value decomposition of a small matrix by one-sided Jacobi rotations.
+
+    Parameters
+    ----------
+    matrix : (M, M) float64
+        Any square matrix.
+    left : (M, M) float64
+        Filled with the left vectors times the singular values, as columns.
+    right : (M, M) float64
+        Filled with the right vectors as columns: ``matrix = left @ right.T``.
+    """
+    m = matrix.shape[0]
+    total = 0.0
+    for i in range(m):
+        for j in range(m):
+            left[i, j] = matrix[i, j]
+            right[i, j] = 1.0 if i == j else 0.0
+            total += matrix[i, j] * matrix[i, j]
+    for _ in range(60):
+        clean = True
+        for p in range(m - 1):
+            for q in range(p + 1, m):
+                pp, qq, pq = 0.0, 0.0, 0.0
+                for i in range(m):
+                    pp += left[i, p] * left[i, p]
+                    qq += left[i, q] * left[i, q]
+                    pq += left[i, p] * left[i, q]
+                # Columns that are rounding errors have no direction worth turning.
+                if min(pp, qq) <= 1e-31 * total or abs(pq) <= 1e-15 * np.sqrt(pp * qq):
+                    continue
+                clean = False
+                tau = (qq - pp) / (2.0 * pq)
+                tangent = 1.0 / (abs(tau) + np.sqrt(1.0 + tau * tau))
+                if tau < 0.0:
+                    tangent = -tangent
+                cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+                sine = tangent * cosine
+                for i in range(m):
+                    a, b = left[i, p], left[i, q]
+                    left[i, p], left[i, q] = cosine * a - sine * b, sine * a + cosine * b
+                    a, b = right[i, p], right[i, q]
+                    right[i, p], right[i, q] = cosine * a - sine * b, sine * a + cosine * b
+        if clean:
+            break
+
+
+@jit
+def add_partial_isometry(matrix, floor, rotation):
+    """Add the polar factor of a matrix on the directions that it does not send to zero.
+
+    Parameters
+    ----------
+    matrix : (M, M) float64
+        Matrix whose rows and columns lie in the null spaces of ``rotation``.
+    floor : float
+        Singular values up to this count as zero.
+    rotation : (M, M) float64
+        Partial isometry; the polar factor is added.
+
+    Returns
+    -------
+    int
+        Number of directions added.
+    """
+    m = matrix.shape[0]
+    left = np.empty((m, m))
+    right = np.empty((m, m))
+    singular_pairs(matrix, left, right)
+    rank = 0
+    for p in range(m):
+        norm = 0.0
+        for i in range(m):
+            norm += left[i, p] * left[i, p]
+        norm = np.sqrt(norm)
+        if norm > floor:
+            rank += 1
+            for i in range(m):
+                for j in range(m):
+                    rotation[i, j] += left[i, p] / norm * right[j, p]
+    return rank
+
+
+@jit
+def open_part(guide, rotation, out):
+    """Part of a matrix between the directions that a partial isometry leaves open.
+
+    Parameters
+    ----------
+    guide : (M, M) float64
+        Any matrix.
+    rotation : (M, M) float64
+        Partial isometry Q.
+    out : (M, M) float64
+        Filled with ``(I - Q Q^T) guide (I - Q^T Q)``.
+    """
+    m = guide.shape[0]
+    half = np.empty((m, m))
+    outer = np.zeros((m, m))
+    inner = np.zeros((m, m))
+    for i in range(m):
+        for j in range(m):
+            for k in range(m):
+                outer[i, j] -= rotation[i, k] * rotation[j, k]
+                inner[i, j] -= rotation[k, i] * rotation[k, j]
+        outer[i, i] += 1.0
+        inner[i, i] += 1.0
+    for i in range(m):
+        for j in range(m):
+            half[i, j] = 0.0
+            for k in range(m):
+                half[i, j] += outer[i, k] * guide[k, j]
+    for i in range(m):
+        for j in range(m):
+            out[i, j] = 0.0
+            for k in range(m):
+                out[i, j] += half[i, k] * inner[k, j]
+
+
+@jit
+def nearest_rotation(cross, scale, rotation):
+    """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``.
+
+    Directions that the cross products leave open (points on a line, a single point) are turned as
+    little as possible: there Q is the orthogonal matrix nearest to the identity.
+
+    Parameters
+    ----------
+    cross : (M, M) float64
+        Cross products of source and target.
+    scale : float
+        Product of the sizes of source and target; singular values below 1e-13 of it are zero.
+    rotation : (M, M) float64
+        Filled with Q.
+    """
+    m = cross.shape[0]
+    rotation[:, :] = 0.0
+    rank = add_partial_isometry(cross, 1e-13 * scale, rotation)
+    guide = np.eye(m)
+    rest = np.empty((m, m))
+    attempt = 0
+    while rank < m and attempt < 8:
+        open_part(guide, rotation, rest)
+        rank += add_partial_isometry(rest, 1e-7, rotation)
+        attempt += 1
+        # What is open on both sides at right angles to the identity: any fixed matrix will do.
+        for i in range(m):
+            for j in range(m):
+                guide[i, j] = np.cos(attempt + 3.0 * i * m + 7.0 * j)
+
+
+@jit
+def fit_rigid(source, target, weights, rotation, translation):
+    """Weighted orthogonal Procrustes fit with a translation.
+
+    Parameters
+    ----------
+    source : (n, M) float64
+        Points to be moved.
+    target : (n, M) float64
+        Where they should come to lie.
+    weights : (n,) float64
+        Weights, not all zero.
+    rotation : (M, M) float64
+        Filled with the rotation or reflection.
+    translation : (M,) float64
+        Filled with the translation: ``source @ rotation + translation`` is nearest to the target.
+    """
+    n, m = source.shape
+    mean_source = np.zeros(m)
+    mean_target = np.zeros(m)
+    mass = 0.0
+    for i in range(n):
+        mass += weights[i]
+        for k in range(m):
+            mean_source[k] += weights[i] * source[i, k]
+            mean_target[k] += weights[i] * target[i, k]
+    mean_source /= mass
+    mean_target /= mass
+    cross = np.zeros((m, m))
+    size_source, size_target = 0.0, 0.0
+    for i in range(n):
+        for k in range(m):
+            left = weights[i] * (source[i, k] - mean_source[k])
+            size_source += left * (source[i, k] - mean_source[k])
+            right = target[i, k] - mean_target[k]
+            size_target += weights[i] * right * right
+            for j in range(m):
+                cross[k, j] += left * (target[i, j] - mean_target[j])
+    nearest_rotation(cross, np.sqrt(size_source * size_target), rotation)
+    for j in range(m):
+        translation[j] = mean_target[j]
+        for k in range(m):
+            translation[j] -= mean_source[k] * rotation[k, j]
+
+
+@pjit
+def place_blocks(starts, members, coordinates, weights, consensus, proposals, misfit):
+    """Fit every block rigidly to the consensus.
+
+    Parameters
+    ----------
+    starts : (n_blocks + 1,) int64
+        Block starts.
+    members : (total,) int32
+        Points of each block.
+    coordinates : (total, M) float64
+        Coordinates of each block in its own frame.
+    weights : (total,) float64
+        Weights of the points in each block.
+    consensus : (T, M) float64
+        Where the points are now.
+    proposals : (total, M) float64
+        Filled with where each block would put its points.
+    misfit : (n_blocks,) float64
+        Filled with the weighted sums of squared distances from proposals to consensus.
+    """
+    m = coordinates.shape[1]
+    for block in numba.prange(starts.size - 1):
+        start, stop = starts[block], starts[block + 1]
+        rotation = np.empty((m, m))
+        translation = np.empty(m)
+        target = np.empty((stop - start, m))
+        for i in range(stop - start):
+            for j in range(m):
+                target[i, j] = consensus[members[start + i], j]
+        fit_rigid(coordinates[start:stop], target, weights[start:stop], rotation, translation)
+        total = 0.0
+        for i in range(stop - start):
+            for j in range(m):
+                value = translation[j]
+                for k in range(m):
+                    value += coordinates[start + i, k] * rotation[k, j]
+                proposals[start + i, j] = value
+                total += weights[start + i] * (value - target[i, j]) ** 2
+        misfit[block] = total
+
+
+@pjit
+def average_proposals(point_starts, entry_at, weights, proposals, points):
+    """Weighted mean of the proposals for every point.
+
+    Parameters
+    ----------
+    point_starts : (T + 1,) int64
+        Start of the entries of each point.
+    entry_at : (total,) int64
+        Entries of each point.
+    weights : (total,) float64
+        Weight of each entry.
+    proposals : (total, M) float64
+        Position that each entry proposes.
+    points : (T, M) float64
+        Filled with the means; points without entries are left alone.
+    """
+    for point in numba.prange(points.shape[0]):
+        start, stop = point_starts[point], point_starts[point + 1]
+        if stop > start:
+            points[point] = 0.0
+            mass = 0.0
+            for k in range(start, stop):
+                mass += weights[entry_at[k]]
+                for j in range(points.shape[1]):
+                    points[point, j] += weights[entry_at[k]] * proposals[entry_at[k], j]
+            for j in range(points.shape[1]):
+                points[point, j] /= mass

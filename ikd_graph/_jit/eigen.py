@@ -1,0 +1,232 @@
+"""Small eigenproblems of many cliques at once (Li & Wu 2024, Algorithm 1 on every block)."""
+
+import numba
+import numpy as np
+
+from .._config import jit, pjit
+
+
+@jit
+def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
+    """Look up the edges between the members of a clique.
+
+    Parameters
+    ----------
+    members : (n,) int32, sorted
+        Nodes of the clique.
+    indptr : (T + 1,) int64
+        Row starts of the upper triangle of a graph.
+    indices : (m,) int32
+        Neighbours with a higher number than the row's, sorted in each row.
+    sq_dist : (m,) float64
+        Squared distance of each edge.
+    variance : (m,) float64
+        Sampling variance of the distance of each edge.
+    pairs : (n, n) float64
+        Filled with the squared distances.
+    spread : (n,) float64
+        Filled with the mean variance of the distances from each member.
+
+    Returns
+    -------
+    int
+        Number of pairs that are not edges.
+    """
+    n = members.size
+    n_missing = 0
+    spread[:] = 0.0
+    for i in range(n):
+        pairs[i, i] = 0.0
+        start = indptr[members[i]]
+        stop = indptr[members[i] + 1]
+        for j in range(i + 1, n):
+            low, high = start, stop
+            while low < high:
+                middle = (low + high) // 2
+                if indices[middle] < members[j]:
+                    low = middle + 1
+                else:
+                    high = middle
+            # Members are sorted: the next one lies behind this one.
+            start = low
+            if low < stop and indices[low] == members[j]:
+                pairs[i, j] = sq_dist[low]
+                pairs[j, i] = sq_dist[low]
+                spread[i] += variance[low]
+                spread[j] += variance[low]
+            else:
+                n_missing += 1
+    for i in range(n):
+        spread[i] /= max(n - 1, 1)
+    return n_missing
+
+
+@jit
+def extreme_point(sq_dist, use_mean):
+    """Point whose largest (or mean) squared distance to the others is smallest.
+
+    Parameters
+    ----------
+    sq_dist : (n, n) float64
+        Squared distances.
+    use_mean : bool
+        Whether to compare means instead of maxima (Section 2.5).
+
+    Returns
+    -------
+    int
+        Index of the point, the lowest of equals.
+    """
+    best = 0
+    lowest = np.inf
+    for i in range(sq_dist.shape[0]):
+        score = 0.0
+        for j in range(sq_dist.shape[0]):
+            score = score + sq_dist[i, j] if use_mean else max(score, sq_dist[i, j])
+        if score < lowest:
+            lowest = score
+            best = i
+    return best
+
+
+@jit
+def to_gram(sq_dist, reference):
+    """Turn squared distances into inner products, in place (Eq. 4).
+
+    Parameters
+    ----------
+    sq_dist : (n, n) float64, symmetric
+        Squared distances; inner products from the reference point on return.
+    reference : int
+        0 for the centre, 1 for the min_max point, 2 for the min_mean point.
+    """
+    n = sq_dist.shape[0]
+    offset = np.empty(n)
+    shift = 0.0
+    if reference == 0:
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += sq_dist[i, j]
+            offset[i] = total / n
+            shift += offset[i] / n
+    else:
+        offset[:] = sq_dist[extreme_point(sq_dist, reference == 2)]
+    for i in range(n):
+        for j in range(n):
+            sq_dist[i, j] = 0.5 * (offset[i] + offset[j] - sq_dist[i, j] - shift)
+
+
+@jit
+def leading_coordinates(gram, out, values, shares):
+    """Coordinates from the leading eigenpairs of a Gram matrix (Eq. 9).
+
+    Parameters
+    ----------
+    gram : (n, n) float64, symmetric
+        Inner products.
+    out : (n, M) float64
+        Filled with eigenvectors times roots of eigenvalues; 0 where there is no positive one.
+    values : (M,) float64
+        Filled with the leading eigenvalues, descending; 0 where there is no positive one.
+    shares : (2,) float64
+        Filled with the shares of the leading and of the negative eigenvalues in the sum of squares
+        of all.
+
+    Returns
+    -------
+    int
+        Number of leading eigenvalues that are negative and became 0.
+    """
+    n, n_components = out.shape
+    spectrum, vectors = np.linalg.eigh(gram)
+    # Rounding leaves values of this size where the points span fewer dimensions.
+    floor = 1e-13 * max(abs(spectrum[0]), abs(spectrum[n - 1]))
+    total, kept, negative = 0.0, 0.0, 0.0
+    for i in range(n):
+        total += spectrum[i] * spectrum[i]
+        if spectrum[i] < 0.0:
+            negative += spectrum[i] * spectrum[i]
+    n_clipped = 0
+    for m in range(n_components):
+        k = n - 1 - m
+        if k < 0 or spectrum[k] <= floor:
+            n_clipped += 1 if k >= 0 and spectrum[k] < -floor else 0
+            values[m] = 0.0
+            out[:, m] = 0.0
+            continue
+        values[m] = spectrum[k]
+        kept += values[m] * values[m]
+        peak = 0
+        for i in range(n):
+            if abs(vectors[i, k]) > abs(vectors[peak, k]):
+                peak = i
+        # A vector and its negative are both right: the largest entry is made positive.
+        root = np.sqrt(values[m])
+        if vectors[peak, k] < 0.0:
+            root = -root
+        for i in range(n):
+            out[i, m] = vectors[i, k] * root
+    shares[0] = kept / total if total > 0.0 else 1.0
+    shares[1] = negative / total if total > 0.0 else 0.0
+    return n_clipped
+
+
+@pjit
+def solve_blocks(
+    starts,
+    members,
+    indptr,
+    indices,
+    sq_dist,
+    variance,
+    reference,
+    coordinates,
+    spread,
+    values,
+    shares,
+    counts,
+):
+    """Solve the eigenproblem of every clique.
+
+    Parameters
+    ----------
+    starts : (n_blocks + 1,) int64
+        Block starts.
+    members : (total,) int32
+        Nodes, sorted in each block.
+    indptr : (T + 1,) int64
+        Row starts of the upper triangle of the graph.
+    indices : (m,) int32
+        Neighbours of the upper triangle, sorted in each row.
+    sq_dist : (m,) float64
+        Squared distance of each edge.
+    variance : (m,) float64
+        Sampling variance of the distance of each edge, up to a factor.
+    reference : int
+        As in `to_gram`.
+    coordinates : (total, M) float64
+        Filled with the coordinates of each block.
+    spread : (total,) float64
+        Filled with the mean variance of the distances of each point in its block.
+    values : (n_blocks, M) float64
+        Filled with the leading eigenvalues of each block.
+    shares : (n_blocks, 2) float64
+        Filled with the shares of the leading and the negative ones in the sum of squares.
+    counts : (n_blocks, 2) int64
+        Filled with the number of pairs that are not edges (such a block is not solved) and of
+        leading eigenvalues that were negative.
+    """
+    for block in numba.prange(starts.size - 1):
+        start = starts[block]
+        stop = starts[block + 1]
+        pairs = np.empty((stop - start, stop - start))
+        counts[block, 0] = gather_pairs(
+            members[start:stop], indptr, indices, sq_dist, variance, pairs, spread[start:stop]
+        )
+        counts[block, 1] = 0
+        if counts[block, 0] == 0:
+            to_gram(pairs, reference)
+            counts[block, 1] = leading_coordinates(
+                pairs, coordinates[start:stop], values[block], shares[block]
+            )

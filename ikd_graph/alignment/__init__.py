@@ -1,0 +1,12 @@
+"""Rigid motions between blocks: one fit, blocks merged pair by pair, and all at once.
+
+Every clique is solved in a frame of its own, and a rigid motion (rotation or reflection, then
+translation) brings it to the others on the points that they share (Li & Wu 2024, Section 2.4).
+`merge_greedy` is the paper's way, `merge_global` aligns all cliques to a consensus.
+"""
+
+from ._consensus import merge_global
+from ._greedy import merge_greedy
+from ._rigid import place_groups, rigid_fit
+
+__all__ = ["merge_global", "merge_greedy", "place_groups", "rigid_fit"]

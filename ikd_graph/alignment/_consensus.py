@@ -1,0 +1,127 @@
+"""All blocks aligned at once to a consensus: generalised Procrustes from a good start."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._records import MergeResult, SolvedBlocks
+from .._validation import (
+    check_block_members,
+    check_choice,
+    check_finite,
+    check_integer,
+    check_positive,
+    check_same_shape,
+)
+from ._greedy import centred, merge_pairs, warn_weak
+from ._rigid import place_groups
+from ._rounds import Rounds
+
+Floats = NDArray[np.float64]
+
+WEIGHTINGS = ("precision", "uniform")
+
+
+def merge_global(
+    solved: SolvedBlocks,
+    n_points: int,
+    *,
+    start: Floats | None = None,
+    weighting: str = "precision",
+    max_rounds: int = 200,
+    tolerance: float = 1e-5,
+) -> MergeResult:
+    """Align all blocks at once to a consensus: generalised Procrustes from a good start.
+
+    Rounds of two steps: every block is fitted rigidly to the consensus, and every point moves to
+    the weighted mean of where its blocks would put it. Neither step can raise the weighted sum of
+    squares between the two; momentum makes the rounds fewer and is dropped where it would raise it.
+
+    Weights are the inverse standard deviations of a point's distances in the block, from the
+    sampling variance of the correlations behind them. (Inverse variances would be right if
+    sampling were the only error; blocks disagree for other reasons too.)
+
+    The sum of squares has many local minima, so the start matters. The geodesic solution of the
+    same graph is a good one, for it knows where things are at large. The greedy merger is the
+    other: it is exact on exact data. Where each of its motions rests on M + 1 shared points, both
+    starts get some rounds and the lower sum goes on. Where not, blocks leave angles or whole
+    components open, and the given start joins in as one more block of all points with a small
+    weight, which settles what is open and next to nothing else.
+
+    Parameters
+    ----------
+    solved : SolvedBlocks
+        Blocks with their own coordinates.
+    n_points : int
+        Number of points in all.
+    start : (n_points, M) ndarray of float64, optional
+        Where the points are at first, in the units of the latent; by default the greedy merger.
+    weighting : {"precision", "uniform"}
+        Weight of a point in a block.
+    max_rounds : int
+        Most rounds; `converged` says whether they were enough.
+    tolerance : float
+        Relative change of the sum of squares below which the rounds end.
+
+    Returns
+    -------
+    MergeResult
+        Coordinates (in the frame of the start, if one is given), components, residuals, the order
+        of the greedy merger and how the rounds ended. Components that share no point do not
+        influence each other; without a start each is centred at 0.
+
+    Raises
+    ------
+    ValueError
+        If the start does not fit or a parameter is out of range.
+
+    Warns
+    -----
+    UserWarning
+        If the greedy merger is the start and rests on fewer than M + 1 shared points somewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
+    >>> line = np.arange(6.0)
+    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
+    >>> merged = alignment.merge_global(solved, 6, start=line[:, None])
+    >>> merged.coordinates.round(6).ravel()
+    array([0., 1., 2., 3., 4., 5.])
+    >>> merged.converged
+    True
+    """
+    check_block_members(*solved.blocks, n_points)
+    check_choice("weighting", weighting, WEIGHTINGS)
+    check_integer("max_rounds", max_rounds, 1)
+    check_positive("tolerance", tolerance)
+    greedy = merge_pairs(solved, n_points)
+    points, anchor, n_weak = greedy.coordinates, None, greedy.n_weak
+    if start is not None:
+        points = np.array(start, dtype=np.float64, order="C")
+        check_same_shape("start", points, "the coordinates", greedy.coordinates)
+        check_finite("start", points)
+        anchor = points if greedy.n_weak or greedy.labels.any() else None
+        n_weak = 0
+    elif n_weak:
+        warn_weak(greedy, stacklevel=3)
+    consensus = Rounds(solved, n_points, weighting, anchor)
+    if start is not None and anchor is None:
+        points = consensus.better(points, place_groups(greedy.coordinates, greedy.labels, points))
+    points, n_rounds, converged = consensus.settle(points, max_rounds, tolerance)
+    consensus.place(points)
+    objective, residuals = consensus.fit_of(points)
+    if start is None:
+        points = centred(points, greedy.labels)
+    return greedy._replace(
+        coordinates=points,
+        residuals=residuals,
+        n_weak=n_weak,
+        objective=objective,
+        n_rounds=n_rounds,
+        converged=converged,
+    )

@@ -1,0 +1,179 @@
+"""Blocks merged pair by pair, the pair with the most shared points first."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _jit
+from .._records import MergeResult, SolvedBlocks
+from .._validation import check_block_members
+from ._rounds import Rounds, entries_of_points
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Rows of overlaps kept between mergers: enough that growing blocks are not counted afresh.
+_MOST_ROWS = 64
+
+
+class MergeState(NamedTuple):
+    """Blocks on their way to one, as arrays that a compiled merger changes in place.
+
+    An entry is a point in a block. Entries never move: a block is a linked list of them, a point
+    has a list of those that are its own, and a merger hands entries from one block to another.
+    """
+
+    members: NDArray[np.int32]  # (total,) point of each entry
+    coordinates: Floats  # (total, m) in the frame of the block that owns the entry
+    mass: Floats  # (total,) number of cliques averaged into the entry
+    owner: Integers  # (total,) block that holds the entry
+    following: Integers  # (total,) next entry of the block, -1 at the end
+    first: Integers  # (n_blocks,) first entry
+    last: Integers  # (n_blocks,) last entry
+    size: Integers  # (n_blocks,) number of points
+    name: Integers  # (n_blocks,) lowest index of the blocks merged into this one
+    slot: Integers  # (n_blocks,) block of each name
+    best: NDArray[np.int32]  # (n_blocks,) by name: largest number of points shared with another
+    partner: Integers  # (n_blocks,) by name: lowest name of those that share as many
+    point_starts: Integers  # (n + 1,) start of each point's list of entries
+    n_at: Integers  # (n,) length of the list
+    entry_at: Integers  # (total,) entries of each point
+    rows: NDArray[np.int32]  # (n_rows, n_blocks) points shared with each name, for some blocks
+    row_owner: Integers  # (n_rows,) block of each row, -1 for none
+    row_of: Integers  # (n_blocks,) row of each block, -1 for none
+
+
+def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
+    """Merge the two blocks with the most shared points until one holds all (Section 2.4).
+
+    The smaller block is moved by the rigid motion that fits it best to the larger one on the shared
+    points. The merged block is the union; a shared point comes to lie at the mean of its two
+    positions, weighted by how many cliques each already is the mean of. Ties go to the lowest
+    indices of blocks.
+
+    A motion is unique from M + 1 shared points on. Pairs with fewer merge after all others and are
+    turned as little as possible; a warning counts them. Blocks that share no point stay apart, each
+    component centred at 0 in a frame of its own, and `labels` tells them; points in no block are
+    components of one. The caller places components (see `place_groups`).
+
+    Parameters
+    ----------
+    solved : SolvedBlocks
+        Blocks with their own coordinates.
+    n_points : int
+        Number of points in all.
+
+    Returns
+    -------
+    MergeResult
+        Coordinates, components, residuals and the order of merging.
+
+    Warns
+    -----
+    UserWarning
+        If blocks merged on fewer than M + 1 shared points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
+    >>> line = np.arange(6.0)
+    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
+    >>> merged = alignment.merge_greedy(solved, 6)
+    >>> abs(np.diff(merged.coordinates[:, 0])).round(6)
+    array([1., 1., 1., 1., 1.])
+    >>> merged.order
+    array([[0, 1, 2],
+           [0, 2, 2],
+           [0, 3, 2]])
+    """
+    check_block_members(*solved.blocks, n_points)
+    result = merge_pairs(solved, n_points)
+    if result.n_weak:
+        warn_weak(result, stacklevel=3)
+    return result
+
+
+def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
+    """Greedy merger without the warning."""
+    state = _start_state(solved, n_points)
+    order = np.empty((max(solved.blocks.n_blocks - 1, 0), 3), dtype=np.int64)
+    if order.size:
+        order = order[: _jit.merging.merge_all(state, order)].copy()
+    covered = state.n_at > 0
+    entries = state.entry_at[state.point_starts[:-1][covered]]
+    points = np.zeros((n_points, solved.coordinates.shape[1]))
+    points[covered] = state.coordinates[entries]
+    groups = np.arange(n_points) + solved.blocks.n_blocks
+    groups[covered] = state.name[state.owner[entries]]
+    labels = _numbered_by_first(groups)
+    points = centred(points, labels)
+    consensus = Rounds(solved, n_points)
+    consensus.place(points)
+    objective, residuals = consensus.fit_of(points)
+    n_weak = int(np.count_nonzero(order[:, 2] <= solved.coordinates.shape[1]))
+    return MergeResult(points, labels, residuals, order, n_weak, objective, 0, True)
+
+
+def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
+    """Every block on its own."""
+    blocks = solved.blocks
+    n_blocks, total = blocks.n_blocks, blocks.members.size
+    point_starts, entry_at = entries_of_points(blocks, n_points)
+    following = np.arange(1, total + 1)
+    following[blocks.indptr[1:] - 1] = -1
+    # Rows of counts stay within the memory of the entries.
+    n_rows = int(np.clip(total // max(n_blocks, 1), 1, _MOST_ROWS))
+    return MergeState(
+        members=blocks.members,
+        coordinates=solved.coordinates.copy(),
+        mass=np.ones(total),
+        owner=np.repeat(np.arange(n_blocks), blocks.sizes),
+        following=following,
+        first=blocks.indptr[:-1].copy(),
+        last=blocks.indptr[1:] - 1,
+        size=blocks.sizes.copy(),
+        name=np.arange(n_blocks),
+        slot=np.arange(n_blocks),
+        best=np.zeros(n_blocks, dtype=np.int32),
+        partner=np.zeros(n_blocks, dtype=np.int64),
+        point_starts=point_starts,
+        n_at=np.diff(point_starts),
+        entry_at=entry_at,
+        rows=np.zeros((n_rows, n_blocks), dtype=np.int32),
+        row_owner=np.full(n_rows, -1),
+        row_of=np.full(n_blocks, -1),
+    )
+
+
+def _numbered_by_first(groups: Integers) -> Integers:
+    """Labels 0, 1, ... in the order in which groups appear."""
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    rank = np.empty_like(first)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[inverse]
+
+
+def centred(points: Floats, labels: Integers) -> Floats:
+    """Each group moved to have its mean at 0."""
+    sizes = np.bincount(labels)
+    means = np.column_stack([np.bincount(labels, column) / sizes for column in points.T])
+    return points - means[labels]
+
+
+def warn_weak(result: MergeResult, stacklevel: int) -> None:
+    """Say how many mergers had too few shared points for a unique motion."""
+    needed = result.coordinates.shape[1] + 1
+    warnings.warn(
+        f"{result.n_weak} of {result.order.shape[0]} mergers of blocks rest on fewer than {needed} "
+        "shared points, so that their angle is open; a lower threshold or more neighbours give "
+        'cliques that share more, merge="global" from a geodesic start fixes the angle',
+        UserWarning,
+        stacklevel=stacklevel,
+    )

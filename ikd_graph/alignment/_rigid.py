@@ -1,0 +1,109 @@
+"""One rigid motion, or one for each group of points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _jit
+from .._records import RigidMap
+from .._validation import check_finite, check_point_weights, check_same_shape
+
+Floats = NDArray[np.float64]
+
+
+def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = None) -> RigidMap:
+    """Rigid motion that brings points nearest to others in the (weighted) least-squares sense.
+
+    Where the points leave the rotation open (all on a line or a plane, or a single one), the open
+    directions are turned as little as possible.
+
+    Parameters
+    ----------
+    source : (n, M) array_like of float64
+        Points to be moved.
+    target : (n, M) array_like of float64
+        Where they should come to lie.
+    weights : (n,) array_like of float64, optional
+        Weights >= 0, not all zero; equal by default.
+
+    Returns
+    -------
+    RigidMap
+        Rotation or reflection and translation: ``source @ rotation + translation``.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or a value is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import alignment
+    >>> move = alignment.rigid_fit([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]],
+    ...                            [[5.0, 1.0], [5.0, 2.0], [3.0, 1.0]])
+    >>> move.rotation.round(12) + 0.0
+    array([[ 0.,  1.],
+           [-1.,  0.]])
+    >>> move.translation.round(12)
+    array([5., 1.])
+    """
+    points = np.ascontiguousarray(source, dtype=np.float64)
+    places = np.ascontiguousarray(target, dtype=np.float64)
+    check_same_shape("source", points, "target", places)
+    check_finite("source", points)
+    check_finite("target", places)
+    if weights is None:
+        mass = np.ones(points.shape[0])
+    else:
+        mass = np.ascontiguousarray(weights, dtype=np.float64)
+        check_point_weights("weights", mass, points.shape[0])
+    size = points.shape[1]
+    move = RigidMap(np.empty((size, size)), np.empty(size))
+    _jit.alignment.fit_rigid(points, places, mass, move.rotation, move.translation)
+    return move
+
+
+def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Floats:
+    """Groups of points moved rigidly to where they are nearest to another latent.
+
+    Parameters
+    ----------
+    points : (n, M) ndarray of float64
+        Latent, each group in a frame of its own.
+    labels : (n,) ndarray of int64
+        Group of each point, from 0 up.
+    frame : (n, M) ndarray of float64
+        Latent in one frame, such as a geodesic solution.
+
+    Returns
+    -------
+    (n, M) ndarray of float64
+        The points in the frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import alignment
+    >>> alignment.place_groups(
+    ...     np.array([[0.0], [1.0], [0.0]]), np.array([0, 0, 1]), np.array([[5.0], [4.0], [9.0]])
+    ... ).ravel()
+    array([5., 4., 9.])
+    """
+    order = np.argsort(labels, kind="stable")
+    starts = np.zeros(int(labels.max(initial=-1)) + 2, dtype=np.int64)
+    np.cumsum(np.bincount(labels, minlength=starts.size - 1), out=starts[1:])
+    placed = np.empty_like(points)
+    moved = np.empty_like(points)
+    _jit.alignment.place_blocks(
+        starts,
+        order.astype(np.int32),
+        points[order],
+        np.ones(points.shape[0]),
+        np.ascontiguousarray(frame),
+        moved,
+        np.empty(starts.size - 1),
+    )
+    placed[order] = moved
+    return placed

@@ -1,0 +1,152 @@
+"""Every clique's own latent: Algorithm 1 on many small blocks in one parallel pass."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _jit
+from ._records import Blocks, CsrGraph, SolvedBlocks
+from ._threads import limit_threads
+from ._validation import check_choice, check_cliques, check_integer
+from .kernels import StationaryKernel
+from .kernels import get as get_kernel
+
+Floats = NDArray[np.float64]
+
+__all__ = ["REFERENCES", "solve"]
+
+REFERENCES = ("center", "min_max", "min_mean")
+
+
+def solve(
+    graph: CsrGraph,
+    blocks: Blocks,
+    kernel: str | StationaryKernel,
+    n_components: int,
+    reference: str = "center",
+) -> SolvedBlocks:
+    """Solve the inverse kernel eigenproblem of every clique (Li & Wu 2024, Alg. 1, Section 2.4).
+
+    The covariances of a clique are all edges, so nothing but the graph is read: memory is
+    proportional to the edges and the cliques. Signs of eigenvectors are pinned; a clique whose
+    points span fewer than M dimensions gets zeros in the others.
+
+    Parameters
+    ----------
+    graph : CsrGraph
+        Graph whose weights are covariances in (0, 1].
+    blocks : Blocks
+        Cliques of the graph.
+    kernel : str or StationaryKernel
+        Kernel to invert.
+    n_components : int
+        M, number of latent coordinates.
+    reference : {"center", "min_max", "min_mean"}
+        Origin of each clique's inner products: its centre, or the point whose largest or mean
+        squared distance to the others is smallest (Section 2.5).
+
+    Returns
+    -------
+    SolvedBlocks
+        Coordinates of every clique in a frame of its own, with what its spectrum says.
+
+    Raises
+    ------
+    ValueError
+        If a block is not a clique of the graph, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import blocks, cliques, graph, kernels
+    >>> line = np.arange(6.0)
+    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
+    >>> abs(solved.coordinates[:3, 0]).round(6)
+    array([1., 0., 1.])
+    """
+    import numba
+
+    check_choice("reference", reference, REFERENCES)
+    check_integer("n_components", n_components, 1)
+    kernel = get_kernel(kernel)
+    upper = _upper_triangle(graph)
+    sq_dist = kernel.sq_distance(upper.weights)
+    variance = _distance_variance(kernel, upper.weights, sq_dist)
+    coordinates = np.zeros((blocks.members.size, n_components))
+    spread = np.zeros(blocks.members.size)
+    values = np.zeros((blocks.n_blocks, n_components))
+    shares = np.zeros((blocks.n_blocks, 2))
+    counts = np.zeros((blocks.n_blocks, 2), dtype=np.int64)
+    # BLAS on one thread also for callers without a fit around them: it is called in parallel.
+    with limit_threads(numba.get_num_threads()):
+        _jit.eigen.solve_blocks(
+            blocks.indptr,
+            blocks.members,
+            upper.indptr,
+            upper.indices,
+            sq_dist,
+            variance,
+            REFERENCES.index(reference),
+            coordinates,
+            spread,
+            values,
+            shares,
+            counts,
+        )
+    check_cliques(counts[:, 0])
+    return SolvedBlocks(
+        blocks=blocks,
+        coordinates=coordinates,
+        precision=_precision(spread),
+        eigenvalues=values,
+        explained_variance_ratio=shares[:, 0].copy(),
+        negative_mass=shares[:, 1].copy(),
+        n_clipped=int(counts[:, 1].sum()),
+    )
+
+
+def _upper_triangle(graph: CsrGraph) -> CsrGraph:
+    """Edges from their lower end only: a graph stores each edge twice."""
+    n = graph.n_nodes
+    rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.indptr))
+    keep = graph.indices > rows
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows[keep], minlength=n), out=indptr[1:])
+    return CsrGraph(indptr, graph.indices[keep], graph.weights[keep])
+
+
+def _distance_variance(kernel: StationaryKernel, corr: Floats, sq_dist: Floats) -> Floats:
+    r"""Variance of a distance from a sample correlation r, times the number of observations.
+
+    var(r) = (1 - r²)² / N goes through d = f⁻¹(r) and √d: var(√d) = (1 - r²)² / (4 N d f'(d)²).
+
+    Parameters
+    ----------
+    kernel : StationaryKernel
+        Kernel.
+    corr : (m,) ndarray of float64
+        Correlations.
+    sq_dist : (m,) ndarray of float64
+        Their squared distances.
+
+    Returns
+    -------
+    (m,) ndarray of float64
+        Variances, 0 for equal points.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        slope = kernel.derivative(sq_dist)
+        variance = (1.0 - corr * corr) ** 2 / (4.0 * sq_dist * slope * slope)
+    variance[~np.isfinite(variance)] = 0.0
+    return variance
+
+
+def _precision(spread: Floats) -> Floats:
+    """Inverse of mean variances, at most 10 000 times the median one."""
+    positive = spread[spread > 0.0]
+    # Copies of a point are known exactly, but may not outvote everything else.
+    floor = 1e-4 * float(np.median(positive)) if positive.size else 1.0
+    return 1.0 / np.maximum(spread, floor)
