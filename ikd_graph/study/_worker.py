@@ -1,0 +1,155 @@
+"""One method in a process of its own: what that process does.
+
+The folder holds ``job.pkl`` (a ``Job``). For each cell the worker leaves ``result-<number>.pkl``,
+written whole, so that whoever waits can read it as soon as it is there.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._files import write_whole
+from . import baselines
+
+
+class Cell(NamedTuple):
+    """One fit to make."""
+
+    number: int
+    data_file: str  # .npy of X, (n, n_features)
+    n_components: int
+    seed: int
+
+
+class Job(NamedTuple):
+    """What one process does: a method, on one cell after the other."""
+
+    method: str  # a peer's name, or "" for an estimator
+    estimator: Any  # unfitted, with fit_transform; None for a peer
+    cells: list[Cell]
+
+
+class Outcome(NamedTuple):
+    """What came of one cell."""
+
+    number: int
+    coordinates: NDArray[np.float64] | None
+    eigenvalues: NDArray[np.float64] | None
+    facts: dict[str, str]  # what the estimator chose, in words
+    seconds: float
+    cpu_seconds: float
+    peak_mb: float  # of the whole process, libraries included
+    extra_mb: float  # growth of that peak during the fit
+    warmup_seconds: float  # a first call on a few points: imports and compilation
+    failure: str
+    notes: tuple[str, ...]
+
+
+def peak_memory_mb() -> float:
+    """Largest resident size of this process so far, in MiB; NaN where the system cannot tell.
+
+    Returns
+    -------
+    float
+        MiB.
+    """
+    try:
+        import resource
+    except ImportError:
+        return float("nan")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts KiB, macOS bytes.
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float) -> Outcome:
+    """Fit one cell and measure it.
+
+    Parameters
+    ----------
+    job : Job
+        The method.
+    cell : Cell
+        What to fit.
+    X : (n, n_features) float64
+        The data.
+    warmup_seconds : float
+        What the first call took, to be passed on.
+
+    Returns
+    -------
+    Outcome
+        The embedding, or the reason why there is none.
+    """
+    before = peak_memory_mb()
+    cpu, begin = time.process_time(), time.perf_counter()
+    fitted = None
+    if job.estimator is None:
+        found = baselines.embed(job.method, X, cell.n_components, cell.seed)
+        coordinates, failure, notes = found.coordinates, found.failure, found.notes
+    else:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                fitted = _configured(job.estimator, cell)
+                coordinates, failure = np.asarray(fitted.fit_transform(X), dtype=np.float64), ""
+            # Whatever a method raises is its answer, and a row in a table.
+            except Exception as error:
+                coordinates, failure = None, f"{type(error).__name__}: {error}"
+        notes = tuple(dict.fromkeys(str(w.message) for w in caught))
+    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
+    peak = peak_memory_mb()
+    eigenvalues = getattr(fitted, "eigenvalues_", None)
+    facts = {str(k): str(v) for k, v in getattr(fitted, "choices_", {}).items()}
+    return Outcome(
+        cell.number,
+        coordinates,
+        eigenvalues,
+        facts,
+        seconds,
+        cpu,
+        peak,
+        peak - before,
+        warmup_seconds,
+        failure,
+        notes,
+    )
+
+
+def _configured(estimator: Any, cell: Cell) -> Any:
+    """Copy of an estimator with the cell's dimension and seed, where it has such parameters."""
+    from sklearn.base import clone
+
+    model = clone(estimator)
+    known = model.get_params()
+    wanted = {"n_components": cell.n_components, "random_state": cell.seed}
+    return model.set_params(**{key: value for key, value in wanted.items() if key in known})
+
+
+def main(folder: Path) -> None:
+    """Work through the job in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``job.pkl``; receives the results.
+    """
+    job: Job = pickle.loads((folder / "job.pkl").read_bytes())
+    warmup = None
+    for cell in job.cells:
+        X = np.load(cell.data_file)
+        if warmup is None:
+            begin = time.perf_counter()
+            few = X[:: max(X.shape[0] // 60, 1)][:60]
+            run_cell(job, cell._replace(n_components=min(cell.n_components, 2)), few, 0.0)
+            warmup = time.perf_counter() - begin
+        outcome = run_cell(job, cell, X, warmup)
+        write_whole(folder / f"result-{cell.number}.pkl", pickle.dumps(outcome))

@@ -1,0 +1,158 @@
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from stubs_study import Dies, Hangs, Raises
+
+from ikd_graph.study import _worker, baselines, compare, datasets
+
+
+@pytest.fixture(scope="module")
+def roll():
+    return datasets.swiss_roll(120)
+
+
+@pytest.fixture(scope="module")
+def found(roll):
+    return compare.compare(roll, ["isomap", ("mine", PCA())], noise=[0.0, 9.0], seeds=[0, 1])
+
+
+def test_every_method_has_a_row_for_each_noise_and_seed(found):
+    assert [row.method for row in found.rows] == ["isomap"] * 4 + ["mine"] * 4
+    cells = [(0.0, 0), (0.0, 1), (9.0, 0), (9.0, 1)]
+    assert [(row.noise, row.seed) for row in found.rows[:4]] == cells
+    assert all(row.failure == "" for row in found.rows)
+    assert all(row.seconds > 0.0 and row.peak_mb > 10.0 for row in found.rows)
+    assert found.versions["numpy"] == np.__version__
+
+
+def test_rows_hold_what_the_method_gives_when_called_directly(found, roll):
+    direct = baselines.embed("isomap", roll.X).coordinates
+    np.testing.assert_allclose(found.embeddings[0], direct, atol=1e-8)
+    expected = compare.score(roll, direct)["r2_affine"]
+    assert found.rows[0].r2_affine == pytest.approx(expected)
+    assert found.best() == found.rows[0]
+    assert found.measure == "r2_affine"
+
+
+def test_a_table_has_a_column_for_each_field(found):
+    pandas = pytest.importorskip("pandas")
+    table = found.to_pandas()
+    assert isinstance(table, pandas.DataFrame)
+    assert table.shape[0] == 8
+    assert set(compare.MEASURES) <= set(table.columns)
+    assert found.to_records()[0]["title"] == "Isomap"
+
+
+def test_aligned_embeddings_lie_on_the_truth(found, roll):
+    turned = found.aligned()[0]
+    gap = np.mean((turned - roll.latent) ** 2)
+    assert gap < np.mean((found.embeddings[0] - roll.latent) ** 2)
+    assert gap < 0.3 * roll.latent.var()
+
+
+def test_the_best_kernel_stands_for_kernel_pca(roll):
+    rows = [
+        compare.Row(name, name, "", 2, 0.0, 0, trustworthiness=value)
+        for name, value in [
+            ("pca", 0.9),
+            ("kernel_pca_poly", np.nan),
+            ("kernel_pca_rbf", 0.5),
+            ("kernel_pca_sigmoid", 0.7),
+            ("kernel_pca_cosine", 0.6),
+        ]
+    ]
+    embeddings = [np.full((3, 2), i) for i in range(5)]
+    found = compare.Comparison("", rows, embeddings, [None] * 5, [roll] * 5, {})
+    kept, points, spectra, data = compare._best_kernel_pca(found)
+    assert [row.method for row in kept] == ["pca", "kernel_pca"]
+    assert kept[1].settings == "best of 4: sigmoid"
+    assert points[1][0, 0] == 3
+    assert len(spectra) == len(data) == 2
+    names = [name for name, _ in compare._expand(["kernel_pca"], optional=False)]
+    assert len(names) == 4
+
+
+def test_what_crashes_hangs_or_raises_is_a_row_with_its_reason(roll, monkeypatch):
+    monkeypatch.setattr(compare, "STARTUP_SECONDS", 6.0)
+    methods = [("dies", Dies()), ("raises", Raises()), ("hangs", Hangs()), "pca"]
+    found = compare.compare(roll, methods, timeout=0.5, seeds=[0])
+    reasons = {row.method: row.failure for row in found.rows}
+    assert reasons["dies"].startswith("the process ended with code 3")
+    assert reasons["raises"] == "RuntimeError: no luck"
+    assert reasons["hangs"] == "stopped after 0.5 s"
+    assert reasons["pca"] == ""
+    with pytest.raises(ValueError, match="at least one row must have 'knn', got none"):
+        found.best("knn")
+
+
+def test_a_source_is_drawn_for_each_noise_and_seed():
+    asked = []
+
+    def draw(noise, seed):
+        asked.append((noise, seed))
+        return datasets.gplvm_data("medium", 20, noise=noise, seed=seed)
+
+    found = compare.compare(draw, ["pca"], n_components=[2, 3], noise=[0.0, 1.0], seeds=[4])
+    assert asked == [(0.0, 4), (1.0, 4)]
+    assert [row.n_components for row in found.rows] == [2, 2, 3, 3]
+    assert found.name == "medium_N20"
+    assert np.isfinite(found.rows[0].r2_rigid)
+
+
+def test_labels_without_a_latent_are_judged_by_classes():
+    moons = datasets.half_moons()
+    scores = compare.score(moons, moons.X)
+    assert scores["knn"] > 0.95
+    assert scores["trustworthiness"] == 1.0
+    assert "r2_affine" not in scores
+    large = datasets.swiss_roll(2300)
+    assert compare.score(large, large.latent)["trustworthiness"] > 0.98
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        (["pcaa"], "methods must be one of 'ikd', 'blockwise'"),
+        ([], "methods must name at least one"),
+        ([("mine", object())], "must have fit_transform"),
+    ],
+)
+def test_unknown_methods_are_refused(roll, methods, message):
+    with pytest.raises(ValueError, match=message):
+        compare.compare(roll, methods)
+
+
+def test_the_default_leaves_out_what_is_not_installed(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    names = [name for name, _ in compare._expand(compare.DEFAULT_METHODS, optional=True)]
+    assert "umap" not in names
+    asked = [name for name, _ in compare._expand(["umap"], optional=False)]
+    assert asked == ["umap"]
+
+
+def test_a_signal_is_named(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("line\nKilled\n")
+    assert compare._reason(-9, log) == (
+        "the process was ended by signal 9 (often out of memory): Killed"
+    )
+
+
+def test_a_worker_leaves_a_result_for_each_cell(tmp_path, roll):
+    np.save(tmp_path / "X.npy", roll.X)
+    cells = [_worker.Cell(n, str(tmp_path / "X.npy"), 2, n) for n in range(2)]
+    (tmp_path / "job.pkl").write_bytes(pickle.dumps(_worker.Job("pca", None, cells)))
+    _worker.main(tmp_path)
+    outcome = pickle.loads((tmp_path / "result-1.pkl").read_bytes())
+    assert outcome.coordinates.shape == (120, 2)
+    assert outcome.failure == ""
+
+
+def test_our_own_strategies_are_rows_with_their_spectrum():
+    data = datasets.gplvm_data("medium", 300, seed=0)
+    found = compare.compare(data, ["eigen"], n_components=3, kernel="squared_exponential")
+    assert found.rows[0].failure == ""
+    assert found.rows[0].title == "IKD eigen"
+    assert found.spectra[0].shape == (3,)
