@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 
-from . import datasets, embed
+from . import cliques, datasets, embed
 from .console import PROG, close_pipe, complain, plain_warnings
 
-_COMMANDS = (embed, datasets)
+_COMMANDS = (embed, cliques, datasets)
 _INTERRUPTED = 130
 _WRONG = 2
 

@@ -27,6 +27,7 @@ svg text.name{font-size:11.5px;fill:var(--ink)}
 svg text.said{fill:var(--mark);font-weight:600}
 svg .grid{stroke:var(--line);stroke-width:1}
 svg .mark{stroke:var(--mark);stroke-width:1.5;stroke-dasharray:4 3}
+svg .cursor{stroke:var(--ink);stroke-width:1.2;opacity:.55}
 svg .bar{fill:var(--accent)}
 svg .rest{fill:var(--rest)}
 svg .curve{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}

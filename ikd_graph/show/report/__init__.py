@@ -1,5 +1,6 @@
 """Self-contained pages: one HTML file each, which needs no network and no other file."""
 
+from .cliques import CliqueView, cliques_page
 from .embed import embed_page
 
-__all__ = ["embed_page"]
+__all__ = ["CliqueView", "cliques_page", "embed_page"]

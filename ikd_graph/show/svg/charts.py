@@ -79,6 +79,7 @@ def lines(
     mark: tuple[float, str] | None = None,
     palette: Mapping[str, str] | None = None,
     dots: bool = False,
+    cursor: bool = False,
     title: str = "line chart",
 ) -> str:
     """Curves; their names belong in a legend of the page (`page.legend`).
@@ -103,6 +104,8 @@ def lines(
         Colour of each curve; None takes the class colours in turn.
     dots : bool
         Whether the places themselves are marked.
+    cursor : bool
+        Whether to add an upright line that the slider of the page moves from place to place.
     title : str
         What a screen reader says.
 
@@ -139,6 +142,8 @@ def lines(
         parts.append(f'<g data-k="{escape(name)}"><title>{escape(name)}</title>{inside}</g>')
     if mark:
         parts.append(frame.upright(*mark))
+    if cursor and x.size:
+        parts.append(frame.cursor(x))
     return frame.close(parts, title)
 
 
@@ -207,6 +212,14 @@ class _Frame:
             f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
             f'<text class="said" x="{side[1]:.1f}" y="{_TOP + 9}" text-anchor="{side[0]}">'
             f"{escape(text)}</text>"
+        )
+
+    def cursor(self, places: NDArray[np.float64]) -> str:
+        """Line that knows all places it can stand at."""
+        at = [round(self.x(value), 1) for value in places.tolist()]
+        return (
+            f'<line class="cursor" x1="{at[0]}" x2="{at[0]}" y1="{_TOP}" '
+            f'y2="{_HEIGHT - _BOTTOM}" data-cursor="{at}"/>'
         )
 
     def curve(self, x: NDArray[np.float64], y: NDArray[np.float64], color: str) -> str:

@@ -1,0 +1,189 @@
+"""What every threshold would make of the same data: edges, components, cliques, coverage."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from .. import cliques, covariance, graph
+from .._records import CsrGraph
+from .._validation import check_fraction, check_integer
+
+Floats = NDArray[np.float64]
+
+N_LEVELS = 25
+MOST_EDGES = 1_500_000
+"""Levels whose graph would have more edges are left out: looking should take seconds."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Graphs at rising thresholds, in numbers.
+
+    Attributes
+    ----------
+    threshold : (k,) float64
+        Thresholds, ascending.
+    edges : (k,) int64
+        Edges of the graph.
+    components : (k,) int64
+        Its components.
+    largest_component : (k,) int64
+        Points in the largest of them.
+    cliques : (k,) float64
+        Maximal cliques of at least two points; NaN where there are more than ``clique_limit``.
+    largest_clique : (k,) float64
+        Points in the largest clique; NaN where not all were listed.
+    coverage : (k,) float64
+        Share of points that lie in a clique large enough to place them (M + 2 points).
+    n_points : int
+        Number of points.
+    clique_limit : int
+        How many cliques were listed at most.
+    """
+
+    threshold: Floats
+    edges: NDArray[np.int64]
+    components: NDArray[np.int64]
+    largest_component: NDArray[np.int64]
+    cliques: Floats
+    largest_clique: Floats
+    coverage: Floats
+    n_points: int
+    clique_limit: int
+
+    def connected_up_to(self) -> float | None:
+        """Largest threshold listed whose graph is connected, None if there is none."""
+        whole = np.flatnonzero(self.components == 1)
+        return float(self.threshold[whole[-1]]) if whole.size else None
+
+
+class _Source(NamedTuple):
+    """Points that graphs can be made of."""
+
+    make: Callable[[float], CsrGraph]  # graph at a threshold
+    sample: Floats  # (k,) correlations of some pairs
+    n_pairs: int  # number of all pairs
+
+
+def threshold_levels(
+    X: ArrayLike | Any,
+    *,
+    affinity: str = "correlation",
+    thresholds: Iterable[float] | None = None,
+    n_components: int = 2,
+    clique_limit: int = 5000,
+    progress: Callable[[Any], Iterable[Any]] | None = None,
+) -> Levels:
+    """Look at the graph of the same data at many thresholds.
+
+    Parameters
+    ----------
+    X : (n, n_features) array_like
+        Points in rows, or their covariance for ``affinity="precomputed"``, dense or sparse.
+    affinity : str
+        As for `ikd_graph.IKD`.
+    thresholds : iterable of float, optional
+        Thresholds in (0, 1); None takes 25 even steps over the range that holds the edges, from
+        the lowest at which the graph is still small enough to look at.
+    n_components : int
+        Number M of hidden coordinates: a clique places its points from M + 2 points on.
+    clique_limit : int
+        List at most this number of cliques at a level.
+    progress : callable, optional
+        Wraps the iterable of thresholds, as ``tqdm`` does.
+
+    Returns
+    -------
+    Levels
+        Counts at each threshold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> found = threshold_levels(load_digits().data[:100], thresholds=[0.5, 0.9])
+    >>> found.edges.tolist()[0] > found.edges.tolist()[1]
+    True
+    """
+    check_integer("clique_limit", clique_limit, 1)
+    check_integer("n_components", n_components, 1)
+    source = _source(X, affinity)
+    if thresholds is None:
+        levels = _even_levels(source.sample, source.n_pairs)
+    else:
+        levels = np.unique([check_fraction("thresholds", float(t)) for t in thresholds])
+    base = source.make(float(levels[0]))
+    rows = []
+    for level in progress(levels) if progress else levels:
+        g = graph.above(base, float(level)) if level > levels[0] else base
+        rows.append(_look(g, n_components + 2, clique_limit))
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    edges, parts, largest, count, clique, coverage = columns
+    return Levels(
+        levels, edges, parts, largest, count, clique, coverage, base.n_nodes, clique_limit
+    )
+
+
+def _look(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, float, float]:
+    """Edges, components, largest component, cliques, largest clique and coverage of a graph."""
+    parts = np.bincount(graph.component_labels(g))
+    found = list(itertools.islice(cliques.iter_cliques(g, 2), limit + 1))
+    covered = np.zeros(g.n_nodes, dtype=bool)
+    for clique in found:
+        if clique.size >= size:
+            covered[clique] = True
+    if len(found) > limit:
+        if not covered.all():
+            blocks = cliques.cover(g, size, max_cliques=1)
+            inside = np.repeat(blocks.sizes >= size, blocks.sizes)
+            covered[blocks.members[inside]] = True
+        count = largest = float("nan")
+    else:
+        count = float(len(found))
+        largest = float(max((clique.size for clique in found), default=1))
+    return g.n_edges, parts.size, int(parts.max()), count, largest, float(covered.mean())
+
+
+def _source(X: Any, affinity: str) -> _Source:
+    """How to make graphs of the points, and what their correlations are like."""
+    if affinity != "precomputed":
+        rows = covariance.unit_rows(X, affinity)
+        n = rows.shape[0]
+        sample = graph.row_correlations(rows, *_some_pairs(n))
+        return _Source(
+            lambda level: graph.row_threshold_graph(rows, level), sample, n * (n - 1) // 2
+        )
+    if sp.issparse(X):
+        g = graph.from_sparse(covariance.scale_sparse_to_correlation(X)[0])
+        return _Source(lambda level: graph.above(g, level), g.weights, g.n_edges)
+    corr, _ = covariance.scale_to_correlation(X)
+    n = corr.shape[0]
+    return _Source(
+        lambda level: graph.threshold_graph(corr, level), corr[_some_pairs(n)], n * (n - 1) // 2
+    )
+
+
+def _some_pairs(n: int, most: int = 200_000) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All pairs of points while they are few, else a sample of them."""
+    if n * (n - 1) // 2 <= most:
+        left, right = np.triu_indices(n, 1)
+        return left.astype(np.int64), right.astype(np.int64)
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, n, most)
+    return left, (left + rng.integers(1, n, most)) % n
+
+
+def _even_levels(sample: Floats, n_pairs: int) -> Floats:
+    """Even steps, in round numbers, over the range of thresholds worth a look."""
+    top = float(np.clip(sample.max(initial=0.1), 0.1, 0.98))
+    share = min(1.0, MOST_EDGES / max(n_pairs, 1))
+    low = float(np.quantile(sample, 1.0 - share)) if sample.size else 0.0
+    low = min(max(low, 0.05), top - 0.05)
+    step = max(0.01, np.ceil((top - low) / (N_LEVELS - 1) * 100.0) / 100.0)
+    return np.round(np.arange(np.ceil(low / step) * step, top + 1e-9, step), 4)
