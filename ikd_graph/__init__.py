@@ -1,3 +1,22 @@
-"""Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements."""
+"""Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
+
+`IKD` is the estimator; `kernels`, `covariance`, `graph`, `cliques`, `alignment`, `geodesics`,
+`eigen` and `gplvm` are the functions it is made of.
+"""
+
+from . import alignment, cliques, covariance, eigen, geodesics, gplvm, graph, kernels
+from .estimator import IKD
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "IKD",
+    "alignment",
+    "cliques",
+    "covariance",
+    "eigen",
+    "geodesics",
+    "gplvm",
+    "graph",
+    "kernels",
+]

@@ -18,6 +18,7 @@ from scipy.spatial.distance import cdist
 
 from .covariance import FLOOR
 from .kernels import StationaryKernel
+from .landmarks import gower_map
 
 Floats = NDArray[np.float64]
 
@@ -115,32 +116,6 @@ def farthest_points(sq_dist: Floats, count: int) -> NDArray[np.int64]:
         chosen.append(int(np.argmax(nearest)))
         np.minimum(nearest, sq_dist[chosen[-1]], out=nearest)
     return np.sort(np.array(chosen, dtype=np.int64))
-
-
-def gower_map(
-    latent: Floats, sq_dist: Floats, landmarks: NDArray[np.int64]
-) -> tuple[Floats, Floats]:
-    """Linear map from squared landmark distances to a latent point.
-
-    Parameters
-    ----------
-    latent : (n, m) ndarray of float64
-        Training latent.
-    sq_dist : (n, l) ndarray of float64
-        Squared distances of training rows to the landmarks.
-    landmarks : (l,) ndarray of int64
-        Rows that are landmarks.
-
-    Returns
-    -------
-    gower : (m, l) ndarray of float64
-        Half the pseudo-inverse of the centred landmark latent.
-    origin : (m,) ndarray of float64
-        Where the map puts a point at zero distance; makes the training rows right on average.
-    """
-    centred = latent[landmarks] - latent[landmarks].mean(axis=0)
-    gower = 0.5 * np.linalg.pinv(centred, rcond=1e-10)
-    return gower, latent.mean(axis=0) + gower @ sq_dist.mean(axis=0)
 
 
 def row_keys(X: Any) -> list[bytes]:

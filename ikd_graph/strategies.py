@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from . import alignment, blocks, cliques, eigen, geodesics, graph
+from . import alignment, blocks, cliques, eigen, geodesics, graph, landmarks
 from ._records import Blocks, CsrGraph, Embedding, SolvedBlocks
 from ._stages import Stages
 from .covariance import into_domain
@@ -29,6 +29,9 @@ DISCONNECTED = ("raise", "join", "separate")
 
 # A product of correlations below this would underflow in the inverse of heavy-tailed kernels.
 _SMALLEST_PRODUCT = 1e-100
+# Up to so many points the frame of a blockwise solution is the whole geodesic one.
+_WHOLE_FRAME = 1000
+_FRAME_LANDMARKS = 60
 
 
 @dataclass(frozen=True)
@@ -137,9 +140,11 @@ def geodesic_sq_distances(g: CsrGraph, plan: Plan) -> Floats:
 def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
     """Solve cliques of the graph and merge them by rigid motions (Li & Wu 2024, Section 2.4).
 
-    Blocks that share fewer than M + 1 points with all others have no unique place. Each group of
-    blocks that holds together is then put where a rigid motion brings it nearest to the geodesic
-    solution of the same graph, with a warning that counts the points moved so.
+    ``merge="greedy"`` is the paper's: cliques until every point is covered, then always the pair
+    that shares most. ``merge="global"`` solves a cover of the edges and aligns all cliques at once,
+    from the geodesic solution. Groups of cliques that share too few points with the others to have
+    a unique place are put where a rigid motion brings them nearest to that solution, with a
+    warning that counts the points moved so.
 
     Parameters
     ----------
@@ -162,17 +167,21 @@ def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
         else:
             chosen = cliques.cover(g, size + 2, max_cliques=plan.max_cliques)
     with stages("cliques solved"):
-        solved = blocks.solve(g, chosen, plan.kernel, size, plan.reference)
+        # An index is a point of all; every clique has a reference of its own.
+        reference = "center" if isinstance(plan.reference, int) else plan.reference
+        solved = blocks.solve(g, chosen, plan.kernel, size, reference)
     with stages("merging"):
         if plan.merge == "greedy":
-            merged = alignment.merge_greedy(solved, g.n_nodes, size)
+            merged = alignment.merge_greedy(solved, g.n_nodes)
+            points = merged.coordinates
+            if merged.labels.max(initial=0) > 0:
+                _warn_groups(merged.labels, size)
+                points = alignment.place_groups(points, merged.labels, geodesic_frame(g, plan))
         else:
-            merged = alignment.merge_global(
-                solved, g.n_nodes, size, kernel=plan.kernel, n_observed=plan.n_observed
-            )
-        points = merged.coordinates
-        if merged.labels.max(initial=0) > 0:
-            points = _place_groups(points, merged.labels, g, plan)
+            merged = alignment.merge_global(solved, g.n_nodes, start=geodesic_frame(g, plan))
+            points = merged.coordinates
+            if merged.labels.max(initial=0) > 0:
+                _warn_groups(merged.labels, size)
     points = points - points.mean(axis=0)
     # The frame of a merged latent is free: turn it to its principal axes, as eigenpairs would.
     values, axes = np.linalg.eigh(points.T @ points)
@@ -181,6 +190,41 @@ def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
     share, mass = _mean_spectrum(solved)
     embedding = Embedding(points, values[order], share, mass, eigen.CENTRE)
     return Solution(embedding, None, chosen, merged.residuals, merged.order)
+
+
+def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:
+    """Distance-geodesic latent in which blocks find their place, from landmarks where it is large.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Connected graph.
+    plan : Plan
+        Kernel and number of components.
+
+    Returns
+    -------
+    (n, m) ndarray of float64
+        Latent.
+    """
+    if g.n_nodes <= _WHOLE_FRAME:
+        sq_dist = geodesic_sq_distances(g, replace(plan, path="distance"))
+        return eigen.coordinates(sq_dist, plan.n_components).coordinates
+    lengths = geodesics.distance_lengths(g, plan.kernel)
+    nodes, distances = landmarks.farthest_nodes(lengths, _FRAME_LANDMARKS + plan.n_components)
+    return landmarks.solve(np.square(distances), nodes, plan.n_components).coordinates
+
+
+def _warn_groups(labels: NDArray[np.integer], n_components: int) -> None:
+    """Say how many points no clique connects to the rest."""
+    sizes = np.bincount(labels)
+    warnings.warn(
+        f"{sizes.size} groups of cliques share fewer than {n_components + 1} points with one "
+        f"another; {labels.size - sizes.max()} points were placed by the geodesic solution. A "
+        "lower threshold or more neighbours would let them merge",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _mean_spectrum(solved: SolvedBlocks) -> tuple[Floats, float]:
@@ -200,27 +244,6 @@ def _mean_spectrum(solved: SolvedBlocks) -> tuple[Floats, float]:
     return np.average(share, axis=0, weights=sizes), float(
         np.average(solved.negative_mass, weights=sizes)
     )
-
-
-def _place_groups(points: Floats, labels: NDArray[np.int64], g: CsrGraph, plan: Plan) -> Floats:
-    """Groups of blocks moved rigidly onto the geodesic solution."""
-    sizes = np.bincount(labels)
-    warnings.warn(
-        f"{sizes.size} groups of cliques share fewer than {plan.n_components + 1} points with one "
-        f"another; {points.shape[0] - sizes.max()} points were placed by the geodesic solution. A "
-        "lower threshold or more neighbours would let them merge",
-        UserWarning,
-        stacklevel=2,
-    )
-    frame = eigen.coordinates(
-        geodesic_sq_distances(g, replace(plan, path="distance")), plan.n_components
-    ).coordinates
-    placed = np.empty_like(points)
-    for label in range(sizes.size):
-        members = labels == label
-        move = alignment.rigid_fit(points[members], frame[members])
-        placed[members] = points[members] @ move.rotation + move.translation
-    return placed
 
 
 def solve_separately(
