@@ -92,10 +92,10 @@ def coil20() -> Dataset:
     Returns
     -------
     Dataset
-        ``X`` (1440, 16384), 0 to 255; ``y`` the object.
+        ``X`` (1440, 16384), 0 to 1; ``y`` the object.
     """
     with np.load(_stored("coil20")) as file:
-        X = file["X"].astype(np.float64)
+        X = file["X"] / 255.0
         y, names = encode_labels(file["y"])
         height, width = file["image_shape"].tolist()
     return Dataset(X=X, y=y, label_names=names, name="coil20", image_shape=(height, width))
@@ -143,14 +143,14 @@ def extended_yale_b(*, image_shape: tuple[int, int] | None = (32, 32)) -> Datase
     Returns
     -------
     Dataset
-        ``X`` (2414, height * width), 0 to 255; ``y`` the person.
+        ``X`` (2414, height * width), 0 to 1; ``y`` the person.
     """
     with np.load(_stored("extended_yale_b")) as file:
         stored, y = file["X"], file["y"]
         full = (int(file["image_shape"][0]), int(file["image_shape"][1]))
     y, names = encode_labels(y)
     shape = full if image_shape is None else image_shape
-    X = stored.astype(np.float64) if shape == full else shrink_images(stored, full, shape)
+    X = stored / 255.0 if shape == full else shrink_images(stored, full, shape) / 255.0
     return Dataset(X=X, y=y, label_names=names, name="extended_yale_b", image_shape=shape)
 
 

@@ -1,0 +1,126 @@
+"""The methods that experiments compare, by name: our own, the paper's settings of it, the peers."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import kernels
+from ..._validation import check_choice
+from .. import baselines
+from ..compare import IKD_METHODS
+
+Floats = NDArray[np.float64]
+
+PAPER_METHODS: dict[str, dict[str, Any]] = {
+    "paper_blockwise": {
+        "strategy": "blockwise",
+        "threshold": 0.1,
+        "reference": "min_max",
+        "merge": "greedy",
+    },
+    "paper_geodesic": {
+        "strategy": "geodesic",
+        "threshold": None,
+        "n_neighbors": 5,
+        "path": "covariance",
+        "reference": "min_max",
+    },
+    "paper_geodesic_centred": {
+        "strategy": "geodesic",
+        "threshold": None,
+        "n_neighbors": 5,
+        "path": "covariance",
+        "reference": "center",
+    },
+    "blockwise_greedy": {"strategy": "blockwise", "merge": "greedy"},
+}
+"""Parameters of ``IKD`` that give the paper's closed form, and the same with true centring."""
+
+METHODS = (*IKD_METHODS, *PAPER_METHODS, *baselines.PEERS)
+"""Every name that an experiment takes as a method."""
+
+
+def fit(
+    method: str,
+    X: Floats,
+    n_components: int,
+    seed: int,
+    *,
+    kernel: str | kernels.StationaryKernel | None = None,
+    **changes: Any,
+) -> dict[str, Any]:
+    """Fit a method, timed, after a first call on a few points that pays for compilation.
+
+    Parameters
+    ----------
+    method : str
+        One of ``METHODS``.
+    X : (n, n_features) float64
+        The data.
+    n_components : int
+        Dimension of the embedding.
+    seed : int
+        Seed of the method.
+    kernel : str, StationaryKernel or None
+        Kernel of the methods that have one.
+    **changes
+        Other parameters of ``IKD``; left out for peers.
+
+    Returns
+    -------
+    dict
+        coordinates (None after a failure), seconds, failure.
+    """
+    check_choice("methods", method, METHODS)
+    if method in baselines.PEERS:
+        takes = "kernel" in baselines.PEERS[method].options
+        found = baselines.embed(method, X, n_components, seed, kernel=kernel if takes else None)
+        return {
+            "coordinates": found.coordinates,
+            "seconds": found.seconds,
+            "failure": found.failure,
+        }
+    model = _model(method, kernel, changes)
+    _warm_up(method, str(changes))
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        # A disconnected graph is expected in some cells; its effect is in the measure.
+        warnings.simplefilter("ignore")
+        try:
+            model.set_params(n_components=n_components, random_state=seed)
+            coordinates, failure = np.asarray(model.fit_transform(X)), ""
+        # Whatever a method raises is its answer, and a row in a table.
+        except Exception as error:
+            coordinates, failure = None, f"{type(error).__name__}: {error}"
+    return {
+        "coordinates": coordinates,
+        "seconds": time.perf_counter() - begin,
+        "failure": failure,
+    }
+
+
+def _model(
+    method: str, kernel: str | kernels.StationaryKernel | None, changes: dict[str, Any]
+) -> Any:
+    """Our estimator in the settings of a name."""
+    from ...estimator import IKD
+
+    settings: dict[str, Any] = {**IKD_METHODS, **PAPER_METHODS}[method] | changes
+    if kernel is not None:
+        settings["kernel"] = kernel
+    return IKD(**settings)
+
+
+@cache
+def _warm_up(method: str, changes: str) -> None:
+    """Compile in this process, once for a method (``changes`` tells variants apart)."""
+    few = np.random.default_rng(0).normal(size=(40, 60)).cumsum(axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _model(method, None, {}).fit(few)
