@@ -91,8 +91,8 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
         what = "all zero" if affinity == "cosine" else "constant"
         raise ValueError(
             f"rows of X must vary for affinity={affinity!r}, got {flat.size} {what} row(s): "
-            f"{_few(flat)}; drop them, or use affinity='euclidean' or 'cosine' where a row's level "
-            "carries the signal"
+            f"{_few(flat)}; drop them, or use affinity='covariance', which takes them as points "
+            "that are far from all others"
         )
 
 

@@ -41,7 +41,13 @@ __all__ = [
 ]
 
 
-def unit_rows(X: ArrayLike, affinity: str = "correlation", *, scale: float | None = None) -> Floats:
+def unit_rows(
+    X: ArrayLike,
+    affinity: str = "correlation",
+    *,
+    scale: float | None = None,
+    allow_flat: bool = False,
+) -> Floats:
     """Rows U for which ``U @ U.T`` is the affinity between points.
 
     Parameters
@@ -55,6 +61,9 @@ def unit_rows(X: ArrayLike, affinity: str = "correlation", *, scale: float | Non
     scale : float or None
         The number that "covariance" divides by, the root of the summed squares of a typical
         centred row; None takes it from X.
+    allow_flat : bool
+        Keep rows without spread as rows of zeros, which are correlated with nothing, and warn with
+        their count, instead of raising.
 
     Returns
     -------
@@ -92,6 +101,16 @@ def unit_rows(X: ArrayLike, affinity: str = "correlation", *, scale: float | Non
     spread[spread <= 1e-13 * np.sqrt(rows.shape[1])] = 0.0
     if affinity == "covariance":
         spread[:] = np.sqrt(np.mean(spread**2))
+    flat = spread == 0.0
+    if allow_flat and flat.any() and not flat.all():
+        warnings.warn(
+            f"{int(flat.sum())} rows of X do not vary; they are correlated with nothing and were "
+            "kept as isolated points; drop them if their place does not matter",
+            UserWarning,
+            stacklevel=2,
+        )
+        spread[flat] = 1.0
+        rows[flat] = 0.0
     check_rows_vary(spread, affinity)
     rows /= spread[:, None]
     return rows

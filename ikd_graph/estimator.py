@@ -289,7 +289,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Covariances of new rows with the training rows, on the scale of variance 1."""
         if self.affinity != "precomputed":
             scale = np.sqrt(self.variance_ * (X.shape[1] - 1))
-            rows = covariance.unit_rows(X, self.affinity, scale=scale)
+            rows = covariance.unit_rows(X, self.affinity, scale=scale, allow_flat=self._counts)
             return rows @ self._rows.T
         dense = X.toarray() if sp.issparse(X) else X
         return np.asarray(dense / self.variance_)
@@ -336,6 +336,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_input(self, X: Any) -> Any:
         """X as an array of float64 (or a sparse precomputed matrix) that can be worked with."""
         precomputed = self.affinity == "precomputed"
+        # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
+        self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
         X = validate_data(
             self,
             X,
@@ -398,7 +400,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.variance_ = 1.0
         n_samples, n_features = X.shape
         if self.affinity != "precomputed":
-            rows = covariance.unit_rows(X, self.affinity)
+            rows = covariance.unit_rows(X, self.affinity, allow_flat=self._counts)
             if self.affinity == "covariance":
                 centred = X - X.mean(axis=1, keepdims=True)
                 self.variance_ = float(np.mean(np.sum(centred**2, axis=1)) / (n_features - 1))
