@@ -13,6 +13,7 @@ Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no p
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,10 +26,13 @@ from ._validation import check_positive
 from .kernels import StationaryKernel
 
 LANES = 32
-"""Sources that are searched together where they lie close together."""
+"""Sources that are searched together, where that pays."""
 
-CLOSE = 8
-"""Sources lie close together if there is one among this many nodes at least."""
+CLOSE, CLOSE_IF_SHALLOW = 4, 64
+"""It pays if at least one node in this many is a source, so that sources have near ones."""
+
+SHALLOW = 20
+"""A graph is shallow if no node is more edges away: all searches then go much the same way."""
 
 
 class ShortestPaths(NamedTuple):
@@ -234,7 +238,7 @@ def shortest_distances(
     out = np.empty((starts.size, g.n_nodes), dtype)
     _search(g, starts, limit, out)
     if sources is None:
-        _jit.geodesics.mirror_smaller(out, 64)
+        map_blocks(partial(_jit.geodesics.mirror_smaller, out), g.n_nodes, 64)
     return out
 
 
@@ -272,7 +276,12 @@ def shortest_paths(
     distances = np.empty((starts.size, g.n_nodes), np.float64)
     _search(g, starts, limit, distances)
     predecessors = np.empty(distances.shape, np.int32)
-    _jit.geodesics.trace(g.indptr, g.indices, g.weights, starts, distances, predecessors)
+
+    def trace(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        _jit.geodesics.trace(*g, starts[part], distances[part], predecessors[part])
+
+    map_blocks(trace, starts.size, 64)
     return ShortestPaths(distances, predecessors)
 
 
@@ -313,10 +322,8 @@ def _search(
     g: CsrGraph, starts: NDArray[np.int64], limit: float, out: NDArray[np.floating]
 ) -> None:
     """Write the distances from the starts to ``out``, in the order that suits the search."""
-    import numba
-
     lengths = g.weights
-    limit = check_positive("limit", limit) if limit != np.inf else np.inf
+    limit = np.inf if limit == np.inf else check_positive("limit", limit)
     if not np.all(lengths >= 0.0):
         raise ValueError(
             f"lengths must not be negative, got {np.count_nonzero(~(lengths >= 0.0))} edges that "
@@ -324,26 +331,23 @@ def _search(
         )
     n = g.n_nodes
     order = np.empty(n, np.int64)
-    _jit.geodesics.order_in_patches(g.indptr, g.indices, LANES, order)
+    depth = _jit.geodesics.order_in_patches(g.indptr, g.indices, LANES, order)
     renumbered = CsrGraph(*(np.empty_like(part) for part in g))
     _jit.geodesics.renumber(*g, order, *renumbered)
     number = np.empty(n, np.int64)
     number[order] = np.arange(n)
     rows = np.argsort(number[starts], kind="stable")
+    sources = np.column_stack((number[starts][rows], rows))
     walkable = lengths[lengths < np.inf]
     step = float(walkable.mean()) if walkable.size else 0.0
-    lanes = min(LANES, starts.size) if starts.size * CLOSE >= n else 1
-    batches = -(-starts.size // lanes)
-    _jit.geodesics.search(
-        *renumbered,
-        order,
-        np.column_stack((number[starts][rows], rows)),
-        lanes,
-        min(numba.get_num_threads(), batches),
-        step,
-        limit,
-        out,
-    )
+    close = CLOSE_IF_SHALLOW if depth <= SHALLOW else CLOSE
+    lanes = min(LANES, starts.size) if starts.size * close >= n else 1
+
+    def search(start: int, stop: int) -> None:
+        _jit.geodesics.search(*renumbered, order, sources[start:stop], lanes, step, limit, out)
+
+    # Few blocks share one workspace each; enough of them keep all threads busy to the end.
+    map_blocks(search, starts.size, lanes * max(1, starts.size // (lanes * 24)))
 
 
 def _check_sources(sources: Any, n: int) -> NDArray[np.int64]:

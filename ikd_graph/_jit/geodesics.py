@@ -15,12 +15,12 @@ passes several along an edge.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from .._config import jit, pjit
+from .._config import jit
 
 NEAR = 1  # in the queue of the current band
 FAR = 2  # in the list of nodes that wait
+ONE = np.uint64(1)
 
 
 @jit
@@ -37,12 +37,18 @@ def order_in_patches(indptr, indices, size, order):
         Nodes in a patch.
     order : (n,) int64
         Written: the nodes, patch after patch.
+
+    Returns
+    -------
+    int
+        Depth of the graph: most edges from the first node of a component to another.
     """
     n = order.size
     seeds = np.empty(n, np.int64)
-    # One patch as large as the graph is a breadth-first order; it places the seeds of the patches.
-    gather_patches(indptr, indices, np.arange(n), n, seeds)
+    # A patch as large as the graph is a breadth-first order: it places the seeds of the patches.
+    depth = gather_patches(indptr, indices, np.arange(n), n, seeds)
     gather_patches(indptr, indices, seeds, size, order)
+    return depth
 
 
 @jit
@@ -61,9 +67,14 @@ def gather_patches(indptr, indices, seeds, size, order):
         Nodes in a patch.
     order : (n,) int64
         Written: the nodes, patch after patch.
+
+    Returns
+    -------
+    int
+        Depth of the deepest patch: edges from its seed to its last node.
     """
     taken = np.zeros(order.size, np.bool_)
-    end = 0
+    end = deepest = 0
     for seed in seeds:
         if taken[seed]:
             continue
@@ -71,7 +82,11 @@ def gather_patches(indptr, indices, seeds, size, order):
         taken[seed] = True
         order[end] = seed
         end += 1
+        depth, level_end = 0, end
         while head < end:
+            if head == level_end:
+                depth += 1
+                level_end = end
             node = order[head]
             head += 1
             for edge in range(indptr[node], indptr[node + 1]):
@@ -80,6 +95,8 @@ def gather_patches(indptr, indices, seeds, size, order):
                     taken[other] = True
                     order[end] = other
                     end += 1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 @jit
@@ -118,9 +135,9 @@ def renumber(indptr, indices, lengths, order, new_indptr, new_indices, new_lengt
         new_indptr[place + 1] = at
 
 
-@pjit
-def search(indptr, indices, lengths, order, sources, lanes, workers, step, limit, out):
-    """Find the shortest distances from the sources.
+@jit
+def search(indptr, indices, lengths, order, sources, lanes, step, limit, out):
+    """Find the shortest distances from the sources, a few sources at a time.
 
     Parameters
     ----------
@@ -136,38 +153,31 @@ def search(indptr, indices, lengths, order, sources, lanes, workers, step, limit
         Nodes to start from, and the row of ``out`` each goes to.
     lanes : int
         Sources searched together.
-    workers : int
-        Number of workspaces; each takes every ``workers``-th batch of sources.
     step : float
         Width of a band.
     limit : float
         Distances above it are not looked for.
-    out : (s, n) float64 or float32
+    out : (r, n) float64 or float32
         Written: distances, infinite where no path is short enough.
     """
     n = indptr.size - 1
-    n_batches = (sources.shape[0] + lanes - 1) // lanes
-    for worker in prange(workers):
-        reach = np.empty((n, lanes), np.float64)
-        flat = reach.reshape(reach.size)
-        key = np.empty(n, np.float64)
-        state = np.empty(n, np.uint8)
-        near = np.empty(n, np.int32)
-        far = np.empty(n, np.int32)
-        for batch in range(worker, n_batches, workers):
-            part = sources[batch * lanes : (batch + 1) * lanes]
-            if lanes == 1:
-                search_one(
-                    indptr, indices, lengths, part[0, 0], step, limit, flat, state, near, far
-                )
-            else:
-                search_lanes(
-                    indptr, indices, lengths, part, step, limit, reach, key, state, near, far
-                )
-            for node in range(n):
-                for lane in range(part.shape[0]):
-                    distance = reach[node, lane]
-                    out[part[lane, 1], order[node]] = distance if distance <= limit else np.inf
+    reach = np.empty((n, lanes), np.float64)
+    flat = reach.reshape(reach.size)
+    key = np.empty(n, np.float64)
+    state = np.empty(n, np.uint8)
+    near = np.empty(n, np.int32)
+    far = np.empty(n, np.int32)
+    for start in range(0, sources.shape[0], lanes):
+        part = sources[start : start + lanes]
+        if lanes == 1:
+            source = part[0, 0]
+            search_one(indptr, indices, lengths, source, step, limit, flat, state, near, far)
+        else:
+            search_lanes(indptr, indices, lengths, part, step, limit, reach, key, state, near, far)
+        for node in range(n):
+            for lane in range(part.shape[0]):
+                distance = reach[node, lane]
+                out[part[lane, 1], order[node]] = distance if distance <= limit else np.inf
 
 
 @jit
@@ -203,13 +213,14 @@ def search_one(indptr, indices, lengths, source, step, limit, reach, state, near
     head, waiting, n_far, bound = 0, 1, 0, step
     while waiting > 0:
         while waiting > 0:
-            node = near[head]
+            # Unsigned, so that no index is tested for being negative inside the loop.
+            node = np.uint64(near[head])
             head = head + 1 if head + 1 < n else 0
             waiting -= 1
             state[node] ^= NEAR
             base = reach[node]
-            for edge in range(indptr[node], indptr[node + 1]):
-                other = indices[edge]
+            for edge in range(np.uint64(indptr[node]), np.uint64(indptr[node + ONE])):
+                other = np.uint64(indices[edge])
                 distance = base + lengths[edge]
                 if distance < reach[other] and distance <= limit:
                     reach[other] = distance
@@ -253,7 +264,6 @@ def search_lanes(indptr, indices, lengths, sources, step, limit, reach, key, sta
         Workspace: ring of the nodes in the band; list of those beyond.
     """
     n = key.size
-    # Unsigned, so that no index is tested for being negative inside the vector loop.
     lanes = np.uint64(reach.shape[1])
     mine = np.empty(reach.shape[1], np.float64)
     for node in range(n):
@@ -281,7 +291,7 @@ def search_lanes(indptr, indices, lengths, sources, step, limit, reach, key, sta
             # A copy, so that the compiler need not fear that the two rows are one.
             for lane in range(lanes):
                 mine[lane] = reach[node, lane]
-            for edge in range(indptr[node], indptr[node + np.uint64(1)]):
+            for edge in range(np.uint64(indptr[node]), np.uint64(indptr[node + ONE])):
                 other = np.uint64(indices[edge])
                 length = lengths[edge]
                 shorter = False
@@ -351,29 +361,29 @@ def next_band(value, bound, step, state, near, far, n_far):
     return moved, kept, next_bound
 
 
-@pjit
-def mirror_smaller(square, tile):
+@jit
+def mirror_smaller(square, start, stop):
     """Write the smaller of each entry and its mirror image to both.
 
     Parameters
     ----------
     square : (n, n) float64 or float32
         Changed in place.
-    tile : int
-        Rows and columns handled together, so that both images stay in the cache.
+    start, stop : int
+        Rows whose entries beyond the diagonal are handled, with their images.
     """
     n = square.shape[0]
-    n_tiles = (n + tile - 1) // tile
-    for across in prange(n_tiles):
-        for down in range(across, n_tiles):
-            for row in range(across * tile, min(n, (across + 1) * tile)):
-                for column in range(max(row + 1, down * tile), min(n, (down + 1) * tile)):
-                    smaller = min(square[row, column], square[column, row])
-                    square[row, column] = smaller
-                    square[column, row] = smaller
+    tile = stop - start
+    # Square tiles, so that an entry and its image are both in the cache.
+    for left in range(start, n, tile):
+        for row in range(start, stop):
+            for column in range(max(row + 1, left), min(n, left + tile)):
+                smaller = min(square[row, column], square[column, row])
+                square[row, column] = smaller
+                square[column, row] = smaller
 
 
-@pjit
+@jit
 def trace(indptr, indices, lengths, sources, distances, predecessors):
     """Find the node before each on a shortest path from each source.
 
@@ -397,9 +407,9 @@ def trace(indptr, indices, lengths, sources, distances, predecessors):
         Written: the smallest such neighbour; -1 at the source and where there is no path.
     """
     n = indptr.size - 1
-    for row in prange(sources.size):
-        queue = np.empty(n, np.int32)
-        known = np.zeros(n, np.bool_)
+    queue = np.empty(n, np.int32)
+    known = np.empty(n, np.bool_)
+    for row in range(sources.size):
         end = 0
         for node in range(n):
             own = distances[row, node]
