@@ -1,0 +1,254 @@
+r"""Stress refine: the distances that the covariances ask for, each as precisely as it is known.
+
+A correlation r from N observed dimensions has variance (1 - r^2)^2 / N, so that the squared
+distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqrt(d) a precision of
+
+    w = 4 d N f'(d)^2 / (1 - r^2)^2,
+
+which is the paper's Eq. 11 made exact. Weighted SMACOF minimises sum w (|z_i - z_j| - sqrt(d))^2:
+each step minimises a quadratic that lies above the stress and touches it, so the stress never
+rises and there is no step size.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from .. import _jit, geodesics
+from .._records import CsrGraph
+from .._validation import check_choice, check_integer
+from ..covariance import sampling_variance
+from ..kernels import StationaryKernel, get
+
+Floats = NDArray[np.float64]
+
+DENSE_LIMIT = 2000
+"""Number of points up to which every pair has a weight; beyond it edges and landmark pairs have."""
+
+N_LANDMARKS = 32
+"""Points whose geodesic distances to all others keep a large latent unfolded."""
+
+FAINT = 1e-4
+"""Weight of a pair that is not an edge, relative to the median edge."""
+
+_HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equations lose their digits
+_CLOSEST = 1.0 - 1e-9
+_CG_STEPS = 30
+
+
+class StressFit(NamedTuple):
+    """A latent of less stress and the way there."""
+
+    latent: Floats  # (n, m), centred where the start was
+    history: Floats  # (n_iter + 1,) stress before every step and after the last, never rising
+    n_iter: int
+    converged: bool
+
+
+class _Pairs(NamedTuple):
+    """Pairs with the distance each should have, every pair stored from both ends."""
+
+    indptr: NDArray[np.int64]  # (n + 1,)
+    indices: NDArray[np.int32]  # (p,)
+    targets: Floats  # (p,)
+    weights: Floats  # (p,)
+
+
+def stress(
+    latent: ArrayLike,
+    g: CsrGraph,
+    kernel: str | StationaryKernel,
+    n_observed: int = 1,
+    *,
+    weights: str = "precision",
+    max_iter: int = 60,
+    tolerance: float = 1e-6,
+) -> StressFit:
+    """Move a latent to the distances that the covariances of a graph ask for.
+
+    Parameters
+    ----------
+    latent : (n, m) array_like of float64
+        Start, in the units of the kernel.
+    g : CsrGraph
+        Connected graph of correlations. Pairs without an edge aim at their geodesic distance.
+    kernel : str or StationaryKernel
+        Kernel that turns correlations into distances.
+    n_observed : int
+        Number N of observed dimensions. It scales all precisions alike and leaves the latent.
+    weights : {"precision", "uniform"}
+        "precision" counts every edge by the sampling precision of its distance and other pairs
+        next to nothing; "uniform" counts all pairs alike (metric scaling of geodesics).
+    max_iter : int
+        Largest number of steps.
+    tolerance : float
+        Stop once a step takes off less than this share of the stress.
+
+    Returns
+    -------
+    StressFit
+        The latent and the stress of every step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph, kernels, refine
+    >>> z = np.linspace(0.0, 3.0, 10)[:, None]
+    >>> kernel = kernels.SquaredExponential()
+    >>> g = graph.threshold_graph(kernel.covariance((z - z.T) ** 2), 0.5)
+    >>> fit = refine.stress(z + 0.1 * np.sin(9.0 * z), g, kernel)
+    >>> bool(fit.history[-1] < 1e-3 * fit.history[0])
+    True
+    """
+    check_choice("weights", weights, ("precision", "uniform"))
+    check_integer("max_iter", max_iter, 0)
+    points = np.array(latent, dtype=np.float64, order="C")
+    if points.ndim != 2 or len(points) != g.n_nodes:
+        raise ValueError(
+            f"latent must have one row per node of the graph, got shape {points.shape} for "
+            f"{g.n_nodes} nodes; fit both to the same points"
+        )
+    pairs = _pairs(g, get(kernel), n_observed, weights)
+    centre = points.mean(axis=0)
+    points -= centre
+    solve = _Solver(pairs)
+    force, by_row = np.empty_like(points), np.empty(len(points))
+    before = points
+    history: list[float] = []
+    converged = False
+    while True:
+        _jit.stress.majorise(*pairs, points, force, by_row)
+        history.append(0.5 * float(by_row.sum()))
+        if len(history) > 1 and history[-2] - history[-1] <= tolerance * history[-2]:
+            converged = True
+            # Rounding may raise the last bits of a stress that has nowhere to go.
+            if history[-1] > history[-2]:
+                history[-1], points = history[-2], before
+            break
+        if len(history) > max_iter:
+            break
+        before, points = points, solve(force, points)
+    return StressFit(points + centre, np.array(history), len(history) - 1, converged)
+
+
+def distance_precision(
+    corr: ArrayLike, kernel: str | StationaryKernel, n_observed: int = 1
+) -> Floats:
+    """Inverse sampling variance of the distances that correlations stand for (paper, Eq. 11).
+
+    Parameters
+    ----------
+    corr : array_like of float64
+        Correlations in (0, 1], any shape.
+    kernel : str or StationaryKernel
+        Kernel that turns them into distances.
+    n_observed : int
+        Number N of observed dimensions.
+
+    Returns
+    -------
+    ndarray of float64
+        Precisions 4 d N f'(d)^2 / (1 - r^2)^2, the same shape; r = 1 counts as 1 - 1e-9.
+
+    Examples
+    --------
+    >>> from ikd_graph import refine
+    >>> far, near = refine.distance_precision([0.1, 0.9], "squared_exponential", 100)
+    >>> bool(near > 50.0 * far)
+    True
+    """
+    kernel = get(kernel)
+    values = np.minimum(np.asarray(corr, dtype=np.float64), _CLOSEST)
+    sq_dist = kernel.sq_distance(values)
+    return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
+
+
+def _pairs(g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str) -> _Pairs:
+    """Every pair that counts: edges, and geodesics between all points or from landmarks."""
+    n = g.n_nodes
+    lengths = geodesics.distance_lengths(g, kernel)
+    precision = np.zeros_like(g.weights)
+    walkable = g.weights > 0.0
+    if weights == "precision":
+        precision[walkable] = distance_precision(g.weights[walkable], kernel, n_observed)
+    else:
+        precision[walkable] = 1.0
+    typical = float(np.median(precision[walkable])) if walkable.any() else 1.0
+    np.minimum(precision, _HEAVIEST * typical, out=precision)
+    faint = typical if weights == "uniform" else FAINT * typical
+
+    near = np.repeat(np.arange(n), np.diff(g.indptr))
+    sources = np.arange(n) if n <= DENSE_LIMIT else _landmarks(lengths, min(N_LANDMARKS, n))
+    path = geodesics.shortest_distances(lengths, sources)
+    reached = np.isfinite(path) & (np.arange(n) != sources[:, None])
+    source, far = np.nonzero(reached)
+    left, right, target = sources[source], far, path[reached]
+    # Edges come first, so that unique keeps their own distance rather than a path's; pairs from
+    # landmarks are met from one end only and are mirrored here.
+    keys = np.concatenate([near * n + g.indices, left * n + right, right * n + left])
+    targets = np.concatenate([lengths.weights, target, target])
+    counts = np.concatenate([precision, np.full(2 * target.size, faint)])
+    usable = np.isfinite(targets)
+    keys, first = np.unique(keys[usable], return_index=True)
+    indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
+    indices = (keys % n).astype(np.int32)
+    return _Pairs(indptr, indices, targets[usable][first], counts[usable][first])
+
+
+def _landmarks(lengths: CsrGraph, count: int) -> NDArray[np.int64]:
+    """Points far from one another: each the farthest from those before it, along the graph."""
+    chosen = [int(np.argmax(np.diff(lengths.indptr)))]
+    gap = geodesics.shortest_distances(lengths, chosen)[0]
+    while len(chosen) < count:
+        chosen.append(int(np.argmax(np.where(np.isfinite(gap), gap, -1.0))))
+        gap = np.minimum(gap, geodesics.shortest_distances(lengths, chosen[-1:])[0])
+    return np.unique(np.array(chosen, dtype=np.int64))
+
+
+class _Solver:
+    """V Z = force for the weighted Laplacian V: factorised where small, else improved from Z.
+
+    Conjugate gradients that start at Z lower the quadratic above the stress with every step, so
+    that the stress cannot rise however early they end.
+    """
+
+    def __init__(self, pairs: _Pairs) -> None:
+        n = pairs.indptr.size - 1
+        links = sp.csr_array((pairs.weights, pairs.indices, pairs.indptr), shape=(n, n))
+        degree = np.asarray(links.sum(axis=1)).ravel()
+        self._degree = np.where(degree > 0.0, degree, 1.0)
+        self._laplacian = sp.csr_array(sp.diags_array(degree) - links)
+        self._factor = None
+        if n <= DENSE_LIMIT:
+            # The constant vector spans the null space; V + c 1 1^T is regular, the rest the same.
+            dense = self._laplacian.toarray() + degree.mean() / n
+            self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+
+    def __call__(self, force: Floats, points: Floats) -> Floats:
+        """Solve exactly, or take some steps towards the solution."""
+        if self._factor is not None:
+            return np.ascontiguousarray(cho_solve(self._factor, force, check_finite=False))
+        moved = points.copy()
+        residual = force - self._laplacian @ moved
+        scaled = residual / self._degree[:, None]
+        direction = scaled.copy()
+        energy = (residual * scaled).sum(axis=0)
+        for _ in range(_CG_STEPS):
+            if not (energy > 0.0).any():
+                break
+            image = self._laplacian @ direction
+            curvature = (direction * image).sum(axis=0)
+            step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0.0)
+            moved += step * direction
+            residual -= step * image
+            scaled = residual / self._degree[:, None]
+            fresh = (residual * scaled).sum(axis=0)
+            ratio = np.divide(fresh, energy, out=np.zeros_like(energy), where=energy > 0.0)
+            direction = scaled + ratio * direction
+            energy = fresh
+        return moved

@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from ikd_graph import _jit, graph, kernels, refine
+from ikd_graph.refine import majorize
+
+KERNELS = [kernels.get(name) for name in kernels.KERNELS]
+
+
+def naive_majorise(targets, weights, points):
+    """Force and stress of every row, from dense targets and weights."""
+    force, stress = np.zeros_like(points), np.zeros(len(points))
+    for i in range(len(points)):
+        for j in range(len(points)):
+            gap = points[i] - points[j]
+            distance = np.sqrt((gap**2).sum())
+            stress[i] += weights[i, j] * (distance - targets[i, j]) ** 2
+            if distance > 0.0:
+                force[i] += weights[i, j] * targets[i, j] * gap / distance
+    return force, stress
+
+
+def noisy_problem(seed, n=40, m=2, noise=0.02):
+    rng = np.random.default_rng(seed)
+    latent = rng.uniform(-1.5, 1.5, (n, m))
+    corr = kernels.SquaredExponential().covariance(cdist(latent, latent, "sqeuclidean"))
+    corr += noise * rng.standard_normal((n, n))
+    corr = np.clip(0.5 * (corr + corr.T), -0.9, 0.999)
+    np.fill_diagonal(corr, 1.0)
+    g = graph.union(graph.threshold_graph(corr, 0.4), graph.neighbor_graph(corr, 6))
+    return latent, graph.join_components(g, corr).graph
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_pass_over_the_pairs_agrees_with_the_naive_twin(seed):
+    rng = np.random.default_rng(seed)
+    n = 12
+    points = rng.standard_normal((n, 3))
+    points[1] = points[0]
+    targets, weights = rng.uniform(0.1, 2.0, (2, n, n))
+    np.fill_diagonal(weights, 0.0)
+    indptr = np.arange(n + 1) * n
+    indices = np.tile(np.arange(n, dtype=np.int32), n)
+    force, stress = np.empty_like(points), np.empty(n)
+    _jit.stress.majorise(indptr, indices, targets.ravel(), weights.ravel(), points, force, stress)
+    wanted_force, wanted_stress = naive_majorise(targets, weights, points)
+    np.testing.assert_allclose(force, wanted_force, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(stress, wanted_stress, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", ["precision", "uniform"])
+@pytest.mark.parametrize("dense_limit", [2000, 10])
+@pytest.mark.parametrize("seed", range(3))
+def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
+    monkeypatch.setattr(majorize, "DENSE_LIMIT", dense_limit)
+    latent, g = noisy_problem(seed)
+    start = latent + 0.3 * np.random.default_rng(seed).standard_normal(latent.shape)
+    fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=40)
+    assert (np.diff(fit.history) <= 0.0).all()
+    assert fit.history[-1] < 0.7 * fit.history[0]
+    assert fit.history.size == fit.n_iter + 1
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("dense_limit", [2000, 10])
+def test_exact_distances_stay_where_they_are(kernel, dense_limit, monkeypatch):
+    monkeypatch.setattr(majorize, "DENSE_LIMIT", dense_limit)
+    # On a line the geodesics along the graph are exact too.
+    latent = np.sort(np.random.default_rng(1).uniform(-2.0, 2.0, 30))[:, None] + 7.0
+    corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    g = graph.union(graph.threshold_graph(corr, 0.4), graph.neighbor_graph(corr, 3))
+    g = graph.join_components(g, corr).graph
+    fit = refine.stress(latent, g, kernel, 50)
+    assert fit.converged
+    np.testing.assert_allclose(fit.latent, latent, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_precision_weights_bring_a_latent_nearer_to_the_truth(seed):
+    latent, g = noisy_problem(seed)
+    start = latent + 0.2 * np.random.default_rng(seed).standard_normal(latent.shape)
+
+    def miss(points):
+        return np.abs(cdist(points, points) - cdist(latent, latent)).mean()
+
+    fit = refine.stress(start, g, "squared_exponential", 100)
+    assert miss(fit.latent) < 0.5 * miss(start)
+
+
+def test_sparse_and_dense_pairs_reach_the_same_stress(monkeypatch):
+    latent, g = noisy_problem(4)
+    start = latent + 0.1 * np.random.default_rng(4).standard_normal(latent.shape)
+    dense = refine.stress(start, g, "squared_exponential", 100, max_iter=300)
+    monkeypatch.setattr(majorize, "DENSE_LIMIT", 10)
+    monkeypatch.setattr(majorize, "N_LANDMARKS", len(latent))
+    sparse = refine.stress(start, g, "squared_exponential", 100, max_iter=300)
+    assert sparse.history[0] == pytest.approx(dense.history[0], rel=1e-9)
+    assert sparse.history[-1] == pytest.approx(dense.history[-1], rel=1e-2)
+
+
+def test_the_number_of_observed_dimensions_leaves_the_latent():
+    latent, g = noisy_problem(5)
+    few = refine.stress(latent, g, "matern", 10)
+    many = refine.stress(latent, g, "matern", 10_000)
+    np.testing.assert_allclose(few.latent, many.latent, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_distance_precision_agrees_with_simulated_correlations(kernel):
+    rng = np.random.default_rng(6)
+    n_observed, true = 500, 0.6
+    pair = rng.multivariate_normal([0.0, 0.0], [[1.0, true], [true, 1.0]], (2000, n_observed))
+    centred = pair - pair.mean(axis=1, keepdims=True)
+    spread = np.sqrt((centred**2).sum(axis=1))
+    found = (centred[..., 0] * centred[..., 1]).sum(axis=1) / spread.prod(axis=1)
+    distances = np.sqrt(kernel.sq_distance(found))
+    precision = refine.distance_precision(true, kernel, n_observed)
+    assert 1.0 / distances.var() == pytest.approx(float(precision), rel=0.12)
+
+
+def test_duplicates_and_zero_steps_are_no_obstacle():
+    latent, g = noisy_problem(7)
+    g.weights[:2] = 1.0
+    latent[1] = latent[0]
+    assert np.isfinite(refine.stress(latent, g, "gamma_exponential", 100).latent).all()
+    fit = refine.stress(latent, g, "gamma_exponential", 100, max_iter=0)
+    assert fit.n_iter == 0
+    assert not fit.converged
+    np.testing.assert_allclose(fit.latent, latent, atol=1e-14)
+
+
+def test_what_does_not_fit_is_refused():
+    latent, g = noisy_problem(8)
+    with pytest.raises(ValueError, match="weights must be one of"):
+        refine.stress(latent, g, "matern", 10, weights="none")
+    with pytest.raises(ValueError, match="one row per node"):
+        refine.stress(latent[:-1], g, "matern", 10)
