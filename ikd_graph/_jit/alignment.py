@@ -143,9 +143,12 @@ def nearest_rotation(cross, scale, rotation):
         Filled with Q.
     """
     m = cross.shape[0]
-    rotation[:, :] = 0.0
+    guide = np.zeros((m, m))
+    for i in range(m):
+        guide[i, i] = 1.0
+        for j in range(m):
+            rotation[i, j] = 0.0
     rank = add_partial_isometry(cross, 1e-13 * scale, rotation)
-    guide = np.eye(m)
     rest = np.empty((m, m))
     attempt = 0
     while rank < m and attempt < 8:
@@ -184,8 +187,9 @@ def fit_rigid(source, target, weights, rotation, translation):
         for k in range(m):
             mean_source[k] += weights[i] * source[i, k]
             mean_target[k] += weights[i] * target[i, k]
-    mean_source /= mass
-    mean_target /= mass
+    for k in range(m):
+        mean_source[k] /= mass
+        mean_target[k] /= mass
     cross = np.zeros((m, m))
     size_source, size_target = 0.0, 0.0
     for i in range(n):
@@ -265,8 +269,9 @@ def average_proposals(point_starts, entry_at, weights, proposals, points):
     for point in numba.prange(points.shape[0]):
         start, stop = point_starts[point], point_starts[point + 1]
         if stop > start:
-            points[point] = 0.0
             mass = 0.0
+            for j in range(points.shape[1]):
+                points[point, j] = 0.0
             for k in range(start, stop):
                 mass += weights[entry_at[k]]
                 for j in range(points.shape[1]):

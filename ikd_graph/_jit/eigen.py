@@ -34,7 +34,8 @@ def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
     """
     n = members.size
     n_missing = 0
-    spread[:] = 0.0
+    for i in range(n):
+        spread[i] = 0.0
     for i in range(n):
         pairs[i, i] = 0.0
         start = indptr[members[i]]
@@ -111,7 +112,9 @@ def to_gram(sq_dist, reference):
             offset[i] = total / n
             shift += offset[i] / n
     else:
-        offset[:] = sq_dist[extreme_point(sq_dist, reference == 2)]
+        point = extreme_point(sq_dist, reference == 2)
+        for i in range(n):
+            offset[i] = sq_dist[point, i]
     for i in range(n):
         for j in range(n):
             sq_dist[i, j] = 0.5 * (offset[i] + offset[j] - sq_dist[i, j] - shift)
@@ -153,7 +156,8 @@ def leading_coordinates(gram, out, values, shares):
         if k < 0 or spectrum[k] <= floor:
             n_clipped += 1 if k >= 0 and spectrum[k] < -floor else 0
             values[m] = 0.0
-            out[:, m] = 0.0
+            for i in range(n):
+                out[i, m] = 0.0
             continue
         values[m] = spectrum[k]
         kept += values[m] * values[m]

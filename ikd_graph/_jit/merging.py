@@ -23,7 +23,8 @@ def count_shared(state, block, row):
     row : (n_blocks,) int32
         Filled with the number of shared points, by name.
     """
-    row[:] = 0
+    for other in range(row.size):
+        row[other] = 0
     entry = state.first[block]
     while entry >= 0:
         point = state.members[entry]
@@ -197,7 +198,8 @@ def absorb(state, big, small, rotation, translation, row):
             start = state.point_starts[point]
             for k in range(start, start + state.n_at[point]):
                 row[state.name[state.owner[state.entry_at[k]]]] += 1
-            state.coordinates[entry] = moved
+            for j in range(m):
+                state.coordinates[entry, j] = moved[j]
             state.owner[entry] = big
             state.following[entry] = -1
             state.following[state.last[big]] = entry

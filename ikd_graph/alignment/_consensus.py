@@ -102,10 +102,10 @@ def merge_global(
     greedy = merge_pairs(solved, n_points)
     points, anchor, n_weak = greedy.coordinates, None, greedy.n_weak
     if start is not None:
-        points = np.array(start, dtype=np.float64, order="C")
-        check_same_shape("start", points, "the coordinates", greedy.coordinates)
-        check_finite("start", points)
-        anchor = points if greedy.n_weak or greedy.labels.any() else None
+        points = frame = np.array(start, dtype=np.float64, order="C")
+        check_same_shape("start", frame, "the coordinates", greedy.coordinates)
+        check_finite("start", frame)
+        anchor = frame if greedy.n_weak or greedy.labels.any() else None
         n_weak = 0
     elif n_weak:
         warn_weak(greedy, stacklevel=3)
@@ -117,6 +117,9 @@ def merge_global(
     objective, residuals = consensus.fit_of(points)
     if start is None:
         points = centred(points, greedy.labels)
+    else:
+        # Blocks do not mind where all of it lies: bring it back to where the start was.
+        points = place_groups(points, np.zeros(n_points, dtype=np.int64), frame)
     return greedy._replace(
         coordinates=points,
         residuals=residuals,

@@ -1,0 +1,452 @@
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_alignment import naive_merge, naive_rigid, naive_round, ragged
+from scipy.linalg import orthogonal_procrustes
+from scipy.sparse.csgraph import dijkstra
+
+from ikd_graph import alignment, blocks, graph, kernels
+from ikd_graph._records import Blocks, SolvedBlocks
+from ikd_graph._threads import limit_threads
+
+SE = kernels.SquaredExponential()
+
+
+def random_orthogonal(rng, size, reflect=False):
+    q, r = np.linalg.qr(rng.normal(size=(size, size)))
+    q *= np.sign(np.diag(r))
+    if (np.linalg.det(q) < 0) != reflect:
+        q[:, 0] *= -1.0
+    return q
+
+
+def solved_from(sets, coordinates, precision=None):
+    """Blocks with given coordinates, as if they had been solved."""
+    indptr, members = ragged(sets)
+    n_blocks, size = len(sets), coordinates[0].shape[1]
+    return SolvedBlocks(
+        blocks=Blocks(indptr, members),
+        coordinates=np.concatenate(coordinates),
+        precision=np.ones(members.size) if precision is None else precision,
+        eigenvalues=np.ones((n_blocks, size)),
+        explained_variance_ratio=np.ones(n_blocks),
+        negative_mass=np.zeros(n_blocks),
+        n_clipped=0,
+    )
+
+
+def random_blocks(seed, n_points, size, n_blocks, smallest, largest, noise):
+    """Noisy views of one latent, each moved rigidly."""
+    rng = np.random.default_rng(seed)
+    latent = rng.normal(size=(n_points, size))
+    sets, views = [], []
+    for _ in range(n_blocks):
+        nodes = np.sort(rng.choice(n_points, rng.integers(smallest, largest + 1), replace=False))
+        view = latent[nodes] + noise * rng.normal(size=(nodes.size, size))
+        sets.append(nodes)
+        views.append(view @ random_orthogonal(rng, size, bool(rng.integers(2))) + rng.normal())
+    return latent, sets, views
+
+
+def rigid_r2(true, estimate):
+    move = alignment.rigid_fit(estimate, true)
+    rest = ((estimate @ move.rotation + move.translation - true) ** 2).sum()
+    return 1.0 - rest / ((true - true.mean(axis=0)) ** 2).sum()
+
+
+def geodesic_latent(corr, mask, size):
+    lengths = np.where(mask, np.sqrt(SE.sq_distance(np.clip(corr, 1e-12, 1.0))), np.inf)
+    lengths[~np.isfinite(lengths)] = 0.0
+    sq_dist = dijkstra(lengths) ** 2
+    sq_dist -= sq_dist.mean(axis=0) + sq_dist.mean(axis=1)[:, None] - sq_dist.mean()
+    values, vectors = np.linalg.eigh(-0.5 * sq_dist)
+    return vectors[:, -size:] * np.sqrt(np.clip(values[-size:], 0.0, None))
+
+
+def sample(seed, n=60, n_observed=300, size=2, width=4.0, floor=0.3):
+    """A noisy covariance of a random latent with its threshold graph, connected by neighbours."""
+    rng = np.random.default_rng(seed)
+    latent = width * rng.uniform(size=(n, size))
+    cov = SE.covariance(((latent[:, None] - latent) ** 2).sum(axis=-1))
+    data = np.linalg.cholesky(cov + 1e-9 * np.eye(n)) @ rng.normal(size=(n, n_observed))
+    corr = np.clip(np.corrcoef(data), 1e-3, 1.0)
+    np.fill_diagonal(corr, -1.0)
+    near = corr >= np.sort(corr, axis=1)[:, -6, None]
+    mask = (corr > floor) | near | near.T
+    np.fill_diagonal(corr, 1.0)
+    assert nx.is_connected(nx.from_numpy_array(mask))
+    corr = np.where(mask, corr, 0.0)
+    return latent, graph.threshold_graph(corr, 1e-4), corr, mask
+
+
+def all_cliques(mask):
+    plain = mask.copy()
+    np.fill_diagonal(plain, False)
+    return Blocks(*ragged(sorted(sorted(c) for c in nx.find_cliques(nx.from_numpy_array(plain)))))
+
+
+def merge_quietly(solved, n_points):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return alignment.merge_greedy(solved, n_points)
+
+
+# One rigid fit
+
+
+@pytest.mark.parametrize("reflect", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_motions_and_reflections_are_recovered(seed, size, reflect):
+    rng = np.random.default_rng(seed)
+    source = rng.normal(size=(size + 1 + 5 * seed, size))
+    rotation, shift = random_orthogonal(rng, size, reflect), rng.normal(size=size)
+    move = alignment.rigid_fit(
+        source, source @ rotation + shift, rng.uniform(0.1, 2.0, len(source))
+    )
+    np.testing.assert_allclose(move.rotation, rotation, atol=1e-10)
+    np.testing.assert_allclose(move.translation, shift, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noisy_fits_agree_with_scipy_and_with_the_naive_twin(seed):
+    rng = np.random.default_rng(seed)
+    source, target = rng.normal(size=(2, 12, 4))
+    move = alignment.rigid_fit(source, target)
+    centred = source - source.mean(axis=0), target - target.mean(axis=0)
+    np.testing.assert_allclose(move.rotation, orthogonal_procrustes(*centred)[0], atol=1e-10)
+    weights = rng.uniform(size=12)
+    rotation, shift = naive_rigid(source, target, weights)
+    move = alignment.rigid_fit(source, target, weights)
+    np.testing.assert_allclose(move.rotation, rotation, atol=1e-6)
+    np.testing.assert_allclose(move.translation, shift, atol=1e-6)
+
+
+def test_points_of_weight_zero_do_not_count():
+    rng = np.random.default_rng(0)
+    source, rotation = rng.normal(size=(8, 3)), random_orthogonal(rng, 3)
+    target = source @ rotation
+    target[5:] += 10.0
+    weights = np.repeat([1.0, 0.0], [5, 3])
+    move = alignment.rigid_fit(source, target, weights)
+    np.testing.assert_allclose(move.rotation, rotation, atol=1e-10)
+
+
+@given(
+    st.integers(0, 10_000),
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 1e-8, 1.0, 1e8]),
+)
+@settings(deadline=None, max_examples=40)
+def test_any_set_of_points_gets_an_orthogonal_matrix_and_the_best_one(seed, n, size, scale):
+    rng = np.random.default_rng(seed)
+    rank = int(rng.integers(0, size + 1))
+    source = scale * rng.normal(size=(n, rank)) @ rng.normal(size=(rank, size))
+    rotation = random_orthogonal(rng, size, bool(seed % 2))
+    move = alignment.rigid_fit(source, source @ rotation + 1.0)
+    np.testing.assert_allclose(move.rotation @ move.rotation.T, np.eye(size), atol=1e-12)
+    placed = source @ move.rotation + move.translation
+    np.testing.assert_allclose(placed, source @ rotation + 1.0, atol=1e-7 * max(scale, 1.0))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_directions_without_points_are_not_turned(n):
+    source = np.zeros((n, 4))
+    source[:, 1] = np.arange(n)
+    move = alignment.rigid_fit(source, source + 3.0)
+    np.testing.assert_allclose(move.rotation, np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(move.translation, 3.0)
+
+
+def test_a_line_turned_by_a_right_angle_is_followed():
+    line = np.column_stack([np.arange(3.0), np.zeros(3)])
+    move = alignment.rigid_fit(line, line[:, ::-1])
+    np.testing.assert_allclose(line @ move.rotation + move.translation, line[:, ::-1], atol=1e-12)
+    np.testing.assert_allclose(abs(move.rotation), [[0.0, 1.0], [1.0, 0.0]], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "weights", "message"),
+    [
+        (np.ones((3, 2)), np.ones((2, 2)), None, r"source must be a table .* got \(3, 2\)"),
+        (np.ones(3), np.ones(3), None, "source must be a table"),
+        (np.full((3, 2), np.nan), np.ones((3, 2)), None, "source must"),
+        (np.ones((3, 2)), np.full((3, 2), np.inf), None, "target must"),
+        (np.ones((3, 2)), np.ones((3, 2)), [1.0, 1.0], r"one value for each of 3 points"),
+        (np.ones((3, 2)), np.ones((3, 2)), [1.0, -1.0, 1.0], "weights must be finite, >= 0"),
+        (np.ones((3, 2)), np.ones((3, 2)), [0.0, 0.0, 0.0], "not all zero"),
+    ],
+)
+def test_points_that_cannot_be_fitted_are_refused(source, target, weights, message):
+    with pytest.raises(ValueError, match=message):
+        alignment.rigid_fit(source, target, weights)
+
+
+def test_groups_are_moved_rigidly_onto_a_frame():
+    rng = np.random.default_rng(0)
+    frame = rng.normal(size=(20, 3))
+    labels = np.arange(20) % 3
+    points = frame.copy()
+    for label in range(3):
+        points[labels == label] = points[labels == label] @ random_orthogonal(rng, 3) + label
+    np.testing.assert_allclose(alignment.place_groups(points, labels, frame), frame, atol=1e-10)
+
+
+# Greedy merging
+
+
+@pytest.mark.parametrize(
+    ("n_points", "size", "n_blocks", "smallest", "largest"),
+    [
+        (12, 1, 6, 2, 5),
+        (30, 2, 25, 4, 12),
+        (40, 3, 12, 8, 30),
+        (60, 2, 150, 4, 7),  # more blocks than rows of overlaps that are kept
+        (60, 2, 10, 1, 4),  # tiny overlaps, blocks apart, points in none
+    ],
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_greedy_merging_agrees_with_the_naive_twin(
+    n_points, size, n_blocks, smallest, largest, seed
+):
+    _, sets, views = random_blocks(seed, n_points, size, n_blocks, smallest, largest, 0.05)
+    merged = merge_quietly(solved_from(sets, views), n_points)
+    groups, order = naive_merge(sets, views, n_points)
+    assert [tuple(row) for row in merged.order] == order
+    assert merged.n_weak == sum(overlap <= size for *_, overlap in order)
+    for group in groups:
+        nodes = sorted(group)
+        expected = np.array([group[p] for p in nodes])
+        assert np.unique(merged.labels[nodes]).size == 1
+        np.testing.assert_allclose(
+            merged.coordinates[nodes], expected - expected.mean(axis=0), atol=1e-6
+        )
+    covered = np.unique(np.concatenate(sets)).size
+    assert merged.labels.max() + 1 == len(groups) + n_points - covered
+
+
+KERNELS = [
+    SE,
+    kernels.RationalQuadratic(alpha=1.0),
+    kernels.GammaExponential(gamma=1.0),
+    kernels.Matern(nu=0.5),
+    kernels.Matern(nu=1.5),
+    kernels.Matern(nu=2.5),
+    kernels.Matern(nu=0.8),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize(("n", "size"), [(60, 1), (120, 2), (200, 3)])
+def test_an_exact_covariance_returns_the_latent(kernel, n, size):
+    rng = np.random.default_rng(n)
+    latent = rng.uniform(size=(n, size))
+    sq_dist = ((latent[:, None] - latent) ** 2).sum(axis=-1)
+    reach = {1: 0.2, 2: 0.35, 3: 0.6}[size]
+    corr = kernel.covariance(sq_dist)
+    g = graph.threshold_graph(corr, float(kernel.covariance(reach**2)))
+    # Around every point its neighbours that are neighbours of one another.
+    sets = set()
+    for i in range(n):
+        clique = [i]
+        for j in np.argsort(sq_dist[i], kind="stable")[1:]:
+            if sq_dist[j, clique].max() < reach**2:
+                clique.append(int(j))
+        sets.add(tuple(sorted(clique)))
+    solved = blocks.solve(g, Blocks(*ragged(sorted(sets))), kernel, size)
+    greedy = alignment.merge_greedy(solved, n)
+    assert rigid_r2(latent, greedy.coordinates) > 1.0 - 1e-6
+    assert greedy.residuals.max() < 1e-4
+    start = latent + 0.1 * rng.normal(size=latent.shape)
+    for merged in (
+        alignment.merge_global(solved, n),
+        alignment.merge_global(solved, n, start=start),
+    ):
+        assert rigid_r2(latent, merged.coordinates) > 1.0 - 1e-6
+        assert merged.converged
+
+
+def test_one_block_is_returned_as_it_is():
+    rng = np.random.default_rng(0)
+    view = rng.normal(size=(5, 2))
+    solved = solved_from([range(5)], [view])
+    for merged in (alignment.merge_greedy(solved, 5), alignment.merge_global(solved, 5)):
+        np.testing.assert_allclose(merged.coordinates, view - view.mean(axis=0), atol=1e-12)
+        assert merged.order.shape == (0, 3)
+        assert merged.objective < 1e-25
+
+
+def test_without_blocks_every_point_is_apart():
+    solved = solved_from([[0]], [np.zeros((1, 2))])
+    empty = solved._replace(
+        blocks=Blocks(*ragged([])), coordinates=np.zeros((0, 2)), precision=np.zeros(0)
+    )
+    start = np.arange(6.0).reshape(3, 2)
+    assert alignment.merge_greedy(empty, 3).labels.tolist() == [0, 1, 2]
+    merged = alignment.merge_global(empty, 3, start=start)
+    np.testing.assert_allclose(merged.coordinates, start, atol=1e-12)
+
+
+def test_blocks_that_share_no_point_stay_apart_and_keep_their_shape():
+    rng = np.random.default_rng(0)
+    views = [rng.normal(size=(4, 2)), rng.normal(size=(5, 2))]
+    solved = solved_from([range(4), range(5, 10)], views)
+    merged = alignment.merge_greedy(solved, 10)
+    assert merged.labels.tolist() == [0, 0, 0, 0, 1, 2, 2, 2, 2, 2]
+    np.testing.assert_allclose(merged.coordinates[:4], views[0] - views[0].mean(axis=0))
+    np.testing.assert_allclose(merged.coordinates[4], 0.0)
+    start = rng.normal(size=(10, 2))
+    placed = alignment.merge_global(solved, 10, start=start)
+    assert rigid_r2(views[1], placed.coordinates[5:]) > 1.0 - 1e-4
+    # Each lies where the start has it.
+    gap = placed.coordinates[5:].mean(axis=0) - placed.coordinates[:4].mean(axis=0)
+    np.testing.assert_allclose(gap, start[5:].mean(axis=0) - start[:4].mean(axis=0), atol=0.05)
+
+
+def test_blocks_hinged_on_few_points_are_merged_with_a_warning():
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(8, 2))
+    solved = solved_from([range(5), range(3, 8)], [latent[:5], latent[3:]])
+    with pytest.warns(UserWarning, match="1 of 1 mergers of blocks rest on fewer than 3 shared"):
+        merged = alignment.merge_greedy(solved, 8)
+    assert merged.n_weak == 1
+    assert merged.order.tolist() == [[0, 1, 2]]
+    np.testing.assert_allclose(np.ptp(merged.labels), 0)
+    np.testing.assert_allclose(rigid_r2(latent, merged.coordinates), 1.0)
+    with pytest.warns(UserWarning, match="fewer than 3 shared"):
+        alignment.merge_global(solved, 8)
+
+
+def test_a_start_settles_what_hinged_blocks_leave_open():
+    rng = np.random.default_rng(1)
+    latent = rng.normal(size=(9, 2))
+    turned = latent[4:] @ random_orthogonal(rng, 2, reflect=True)
+    solved = solved_from([range(5), range(4, 9)], [latent[:5], turned])
+    rough = latent + 0.02 * rng.normal(size=latent.shape)
+    merged = alignment.merge_global(solved, 9, start=rough)
+    assert merged.n_weak == 0
+    assert rigid_r2(latent, merged.coordinates) > 0.995
+    assert rigid_r2(latent, merge_quietly(solved, 9).coordinates) < 0.95
+
+
+def test_residuals_show_where_blocks_disagree():
+    latent, sets, views = random_blocks(0, 30, 2, 20, 8, 12, 0.0)
+    odd = sets[3][2]
+    views[3][2] += 1.0
+    solved = solved_from(sets, views)
+    for merged in (alignment.merge_greedy(solved, 30), alignment.merge_global(solved, 30)):
+        assert merged.residuals.argmax() == odd
+        assert merged.residuals[odd] > 5.0 * np.median(merged.residuals)
+        assert rigid_r2(latent, merged.coordinates) > 0.99
+
+
+# Global merging
+
+
+def test_rounds_reach_the_fixed_point_of_the_naive_round():
+    latent, sets, views = random_blocks(0, 25, 2, 15, 5, 9, 0.1)
+    rng = np.random.default_rng(0)
+    precision = rng.uniform(0.5, 2.0, sum(map(len, sets)))
+    solved = solved_from(sets, views, precision)
+    merged = alignment.merge_global(solved, 25, start=latent, tolerance=1e-13, max_rounds=3000)
+    assert merged.converged
+    weights = np.sqrt(precision) / np.sqrt(precision).sum()
+    weights = np.split(weights, solved.blocks.indptr[1:-1])
+    loss, again = naive_round(sets, views, weights, merged.coordinates)
+    assert loss == pytest.approx(merged.objective)
+    np.testing.assert_allclose(again, merged.coordinates, atol=1e-5)
+
+
+@pytest.mark.parametrize("weighting", ["precision", "uniform"])
+def test_the_objective_never_rises_and_is_not_above_greedy(weighting):
+    _, g, corr, mask = sample(1)
+    solved = blocks.solve(g, all_cliques(mask), SE, 2)
+    start = geodesic_latent(corr, mask, 2)
+    losses = []
+    for max_rounds in (1, 2, 3, 5, 8, 13, 21, 34, 55):
+        merged = alignment.merge_global(
+            solved, 60, start=start, weighting=weighting, max_rounds=max_rounds, tolerance=1e-9
+        )
+        assert merged.n_rounds <= max_rounds
+        losses.append(merged.objective)
+    assert (np.diff(losses) <= 1e-12).all()
+    if weighting == "uniform":
+        greedy = merge_quietly(solved, 60)
+        assert losses[-1] < greedy.objective
+        assert alignment.merge_global(solved, 60, weighting=weighting).objective < greedy.objective
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_global_merging_from_a_geodesic_start_beats_greedy_on_noisy_data(seed):
+    latent, g, corr, mask = sample(seed, n=80, n_observed=100, floor=0.45)
+    solved = blocks.solve(g, all_cliques(mask), SE, 2)
+    merged = alignment.merge_global(solved, 80, start=geodesic_latent(corr, mask, 2))
+    assert rigid_r2(latent, merged.coordinates) > rigid_r2(
+        latent, merge_quietly(solved, 80).coordinates
+    )
+    assert rigid_r2(latent, merged.coordinates) > 0.95
+
+
+def test_few_rounds_are_reported_as_not_converged():
+    _, sets, views = random_blocks(0, 25, 2, 15, 5, 9, 0.3)
+    merged = alignment.merge_global(solved_from(sets, views), 25, max_rounds=2)
+    assert not merged.converged
+    assert merged.n_rounds == 2
+
+
+def test_one_and_two_threads_give_the_same_bits():
+    _, g, corr, mask = sample(2, n=100)
+    start = geodesic_latent(corr, mask, 2)
+    outcomes = []
+    for n_jobs in (1, 2):
+        with limit_threads(n_jobs):
+            solved = blocks.solve(g, all_cliques(mask), SE, 2)
+            outcomes.append(
+                [merge_quietly(solved, 100), alignment.merge_global(solved, 100, start=start)]
+            )
+    for one, two in zip(*outcomes, strict=True):
+        for left, right in zip(one, two, strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_permuted_rows_give_the_same_latent_permuted(seed):
+    _, _, corr, mask = sample(seed)
+    order = np.random.default_rng(seed).permutation(60)
+    moved, moved_mask = corr[np.ix_(order, order)], mask[np.ix_(order, order)]
+    start = geodesic_latent(corr, mask, 2)
+    merged = []
+    for c, m, s in ((corr, mask, start), (moved, moved_mask, start[order])):
+        solved = blocks.solve(graph.threshold_graph(c, 1e-4), all_cliques(m), SE, 2)
+        merged.append(alignment.merge_global(solved, 60, start=s, tolerance=1e-12, max_rounds=5000))
+    # The lower of two starts leads on; ties of the greedy one depend on the order of rows.
+    assert rigid_r2(merged[0].coordinates[order], merged[1].coordinates) > 1.0 - 1e-5
+    np.testing.assert_allclose(merged[0].residuals[order], merged[1].residuals, atol=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"start": np.zeros((5, 3))}, r"start must be a table .* got \(5, 3\) and \(5, 2\)"),
+        ({"start": np.full((5, 2), np.nan)}, "start must"),
+        ({"weighting": "equal"}, "weighting must be one of 'precision', 'uniform'"),
+        ({"max_rounds": 0}, "max_rounds must be an integer at least 1, got 0"),
+        ({"tolerance": -1.0}, "tolerance must be positive"),
+        ({"n_points": 4}, r"points from 0 to n_points - 1 = 3, got 0 to 4"),
+    ],
+)
+def test_bad_parameters_are_refused(changed, message):
+    solved = solved_from([range(5)], [np.random.default_rng(0).normal(size=(5, 2))])
+    with pytest.raises(ValueError, match=message):
+        alignment.merge_global(**({"solved": solved, "n_points": 5} | changed))
+
+
+def test_an_empty_block_is_refused():
+    solved = solved_from([[0, 1], []], [np.zeros((2, 2)), np.zeros((0, 2))])
+    with pytest.raises(ValueError, match=r"at least one point each, got 1 empty: 1;"):
+        alignment.merge_greedy(solved, 2)

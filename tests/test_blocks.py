@@ -1,0 +1,161 @@
+import networkx as nx
+import numpy as np
+import pytest
+from reference_alignment import naive_latent, ragged
+
+from ikd_graph import blocks, graph, kernels
+from ikd_graph._records import Blocks
+from ikd_graph._threads import limit_threads
+
+SE = kernels.SquaredExponential()
+
+
+def sample_correlation(seed, n=40, n_observed=150, size=3):
+    rng = np.random.default_rng(seed)
+    latent = rng.normal(size=(n, size))
+    cov = SE.covariance(((latent[:, None] - latent) ** 2).sum(axis=-1) / 3.0)
+    data = np.linalg.cholesky(cov + 1e-9 * np.eye(n)) @ rng.normal(size=(n, n_observed))
+    return np.clip(np.corrcoef(data), -1.0, 1.0)
+
+
+def cliques_above(corr, floor):
+    mask = corr > floor
+    np.fill_diagonal(mask, False)
+    return sorted(sorted(c) for c in nx.find_cliques(nx.from_numpy_array(mask)))
+
+
+def two_points(corr):
+    g = graph.threshold_graph(np.array([[1.0, corr], [corr, 1.0]]), 0.1)
+    return g, Blocks(*ragged([[0, 1]]))
+
+
+@pytest.mark.parametrize("reference", blocks.REFERENCES)
+@pytest.mark.parametrize("kernel", [SE, kernels.Matern(nu=1.5, length_scale=2.0)])
+def test_every_clique_gets_the_latent_of_the_naive_twin(reference, kernel):
+    corr = sample_correlation(0)
+    sets = cliques_above(corr, 0.3)
+    solved = blocks.solve(
+        graph.threshold_graph(corr, 0.3), Blocks(*ragged(sets)), kernel, 3, reference
+    )
+    clipped = 0
+    for k, nodes in enumerate(sets):
+        rows = slice(*solved.blocks.indptr[k : k + 2])
+        sq_dist = kernel.sq_distance(np.clip(corr[np.ix_(nodes, nodes)], 0.0, 1.0))
+        np.fill_diagonal(sq_dist, 0.0)
+        latent, values = naive_latent(sq_dist, 3, reference)
+        np.testing.assert_allclose(solved.coordinates[rows], latent, atol=1e-8)
+        used = np.clip(np.append(values, np.zeros(3))[:3], 0.0, None)
+        np.testing.assert_allclose(solved.eigenvalues[k], used, atol=1e-9)
+        total = (values**2).sum()
+        if total > 0:
+            share, mass = (used**2).sum() / total, (values[values < 0] ** 2).sum() / total
+            np.testing.assert_allclose(solved.explained_variance_ratio[k], share, atol=1e-9)
+            np.testing.assert_allclose(solved.negative_mass[k], mass, atol=1e-9)
+        clipped += int((values[:3] < -1e-12 * abs(values).max()).sum())
+    assert solved.n_clipped == clipped
+
+
+def test_the_precision_is_the_inverse_mean_variance_of_the_distances_of_a_point():
+    corr = sample_correlation(1)
+    kernel = kernels.RationalQuadratic(alpha=1.5)
+    sets = [c for c in cliques_above(corr, 0.4) if len(c) > 2]
+    solved = blocks.solve(graph.threshold_graph(corr, 0.4), Blocks(*ragged(sets)), kernel, 2)
+    for k, nodes in enumerate(sets[:5]):
+        for i, a in enumerate(nodes):
+            variances = []
+            for b in nodes:
+                if a != b:
+                    r, step = corr[a, b], 1e-6
+                    # The slope of the distance in r by differences, no kernel derivative.
+                    ends = np.sqrt(kernel.sq_distance(np.array([r + step, r - step])))
+                    variances.append((1 - r * r) ** 2 * ((ends[0] - ends[1]) / (2 * step)) ** 2)
+            expected = 1.0 / np.mean(variances)
+            assert solved.precision[solved.blocks.indptr[k] + i] == pytest.approx(
+                expected, rel=1e-4
+            )
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 5])
+def test_a_clique_of_two_points_lies_on_a_line_and_the_rest_is_zero(n_components):
+    solved = blocks.solve(*two_points(np.exp(-2.0)), SE, n_components)
+    np.testing.assert_allclose(abs(solved.coordinates[:, 0]), 1.0)
+    assert np.ptp(solved.coordinates[:, 0]) == pytest.approx(2.0)
+    assert not solved.coordinates[:, 1:].any()
+
+
+def test_a_point_alone_is_at_the_origin():
+    g, _ = two_points(0.5)
+    solved = blocks.solve(g, Blocks(*ragged([[0], [1]])), SE, 2)
+    assert not solved.coordinates.any()
+    assert np.isfinite(solved.precision).all()
+
+
+def test_copies_of_a_point_coincide_with_a_finite_precision():
+    solved = blocks.solve(*two_points(1.0), kernels.GammaExponential(gamma=0.7), 2)
+    assert not solved.coordinates.any()
+    assert np.isfinite(solved.precision).all()
+    assert solved.explained_variance_ratio[0] == 1.0
+
+
+def test_negative_leading_eigenvalues_become_zero_and_are_counted():
+    # One long side among short ones: no triangle of these lengths exists.
+    corr = SE.covariance(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 1.0], [9.0, 1.0, 0.0]]))
+    g = graph.threshold_graph(corr, 1e-3)
+    solved = blocks.solve(g, Blocks(*ragged([[0, 1, 2]])), SE, 3)
+    assert solved.n_clipped == 1
+    assert solved.eigenvalues.min() == 0.0
+    assert solved.negative_mass[0] > 0.0
+    assert not solved.coordinates[:, 2].any()
+
+
+def test_permuted_rows_give_permuted_latents():
+    corr = sample_correlation(3)
+    sets = [c for c in cliques_above(corr, 0.3) if len(c) > 3]
+    order = np.random.default_rng(3).permutation(len(corr))
+    place = np.argsort(order)
+    moved_sets = [sorted(place[c]) for c in sets]
+    moved_corr = corr[np.ix_(order, order)]
+    one = blocks.solve(graph.threshold_graph(corr, 0.3), Blocks(*ragged(sets)), SE, 2)
+    two = blocks.solve(graph.threshold_graph(moved_corr, 0.3), Blocks(*ragged(moved_sets)), SE, 2)
+    for k, nodes in enumerate(sets):
+        rows = slice(*one.blocks.indptr[k : k + 2])
+        places = np.argsort(place[nodes])
+        np.testing.assert_allclose(one.coordinates[rows][places], two.coordinates[rows], atol=1e-8)
+
+
+def test_one_and_two_threads_give_the_same_bits():
+    corr = sample_correlation(4, n=90)
+    g = graph.threshold_graph(corr, 0.2)
+    cover = Blocks(*ragged(cliques_above(corr, 0.2)))
+    outcomes = []
+    for n_jobs in (1, 2):
+        with limit_threads(n_jobs):
+            outcomes.append(blocks.solve(g, cover, SE, 3))
+    for one, two in zip(outcomes[0][1:], outcomes[1][1:], strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_no_blocks_give_no_coordinates():
+    g, _ = two_points(0.5)
+    assert blocks.solve(g, Blocks(*ragged([])), SE, 2).coordinates.shape == (0, 2)
+
+
+def test_a_block_that_is_not_a_clique_is_refused():
+    corr = SE.covariance((np.arange(4.0)[:, None] - np.arange(4.0)) ** 2)
+    g = graph.threshold_graph(corr, 0.1)
+    with pytest.raises(ValueError, match=r"cliques of the graph, got 1 with 1 pairs .* blocks 1;"):
+        blocks.solve(g, Blocks(*ragged([[0, 1, 2], [0, 2, 3]])), SE, 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"reference": "mean"}, "reference must be one of 'center', 'min_max', 'min_mean'"),
+        ({"n_components": 0}, "n_components must be an integer at least 1, got 0"),
+        ({"kernel": "cubic"}, "kernel must be"),
+    ],
+)
+def test_bad_parameters_are_refused(changed, message):
+    g, whole = two_points(0.5)
+    with pytest.raises(ValueError, match=message):
+        blocks.solve(**({"graph": g, "blocks": whole, "kernel": SE, "n_components": 1} | changed))
