@@ -77,6 +77,7 @@ def threshold_levels(
     *,
     affinity: str = "correlation",
     thresholds: Iterable[float] | None = None,
+    also: Iterable[float] = (),
     n_components: int = 2,
     clique_limit: int = 5000,
     progress: Callable[[Any], Iterable[Any]] | None = None,
@@ -92,6 +93,8 @@ def threshold_levels(
     thresholds : iterable of float, optional
         Thresholds in (0, 1); None takes 25 even steps over the range that holds the edges, from
         the lowest at which the graph is still small enough to look at.
+    also : iterable of float
+        Thresholds to add to those.
     n_components : int
         Number M of hidden coordinates: a clique places its points from M + 2 points on.
     clique_limit : int
@@ -117,7 +120,8 @@ def threshold_levels(
     if thresholds is None:
         levels = _even_levels(source.sample, source.n_pairs)
     else:
-        levels = np.unique([check_fraction("thresholds", float(t)) for t in thresholds])
+        levels = np.array([check_fraction("thresholds", float(t)) for t in thresholds])
+    levels = np.unique([*levels, *(check_fraction("also", float(t)) for t in also)])
     base = source.make(float(levels[0]))
     rows = []
     for level in progress(levels) if progress else levels:
