@@ -332,7 +332,9 @@ def _search(
     n = g.n_nodes
     order = np.empty(n, np.int64)
     depth = _jit.geodesics.order_in_patches(g.indptr, g.indices, LANES, order)
-    renumbered = CsrGraph(*(np.empty_like(part) for part in g))
+    renumbered = CsrGraph(
+        np.empty_like(g.indptr), np.empty_like(g.indices), np.empty_like(g.weights)
+    )
     _jit.geodesics.renumber(*g, order, *renumbered)
     number = np.empty(n, np.int64)
     number[order] = np.arange(n)

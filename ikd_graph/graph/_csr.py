@@ -1,0 +1,329 @@
+"""Graphs as records: built from edges, cut, united, searched for components, converted."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .. import _jit
+from .._records import CsrGraph
+from .._validation import check_finite, check_symmetric
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def from_edges(
+    n: int, left: NDArray[np.int64], right: NDArray[np.int64], weights: NDArray[np.float64]
+) -> CsrGraph:
+    """Build a graph from a list of edges.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes.
+    left, right : (m,) int64
+        The nodes of each edge, each edge given once, in any order, ``left < right``.
+    weights : (m,) float64
+        Their weights, kept as they are.
+
+    Returns
+    -------
+    CsrGraph
+        The graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> g = graph.from_edges(3, np.array([1, 0]), np.array([2, 2]), np.array([0.5, 0.9]))
+    >>> g.indices.tolist(), g.weights.tolist()
+    ([2, 2, 0, 1], [0.9, 0.5, 0.9, 0.5])
+    """
+    order = np.argsort(left * n + right, kind="stable")
+    return mirrored(np.bincount(left, minlength=n), right[order], weights[order])
+
+
+def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """List each edge once, the smaller node first, in order.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+
+    Returns
+    -------
+    left, right : (n_edges,) int64
+        The nodes of each edge, ``left < right``.
+    weights : (n_edges,) float64
+        Their weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
+    >>> left, right, weights = graph.edges(graph.threshold_graph(corr, 0.4))
+    >>> left.tolist(), right.tolist(), weights.tolist()
+    ([0, 1], [1, 2], [0.9, 0.5])
+    """
+    left = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+    once = left < g.indices
+    return left[once], g.indices[once].astype(np.int64), g.weights[once]
+
+
+def above(g: CsrGraph, s0: float) -> CsrGraph:
+    """Keep the edges of a graph whose weight exceeds a threshold.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    s0 : float
+        Threshold.
+
+    Returns
+    -------
+    CsrGraph
+        The same nodes with fewer edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
+    >>> graph.above(graph.threshold_graph(corr, 0.4), 0.6).n_edges
+    1
+    """
+    keep = g.weights > s0
+    indptr = np.concatenate(([0], np.cumsum(keep)))[g.indptr]
+    return CsrGraph(indptr, g.indices[keep], g.weights[keep])
+
+
+def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
+    """Keep some nodes and the edges among them.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    nodes : (m,) int
+        Nodes to keep, each once; node ``i`` of the result is ``nodes[i]``.
+
+    Returns
+    -------
+    CsrGraph
+        The graph they span.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
+    >>> graph.subgraph(graph.threshold_graph(corr, 0.1), np.array([2, 0])).weights.tolist()
+    [0.2, 0.2]
+    """
+    number = np.full(g.n_nodes, -1)
+    number[nodes] = np.arange(len(nodes))
+    left, right, weights = edges(g)
+    left, right = number[left], number[right]
+    both = (left >= 0) & (right >= 0)
+    left, right = left[both], right[both]
+    return from_edges(len(nodes), np.minimum(left, right), np.maximum(left, right), weights[both])
+
+
+def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
+    """Keep the edges of either graph; where both have an edge the weight of ``a`` stays.
+
+    Parameters
+    ----------
+    a, b : CsrGraph
+        Graphs on the same points.
+
+    Returns
+    -------
+    CsrGraph
+        Their union.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
+    >>> both = graph.union(graph.threshold_graph(corr, 0.8), graph.neighbor_graph(corr, 1))
+    >>> both.n_edges
+    2
+    """
+    if a.n_nodes != b.n_nodes:
+        raise ValueError(
+            f"b must have as many nodes as a, got {b.n_nodes} for {a.n_nodes}; "
+            "build both graphs from the same points"
+        )
+    n = a.n_nodes
+    (left_a, right_a, weights_a), (left_b, right_b, weights_b) = edges(a), edges(b)
+    keys = np.concatenate((left_a * n + right_a, left_b * n + right_b))
+    # np.unique keeps the first of equals, so an edge that both have is taken from a.
+    keys, first = np.unique(keys, return_index=True)
+    return from_edges(n, keys // n, keys % n, np.concatenate((weights_a, weights_b))[first])
+
+
+def component_labels(g: CsrGraph) -> NDArray[np.int64]:
+    """Number the connected components in the order of their smallest nodes.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+
+    Returns
+    -------
+    (n,) int64
+        Component of each node, from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> g = graph.threshold_graph(np.array([[1.0, 0.1, 0.9], [0.1, 1, 0], [0.9, 0, 1]]), 0.5)
+    >>> graph.component_labels(g).tolist()
+    [0, 1, 0]
+    """
+    labels = np.empty(g.n_nodes, np.int64)
+    _jit.graph.label_components(g.indptr, g.indices, labels)
+    return labels
+
+
+def from_sparse(matrix: Any) -> CsrGraph:
+    """Read a graph from a sparse covariance, every stored entry an edge.
+
+    Entries are divided by the standard deviations of their row and column; a matrix without a
+    stored diagonal is taken to hold correlations already. The diagonal is dropped, explicit
+    zeros are kept.
+
+    Parameters
+    ----------
+    matrix : (n, n) scipy sparse array or matrix, symmetric
+        Covariances between points.
+
+    Returns
+    -------
+    CsrGraph
+        Weights are correlations.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from ikd_graph import graph
+    >>> g = graph.from_sparse(sp.csr_array([[4.0, 1.0], [1.0, 1.0]]))
+    >>> g.weights.tolist()
+    [0.5, 0.5]
+    """
+    if not sp.issparse(matrix):
+        raise TypeError(
+            f"matrix must be a scipy sparse array, got {type(matrix).__name__}; "
+            "use threshold_graph or neighbor_graph for a dense one"
+        )
+    matrix = sp.csr_array(matrix, dtype=np.float64)
+    matrix.sum_duplicates()
+    check_finite("matrix", matrix.data)
+    check_symmetric("matrix", matrix)
+    n = matrix.shape[0]
+    left = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    right = matrix.indices.astype(np.int64)
+    spread = np.ones(n)
+    if np.any(left == right):
+        variance = matrix.diagonal()
+        if not np.all(variance > 0.0):
+            raise ValueError(
+                "matrix must have a positive diagonal (the variances), got "
+                f"{np.count_nonzero(~(variance > 0.0))} entries that are not; "
+                "store no diagonal at all if the entries are correlations"
+            )
+        spread = np.sqrt(variance)
+    off = left != right
+    # An explicit zero may be stored on one side only: both triangles are read.
+    keys = np.minimum(left, right)[off] * n + np.maximum(left, right)[off]
+    keys, first = np.unique(keys, return_index=True)
+    left, right = keys // n, keys % n
+    weights = matrix.data[off][first] / (spread[left] * spread[right])
+    too_large = int(np.count_nonzero(weights > 1.0 + 1e-6))
+    if too_large:
+        warnings.warn(
+            f"{too_large} covariances exceed the variances of their points and are taken as "
+            "correlations of 1; check that the diagonal holds the variances",
+            stacklevel=2,
+        )
+    return from_edges(n, left, right, np.minimum(weights, 1.0))
+
+
+def to_sparse(g: CsrGraph) -> sp.csr_array:
+    """Return the graph as a sparse array, explicit zeros kept, nothing on the diagonal.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+
+    Returns
+    -------
+    (n, n) scipy.sparse.csr_array
+        Its weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> graph.to_sparse(graph.threshold_graph(np.array([[1.0, 0.9], [0.9, 1.0]]), 0.5)).toarray()
+    array([[0. , 0.9],
+           [0.9, 0. ]])
+    """
+    return sp.csr_array((g.weights, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
+
+
+def to_networkx(g: CsrGraph) -> nx.Graph:
+    """Return the graph for networkx, the correlation of an edge in its attribute ``weight``.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+
+    Returns
+    -------
+    networkx.Graph
+        Nodes 0 to n - 1, isolated ones included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> g = graph.threshold_graph(np.array([[1.0, 0.9], [0.9, 1.0]]), 0.5)
+    >>> list(graph.to_networkx(g).edges(data=True))
+    [(0, 1, {'weight': 0.9})]
+    """
+    import networkx as nx
+
+    out = nx.Graph()
+    out.add_nodes_from(range(g.n_nodes))
+    left, right, weights = edges(g)
+    out.add_weighted_edges_from(zip(left.tolist(), right.tolist(), weights.tolist(), strict=True))
+    return out
+
+
+def mirrored(
+    counts: NDArray[np.int64], indices: NDArray[np.integer], weights: NDArray[np.float64]
+) -> CsrGraph:
+    """Build a graph from its upper triangle: entries a row, then their columns and weights."""
+    upper = np.concatenate(([0], np.cumsum(counts)))
+    g = CsrGraph(
+        np.empty(upper.size, np.int64),
+        np.empty(2 * indices.size, np.int32),
+        np.empty(2 * indices.size, np.float64),
+    )
+    _jit.graph.mirror(upper, indices.astype(np.int32), weights, g.indptr, g.indices, g.weights)
+    return g

@@ -1,0 +1,154 @@
+"""Joining the components of a graph by the strongest bridges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _jit
+from .._records import CsrGraph
+from .._threads import limit_threads, map_blocks
+from ._build import (
+    block_rows,
+    check_correlations,
+    check_rows,
+    row_correlations,
+    threads_now,
+    walkable,
+)
+from ._csr import component_labels, edges, from_edges
+
+
+class JoinedGraph(NamedTuple):
+    """A graph in one piece, and what that took."""
+
+    graph: CsrGraph
+    n_bridges: int  # edges added, one fewer than the components there were
+
+
+def join_components(
+    g: CsrGraph,
+    corr: NDArray[np.float64] | None = None,
+    *,
+    rows: NDArray[np.floating] | None = None,
+) -> JoinedGraph:
+    """Bridge the components along their strongest spanning tree, one edge a link.
+
+    The bridge between two components is their most correlated pair (Boruvka's rounds; the largest
+    component only waits to be joined, so that the work goes with the points outside it). A bridge
+    may have a correlation near zero or below: it is stored as ``WEIGHT_FLOOR`` at least.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    corr : (n, n) float64, symmetric, optional
+        Correlations between points.
+    rows : (n, p) float32 or float64, optional
+        Rows of unit norm whose products are the correlations; give this or ``corr``.
+
+    Returns
+    -------
+    JoinedGraph
+        The connected graph and the number of bridges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.array([[1.0, 0.1, 0.9], [0.1, 1.0, 0.3], [0.9, 0.3, 1.0]])
+    >>> joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
+    >>> joined.n_bridges, joined.graph.weights.tolist()
+    (1, [0.9, 0.3, 0.9, 0.3])
+    """
+    correlations = _correlation_source(g, corr, rows)
+    left, right, weights = edges(g)
+    labels = component_labels(g)
+    n_bridges = int(labels.max(initial=0))
+    found: list[tuple[float, int, int]] = []
+    with limit_threads(threads_now()):
+        while len(found) < n_bridges:
+            labels = _bridge(correlations, labels, found)
+    if found:
+        value, low, high = (np.array(column) for column in zip(*found, strict=True))
+        if rows is not None:
+            value = row_correlations(rows, low, high)
+        left, right = np.concatenate((left, low)), np.concatenate((right, high))
+        weights = np.concatenate((weights, walkable(value)))
+    return JoinedGraph(from_edges(g.n_nodes, left, right, weights), n_bridges)
+
+
+def _bridge(
+    correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]],
+    labels: NDArray[np.int64],
+    found: list[tuple[float, int, int]],
+) -> NDArray[np.int64]:
+    """Run one round of Boruvka: every component but the largest takes its strongest bridge.
+
+    Parameters
+    ----------
+    correlations : callable
+        Maps nodes to their correlations with all nodes.
+    labels : (n,) int64
+        Component of each node.
+    found : list of (correlation, low node, high node)
+        The bridges of the round are appended.
+
+    Returns
+    -------
+    (n,) int64
+        Component of each node after the round.
+    """
+    nodes = np.flatnonzero(labels != np.bincount(labels).argmax())
+    partners, values = np.empty(nodes.size, np.int64), np.empty(nodes.size, np.float64)
+
+    def seek(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        _jit.graph.strongest_outside(
+            correlations(nodes[part]), nodes[part], labels, partners[part], values[part]
+        )
+
+    map_blocks(seek, nodes.size, block_rows(labels.size))
+    low, high = np.minimum(nodes, partners), np.maximum(nodes, partners)
+    order = np.lexsort((high, low, -values))
+    _, first = np.unique(labels[nodes[order]], return_index=True)
+    parent = list(range(int(labels.max()) + 1))
+    # Strongest first, and never a bridge that would close a ring (rounding may offer one).
+    for at in order[np.sort(first)]:
+        ends = _root(parent, labels[low[at]]), _root(parent, labels[high[at]])
+        if ends[0] != ends[1]:
+            parent[max(ends)] = min(ends)
+            found.append((float(values[at]), int(low[at]), int(high[at])))
+    roots = np.array([_root(parent, label) for label in range(len(parent))])
+    return np.unique(roots, return_inverse=True)[1][labels]
+
+
+def _root(parent: list[int], label: int) -> int:
+    """Follow a union-find forest from a label to its root, halving the way."""
+    while parent[label] != label:
+        parent[label] = parent[parent[label]]
+        label = parent[label]
+    return label
+
+
+def _correlation_source(
+    g: CsrGraph, corr: NDArray[np.float64] | None, rows: NDArray[np.floating] | None
+) -> Callable[[NDArray[np.int64]], NDArray[np.floating]]:
+    """Return a function from nodes to their correlations with all nodes."""
+    if (corr is None) == (rows is None):
+        raise ValueError(
+            "join_components must get either corr or rows, got "
+            f"{'neither' if corr is None else 'both'}; pass the one the graph was built from"
+        )
+    table = check_correlations(corr) if rows is None else check_rows(rows)
+    if table.shape[0] != g.n_nodes:
+        raise ValueError(
+            f"{'corr' if rows is None else 'rows'} must have one row a node, got "
+            f"{table.shape[0]} for {g.n_nodes} nodes; pass the one the graph was built from"
+        )
+    if rows is None:
+        return lambda nodes: table[nodes]
+    return lambda nodes: table[nodes] @ table.T

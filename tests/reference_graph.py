@@ -1,0 +1,76 @@
+"""Slow twins of the graph and of its shortest paths; nothing here but numpy."""
+
+import numpy as np
+
+
+def naive_threshold(corr, s0):
+    """Dense matrix of weights, NaN where there is no edge."""
+    n = len(corr)
+    out = np.full((n, n), np.nan)
+    for i in range(n):
+        for j in range(n):
+            if i != j and corr[i, j] > s0:
+                out[i, j] = corr[i, j]
+    return out
+
+
+def naive_neighbours(corr, k):
+    """List the k most correlated others of each point, ties by index."""
+    n = len(corr)
+    return [
+        sorted((j for j in range(n) if j != i), key=lambda j: (-corr[i, j], j))[:k]
+        for i in range(n)
+    ]
+
+
+def naive_neighbour_graph(corr, k, mutual):
+    """Dense matrix of weights, NaN where there is no edge."""
+    chosen = naive_neighbours(corr, k)
+    n = len(corr)
+    out = np.full((n, n), np.nan)
+    for i in range(n):
+        for j in range(n):
+            votes = (j in chosen[i]) + (i in chosen[j])
+            if i != j and votes > mutual:
+                out[i, j] = corr[i, j]
+    return out
+
+
+def naive_labels(adjacent):
+    """Component of each node of a boolean matrix, in the order of the smallest nodes."""
+    labels = np.arange(len(adjacent))
+    for _ in labels:
+        for i, j in zip(*np.nonzero(adjacent), strict=True):
+            labels[i] = labels[j] = min(labels[i], labels[j])
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def naive_bridges(corr, labels):
+    """Kruskal's tree over components: the strongest pairs first, as sorted pairs."""
+    labels = np.array(labels)
+    n = len(corr)
+    pairs = sorted(((i, j) for i in range(n) for j in range(i + 1, n)), key=lambda p: (-corr[p], p))
+    found = []
+    for i, j in pairs:
+        if labels[i] != labels[j]:
+            found.append((i, j))
+            labels[labels == labels[j]] = labels[i]
+    return sorted(found)
+
+
+def naive_distances(lengths):
+    """Floyd and Warshall on a dense matrix of lengths, infinite where there is no edge."""
+    out = np.array(lengths, dtype=float)
+    np.fill_diagonal(out, 0.0)
+    for k in range(len(out)):
+        out = np.minimum(out, out[:, k : k + 1] + out[k : k + 1])
+    return out
+
+
+def naive_products(weights):
+    """Largest products along paths on a dense matrix of weights, 0 where there is no edge."""
+    out = np.array(weights, dtype=float)
+    np.fill_diagonal(out, 1.0)
+    for k in range(len(out)):
+        out = np.maximum(out, out[:, k : k + 1] * out[k : k + 1])
+    return out

@@ -1,0 +1,243 @@
+"""Shortest paths: against scipy, networkx and a naive search, at the edges, on any threads."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_graph import naive_distances, naive_products
+from scipy.sparse.csgraph import dijkstra
+
+from ikd_graph import geodesics, graph, kernels
+from ikd_graph._records import CsrGraph
+from ikd_graph._threads import limit_threads
+
+
+def random_graph(seed, n, density, low=0.05):
+    """Random weights in [low, 1], an exact 1 here and there."""
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) < density, 1)
+    left, right = np.nonzero(upper)
+    weights = rng.uniform(low, 1.0, left.size)
+    weights[rng.random(left.size) < 0.1] = 1.0
+    return graph.from_edges(n, left, right, weights)
+
+
+def plane_graph(seed, n, k=6):
+    """Neighbour graph of points in the unit square, its weights the distances."""
+    points = np.random.default_rng(seed).random((n, 2))
+    distance = np.linalg.norm(points[:, None] - points, axis=2)
+    g = graph.neighbor_graph(-distance, k)
+    left, right, _ = graph.edges(g)
+    return graph.from_edges(n, left, right, distance[left, right])
+
+
+def dense(g, absent):
+    """Dense matrix of the weights."""
+    out = np.full((g.n_nodes, g.n_nodes), absent)
+    out[np.repeat(np.arange(g.n_nodes), np.diff(g.indptr)), g.indices] = g.weights
+    return out
+
+
+def scipy_distances(g, sources=None):
+    """Distances by scipy, which keeps the explicit zeros of a CSR matrix."""
+    matrix = sp.csr_matrix((g.weights, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
+    return dijkstra(matrix, directed=True, indices=sources)
+
+
+@pytest.mark.parametrize(("n", "density"), [(5, 0.5), (40, 0.03), (40, 0.2), (60, 1.0)])
+@pytest.mark.parametrize("seed", range(3))
+def test_distances_agree_with_the_naive_twin_and_with_scipy(seed, n, density):
+    g = geodesics.covariance_lengths(random_graph(seed, n, density))
+    found = geodesics.shortest_distances(g)
+    np.testing.assert_allclose(found, naive_distances(dense(g, np.inf)), atol=1e-12)
+    np.testing.assert_allclose(found, scipy_distances(g), atol=1e-12)
+
+
+@pytest.mark.parametrize("sources", [[7], [3, 599, 41], list(range(0, 600, 7)), range(600)])
+def test_distances_from_sources_have_the_bits_of_scipy_s_dijkstra(sources):
+    g = plane_graph(0, 600)
+    found = geodesics.shortest_distances(g, list(sources))
+    np.testing.assert_array_equal(found, scipy_distances(g, list(sources)))
+
+
+@pytest.mark.parametrize("n_sources", [1, 20, 400])
+def test_lanes_and_single_searches_agree_on_shallow_and_deep_graphs(n_sources, monkeypatch):
+    deep, shallow = plane_graph(1, 1500, 4), random_graph(1, 1500, 0.01)
+    for g in (deep, geodesics.covariance_lengths(shallow)):
+        sources = np.random.default_rng(2).choice(1500, n_sources, replace=False)
+        found = []
+        for close in (0, 10**6):
+            monkeypatch.setattr(geodesics, "CLOSE", close)
+            monkeypatch.setattr(geodesics, "CLOSE_IF_SHALLOW", close)
+            found.append(geodesics.shortest_distances(g, sources))
+        np.testing.assert_array_equal(found[0], found[1])
+        np.testing.assert_array_equal(found[0], scipy_distances(g, sources))
+
+
+def test_all_pairs_are_exactly_symmetric():
+    found = geodesics.shortest_distances(plane_graph(3, 300))
+    np.testing.assert_array_equal(found, found.T)
+    assert not np.diag(found).any()
+
+
+def test_numbering_the_nodes_otherwise_permutes_the_distances_and_changes_no_bit():
+    g = plane_graph(4, 200)
+    shuffle = np.random.default_rng(4).permutation(200)
+    shuffled = geodesics.shortest_distances(graph.subgraph(g, shuffle))
+    plain = geodesics.shortest_distances(g)
+    np.testing.assert_array_equal(shuffled, plain[np.ix_(shuffle, shuffle)])
+
+
+def test_one_and_two_threads_return_the_same_bits():
+    g = plane_graph(5, 500)
+    found = []
+    for n_jobs in (1, 2):
+        with limit_threads(n_jobs):
+            paths = geodesics.shortest_paths(g, np.arange(0, 500, 3))
+            found.append((geodesics.shortest_distances(g), *paths))
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_single_precision_is_the_rounded_double_result():
+    g = plane_graph(6, 200)
+    found = geodesics.shortest_distances(g, dtype=np.float32)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, geodesics.shortest_distances(g).astype(np.float32))
+
+
+@pytest.mark.parametrize("sources", [None, [0, 1, 2], list(range(100))])
+def test_a_limit_cuts_off_what_lies_beyond_and_nothing_else(sources):
+    g = plane_graph(7, 300)
+    whole = geodesics.shortest_distances(g, sources)
+    found = geodesics.shortest_distances(g, sources, limit=0.4)
+    np.testing.assert_array_equal(found, np.where(whole <= 0.4, whole, np.inf))
+
+
+@pytest.mark.parametrize("kernel", ["squared_exponential", "gamma_exponential"])
+def test_geodesic_distances_sum_the_distances_of_the_kernel(kernel):
+    kernel = kernels.get(kernel)
+    g = random_graph(8, 50, 0.2)
+    lengths = np.full((50, 50), np.inf)
+    stored = dense(g, -1.0) > 0
+    lengths[stored] = np.sqrt(kernel.sq_distance(dense(g, -1.0)[stored]))
+    found = geodesics.geodesic_distances(g, kernel)
+    np.testing.assert_allclose(found, naive_distances(lengths), atol=1e-12)
+    some = geodesics.geodesic_distances(g, kernel, [4, 9])
+    np.testing.assert_allclose(some, found[[4, 9]], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_geodesic_covariance_is_the_largest_product_off_the_edges(seed):
+    g = random_graph(seed, 40, 0.1)
+    products = naive_products(dense(g, 0.0))
+    free = geodesics.geodesic_covariance(g, keep_edges=False)
+    np.testing.assert_allclose(free, products, atol=1e-12)
+    stored = dense(g, np.nan)
+    kept = geodesics.geodesic_covariance(g)
+    np.testing.assert_allclose(kept, np.where(np.isnan(stored), products, stored), atol=1e-12)
+    np.testing.assert_array_equal(kept, kept.T)
+    some = geodesics.geodesic_covariance(g, [5, 0, 5], dtype=np.float32)
+    np.testing.assert_allclose(some, kept[[5, 0, 5]], atol=1e-6)
+
+
+def test_edges_without_a_positive_weight_carry_no_path():
+    g = graph.from_edges(4, np.r_[0, 1, 2], np.r_[1, 2, 3], np.array([0.5, 0.0, -0.3]))
+    distances = geodesics.geodesic_distances(g, kernels.SquaredExponential(), [0])
+    assert np.isfinite(distances).tolist() == [[True, True, False, False]]
+    assert geodesics.geodesic_covariance(g, [0])[0].round(12).tolist() == [1.0, 0.5, 0.0, 0.0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 30), st.floats(0.0, 0.6))
+def test_distances_are_a_metric_and_paths_have_the_lengths_told(seed, n, density):
+    g = geodesics.covariance_lengths(random_graph(seed, n, density, low=0.3))
+    distances, predecessors = geodesics.shortest_paths(g)
+    step = dense(g, np.inf)
+    for source in range(n):
+        for target in range(n):
+            if distances[source, target] == np.inf:
+                with pytest.raises(ValueError, match="target must be reached from source"):
+                    geodesics.path(predecessors[source], source, target)
+                continue
+            nodes = geodesics.path(predecessors[source], source, target)
+            assert (nodes[0], nodes[-1]) == (source, target)
+            assert len(set(nodes.tolist())) == len(nodes)
+            along = sum(step[nodes[:-1], nodes[1:]].tolist())
+            np.testing.assert_allclose(along, distances[source, target], atol=1e-12)
+    detours = (distances[:, :, None] + distances[None]).min(axis=1)
+    assert np.all(distances <= detours + 1e-12)
+
+
+def test_distances_agree_with_networkx():
+    g = random_graph(9, 40, 0.15)
+    found = geodesics.shortest_distances(g, [0])
+    told = nx.single_source_dijkstra_path_length(graph.to_networkx(g), 0, weight="weight")
+    assert np.isfinite(found[0]).sum() == len(told)
+    np.testing.assert_allclose([found[0, node] for node in told], list(told.values()))
+
+
+def test_of_several_shortest_paths_the_last_step_comes_from_the_smallest_node():
+    square = graph.from_edges(4, np.r_[0, 0, 1, 2], np.r_[1, 2, 3, 3], np.ones(4))
+    assert geodesics.shortest_paths(square, [0]).predecessors.tolist() == [[-1, 0, 0, 1]]
+
+
+def test_a_ring_of_duplicates_is_walked_without_going_round():
+    n = 12
+    nodes = np.arange(n)
+    left, right = np.minimum(nodes, (nodes + 1) % n), np.maximum(nodes, (nodes + 1) % n)
+    g = graph.from_edges(n, left, right, np.zeros(n))
+    distances, predecessors = geodesics.shortest_paths(g)
+    assert not distances.any()
+    for source in range(n):
+        for target in range(n):
+            assert len(geodesics.path(predecessors[source], source, target)) <= n // 2 + 1
+
+
+def test_all_points_equal_are_at_distance_zero_and_covariance_one():
+    g = graph.threshold_graph(np.ones((50, 50)), 0.5)
+    assert not geodesics.geodesic_distances(g, kernels.SquaredExponential()).any()
+    assert (geodesics.geodesic_covariance(g) == 1.0).all()
+
+
+def test_one_node_and_isolated_nodes_are_at_no_distance_from_themselves():
+    alone = graph.threshold_graph(np.ones((1, 1)), 0.5)
+    assert geodesics.shortest_distances(alone).tolist() == [[0.0]]
+    apart = graph.threshold_graph(np.eye(40), 0.5)
+    expected = np.full((40, 40), np.inf)
+    np.fill_diagonal(expected, 0.0)
+    np.testing.assert_array_equal(geodesics.shortest_distances(apart), expected)
+    np.testing.assert_array_equal(geodesics.geodesic_covariance(apart), np.eye(40))
+    assert (geodesics.shortest_paths(apart).predecessors == -1).all()
+
+
+@pytest.mark.parametrize("spread", [1.0, 10.0, 30.0])
+def test_lengths_over_many_orders_of_magnitude_are_searched_right(spread):
+    g = random_graph(10, 80, 0.1)
+    left, right, _ = graph.edges(g)
+    lengths = np.exp(np.random.default_rng(10).uniform(-spread, spread, left.size))
+    lengths[0] = np.inf
+    g = graph.from_edges(80, left, right, lengths)
+    np.testing.assert_array_equal(
+        geodesics.shortest_distances(g, np.arange(80)), scipy_distances(g)
+    )
+
+
+def test_wrong_input_is_refused_with_a_reason():
+    g = plane_graph(11, 20)
+    for sources in ([], [[1]], [0.5], 3):
+        with pytest.raises(ValueError, match="sources must be a list of one or more nodes"):
+            geodesics.shortest_distances(g, sources)
+    for node in (-1, 20):
+        with pytest.raises(ValueError, match=f"sources must be nodes from 0 to 19, got {node}"):
+            geodesics.shortest_distances(g, [0, node])
+    with pytest.raises(ValueError, match="dtype must be float64 or float32, got int64"):
+        geodesics.shortest_distances(g, dtype=np.int64)
+    with pytest.raises(ValueError, match="limit must be positive and finite, got -1"):
+        geodesics.shortest_distances(g, limit=-1)
+    for bad in (-1.0, np.nan):
+        broken = CsrGraph(g.indptr, g.indices, np.full_like(g.weights, bad))
+        with pytest.raises(ValueError, match="lengths must not be negative"):
+            geodesics.shortest_distances(broken)
