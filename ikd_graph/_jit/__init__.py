@@ -8,7 +8,17 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_SUBMODULES = ("alignment", "cliques", "covers", "eigen", "geodesics", "graph", "merging", "stress")
+_SUBMODULES = (
+    "alignment",
+    "cliques",
+    "covers",
+    "eigen",
+    "geodesics",
+    "graph",
+    "merging",
+    "overlaps",
+    "stress",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

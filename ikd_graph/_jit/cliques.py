@@ -1,10 +1,10 @@
 """Maximal cliques: Bron-Kerbosch on bit rows in degeneracy order, one clique at a time.
 
-The cliques whose first node (in degeneracy order) is v live among the later neighbours of v, at most
-as many as the degeneracy of the graph: these are relabelled 0, 1, ... and sets of them are bits of a
-few words. What has been seen before is kept as one mask a node, its neighbours among the candidates.
-A mask without candidates can no longer exclude anything and is dropped, which keeps these lists
-short (the sets themselves, not their order, decide what is maximal).
+The cliques whose first node (in degeneracy order) is v live among the later neighbours of v, at
+most as many as the degeneracy of the graph: these are relabelled 0, 1, ... and sets of them are
+bits of a few words. What has been seen before is kept as one mask a node, its neighbours among the
+candidates. A mask without candidates can no longer exclude anything and is dropped, which keeps
+these lists short (the sets themselves, not their order, decide what is maximal).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from .. import _jit
 from .._records import Blocks, CsrGraph
 from .._threads import map_blocks
 from .._validation import check_graph, check_integer
+from ._ragged import arrays, join
 
 if TYPE_CHECKING:
     from .._jit.cliques import OrderedGraph, Search
@@ -28,7 +29,7 @@ _PATIENCE = 1 << 20
 """Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
 
 
-class _Start(NamedTuple):
+class StartGraph(NamedTuple):
     """What a search needs to know of a graph."""
 
     graph: OrderedGraph
@@ -64,7 +65,8 @@ def maximal_cliques(
     --------
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> corr = np.array([[1, 0.9, 0.8, 0.1], [0.9, 1, 0.8, 0.1], [0.8, 0.8, 1, 0.7], [0.1, 0.1, 0.7, 1]])
+    >>> place = np.array([0, 1, 2, 4])
+    >>> corr = np.exp(-0.1 * (place[:, None] - place) ** 2)
     >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold_graph(corr, 0.5))]
     [[2, 3], [0, 1, 2]]
     """
@@ -157,7 +159,7 @@ def covering_cliques(g: CsrGraph) -> Blocks:
     return join(kept)
 
 
-def prepare(g: CsrGraph) -> _Start:
+def prepare(g: CsrGraph) -> StartGraph:
     """Order the nodes by degeneracy and split their rows at it.
 
     Parameters
@@ -167,7 +169,7 @@ def prepare(g: CsrGraph) -> _Start:
 
     Returns
     -------
-    _Start
+    StartGraph
         What a search needs.
     """
     order, core, rank = (np.empty(g.n_nodes, dtype=np.int32) for _ in range(3))
@@ -177,7 +179,7 @@ def prepare(g: CsrGraph) -> _Start:
     indices = np.empty_like(g.indices)
     _jit.cliques.split_rows(g, rank, middle, indices)
     graph = _jit.cliques.OrderedGraph(g.indptr, middle, indices, order)
-    return _Start(graph, core, int(core.max(initial=0)))
+    return StartGraph(graph, core, int(core.max(initial=0)))
 
 
 def new_search(n_nodes: int, width: int, start: int) -> Search:
@@ -216,12 +218,12 @@ def new_search(n_nodes: int, width: int, start: int) -> Search:
     )
 
 
-def fill(start: _Start, min_size: int, first: int, stop: int, room: int) -> Iterator[Blocks]:
+def fill(start: StartGraph, min_size: int, first: int, stop: int, room: int) -> Iterator[Blocks]:
     """Yield the cliques of a range of starts in chunks.
 
     Parameters
     ----------
-    start : _Start
+    start : StartGraph
         The graph, prepared.
     min_size : int
         Smallest clique wanted.
@@ -247,74 +249,33 @@ def fill(start: _Start, min_size: int, first: int, stop: int, room: int) -> Iter
         if count:
             yield Blocks(indptr[: count + 1].copy(), members[: indptr[count]].copy())
         if status == _jit.cliques.MASKS_FULL:
-            search = with_more_masks(start, search)
+            search = with_more_masks(search)
 
 
-def with_more_masks(start: _Start, search: Search) -> Search:
-    """Give a search more room for masks.
+def with_more_masks(search: Search) -> Search:
+    """Give a search twice the room for masks.
 
     Parameters
     ----------
-    start : _Start
-        The graph, prepared.
     search : Search
         The search that ran out of room.
 
     Returns
     -------
     Search
-        The same with at least twice the room.
+        The same, to go on with.
     """
-    position = min(search.cursor[0] + 1, start.graph.order.size - 1)
-    node = start.graph.order[position]
-    earlier = int(start.graph.middle[node] - start.graph.indptr[node])
-    masks = np.empty((2 * max(len(search.masks), earlier), search.masks.shape[1]), dtype=np.uint64)
+    masks = np.empty((2 * len(search.masks), search.masks.shape[1]), dtype=np.uint64)
     masks[: len(search.masks)] = search.masks
     return search._replace(masks=masks)
 
 
-def arrays(blocks: Blocks) -> Iterator[NDArray[np.int32]]:
-    """Yield the blocks as arrays, views of the record.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks.
-
-    Yields
-    ------
-    (k,) int32 array
-        Members of a block.
-    """
-    bounds = blocks.indptr.tolist()
-    members = blocks.members
-    return (members[a:b] for a, b in itertools.pairwise(bounds))
-
-
-def join(parts: list[Blocks]) -> Blocks:
-    """Put lists of blocks one after the other.
-
-    Parameters
-    ----------
-    parts : list of Blocks
-        The lists.
-
-    Returns
-    -------
-    Blocks
-        All blocks.
-    """
-    sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(part.sizes for part in parts)])
-    members = [part.members for part in parts] or [np.empty(0, dtype=np.int32)]
-    return Blocks(np.cumsum(sizes), np.concatenate(members))
-
-
-def _equal_parts(start: _Start) -> NDArray[np.int64]:
+def _equal_parts(start: StartGraph) -> NDArray[np.int64]:
     """Cut the order into parts of about the same work.
 
     Parameters
     ----------
-    start : _Start
+    start : StartGraph
         The graph, prepared.
 
     Returns

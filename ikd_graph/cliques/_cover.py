@@ -1,0 +1,313 @@
+"""A budgeted clique cover: points, then edges, then bridges between groups of cliques."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _jit
+from .._records import Blocks, CsrGraph
+from .._validation import check_graph, check_integer
+from ._ragged import join, take
+from ._search import StartGraph, new_search, prepare, with_more_masks
+
+if TYPE_CHECKING:
+    from .._jit.covers import Chain, Cover
+
+_CLIQUES_PER_POINT = 2
+"""Cliques for each point that the automatic budget allows: correlation graphs take about one."""
+
+_SEARCH_STEPS = 100_000
+"""Steps after which the search for a large enough clique of a point is given up."""
+
+_REACH = 2_000
+"""Cliques looked at on the way from one group of cliques before the search is given up."""
+
+_LEAST_EFFORT, _EFFORT_PER_ENTRY = 100_000_000, 100
+"""Effort that all bridges together may take: a least, and more for each edge and clique member."""
+
+
+def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Blocks:
+    """Choose maximal cliques that cover a graph, to solve on: about as many as there are points.
+
+    Three stages, each of which grows maximal cliques, taking at each step the point that brings
+    most edges no clique has yet, of several the one with the strongest edges:
+
+    1. Points, in degeneracy order, until every point is in a clique. A point whose clique is
+       smaller than ``min_size`` gets one that is not, if there is one.
+    2. Edges, in rounds: each point in turn gets a clique around its strongest uncovered edge, until
+       every edge is in a clique or the budget is spent.
+    3. Bridges: two cliques hang together if they share ``min_size - 1`` points, which is what a
+       rigid motion in ``min_size - 2`` dimensions takes. From each group of cliques that hang
+       together, smallest first, a search through chains of cliques looks for the shortest way to
+       another group; the cliques on it are added.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph; strong edges are preferred, so weights should be correlations.
+    min_size : int
+        Size from which a clique can be solved and placed: M + 2 for M latent dimensions.
+    max_cliques : int, optional
+        Budget: stage 2 adds no more once there are so many. Points and bridges are not cut short.
+        By default twice the number of points, which as a rule covers every edge.
+
+    Returns
+    -------
+    Blocks
+        The cliques in the order found, those smaller than ``min_size`` too.
+
+    Notes
+    -----
+    Every point is in a clique, an isolated one in a clique of its own. A point is in a clique of at
+    least ``min_size`` points whenever the graph has one (the search for it gives up after 100 000
+    steps). Every edge is in a clique unless the budget was spent.
+
+    Cliques of at least ``min_size`` points hang together whenever the graph allows it: two end in
+    different groups only if no chain of cliques of ``min_size`` points, each sharing all but one
+    with the next, leads from one to the other, or if the search gave up (at 2 000 cliques from one
+    group, or after a fixed number of steps in all, seconds of work).
+
+    The result depends on the graph alone. The cost is about the number of cliques times their size
+    times the number of neighbours of a point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import cliques, graph
+    >>> place = np.arange(8)
+    >>> corr = np.exp(-0.1 * (place[:, None] - place) ** 2)
+    >>> blocks = cliques.cover(graph.threshold_graph(corr, 0.3), min_size=3)
+    >>> [blocks.members[a:b].tolist() for a, b in zip(blocks.indptr, blocks.indptr[1:])]
+    [[0, 1, 2, 3], [4, 5, 6, 7], [1, 2, 3, 4], [3, 4, 5, 6], [2, 3, 4, 5]]
+    """
+    check_graph("g", g)
+    min_size = check_integer("min_size", min_size, 2, cure="take M + 2 for M latent dimensions")
+    if max_cliques is None:
+        max_cliques = _CLIQUES_PER_POINT * g.n_nodes
+    max_cliques = check_integer("max_cliques", max_cliques, 1)
+    start = prepare(g)
+    state = _empty_cover(g)
+    order = start.graph.order
+    parts = list(_rounds(g, state, order, points=True, budget=g.n_nodes))
+    parts += _large_enough(g, start, state, min_size)
+    spent = sum(part.n_blocks for part in parts)
+    while spent < max_cliques and not state.covered.all():
+        added = list(_rounds(g, state, order, points=False, budget=max_cliques - spent))
+        parts += added
+        spent += sum(part.n_blocks for part in added)
+    parts.append(_bridges(g, start, state, join(parts), min_size))
+    return join(parts)
+
+
+def _empty_cover(g: CsrGraph) -> Cover:
+    """Make the state of a cover that holds nothing.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+
+    Returns
+    -------
+    Cover
+        The state.
+    """
+    width = int(np.diff(g.indptr).max(initial=0))
+    return _jit.covers.Cover(
+        covered=np.zeros(g.indices.size, dtype=np.bool_),
+        largest=np.zeros(g.n_nodes, dtype=np.int32),
+        inside=np.zeros(g.n_nodes, dtype=np.bool_),
+        candidates=np.empty(width, dtype=np.int32),
+        known=np.zeros(g.n_nodes, dtype=np.int64),
+        strength=np.zeros(g.n_nodes, dtype=np.float64),
+        gain=np.zeros(g.n_nodes, dtype=np.int64),
+    )
+
+
+def _rounds(
+    g: CsrGraph, state: Cover, order: NDArray[np.int32], *, points: bool, budget: int
+) -> Iterator[Blocks]:
+    """Give each node that needs one a clique.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    state : Cover
+        What is covered, updated.
+    order : (n,) int32
+        The nodes in their turn.
+    points : bool
+        Whether nodes in no clique need one, or nodes with an edge in none.
+    budget : int
+        Largest number of cliques.
+
+    Yields
+    ------
+    Blocks
+        Cliques, some at a time.
+    """
+    position = 0
+    while position < order.size and budget > 0:
+        room = min(budget, 4096)
+        indptr = np.empty(room + 1, dtype=np.int64)
+        members = np.empty(room * 16 + state.candidates.size + 1, dtype=np.int32)
+        position, count = _jit.covers.cover_round(
+            g, state, order, position, points, indptr, members
+        )
+        budget -= count
+        yield Blocks(indptr[: count + 1].copy(), members[: indptr[count]].copy())
+
+
+def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -> list[Blocks]:
+    """Search large enough cliques for the points whose cliques are too small.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    start : StartGraph
+        The graph, prepared.
+    state : Cover
+        What is covered, updated.
+    min_size : int
+        Size wanted.
+
+    Returns
+    -------
+    list of Blocks
+        One clique each.
+    """
+    found: list[Blocks] = []
+    lacking = start.graph.order[start.core[start.graph.order] >= min_size - 1]
+    lacking = lacking[state.largest[lacking] < min_size]
+    if lacking.size == 0:
+        return found
+    # With every neighbour a later one, a search lists cliques through its start in the whole graph.
+    width = int(np.diff(g.indptr)[lacking].max())
+    search = new_search(g.n_nodes, width, 0)
+    indptr, members = np.empty(2, dtype=np.int64), np.empty(width + 2, dtype=np.int32)
+    while lacking.size:
+        whole = _jit.cliques.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, lacking)
+        count = _jit.cliques.advance(
+            whole, search, lacking.size, min_size, _SEARCH_STEPS, indptr, members
+        )
+        if search.cursor[2] == _jit.cliques.MASKS_FULL:
+            search = with_more_masks(search)
+            continue
+        if count:
+            _jit.covers.mark(g, state, members, indptr[1])
+            found.append(Blocks(indptr.copy(), members[: indptr[1]].copy()))
+        # What stands before the cursor has been searched, with or without success.
+        lacking = lacking[search.cursor[0] + 1 :]
+        lacking = lacking[state.largest[lacking] < min_size]
+        search.cursor[:2] = -1
+    return found
+
+
+def _bridges(g: CsrGraph, start: StartGraph, state: Cover, blocks: Blocks, min_size: int) -> Blocks:
+    """Add cliques that chain groups of cliques together.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    start : StartGraph
+        The graph, prepared.
+    state : Cover
+        What is covered, updated.
+    blocks : Blocks
+        The cliques so far; those smaller than ``min_size`` play no part.
+    min_size : int
+        Size from which a clique can be chained.
+
+    Returns
+    -------
+    Blocks
+        The cliques added.
+    """
+    cliques = take(blocks, np.flatnonzero(blocks.sizes >= min_size))
+    first = count = cliques.n_blocks
+    chain = _with_room(_new_chain(g.n_nodes, cliques), count, start.width + 1)
+    _jit.covers.enter_cliques(chain, count, min_size - 1)
+    entries = g.indices.size + cliques.members.size
+    patience = max(_LEAST_EFFORT, _EFFORT_PER_ENTRY * entries)
+    while chain.effort[0] < patience:
+        group = _jit.covers.smallest_open(chain, count)
+        if group < 0:
+            break
+        count = _jit.covers.bridge(g, state, chain, count, group, min_size - 1, _REACH, patience)
+        chain = _with_room(chain, count, start.width + 1)
+    places = chain.indptr[first : count + 1]
+    return Blocks(places - places[0], chain.members[places[0] : places[-1]].copy())
+
+
+def _new_chain(n_nodes: int, blocks: Blocks) -> Chain:
+    """Make the record of cliques that are to be chained, with no room for more.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of points.
+    blocks : Blocks
+        The cliques.
+
+    Returns
+    -------
+    Chain
+        The record.
+    """
+    return _jit.covers.Chain(
+        indptr=blocks.indptr,
+        members=blocks.members,
+        owner=np.empty(blocks.members.size, dtype=np.int32),
+        next=np.empty(blocks.members.size, dtype=np.int64),
+        head=np.full(n_nodes, -1, dtype=np.int64),
+        group=np.empty(blocks.n_blocks, dtype=np.int32),
+        origin=np.empty(blocks.n_blocks, dtype=np.int32),
+        linked=np.zeros(blocks.n_blocks, dtype=np.bool_),
+        closed=np.zeros(blocks.n_blocks, dtype=np.bool_),
+        shared=np.zeros(blocks.n_blocks, dtype=np.int32),
+        touched=np.empty(blocks.n_blocks, dtype=np.int32),
+        hits=np.zeros(n_nodes, dtype=np.int32),
+        near=np.empty(n_nodes, dtype=np.int32),
+        effort=np.zeros(1, dtype=np.int64),
+    )
+
+
+def _with_room(chain: Chain, count: int, width: int) -> Chain:
+    """Make sure that there is room for the cliques that one bridge may need.
+
+    Parameters
+    ----------
+    chain : Chain
+        The cliques.
+    count : int
+        Number of cliques in use.
+    width : int
+        Size of the largest clique possible.
+
+    Returns
+    -------
+    Chain
+        The same, or a copy with room for several bridges.
+    """
+    cliques = count + _REACH + 2
+    places = int(chain.indptr[count]) + (_REACH + 2) * width
+    if cliques <= chain.group.size and places <= chain.members.size:
+        return chain
+    sizes = dict.fromkeys(("members", "owner", "next"), 2 * places)
+    sizes |= dict.fromkeys(
+        ("group", "origin", "linked", "closed", "shared", "touched"), 2 * cliques
+    )
+    sizes["indptr"] = 2 * cliques + 1
+    grown = {}
+    for name, size in sizes.items():
+        old = getattr(chain, name)
+        grown[name] = np.zeros(size, dtype=old.dtype)
+        grown[name][: old.size] = old
+    return chain._replace(**grown)

@@ -1,0 +1,268 @@
+"""What a list of cliques looks like: numbers, overlaps, and the graph of cliques."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
+
+from .. import _jit
+from .._records import Blocks, CsrGraph
+from .._validation import check_graph, check_integer
+from ._ragged import arrays, as_blocks
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Cliques = Blocks | Sequence[ArrayLike]
+
+
+def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> dict[str, Any]:
+    """Describe a list of cliques of a graph in numbers.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    cliques : Blocks or sequence of (k,) int arrays
+        Cliques of it, all or some.
+    n_components : int, optional
+        Latent dimension M. With it the summary tells how many cliques are large enough to be
+        solved and placed, and how the cliques that share M + 1 points hang together.
+
+    Returns
+    -------
+    dict
+        Plain numbers and dicts of them:
+
+        - ``n_points``, ``n_edges``, ``graph_components``: the graph;
+        - ``n_cliques``: how many;
+        - ``sizes``, ``overlaps``, ``cliques_per_point``, ``degrees``: ``min``, ``median``,
+          ``mean``, ``max`` and ``histogram`` (value: count) of points in a clique, points shared by
+          two cliques that share any, cliques of a point, and neighbours of a point;
+        - ``overlapping_pairs``: pairs of cliques that share a point;
+        - ``points_covered``, ``point_coverage``, ``edges_covered``, ``edge_coverage``: points and
+          edges that lie in a clique, and their share of all;
+        - ``truncated``: whether a point or an edge is left out, which no full list does;
+        - with ``n_components`` also ``merge_overlap`` (M + 1), ``n_solvable`` (cliques of at least
+          M + 2 points), ``solvable_coverage`` (share of points in one of these) and
+          ``merge_components`` (groups of these that hang together), else None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import cliques, graph
+    >>> g = graph.threshold_graph(np.array([[1, 0.9, 0.2], [0.9, 1, 0.8], [0.2, 0.8, 1]]), 0.5)
+    >>> facts = cliques.summary(g, cliques.maximal_cliques(g), n_components=1)
+    >>> facts["n_cliques"], facts["sizes"]["histogram"], facts["overlaps"]["max"]
+    (2, {2: 2}, 1)
+    >>> facts["point_coverage"], facts["truncated"], facts["merge_components"]
+    (1.0, False, 0)
+    """
+    check_graph("g", g)
+    blocks = as_blocks(cliques)
+    overlap = None
+    if n_components is not None:
+        overlap = check_integer("n_components", n_components, 1) + 1
+    inverse = _invert(blocks, g.n_nodes)
+    histogram = np.zeros(int(blocks.sizes.max(initial=0)) + 1, dtype=np.int64)
+    group = np.empty(blocks.n_blocks, dtype=np.int32)
+    merge_overlap = histogram.size if overlap is None else overlap
+    _jit.overlaps.tally_overlaps(blocks, inverse, merge_overlap, histogram, group)
+    covered = np.zeros(g.indices.size, dtype=np.bool_)
+    _jit.overlaps.mark_edges(g, blocks, covered)
+    points = int(np.count_nonzero(inverse.sizes))
+    edges = int(np.count_nonzero(covered)) // 2
+    return {
+        "n_points": g.n_nodes,
+        "n_edges": g.n_edges,
+        "graph_components": _n_components(g),
+        "n_cliques": blocks.n_blocks,
+        "sizes": _distribution(np.bincount(blocks.sizes)),
+        "overlaps": _distribution(histogram),
+        "overlapping_pairs": int(histogram.sum()),
+        "cliques_per_point": _distribution(np.bincount(inverse.sizes)),
+        "degrees": _distribution(np.bincount(np.diff(g.indptr))),
+        "points_covered": points,
+        "point_coverage": points / g.n_nodes if g.n_nodes else 1.0,
+        "edges_covered": edges,
+        "edge_coverage": edges / g.n_edges if g.n_edges else 1.0,
+        "truncated": points < g.n_nodes or edges < g.n_edges,
+        **_merge_facts(blocks, group, overlap, g.n_nodes),
+    }
+
+
+def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
+    """Count the points that cliques share.
+
+    Parameters
+    ----------
+    cliques : Blocks or sequence of (k,) int arrays
+        The cliques.
+    min_overlap : int
+        Pairs that share fewer points are left out.
+
+    Returns
+    -------
+    (n_cliques, n_cliques) csr_matrix of int32
+        Points shared by each pair, symmetric, nothing on the diagonal, rows sorted.
+
+    Examples
+    --------
+    >>> from ikd_graph import cliques
+    >>> cliques.overlaps([[0, 1, 2], [1, 2, 3], [3, 4]]).toarray().tolist()
+    [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+    """
+    blocks = as_blocks(cliques)
+    min_overlap = check_integer("min_overlap", min_overlap, 1)
+    inverse = _invert(blocks, int(blocks.members.max(initial=-1)) + 1)
+    indptr = np.empty(blocks.n_blocks + 1, dtype=np.int64)
+    _jit.overlaps.count_overlaps(blocks, inverse, min_overlap, indptr)
+    others, counts = (np.empty(indptr[-1], dtype=np.int32) for _ in range(2))
+    _jit.overlaps.fill_overlaps(blocks, inverse, min_overlap, indptr, others, counts)
+    upper = sp.csr_matrix((counts, others, indptr), shape=(blocks.n_blocks, blocks.n_blocks))
+    both = (upper + upper.T).tocsr()
+    both.sort_indices()
+    return both
+
+
+def clique_graph(cliques: Cliques, min_overlap: int = 1) -> nx.Graph:
+    """Make the graph of cliques, an edge where two share enough points.
+
+    Parameters
+    ----------
+    cliques : Blocks or sequence of (k,) int arrays
+        The cliques.
+    min_overlap : int
+        Points to share: M + 1 for the pairs that a rigid motion in M dimensions can join.
+
+    Returns
+    -------
+    networkx.Graph
+        Nodes are numbers of cliques, with attributes ``size`` and ``members`` (list of int); edges
+        have the attribute ``overlap``.
+
+    Examples
+    --------
+    >>> from ikd_graph import cliques
+    >>> joined = cliques.clique_graph([[0, 1, 2], [1, 2, 3], [3, 4]], min_overlap=2)
+    >>> joined.nodes[0]["members"], list(joined.edges(data="overlap"))
+    ([0, 1, 2], [(0, 1, 2)])
+    """
+    import networkx as nx
+
+    blocks = as_blocks(cliques)
+    pairs = sp.triu(overlaps(blocks, min_overlap), format="coo")
+    joined = nx.Graph()
+    for number, members in enumerate(arrays(blocks)):
+        joined.add_node(number, size=members.size, members=members.tolist())
+    ends = zip(pairs.row.tolist(), pairs.col.tolist(), pairs.data.tolist(), strict=True)
+    joined.add_edges_from((i, j, {"overlap": overlap}) for i, j, overlap in ends)
+    return joined
+
+
+def _invert(blocks: Blocks, n_points: int) -> Blocks:
+    """List the blocks of each point.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The blocks.
+    n_points : int
+        Number of points.
+
+    Returns
+    -------
+    Blocks
+        Numbers of the blocks of each point.
+    """
+    inverse = Blocks(np.empty(n_points + 1, dtype=np.int64), np.empty_like(blocks.members))
+    _jit.overlaps.invert(blocks, inverse)
+    return inverse
+
+
+def _n_components(g: CsrGraph) -> int:
+    """Count the components of a graph.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+
+    Returns
+    -------
+    int
+        Number of components.
+    """
+    if g.n_nodes == 0:
+        return 0
+    # Ones for weights: scipy would take an explicit zero for no edge.
+    ones = np.ones(g.indices.size, dtype=np.int8)
+    matrix = sp.csr_matrix((ones, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
+    return int(connected_components(matrix, directed=False)[0])
+
+
+def _merge_facts(
+    blocks: Blocks, group: NDArray[np.int32], overlap: int | None, n_points: int
+) -> dict[str, Any]:
+    """Describe how the cliques that are large enough hang together.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The cliques.
+    group : (n_cliques,) int32
+        Group of each clique.
+    overlap : int or None
+        Points that the cliques of a group share.
+    n_points : int
+        Number of points.
+
+    Returns
+    -------
+    dict
+        The last entries of `summary`.
+    """
+    if overlap is None:
+        names = ("merge_overlap", "n_solvable", "solvable_coverage", "merge_components")
+        return dict.fromkeys(names)
+    solvable = blocks.sizes > overlap
+    held = np.unique(blocks.members[np.repeat(solvable, blocks.sizes)]).size
+    return {
+        "merge_overlap": overlap,
+        "n_solvable": int(np.count_nonzero(solvable)),
+        "solvable_coverage": held / n_points if n_points else 1.0,
+        "merge_components": int(np.unique(group[solvable]).size),
+    }
+
+
+def _distribution(counts: NDArray[np.int64]) -> dict[str, Any]:
+    """Describe numbers that are given as counts of 0, 1, 2, ...
+
+    Parameters
+    ----------
+    counts : (s,) int64
+        How often each value occurs.
+
+    Returns
+    -------
+    dict
+        ``min``, ``median``, ``mean``, ``max`` (0 where there are no numbers) and ``histogram``.
+    """
+    values = np.flatnonzero(counts)
+    if values.size == 0:
+        return {"min": 0, "median": 0.0, "mean": 0.0, "max": 0, "histogram": {}}
+    below = np.cumsum(counts[values])
+    total = int(below[-1])
+    middle = values[np.searchsorted(below, [(total - 1) // 2, total // 2], side="right")]
+    return {
+        "min": int(values[0]),
+        "median": float(middle.mean()),
+        "mean": float(values @ counts[values] / total),
+        "max": int(values[-1]),
+        "histogram": dict(zip(values.tolist(), counts[values].tolist(), strict=True)),
+    }
