@@ -37,7 +37,7 @@ def cliques_like(n_cliques=30, seed=0):
     for a in range(n_cliques):
         for b in range(a):
             if rng.random() < 0.1:
-                graph.add_edge(a, b, weight=int(rng.integers(1, 5)))
+                graph.add_edge(a, b, overlap=int(rng.integers(1, 5)))
     return graph
 
 

@@ -160,7 +160,7 @@ def test_discs_of_a_network_grow_with_their_size_in_area():
     graph = nx.Graph()
     graph.add_node("a", size=4)
     graph.add_node("b", size=16)
-    graph.add_edge("a", "b", weight=3)
+    graph.add_edge("a", "b", overlap=3)
     tree = parse(svg.network(graph, notes=["<a>", "b"]))
     radii = [float(circle.get("r")) for circle in tree.iter("circle")]
     np.testing.assert_allclose(radii[1] / radii[0], 2.0, rtol=0.02)
@@ -171,7 +171,7 @@ def test_discs_of_a_network_grow_with_their_size_in_area():
 def test_only_the_strongest_edges_of_a_crowded_network_are_drawn():
     graph = nx.complete_graph(20)
     for weight, (a, b) in enumerate(graph.edges):
-        graph.edges[a, b]["weight"] = weight + 1
+        graph.edges[a, b]["overlap"] = weight + 1
     tree = parse(svg.network(graph, most_edges=50))
     assert len(list(tree.iter("line"))) == 50
 

@@ -40,7 +40,9 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         "--labels", metavar="COLUMN",
         help="column (or key) of the labels; default: found by its usual names",
     )  # fmt: skip
-    parser.add_argument("--quiet", "-q", action="store_true", help="say nothing but errors")
+    parser.add_argument(
+        "--quiet", "-q", action="store_true", help="say nothing but warnings and errors"
+    )
     parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
 
 
@@ -54,18 +56,20 @@ def named_stage(name: str) -> Iterator[None]:
 
 
 def read_data(arguments: argparse.Namespace) -> Dataset:
-    """Load the data set of a command.
+    """Load the data set of a command, after a look at where its results are to go.
 
     Parameters
     ----------
     arguments : argparse.Namespace
-        With ``data`` and ``labels``.
+        With ``data``, ``labels`` and ``output``.
 
     Returns
     -------
     Dataset
         Points and labels.
     """
+    if arguments.output.exists() and not arguments.output.is_dir():
+        raise ValueError(f"--output must be a folder, got the file {str(arguments.output)!r}")
     with named_stage("reading the data"):
         return datasets.load(arguments.data, label_column=arguments.labels)
 
@@ -163,8 +167,6 @@ def leave_files(folder: Path, files: dict[str, str | bytes | None], quiet: bool)
     list of pathlib.Path
         The files written.
     """
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"--output must be a folder, got the file {str(folder)!r}")
     folder.mkdir(parents=True, exist_ok=True)
     done = []
     for name, content in files.items():

@@ -74,9 +74,9 @@ font-size:.92rem;margin:.4rem 0}
 border-radius:0 4px 4px 0}
 .times .track span{color:var(--soft);white-space:nowrap;font-variant-numeric:tabular-nums}
 .scroll{overflow-x:auto}
-table{border-collapse:collapse;width:100%;font-size:.93rem;font-variant-numeric:tabular-nums}
-th,td{text-align:left;padding:.5rem .9rem .5rem 0;border-bottom:1px solid var(--line);
-vertical-align:top}
+table{border-collapse:collapse;min-width:100%;font-size:.93rem;font-variant-numeric:tabular-nums}
+th,td{text-align:left;padding:.5rem 1.3rem .5rem 0;max-width:24rem;
+border-bottom:1px solid var(--line);vertical-align:top}
 th{font-weight:620;color:var(--soft);white-space:nowrap}
 td.n,th.n{text-align:right}
 tr.best td{font-weight:680}
@@ -97,7 +97,8 @@ ul.advice li{margin:.4rem 0}
 font-size:.84rem;line-height:1.35;padding:.3rem .6rem;border-radius:6px;max-width:16rem}
 footer{margin-top:3.6rem;color:var(--soft);font-size:.85rem;border-top:1px solid var(--line);
 padding-top:1rem}
-@media (max-width:46rem){main{padding:1.7rem 1.05rem 3rem}h1{font-size:1.6rem}
+@media (max-width:46rem){.scroll table{width:max-content}td{max-width:15rem}
+main{padding:1.7rem 1.05rem 3rem}h1{font-size:1.6rem}
 .lead{font-size:1.04rem}.wide{grid-template-columns:minmax(0,1fr)}
 .wide .legend{display:flex;flex-wrap:wrap;gap:.15rem .5rem}.legend.many{columns:auto}
 dl.facts{grid-template-columns:repeat(auto-fill,minmax(8rem,1fr));gap:1rem}

@@ -11,23 +11,53 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-def place_nodes(graph: nx.Graph, start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Places of the nodes in the plane: a spring layout that is the same on every run.
+STRONGEST = 5
+"""Lines of a node that are drawn where there are too many to tell apart."""
 
-    Each component is laid out by itself and the components are packed in rows, the largest first,
-    so that a lone node does not push the rest into a corner.
+
+def backbone(graph: nx.Graph) -> nx.Graph:
+    """Strongest edges of every node, and those that hold each component together.
 
     Parameters
     ----------
     graph : networkx.Graph
-        Graph whose edges may carry ``weight``.
+        Graph whose edges may carry ``overlap``.
+
+    Returns
+    -------
+    networkx.Graph
+        Same nodes in the same order; all edges where there are at most three for each node.
+    """
+    import networkx as nx
+
+    if graph.number_of_edges() <= 3 * graph.number_of_nodes():
+        return graph
+    thin = nx.Graph()
+    thin.add_nodes_from(graph.nodes(data=True))
+    thin.add_edges_from(nx.maximum_spanning_edges(graph, weight="overlap"))
+    for node in graph:
+        around = sorted(graph[node].items(), key=lambda item: -item[1].get("overlap", 1))
+        thin.add_edges_from((node, other, data) for other, data in around[:STRONGEST])
+    return thin
+
+
+def place_nodes(graph: nx.Graph, start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Places of the nodes in the plane: a spring layout that is the same on every run.
+
+    Each component is laid out by itself and the components are packed in shelves, the largest
+    first, so that a lone node does not push the rest into a corner.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Graph whose edges may carry ``overlap``.
     start : (n_nodes, 2) float64, optional
         Places to start from, in the order of the nodes.
 
     Returns
     -------
     (n_nodes, 2) float64
-        Places, in the order of the nodes, in a box of about one by one for the largest component.
+        Places, in the order of the nodes.
     """
     import networkx as nx
 
@@ -38,31 +68,59 @@ def place_nodes(graph: nx.Graph, start: NDArray[np.float64] | None = None) -> ND
         nx.connected_components(graph),
         key=lambda part: (-len(part), min(row_of[node] for node in part)),
     )
-    sides = np.sqrt([len(part) for part in parts])
-    corner, line_height, width = np.zeros(2), 0.0, 1.1 * float(np.sqrt(np.sum(sides**2) or 1.0))
-    for part, side in zip(parts, sides, strict=True):
+    drawn = []
+    for part in parts:
         rows = np.array(sorted(row_of[node] for node in part))
-        if corner[0] > 0 and corner[0] + side > width:
-            corner = np.array([0.0, corner[1] - line_height * 1.15])
-            line_height = 0.0
         # A view on a set of nodes has no order of its own: build the part in the order of rows.
         ordered = nx.Graph()
         ordered.add_nodes_from(nodes[row] for row in rows)
         ordered.add_edges_from(graph.subgraph(part).edges)
         unit = _unit_layout(ordered, None if start is None else start[rows])
-        places[rows] = corner + side * (unit - np.array([0.0, 1.0]))
-        line_height = max(line_height, side)
-        corner = corner + np.array([side * 1.15, 0.0])
-    return places / (sides.max() if sides.size else 1.0)
+        drawn.append((rows, np.sqrt(len(part)) * unit))
+    margin = 0.12 * np.sqrt(len(parts[0])) if parts else 0.0
+    boxes = np.array([np.ptp(xy, axis=0) + margin for _, xy in drawn]).reshape(-1, 2)
+    for (rows, xy), (left, top), (_, high) in zip(drawn, _shelves(boxes), boxes, strict=True):
+        places[rows] = xy - xy.min(axis=0) + np.array([left, top - high])
+    return places
+
+
+def _shelves(boxes: NDArray[np.float64], aspect: float = 1.3) -> NDArray[np.float64]:
+    """Upper left corners of boxes on shelves, in the width that suits a picture best.
+
+    Parameters
+    ----------
+    boxes : (k, 2) float64
+        Width and height of each box, in the order they are put on shelves.
+    aspect : float
+        Width over height of the picture.
+
+    Returns
+    -------
+    (k, 2) float64
+        Corners.
+    """
+    best, smallest = np.zeros((len(boxes), 2)), np.inf
+    for width in np.linspace(boxes[:, 0].max(initial=0.0), boxes[:, 0].sum(), 16):
+        corners, x, y, shelf, across = [], 0.0, 0.0, 0.0, 0.0
+        for wide, high in boxes.tolist():
+            if x > 0.0 and x + wide > width * (1 + 1e-9):
+                x, y, shelf = 0.0, y - shelf, 0.0
+            corners.append((x, y))
+            x, shelf = x + wide, max(shelf, high)
+            across = max(across, x)
+        scale = max(across / aspect, shelf - y)
+        if scale < smallest:
+            best, smallest = np.array(corners).reshape(-1, 2), scale
+    return best
 
 
 def _unit_layout(part: nx.Graph, start: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Spring layout of one component in the unit square, in the order of its nodes."""
+    """Spring layout of one component, its longer side 1, in the order of its nodes."""
     import networkx as nx
 
     nodes = list(part)
     if len(nodes) == 1:
-        return np.full((1, 2), 0.5)
+        return np.zeros((1, 2))
     first = None
     if start is not None:
         spread = np.ptp(start, axis=0).max() or 1.0

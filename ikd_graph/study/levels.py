@@ -189,5 +189,6 @@ def _even_levels(sample: Floats, n_pairs: int) -> Floats:
     share = min(1.0, MOST_EDGES / max(n_pairs, 1))
     low = float(np.quantile(sample, 1.0 - share)) if sample.size else 0.0
     low = min(max(low, 0.05), top - 0.05)
-    step = max(0.01, np.ceil((top - low) / (N_LEVELS - 1) * 100.0) / 100.0)
-    return np.round(np.arange(np.ceil(low / step) * step, top + 1e-9, step), 4)
+    step = max(0.01, float(np.ceil((top - low) / (N_LEVELS - 1) * 100.0)) / 100.0)
+    steps = np.arange(int(np.ceil(low / step)), int(top / step + 1e-9) + 1)
+    return np.asarray(np.round(steps * step, 4), dtype=np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import colors
-from ..layout import place_nodes
+from ..layout import backbone, place_nodes
 from .style import SMALL, bare, drawing_axes
 
 if TYPE_CHECKING:
@@ -27,12 +27,13 @@ def clique_graph(
     """Cliques as discs joined where they share points.
 
     The area of a disc grows with the size of its clique, the strength of a line with the number of
-    shared points. The picture is the same on every run.
+    shared points. Where there are too many lines to tell apart, only the strongest of each clique
+    and those that hold the graph together are drawn. The picture is the same on every run.
 
     Parameters
     ----------
     graph : networkx.Graph
-        Cliques as nodes with attribute ``size``; edges with attribute ``weight``, the number of
+        Cliques as nodes with attribute ``size``; edges with attribute ``overlap``, the number of
         shared points (``ikd_graph.cliques.clique_graph``).
     labels : array-like of shape (n_cliques,), optional
         Most frequent class among the members of each clique, or a quantity.
@@ -52,17 +53,18 @@ def clique_graph(
 
     ax = drawing_axes(ax)
     start = None if positions is None else np.asarray(positions, dtype=float)[:, :2]
+    graph = backbone(graph)
     places = place_nodes(graph, start)
     row_of = {node: row for row, node in enumerate(graph)}
     ends = np.array([(row_of[a], row_of[b]) for a, b in graph.edges], dtype=np.intp).reshape(-1, 2)
-    shared = np.array([float(w) for *_, w in graph.edges.data("weight", default=1)])
+    shared = np.array([float(w) for *_, w in graph.edges.data("overlap", default=1)])
     strength = shared / shared.max(initial=1.0)
     # Hundreds of cliques share points with hundreds of others: fade the many, keep the strong.
     fade = min(1.0, 6.0 * len(row_of) / max(len(ends), 1)) ** 0.5
     lines = LineCollection(
         list(places[ends]),
         linewidths=0.4 + 2.2 * strength,
-        colors=[(0.55, 0.58, 0.63, max(0.05, fade * (0.15 + 0.6 * s))) for s in strength],
+        colors=[(0.55, 0.58, 0.63, max(0.05, fade * (0.2 + 0.35 * s))) for s in strength],
         zorder=1,
     )
     ax.add_collection(lines)

@@ -1,6 +1,7 @@
 """Self-contained pages: one HTML file each, which needs no network and no other file."""
 
-from .cliques import CliqueView, cliques_page
+from .clique_view import CliqueView, view_cliques
+from .cliques import cliques_page
 from .embed import embed_page
 
-__all__ = ["CliqueView", "cliques_page", "embed_page"]
+__all__ = ["CliqueView", "cliques_page", "embed_page", "view_cliques"]

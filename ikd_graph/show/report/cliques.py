@@ -3,61 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._records import Blocks
-from ...study.datasets import Dataset
 from ...study.levels import Levels
 from .. import colors, page, svg
 from ..words import count, say_number, versions
+from .clique_view import CliqueView
+from .clique_words import (
+    clique_advice,
+    clique_facts,
+    clique_groups,
+    clique_places,
+    largest_apart,
+    say_labels,
+)
 from .embed import histogram
 from .paint import Paint, draw, drawn_note, legend, paint_points
 
 if TYPE_CHECKING:
-    import networkx as nx
-
     from ...estimator import IKD
 
-MOST_DISCS = 300
-"""Cliques of one picture; the largest are drawn."""
 _N_LARGEST = 15
 _N_WORST = 12
-
-
-@dataclass(frozen=True)
-class CliqueView:
-    """What a look at the cliques of a data set found.
-
-    Attributes
-    ----------
-    model : IKD
-        Fitted with ``strategy="blockwise"``.
-    data : Dataset
-        Points and labels.
-    maximal : list of (k,) arrays of int
-        Maximal cliques of the graph.
-    complete : bool
-        Whether ``maximal`` holds all of them.
-    graph : networkx.Graph
-        Solved cliques as nodes (their numbers) with ``size``, edges with ``weight``, the number of
-        shared points.
-    levels : Levels
-        Counts at many thresholds.
-    """
-
-    model: IKD
-    data: Dataset
-    maximal: list[NDArray[np.int32]]
-    complete: bool
-    graph: nx.Graph
-    levels: Levels
 
 
 def cliques_page(view: CliqueView, command: str = "") -> str:
@@ -90,216 +62,11 @@ def cliques_page(view: CliqueView, command: str = "") -> str:
     return page.document(data.name, _lead(view), sections, kind="Cliques", names=paint.names)
 
 
-def clique_facts(view: CliqueView) -> dict[str, Any]:
-    """Count what there is to count in the graph and its cliques.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-
-    Returns
-    -------
-    dict of str to value
-        Names and numbers for a reader.
-    """
-    model = view.model
-    g, solved = model.graph_, _solved(model)
-    sizes = np.array([clique.size for clique in view.maximal])
-    shared = np.array([weight for *_, weight in view.graph.edges.data("weight", default=0)])
-    more = "" if view.complete else "more than "
-    return {
-        "points": g.n_nodes,
-        "threshold s₀": model.threshold_,
-        "neighbours k": model.n_neighbors_,
-        "edges": g.n_edges,
-        "mean neighbours": 2 * g.n_edges / g.n_nodes,
-        "components before joining": model.n_components_graph_,
-        "maximal cliques": f"{more}{say_number(len(view.maximal))}",
-        "largest clique": int(sizes.max(initial=0)),
-        "mean clique size": float(sizes.mean()) if sizes.size else None,
-        "cliques solved": solved.n_blocks,
-        "points covered": f"{coverage(solved, g.n_nodes, model.embedding_.shape[1] + 2):.1%}",
-        "mean overlap of solved": float(shared.mean()) if shared.size else None,
-    }
-
-
-def coverage(blocks: Blocks, n_points: int, size: int) -> float:
-    """Share of points in a clique that is large enough to place them.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        Cliques.
-    n_points : int
-        Number of points.
-    size : int
-        Smallest clique that counts.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph._records import Blocks
-    >>> coverage(Blocks(np.array([0, 3, 4]), np.array([0, 1, 2, 3])), 4, 3)
-    0.75
-    """
-    inside = np.repeat(blocks.sizes >= size, blocks.sizes)
-    return float(np.unique(blocks.members[inside]).size / n_points)
-
-
-def clique_advice(view: CliqueView) -> list[str]:
-    """What to do about the threshold and about badly placed points.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Sentences.
-    """
-    model, levels = view.model, view.levels
-    said = []
-    top = levels.connected_up_to()
-    if top is None:
-        said.append(
-            f"No threshold from {levels.threshold[0]:.2f} on keeps the graph connected by itself; "
-            "neighbours (n_neighbors) or bridges (disconnected='join') must hold it together."
-        )
-    else:
-        said.append(
-            f"The thresholded graph stays connected up to a threshold of {top:.2f}; beyond it "
-            "components break off and need neighbours (n_neighbors) or bridges."
-        )
-    whole = np.flatnonzero(levels.coverage >= 0.999)
-    size = model.embedding_.shape[1] + 2
-    if whole.size:
-        said.append(
-            f"Up to {levels.threshold[whole[-1]]:.2f} every point lies in a clique of {size} or "
-            "more, which is what places it."
-        )
-    if model.n_components_graph_ > 1:
-        labels = np.bincount(model.component_labels_)
-        said.append(
-            f"The graph used has {count(labels.size, 'component')}; the largest holds "
-            f"{labels.max()} of {labels.sum()} points. Distances between components rest on single "
-            "bridges: a lower threshold or more neighbours would support them better."
-        )
-    bad, limit = badly_placed(model)
-    if bad.size:
-        few = ", ".join(str(row) for row in bad[:8]) + (", …" if bad.size > 8 else "")
-        said.append(
-            f"{count(bad.size, 'point')} sit badly (cliques disagree by more than {limit:.3g}, "
-            f"three deviations above the usual): rows {few}."
-        )
-    elif model.merge_residuals_ is not None:
-        said.append("No point stands out as badly placed: the cliques agree about all of them.")
-    return said
-
-
-def badly_placed(model: IKD) -> tuple[NDArray[np.intp], float]:
-    """Rows about which cliques disagree unusually much, the worst first.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted with ``strategy="blockwise"``.
-
-    Returns
-    -------
-    rows : (k,) intp
-        Row numbers.
-    limit : float
-        Residual from which a row counts: three robust deviations above the median.
-    """
-    if model.merge_residuals_ is None:
-        return np.zeros(0, dtype=np.intp), 0.0
-    residual = np.nan_to_num(np.asarray(model.merge_residuals_, dtype=np.float64))
-    middle = float(np.median(residual))
-    limit = middle + 3.0 * 1.4826 * float(np.median(np.abs(residual - middle)))
-    order = np.argsort(-residual, kind="stable")
-    # Residuals of rounding size are agreement, whatever their spread.
-    floor = 1e-6 * (float(np.ptp(model.embedding_)) or 1.0)
-    return order[residual[order] > max(limit, floor)], limit
-
-
-def main_label(members: NDArray[Any], paint: Paint) -> int:
-    """Most frequent class among the members of a clique, -1 without labels."""
-    if paint.groups is None:
-        return -1
-    codes = paint.groups.codes[members]
-    known = codes[codes >= 0]
-    return int(np.bincount(known).argmax()) if known.size else -1
-
-
-def clique_groups(view: CliqueView, paint: Paint) -> colors.Groups | None:
-    """Most frequent class of each clique in the graph of cliques.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-    paint : Paint
-        Classes of the points.
-
-    Returns
-    -------
-    Groups or None
-        Classes in the order of the nodes, None where points have no classes.
-    """
-    if paint.groups is None:
-        return None
-    solved = _solved(view.model)
-    codes = [main_label(_members(solved, node), paint) for node in view.graph]
-    return colors.Groups(paint.groups.names, np.array(codes, dtype=np.intp))
-
-
-def clique_places(view: CliqueView) -> NDArray[np.float64]:
-    """Mean coordinates of the members of each clique in the graph of cliques.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-
-    Returns
-    -------
-    (n_nodes, 2) float64
-        Places to start a layout from.
-    """
-    solved, Z = _solved(view.model), view.model.embedding_
-    found = np.zeros((len(view.graph), 2))
-    for row, node in enumerate(view.graph):
-        found[row, : min(2, Z.shape[1])] = Z[_members(solved, node), :2].mean(axis=0)
-    return found
-
-
-def _solved(model: IKD) -> Blocks:
-    """The cliques that were solved."""
-    if model.cliques_ is None:
-        raise ValueError(
-            f"the model must be fitted with strategy='blockwise' to look at its cliques, got "
-            f"{model.strategy_!r}"
-        )
-    return model.cliques_
-
-
-def _members(blocks: Blocks, block: int) -> NDArray[np.int32]:
-    """Members of one clique."""
-    return blocks.members[blocks.indptr[block] : blocks.indptr[block + 1]]
-
-
 def _lead(view: CliqueView) -> str:
     """The result in two sentences."""
-    model, g = view.model, view.model.graph_
-    most = max((clique.size for clique in view.maximal), default=0)
+    model, g = view.model, view.points
+    listed = max((clique.size for clique in view.maximal), default=0)
+    most = max(listed, view.solved.sizes.max(initial=0))
     number = ("" if view.complete else "more than ") + count(len(view.maximal), "maximal clique")
     parts = count(model.n_components_graph_, "component")
     rules = [] if model.threshold_ is None else [f"correlation above {model.threshold_:.3g}"]
@@ -308,28 +75,26 @@ def _lead(view: CliqueView) -> str:
     return (
         f"{count(g.n_nodes, 'point')}, {count(g.n_edges, 'edge')} ({' or '.join(rules)}), {parts}: "
         f"{number}, the largest of {most} points. "
-        f"The blockwise solution rests on {say_number(_solved(model).n_blocks)} of them."
+        f"The blockwise solution rests on {say_number(view.solved.n_blocks)} of them."
     )
 
 
 def _network(view: CliqueView, paint: Paint) -> str:
     """Graph of cliques with its legend."""
     groups = clique_groups(view, paint)
-    solved = _solved(view.model)
     notes = []
-    for row, node in enumerate(view.graph):
-        text = f"clique {node}: {count(int(view.graph.nodes[node].get('size', 0)), 'point')}"
+    for row, node in enumerate(view.links):
+        text = f"clique {node}: {count(int(view.links.nodes[node].get('size', 0)), 'point')}"
         if groups is not None and groups.codes[row] >= 0:
             text += f", mostly {groups.names[groups.codes[row]]}"
         notes.append(text)
-    drawn = len(view.graph)
-    rest = (
-        f" The {drawn} largest of {solved.n_blocks} are drawn." if drawn < solved.n_blocks else ""
-    )
+    drawn, n_solved = len(view.links), view.solved.n_blocks
+    rest = f" The {drawn} largest of {n_solved} are drawn." if drawn < n_solved else ""
     picture = page.figure(
-        svg.network(view.graph, groups, positions=clique_places(view), notes=notes),
+        svg.network(view.links, groups, positions=clique_places(view), notes=notes),
         "A disc is a clique, larger for more points, in the colour of most of its members; a line "
-        "joins cliques that share points, stronger for more." + rest,
+        "joins cliques that share points, stronger for more; where there are too many, only the "
+        "strongest of each clique and those that hold the graph together are drawn." + rest,
     )
     return page.with_legend(picture, "" if groups is None else page.class_legend(groups))
 
@@ -360,7 +125,7 @@ def _slider(levels: Levels, used: float | None) -> str:
         "threshold": lambda k: f"{at[k]:.2f}",
         "edges": lambda k: say_number(levels.edges[k]),
         "components": lambda k: say_number(levels.components[k]),
-        "maximal cliques": lambda k: _or_more(levels.cliques[k], levels.clique_limit),
+        "maximal cliques": lambda k: _or_more(float(levels.cliques[k]), levels.clique_limit),
         "largest clique": lambda k: say_number(levels.largest_clique[k]),
         "points covered": lambda k: f"{levels.coverage[k]:.1%}",
     }
@@ -409,8 +174,8 @@ def _or_more(number: float, limit: int) -> str:
 def _charts(view: CliqueView) -> list[str]:
     """Histograms of clique sizes, overlaps and degrees."""
     sizes = [clique.size for clique in view.maximal]
-    shared = [int(weight) for *_, weight in view.graph.edges.data("weight", default=0)]
-    degrees = np.diff(view.model.graph_.indptr)
+    shared = [int(n) for *_, n in view.links.edges.data("overlap")]
+    degrees = np.diff(view.points.indptr)
     return [
         page.figure(histogram(sizes, "points in a clique", "maximal cliques"), "", "Sizes"),
         page.figure(histogram(shared, "points shared", "pairs of solved cliques"), "", "Overlaps"),
@@ -420,7 +185,7 @@ def _charts(view: CliqueView) -> list[str]:
 
 def _largest(view: CliqueView, paint: Paint) -> str:
     """Table of the largest maximal cliques with the labels of their members."""
-    order = sorted(range(len(view.maximal)), key=lambda k: (-view.maximal[k].size, k))[:_N_LARGEST]
+    order = largest_apart(view.maximal, view.points.n_nodes, _N_LARGEST)
     if not order:
         return ""
     labelled = paint.groups is not None
@@ -433,28 +198,8 @@ def _largest(view: CliqueView, paint: Paint) -> str:
         row.append(_few(members))
         rows.append(row)
     heads = ["rank", "points", *(["labels of its members"] if labelled else []), "rows"]
-    return page.table(heads, rows, sortable=True)
-
-
-def say_labels(members: NDArray[Any], paint: Paint) -> str:
-    """Classes of the members of a clique, the most frequent first, with their numbers.
-
-    Parameters
-    ----------
-    members : (k,) array of int
-        Rows.
-    paint : Paint
-        Classes of the points.
-
-    Returns
-    -------
-    str
-        As "8 cell × 12, morula × 3".
-    """
-    if paint.groups is None:
-        return ""
-    names = ["no label" if c < 0 else paint.groups.names[c] for c in paint.groups.codes[members]]
-    return ", ".join(f"{name} × {number}" for name, number in Counter(names).most_common())
+    note = "From the largest down, those that share at most half their points with one above."
+    return page.paragraph(note, soft=True) + page.table(heads, rows, sortable=True)
 
 
 def _few(members: Sequence[int] | NDArray[Any], most: int = 12) -> str:
@@ -487,8 +232,8 @@ def _agreement(view: CliqueView, paint: Paint) -> str:
         ),
     )
     worst = np.argsort(-values, kind="stable")[:_N_WORST]
-    degree = np.diff(model.graph_.indptr)
-    holding = np.bincount(_solved(model).members, minlength=values.size)
+    degree = np.diff(view.points.indptr)
+    holding = np.bincount(view.solved.members, minlength=values.size)
     names = view.data.labels
     heads = ["row", *(["label"] if names is not None else []), "residual", "neighbours", "cliques"]
     rows = [

@@ -276,7 +276,7 @@ def _decades(span: tuple[float, float]) -> list[float]:
 def _short(value: float) -> str:
     """A number in few letters: 12k for 12 000."""
     size = abs(value)
-    for limit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+    for limit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size >= limit:
             return f"{value / (1e3 if letter == 'k' else limit):.3g}{letter}"
     return f"{value:.3g}" if size else "0"

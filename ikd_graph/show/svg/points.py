@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import colors
-from ..layout import place_nodes
+from ..layout import backbone, place_nodes
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -121,7 +121,7 @@ def network(
     Parameters
     ----------
     graph : networkx.Graph
-        Nodes with ``size``, edges with ``weight``.
+        Nodes with ``size``, edges with ``overlap``.
     groups : Groups, optional
         Class of each node.
     positions : array-like of shape (n_nodes, 2), optional
@@ -137,10 +137,11 @@ def network(
         An ``<svg>`` element.
     """
     start = None if positions is None else np.asarray(positions, dtype=float)[:, :2]
+    graph = backbone(graph)
     places = place_nodes(graph, start)
     xy = _fit(places, 600.0, 460.0, 26.0, keep_aspect=True)
     row_of = {node: row for row, node in enumerate(graph)}
-    edges = sorted(graph.edges.data("weight", default=1), key=lambda edge: edge[2])[-most_edges:]
+    edges = sorted(graph.edges.data("overlap", default=1), key=lambda edge: edge[2])[-most_edges:]
     top = float(edges[-1][2]) if edges else 1.0
     fade = min(1.0, 6.0 * len(row_of) / max(len(edges), 1)) ** 0.5
     lines = []
@@ -150,7 +151,7 @@ def network(
         lines.append(
             f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
             f'stroke-width="{0.5 + 2.5 * strength:.1f}" '
-            f'stroke-opacity="{max(0.06, fade * (0.2 + 0.6 * strength)):.2f}"/>'
+            f'stroke-opacity="{max(0.06, fade * (0.2 + 0.35 * strength)):.2f}"/>'
         )
     sizes = np.array([float(s) for _, s in graph.nodes.data("size", default=1)])
     widest = float(np.clip(110.0 / np.sqrt(max(len(row_of), 1)), 5.0, 17.0))

@@ -1,0 +1,153 @@
+"""A look at the cliques of a data set: all that pages, pictures and counts are made from."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import cliques
+from ..._records import Blocks, CsrGraph
+from ..._validation import check_integer
+from ...study.datasets import Dataset
+from ...study.levels import Levels, threshold_levels
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from ...estimator import IKD
+
+MOST_DISCS = 300
+"""Cliques of one picture; the largest are drawn."""
+
+_NOT_BLOCKWISE = (
+    "the model must be fitted with strategy='blockwise' to look at its cliques, got {!r}"
+)
+
+
+@dataclass(frozen=True)
+class CliqueView:
+    """What a look at the cliques of a data set found.
+
+    Attributes
+    ----------
+    model : IKD
+        Fitted with ``strategy="blockwise"``.
+    data : Dataset
+        Points and labels.
+    maximal : list of (k,) arrays of int
+        Maximal cliques of the graph.
+    complete : bool
+        Whether ``maximal`` holds all of them.
+    links : networkx.Graph
+        Solved cliques as nodes (their numbers) with ``size``, edges with ``overlap``, the number of
+        shared points.
+    levels : Levels
+        Counts at many thresholds.
+    """
+
+    model: IKD
+    data: Dataset
+    maximal: list[NDArray[np.int32]]
+    complete: bool
+    links: nx.Graph
+    levels: Levels
+
+    @property
+    def points(self) -> CsrGraph:
+        """The graph of points."""
+        if self.model.graph_ is None:
+            raise ValueError(_NOT_BLOCKWISE.format(self.model.strategy_))
+        return self.model.graph_
+
+    @property
+    def solved(self) -> Blocks:
+        """The cliques that were solved."""
+        if self.model.cliques_ is None:
+            raise ValueError(_NOT_BLOCKWISE.format(self.model.strategy_))
+        return self.model.cliques_
+
+    @property
+    def rule(self) -> int:
+        """Points that a clique needs to place its members, M + 2."""
+        return self.model.embedding_.shape[1] + 2
+
+    def members(self, block: int) -> NDArray[np.int32]:
+        """Members of a solved clique."""
+        return self.solved.members[self.solved.indptr[block] : self.solved.indptr[block + 1]]
+
+
+def view_cliques(
+    model: IKD,
+    data: Dataset,
+    *,
+    limit: int = 100_000,
+    progress: Callable[[Any], Iterable[Any]] | None = None,
+) -> CliqueView:
+    """Look at the cliques of a data set.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted on ``data.X`` with ``strategy="blockwise"``.
+    data : Dataset
+        Points and labels.
+    limit : int
+        List at most this number of maximal cliques.
+    progress : callable, optional
+        Wraps the iterable of thresholds, as ``tqdm`` does.
+
+    Returns
+    -------
+    CliqueView
+        What was found.
+
+    Examples
+    --------
+    >>> from ikd_graph import IKD
+    >>> from ikd_graph.study.datasets import half_moons
+    >>> moons = half_moons(60)
+    >>> model = IKD(strategy="blockwise", affinity="cosine", threshold=0.9).fit(moons.X + 2)
+    >>> view_cliques(model, moons).complete
+    True
+    """
+    check_integer("limit", limit, 1)
+    if model.graph_ is None or model.cliques_ is None:
+        raise ValueError(_NOT_BLOCKWISE.format(model.strategy_))
+    found = list(itertools.islice(cliques.iter_cliques(model.graph_), limit + 1))
+    levels = threshold_levels(
+        data.X,
+        affinity=model.affinity,
+        also=() if model.threshold_ is None else (model.threshold_,),
+        n_components=model.embedding_.shape[1],
+        progress=progress,
+    )
+    links = largest_graph(model.cliques_)
+    return CliqueView(model, data, found[:limit], len(found) <= limit, links, levels)
+
+
+def largest_graph(blocks: Blocks, most: int = MOST_DISCS) -> nx.Graph:
+    """Graph of the largest cliques of a list, as many as a picture holds.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The cliques.
+    most : int
+        How many to keep.
+
+    Returns
+    -------
+    networkx.Graph
+        Cliques under their numbers in the list, with ``size``; edges with ``overlap``, the number
+        of shared points.
+    """
+    import networkx as nx
+
+    kept = np.sort(np.argsort(-blocks.sizes, kind="stable")[:most]).tolist()
+    chosen = [blocks.members[blocks.indptr[k] : blocks.indptr[k + 1]] for k in kept]
+    return nx.relabel_nodes(cliques.clique_graph(chosen), dict(enumerate(kept)))

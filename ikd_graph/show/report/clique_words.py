@@ -1,0 +1,323 @@
+"""What a look at the cliques of a data set found, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import cliques
+from ..._records import Blocks
+from .. import colors
+from ..words import count, say_number
+from .clique_view import CliqueView
+from .paint import Paint
+
+if TYPE_CHECKING:
+    from ...estimator import IKD
+
+
+def clique_facts(view: CliqueView) -> dict[str, Any]:
+    """Count what there is to count in the graph and its cliques.
+
+    Parameters
+    ----------
+    view : CliqueView
+        What was found.
+
+    Returns
+    -------
+    dict of str to value
+        Names and numbers for a reader.
+    """
+    model = view.model
+    g, solved = view.points, view.solved
+    sizes = np.array([clique.size for clique in view.maximal])
+    # Where not all are listed, a larger one may be among those that were solved.
+    largest = max(sizes.max(initial=0), solved.sizes.max(initial=0))
+    shared = np.array([n for *_, n in view.links.edges.data("overlap")])
+    more = "" if view.complete else "more than "
+    return {
+        "points": g.n_nodes,
+        "threshold s₀": model.threshold_,
+        "neighbours k": model.n_neighbors_,
+        "edges": g.n_edges,
+        "mean neighbours": 2 * g.n_edges / g.n_nodes,
+        "components before joining": model.n_components_graph_,
+        "maximal cliques": f"{more}{say_number(len(view.maximal))}",
+        "largest clique": int(largest),
+        "mean clique size": float(sizes.mean()) if sizes.size else None,
+        "cliques solved": solved.n_blocks,
+        "points covered": f"{coverage(solved, g.n_nodes, view.rule):.1%}",
+        "mean overlap of solved": float(shared.mean()) if shared.size else None,
+    }
+
+
+def coverage(blocks: Blocks, n_points: int, size: int) -> float:
+    """Share of points in a clique that is large enough to place them.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Cliques.
+    n_points : int
+        Number of points.
+    size : int
+        Smallest clique that counts.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph._records import Blocks
+    >>> coverage(Blocks(np.array([0, 3, 4]), np.array([0, 1, 2, 3])), 4, 3)
+    0.75
+    """
+    inside = np.repeat(blocks.sizes >= size, blocks.sizes)
+    return float(np.unique(blocks.members[inside]).size / n_points)
+
+
+def clique_advice(view: CliqueView) -> list[str]:
+    """What to do about the threshold and about badly placed points.
+
+    Parameters
+    ----------
+    view : CliqueView
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
+    model, levels = view.model, view.levels
+    said = []
+    top = levels.connected_up_to()
+    if top is None:
+        said.append(
+            f"No threshold from {levels.threshold[0]:.2f} on keeps the graph connected by itself; "
+            "neighbours (n_neighbors) or bridges (disconnected='join') must hold it together."
+        )
+    else:
+        said.append(
+            f"The thresholded graph stays connected up to a threshold of {top:.2f}; beyond it "
+            "components break off and need neighbours (n_neighbors) or bridges."
+        )
+    whole = np.flatnonzero(levels.coverage >= 0.999)
+    size = view.rule
+    if whole.size:
+        said.append(
+            f"Up to {levels.threshold[whole[-1]]:.2f} every point lies in a clique of {size} or "
+            "more, which is what places it."
+        )
+    if model.n_components_graph_ > 1:
+        labels = np.bincount(model.component_labels_)
+        said.append(
+            f"The graph used has {count(labels.size, 'component')}; the largest holds "
+            f"{labels.max()} of {labels.sum()} points. Distances between components rest on single "
+            "bridges: a lower threshold or more neighbours would support them better."
+        )
+    bad, limit = badly_placed(model)
+    if bad.size:
+        few = ", ".join(str(row) for row in bad[:8]) + (", …" if bad.size > 8 else "")
+        said.append(
+            f"{count(bad.size, 'point')} sit badly (cliques disagree by more than {limit:.3g}, "
+            f"three deviations above the usual): rows {few}."
+        )
+    elif model.merge_residuals_ is not None:
+        said.append("No point stands out as badly placed: the cliques agree about all of them.")
+    return said
+
+
+def badly_placed(model: IKD) -> tuple[NDArray[np.intp], float]:
+    """Rows about which cliques disagree unusually much, the worst first.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted with ``strategy="blockwise"``.
+
+    Returns
+    -------
+    rows : (k,) intp
+        Row numbers.
+    limit : float
+        Residual from which a row counts: three robust deviations above the median.
+    """
+    if model.merge_residuals_ is None:
+        return np.zeros(0, dtype=np.intp), 0.0
+    residual = np.nan_to_num(np.asarray(model.merge_residuals_, dtype=np.float64))
+    middle = float(np.median(residual))
+    limit = middle + 3.0 * 1.4826 * float(np.median(np.abs(residual - middle)))
+    order = np.argsort(-residual, kind="stable")
+    # Residuals of rounding size are agreement, whatever their spread.
+    floor = 1e-6 * (float(np.ptp(model.embedding_)) or 1.0)
+    return order[residual[order] > max(limit, floor)], limit
+
+
+def main_label(members: NDArray[Any], paint: Paint) -> int:
+    """Most frequent class among the members of a clique, -1 without labels."""
+    if paint.groups is None:
+        return -1
+    codes = paint.groups.codes[members]
+    known = codes[codes >= 0]
+    return int(np.bincount(known).argmax()) if known.size else -1
+
+
+def clique_groups(view: CliqueView, paint: Paint) -> colors.Groups | None:
+    """Most frequent class of each clique in the graph of cliques.
+
+    Parameters
+    ----------
+    view : CliqueView
+        What was found.
+    paint : Paint
+        Classes of the points.
+
+    Returns
+    -------
+    Groups or None
+        Classes in the order of the nodes, None where points have no classes.
+    """
+    if paint.groups is None:
+        return None
+    codes = [main_label(view.members(node), paint) for node in view.links]
+    return colors.Groups(paint.groups.names, np.array(codes, dtype=np.intp))
+
+
+def clique_places(view: CliqueView) -> NDArray[np.float64]:
+    """Mean coordinates of the members of each clique in the graph of cliques.
+
+    Parameters
+    ----------
+    view : CliqueView
+        What was found.
+
+    Returns
+    -------
+    (n_nodes, 2) float64
+        Places to start a layout from.
+    """
+    Z = view.model.embedding_
+    found = np.zeros((len(view.links), 2))
+    for row, node in enumerate(view.links):
+        found[row, : min(2, Z.shape[1])] = Z[view.members(node), :2].mean(axis=0)
+    return found
+
+
+def largest_apart(found: list[NDArray[np.int32]], n_points: int, most: int) -> list[int]:
+    """Largest cliques that are not almost the same: at most half of each is in one before it.
+
+    Parameters
+    ----------
+    found : list of (k,) arrays of int
+        Cliques.
+    n_points : int
+        Number of points.
+    most : int
+        How many to choose.
+
+    Returns
+    -------
+    list of int
+        Positions in the list, the largest first.
+    """
+    chosen: list[int] = []
+    inside = np.zeros((most, n_points), dtype=bool)
+    for k in sorted(range(len(found)), key=lambda k: (-found[k].size, k)):
+        if len(chosen) == most:
+            break
+        shared = inside[: len(chosen), found[k]].sum(axis=1)
+        if 2 * shared.max(initial=0) <= found[k].size:
+            inside[len(chosen), found[k]] = True
+            chosen.append(k)
+    return chosen
+
+
+def say_labels(members: NDArray[Any], paint: Paint) -> str:
+    """Classes of the members of a clique, the most frequent first, with their numbers.
+
+    Parameters
+    ----------
+    members : (k,) array of int
+        Rows.
+    paint : Paint
+        Classes of the points.
+
+    Returns
+    -------
+    str
+        As "8 cell × 12, morula × 3".
+    """
+    if paint.groups is None:
+        return ""
+    names = ["no label" if c < 0 else paint.groups.names[c] for c in paint.groups.codes[members]]
+    return ", ".join(f"{name} × {number}" for name, number in Counter(names).most_common())
+
+
+def clique_statistics(view: CliqueView) -> dict[str, Any]:
+    """Counts of a look at cliques, ready for JSON.
+
+    Parameters
+    ----------
+    view : CliqueView
+        What was found.
+
+    Returns
+    -------
+    dict
+        Plain numbers and lists.
+    """
+    model, g, levels = view.model, view.points, view.levels
+    sizes = [int(clique.size) for clique in view.maximal]
+    components = np.bincount(model.component_labels_)
+    largest = sorted(view.maximal, key=lambda clique: -clique.size)[:20]
+    return {
+        "data": view.data.name,
+        "n_points": int(g.n_nodes),
+        "threshold": model.threshold_,
+        "n_neighbors": model.n_neighbors_,
+        "n_edges": int(g.n_edges),
+        "components": {"count": int(components.size), "sizes": sorted(components.tolist())[::-1]},
+        "degree_distribution": occurrences(np.diff(g.indptr)),
+        "maximal_cliques": {
+            "count": len(sizes),
+            "complete": view.complete,
+            "size_distribution": occurrences(sizes),
+            "largest": [clique.tolist() for clique in largest],
+        },
+        "solved_cliques": cliques.summary(g, view.solved, model.embedding_.shape[1]),
+        "thresholds": {
+            name: [None if value != value else value for value in getattr(levels, name).tolist()]
+            for name in ("threshold", "edges", "components", "cliques", "coverage")
+        },
+        "advice": clique_advice(view),
+    }
+
+
+def occurrences(values: Any) -> dict[str, int]:
+    """How often each whole number occurs.
+
+    Parameters
+    ----------
+    values : sequence of int
+        The numbers.
+
+    Returns
+    -------
+    dict of str to int
+        Number (as text, for JSON) and how often, ascending.
+
+    Examples
+    --------
+    >>> occurrences([3, 2, 3])
+    {'2': 1, '3': 2}
+    """
+    numbers, counts = np.unique(np.asarray(values, dtype=np.int64), return_counts=True)
+    return {str(n): int(c) for n, c in zip(numbers.tolist(), counts.tolist(), strict=True)}

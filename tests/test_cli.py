@@ -1,0 +1,350 @@
+"""The command line, called as the console script calls it."""
+
+import csv
+import inspect
+import json
+import re
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from ikd_graph import IKD, graph
+from ikd_graph._files import write_whole
+from ikd_graph.cli import common, flags, main
+from ikd_graph.cli.main import build_parser
+from ikd_graph.kernels import Matern, RationalQuadratic
+
+N_POINTS, N_FEATURES = 36, 24
+
+
+def made_data(seed=0):
+    """Points on a line of two bends, seen through smooth random functions."""
+    rng = np.random.default_rng(seed)
+    at = np.linspace(0, 6, N_POINTS)[:, None]
+    X = np.sin(at * rng.uniform(0.5, 1.5, N_FEATURES) + rng.uniform(0, 6, N_FEATURES))
+    return X + 0.01 * rng.normal(size=X.shape), np.array(["low", "high"])[
+        (at[:, 0] > 3).astype(int)
+    ]
+
+
+@pytest.fixture
+def table(tmp_path):
+    X, labels = made_data()
+    path = tmp_path / "table.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*(f"gene{k}" for k in range(N_FEATURES)), "label"])
+        writer.writerows([*row, name] for row, name in zip(X.tolist(), labels, strict=True))
+    return path
+
+
+def run(*arguments):
+    return main([str(part) for part in arguments])
+
+
+def one_line(capsys):
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def test_embed_leaves_coordinates_picture_and_report_and_says_where(table, tmp_path, capsys):
+    out = tmp_path / "deep" / "results"
+    assert run("embed", table, "-o", out, "--strategy", "eigen") == 0
+    said = capsys.readouterr()
+    names = ["table_embedding.csv", "table_embedding.png", "table_report.html"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    assert all(str(out / name) in said.out for name in names)
+    assert f"table: {N_POINTS} points of {N_FEATURES} measurements" in said.out
+    assert (out / names[1]).read_bytes().startswith(b"\x89PNG")
+    page = (out / names[2]).read_text(encoding="utf-8")
+    assert "embed" in page
+    assert "--strategy eigen" in page
+    assert page.count("<circle") == N_POINTS
+
+
+def test_the_coordinates_of_embed_are_those_of_the_estimator(table, tmp_path):
+    assert run("embed", table, "-o", tmp_path, "-q", "--n-components", 3, "--n-neighbors", 5) == 0
+    with (tmp_path / "table_embedding.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    X, labels = made_data()
+    expected = IKD(n_components=3, n_neighbors=5).fit_transform(X)
+    assert head == ["row", "ikd0", "ikd1", "ikd2", "label"]
+    assert [row[-1] for row in rows] == labels.tolist()
+    np.testing.assert_array_equal([[float(c) for c in row[1:-1]] for row in rows], expected)
+
+
+def saved(kind, path):
+    X, labels = made_data()
+    if kind == "npy":
+        np.save(path, X)
+    elif kind == "npz":
+        np.savez(path, X=X, y=labels)
+    elif kind in ("csv", "tsv"):
+        np.savetxt(path, X, delimiter="," if kind == "csv" else "\t")
+    else:
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            file["X"] = X
+            file.create_group("obs")["stage"] = labels.astype("S")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "npy", "npz", "h5ad"])
+def test_embed_reads_every_kind_of_file(kind, tmp_path):
+    path = saved(kind, tmp_path / f"points.{kind}")
+    assert run("embed", path, "-o", tmp_path, "-q", "--strategy", "eigen") == 0
+    lines = (tmp_path / "points_embedding.csv").read_text().splitlines()
+    assert len(lines) == N_POINTS + 1
+
+
+def test_labels_can_be_chosen_and_a_quantity_is_one(tmp_path):
+    X, _ = made_data()
+    np.savez(tmp_path / "a.npz", X=X, age=np.linspace(0, 1.5, N_POINTS))
+    assert run("embed", tmp_path / "a.npz", "--labels", "age", "-o", tmp_path, "-q") == 0
+    assert (tmp_path / "a_embedding.csv").read_text().splitlines()[-1].endswith(",1.5")
+    assert 'class="ramp"' in (tmp_path / "a_report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--threshold", "1.5"], r"threshold must lie in \(0, 1\), got 1.5"),
+        (["--strategy", "best"], "strategy must be one of 'auto'"),
+        (["--kernel", "gauss"], "kernel must be one of"),
+        (["--n-components", "99"], "n_components must be less than the number of points"),
+        (["--n-components", "two"], "n_components must be an integer"),
+        (["--reference", "far"], "reference must be one of"),
+        (["--labels", "nothing"], "label_column must be a column of table.csv"),
+        (["--affinity", "precomputed"], "must be square"),
+    ],
+)
+def test_a_wrong_parameter_is_one_line_and_nothing_is_written(
+    arguments, message, table, tmp_path, capsys
+):
+    out = tmp_path / "out"
+    assert run("embed", table, "-o", out, *arguments) == 2
+    said = one_line(capsys)
+    assert said.startswith("ikd-graph: error: ")
+    assert re.search(message, said)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.csv", None, "must exist"),
+        ("empty.csv", "", "must not be empty"),
+        ("holes.csv", "a,b\n1,nan\n2,3\n", "finite"),
+        ("one.csv", "1,2,3\n", "at least 2 rows"),
+        ("points.txt", "1 2 3\n", "must end in .csv"),
+        ("flat.csv", "1,1,1\n2,3,4\n5,7,6\n", "rows of X must vary"),
+        ("broken.npy", "not an array", "NumPy"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_line(name, content, message, tmp_path, capsys):
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content)
+    assert run("embed", path, "-o", tmp_path / "out") == 2
+    assert message in one_line(capsys)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_name_lists_the_known_ones(capsys):
+    assert run("embed", "digit") == 2
+    assert "digits" in one_line(capsys)
+
+
+def test_an_output_that_is_a_file_is_refused(table, capsys):
+    assert run("embed", table, "-o", table, "--strategy", "eigen", "-q") == 2
+    assert "--output must be a folder" in one_line(capsys)
+    assert table.read_text().startswith("gene0")
+
+
+def test_no_command_and_a_wrong_flag_end_with_two(capsys):
+    assert run() == 2
+    assert run("embed", "digits", "--no-such-flag") == 2
+    assert run("--help") == 0
+    assert "embed" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert run("--version") == 0
+    assert capsys.readouterr().out.startswith("ikd-graph ")
+
+
+def test_ctrl_c_says_which_stage_was_running_and_leaves_nothing(
+    table, tmp_path, capsys, monkeypatch
+):
+    def interrupted(self, X):
+        raise KeyboardInterrupt("stopped during the stage 'graph'")
+
+    monkeypatch.setattr(IKD, "fit", interrupted)
+    assert run("embed", table, "-o", tmp_path / "out") == 130
+    assert "the stage 'graph'" in one_line(capsys)
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_outside_the_fit_names_what_was_going_on(table, tmp_path, capsys, monkeypatch):
+    def interrupted(*arguments, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(common.datasets, "load", interrupted)
+    assert run("embed", table) == 130
+    assert "reading the data" in one_line(capsys)
+
+
+def test_without_matplotlib_the_rest_is_written_and_the_cure_is_named(
+    table, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert run("embed", table, "-o", tmp_path / "out", "--strategy", "eigen") == 0
+    assert 'pip install "ikd_graph[plot]"' in capsys.readouterr().err
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["table_embedding.csv", "table_report.html"]
+
+
+def test_warnings_are_one_plain_line_each(table, tmp_path, capsys):
+    X = np.vstack([made_data(seed)[0][:12] for seed in range(2)])
+    np.save(tmp_path / "two.npy", X)
+    assert run("embed", tmp_path / "two.npy", "-o", tmp_path, "--n-neighbors", 2, "-q") == 0
+    said = one_line(capsys)
+    assert said.startswith("ikd-graph: warning: the graph has 2 components")
+    assert ".py" not in said
+
+
+def test_quiet_says_nothing(table, tmp_path, capsys):
+    assert run("embed", table, "-o", tmp_path, "-q", "--n-neighbors", 5) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_every_parameter_of_the_estimator_has_a_flag_with_help():
+    parser = build_parser()._subparsers._group_actions[0].choices["embed"]
+    helps = {action.dest: action.help for action in parser._actions}
+    for name in inspect.signature(IKD).parameters:
+        if name not in flags.HIDDEN:
+            assert len(helps[name]) > 25, name
+
+
+def test_help_is_taken_from_the_docstring():
+    class Owner:
+        """Something.
+
+        Parameters
+        ----------
+        one, two : int
+            First
+            lines.
+        three : {"a", "b"}
+            Second.
+
+        Attributes
+        ----------
+        four : int
+            Not a parameter.
+        """
+
+    told = flags.parameter_help(Owner)
+    assert told == {
+        "one": ("int", "First lines."),
+        "two": ("int", "First lines."),
+        "three": ('{"a", "b"}', "Second."),
+    }
+    assert flags.parameter_help(type("Bare", (), {})) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("None", None), ("7", 7), ("0.5", 0.5), ("auto", "auto"), ("-1", -1), ("1e-3", 1e-3)],
+)
+def test_values_are_read_as_what_they_look_like(text, value):
+    found = flags.read_value(text)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_kernels_take_parameters():
+    assert flags.read_kernel("matern") == "matern"
+    assert flags.read_kernel("matern:nu=2.5") == Matern(nu=2.5)
+    expected = RationalQuadratic(alpha=2.0, length_scale=3.0)
+    assert flags.read_kernel("rational_quadratic:alpha=2,length_scale=3") == expected
+
+
+@pytest.mark.parametrize("text", ["matern:nu", "matern:nu=x", "matern:mu=2", "none:nu=2"])
+def test_a_kernel_that_cannot_be_read_is_refused(text, table, capsys):
+    assert run("embed", table, "--kernel", text) == 2
+    assert "matern:nu=2.5" in capsys.readouterr().err
+
+
+def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
+    assert run("cliques", table, "-o", tmp_path, "--threshold", 0.6, "--n-neighbors", 4) == 0
+    found = json.loads((tmp_path / "table_cliques.json").read_text())
+    model = IKD(strategy="blockwise", threshold=0.6, n_neighbors=4).fit(made_data()[0])
+    twin = graph.to_networkx(model.graph_)
+    sizes = sorted(len(clique) for clique in nx.find_cliques(twin))
+    counted = found["maximal_cliques"]["size_distribution"]
+    assert found["maximal_cliques"]["complete"] is True
+    assert sorted(int(s) for s, c in counted.items() for _ in range(c)) == sizes
+    assert found["n_edges"] == twin.number_of_edges()
+    assert found["components"]["count"] == nx.number_connected_components(twin)
+    degrees = sorted(d for _, d in twin.degree)
+    drawn = found["degree_distribution"]
+    assert sorted(int(d) for d, c in drawn.items() for _ in range(c)) == degrees
+    said = capsys.readouterr().out
+    assert f"maximal cliques            {len(sizes)}\n" in said
+    page = (tmp_path / "table_cliques.html").read_text(encoding="utf-8")
+    assert "low × " in page
+    assert (tmp_path / "table_cliques.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_cliques_beyond_the_limit_are_not_listed_and_it_is_said(table, tmp_path, capsys):
+    assert run("cliques", table, "-o", tmp_path, "--limit", 3) == 0
+    assert "more than 3" in capsys.readouterr().out
+    found = json.loads((tmp_path / "table_cliques.json").read_text())
+    assert found["maximal_cliques"]["count"] == 3
+    assert found["maximal_cliques"]["complete"] is False
+
+
+@pytest.mark.parametrize("limit", ["0", "-4"])
+def test_a_limit_below_one_is_refused(limit, table, capsys):
+    assert run("cliques", table, "--limit", limit) == 2
+    assert "--limit must be an integer at least 1" in one_line(capsys)
+
+
+def test_cliques_has_no_strategy_to_choose(table, capsys):
+    assert run("cliques", table, "--strategy", "eigen") == 2
+    assert "unrecognized arguments" in capsys.readouterr().err
+
+
+def test_datasets_lists_every_built_in_name(capsys):
+    assert run("datasets") == 0
+    said = capsys.readouterr().out
+    assert all(f"  {name} " in said for name in common.datasets.BUILTIN)
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"), [("a b", "a_b"), ("../x", "x"), ("", "data"), ("ü-1.2", "ü-1.2")]
+)
+def test_names_of_data_become_names_of_files(name, stem):
+    assert common.file_stem(name) == stem
+
+
+def test_a_file_is_replaced_whole_or_stays_as_it_was(tmp_path):
+    path = tmp_path / "f.txt"
+    write_whole(path, "old")
+
+    def fails(file):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, fails)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["f.txt"]
+    write_whole(path, "néw")
+    assert path.read_bytes() == "néw".encode()
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path / "no" / "f.txt", "x")
