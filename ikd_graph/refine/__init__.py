@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from .curvature import standard_errors
 from .majorize import StressFit, distance_precision, stress
+from .search import LikelihoodFit, likelihood
+from .starts import starts
 
-__all__ = ["StressFit", "distance_precision", "stress"]
+__all__ = [
+    "LikelihoodFit",
+    "StressFit",
+    "distance_precision",
+    "likelihood",
+    "standard_errors",
+    "starts",
+    "stress",
+]
