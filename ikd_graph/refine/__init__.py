@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from .closed_forms import starts
 from .curvature import standard_errors
 from .majorize import StressFit, distance_precision, stress
 from .search import LikelihoodFit, likelihood
-from .starts import starts
 
 __all__ = [
     "LikelihoodFit",

@@ -20,11 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from .. import eigen, gplvm, kernels
 from .._validation import check_components, check_integer, check_positive, check_symmetric
 from ..kernels import StationaryKernel
+from . import closed_forms
 from .composite import BLOCK, correlation_blocks, latent_blocks
 from .curvature import standard_errors
 from .objective import Candidate, Objective
-from .starts import MOST_POINTS
-from .starts import starts as closed_forms
 
 Floats = NDArray[np.float64]
 
@@ -170,7 +169,7 @@ class _Task:
         """Starts that were given, or the closed forms."""
         if self.given is not None:
             return self.given
-        return closed_forms(self.cov, self.n_observed, self.n_components, kernel)
+        return closed_forms.starts(self.cov, self.n_observed, self.n_components, kernel)
 
     def choose_kernel(self) -> StationaryKernel:
         """Kernel of the largest likelihood, after a short search with each."""
@@ -213,7 +212,7 @@ class _Task:
         soft = [
             self.anneal(objective, latent, name, floors)
             for name, latent in begin.items()
-            for floors in _SOFT[: 1 if len(self.cov) > MOST_POINTS else None]
+            for floors in _SOFT[: 1 if len(self.cov) > closed_forms.MOST_POINTS else None]
         ]
         final = objective
         if self.blocks is not None:
