@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...study.dimension import eigengap
 from .. import colors
 from ..words import say_seconds
 from .style import SMALL, drawing_axes, figure_of, quiet, whole_ticks
@@ -62,7 +63,7 @@ def spectrum(
 
 
 def widest_gap(eigenvalues: ArrayLike) -> int:
-    """Number of eigenvalues before the widest gap between neighbours; 0 where there is none.
+    """Number of eigenvalues before the widest gap (as a ratio); 0 where there is none to speak of.
 
     Parameters
     ----------
@@ -79,8 +80,11 @@ def widest_gap(eigenvalues: ArrayLike) -> int:
     >>> widest_gap([9.0, 8.0, 1.0, 0.5])
     2
     """
-    drop = -np.diff(np.maximum(np.asarray(eigenvalues, dtype=float), 0.0))
-    return int(np.argmax(drop)) + 1 if drop.size and drop.max() > 0 else 0
+    values = np.asarray(eigenvalues, dtype=float)
+    if values.size < 2 or values.max(initial=0.0) <= 0.0:
+        return 0
+    found = eigengap(values)
+    return found.n_components if found.ratios.max() > 1.0 else 0
 
 
 def degrees(degree: ArrayLike, *, ax: Axes | None = None) -> Axes:

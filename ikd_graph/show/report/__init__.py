@@ -2,6 +2,7 @@
 
 from .clique_view import CliqueView, view_cliques
 from .cliques import cliques_page
+from .compare import compare_page
 from .embed import embed_page
 
-__all__ = ["CliqueView", "cliques_page", "embed_page", "view_cliques"]
+__all__ = ["CliqueView", "cliques_page", "compare_page", "embed_page", "view_cliques"]

@@ -56,7 +56,13 @@ def paint_points(data: Dataset, most: int = svg.MOST_POINTS) -> Paint:
     return Paint(None, values, tuple(colors.ramp(values)), rows)
 
 
-def draw(Z: NDArray[np.float64], paint: Paint, title: str, height: float = 460.0) -> str:
+def draw(
+    Z: NDArray[np.float64],
+    paint: Paint,
+    title: str,
+    height: float = 460.0,
+    radius: float | None = None,
+) -> str:
     """Scatter of an embedding in these colours.
 
     Parameters
@@ -69,6 +75,8 @@ def draw(Z: NDArray[np.float64], paint: Paint, title: str, height: float = 460.0
         What a screen reader says.
     height : float
         Height for a width of 600.
+    radius : float, optional
+        Radius of a point.
 
     Returns
     -------
@@ -76,7 +84,7 @@ def draw(Z: NDArray[np.float64], paint: Paint, title: str, height: float = 460.0
         An ``<svg>`` element.
     """
     look = paint.groups if paint.groups is not None else paint.colors or ()
-    return svg.scatter(Z, look, rows=paint.rows, title=title, height=height)
+    return svg.scatter(Z, look, rows=paint.rows, title=title, height=height, radius=radius)
 
 
 def legend(paint: Paint, title: str = "", row: bool = False) -> str:

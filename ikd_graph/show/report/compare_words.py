@@ -1,0 +1,272 @@
+"""What a comparison found, gathered over seeds and said in words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...study.compare import IKD_METHODS, MEASURES, Comparison, Row
+from ..words import say_seconds
+
+MEASURE_WORDS = {
+    "r2_affine": "R² after affine alignment",
+    "r2_rigid": "R² after rigid alignment",
+    "knn": "5-NN accuracy",
+    "silhouette": "silhouette",
+    "trustworthiness": "trustworthiness",
+    "continuity": "continuity",
+    "local_distances": "local distances kept",
+    "global_distances": "global distances kept",
+}
+"""Names of measures for readers."""
+
+_TIE = 0.01
+
+
+class Entry(NamedTuple):
+    """One method in one dimension at one noise level, over all seeds."""
+
+    title: str
+    method: str
+    n_components: int
+    noise: float
+    rows: list[Row]
+
+    def values(self, name: str) -> NDArray[np.float64]:
+        """Values of a measure over seeds, NaN where a run failed."""
+        return np.array([getattr(row, name) for row in self.rows], dtype=np.float64)
+
+    def mean(self, name: str) -> float:
+        """Mean of a measure over the seeds that worked, NaN if none did."""
+        values = self.values(name)
+        good = values[np.isfinite(values)]
+        return float(good.mean()) if good.size else float("nan")
+
+    def spread(self, name: str) -> float:
+        """Standard deviation of a measure over the seeds that worked."""
+        values = self.values(name)
+        good = values[np.isfinite(values)]
+        return float(good.std()) if good.size else float("nan")
+
+    @property
+    def failure(self) -> str:
+        """Why runs failed; empty if none did."""
+        reasons = [row.failure for row in self.rows if row.failure]
+        if not reasons:
+            return ""
+        few = "" if len(reasons) == len(self.rows) else f"{len(reasons)} of {len(self.rows)} runs: "
+        return few + reasons[0]
+
+
+def entries(found: Comparison) -> list[Entry]:
+    """Gather the rows of a comparison over seeds.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+
+    Returns
+    -------
+    list of Entry
+        In the order of the rows.
+    """
+    cells: dict[tuple[str, str, int, float], list[Row]] = {}
+    for row in found.rows:
+        cells.setdefault((row.title, row.method, row.n_components, row.noise), []).append(row)
+    return [Entry(*key, rows) for key, rows in cells.items()]
+
+
+def shown_measures(found: Comparison) -> list[str]:
+    """Measures that at least one row has.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+
+    Returns
+    -------
+    list of str
+        Names, the one that tells most first.
+    """
+    return [name for name in MEASURES if any(np.isfinite(getattr(row, name)) for row in found.rows)]
+
+
+def say_comparison(found: Comparison) -> list[str]:
+    """Sum a comparison up: which method is best, which of our strategies, where, at what price.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+
+    Returns
+    -------
+    list of str
+        Sentences, the most important first.
+    """
+    measure = found.measure
+    gathered = entries(found)
+    able = [entry for entry in gathered if np.isfinite(entry.mean(measure))]
+    if not able:
+        return ["No method gave an embedding.", *_say_failures(gathered)]
+    dims, levels = _settings(able)
+    said = []
+    for dim in dims:
+        overall = _over_levels(able, measure, dim)
+        where = f" in {dim} dimensions" if len(dims) > 1 else ""
+        said.append(_say_best(overall, measure, where, len(levels)))
+        said += _say_strategy(overall, able, where)
+        if len(levels) > 1:
+            said += _say_levels([e for e in able if e.n_components == dim], measure, levels, where)
+    return [*said, *_say_flattery(able, measure), *_say_failures(gathered)]
+
+
+def _settings(able: list[Entry]) -> tuple[list[int], list[float]]:
+    """Dimensions and noise levels, ascending."""
+    return sorted({e.n_components for e in able}), sorted({e.noise for e in able})
+
+
+def _over_levels(able: list[Entry], measure: str, dim: int) -> dict[str, tuple[float, float]]:
+    """Mean of a measure and median seconds of each method over all noise levels, best first."""
+    titles = dict.fromkeys(e.title for e in able if e.n_components == dim)
+    out = {}
+    for title in titles:
+        mine = [e for e in able if e.title == title and e.n_components == dim]
+        seconds = [row.seconds for e in mine for row in e.rows if np.isfinite(row.seconds)]
+        value = float(np.mean([e.mean(measure) for e in mine]))
+        out[title] = (value, float(np.median(seconds)) if seconds else float("nan"))
+    return dict(sorted(out.items(), key=lambda item: -item[1][0]))
+
+
+def _say_best(
+    overall: dict[str, tuple[float, float]], measure: str, where: str, n_levels: int
+) -> str:
+    """Which method is best, and by how much."""
+    (best, (value, seconds)), *others = overall.items()
+    what = MEASURE_WORDS[measure]
+    mean = " on average over the noise levels" if n_levels > 1 else ""
+    text = f"Best{where}{mean}: {best} with {what} {value:.3f} in {say_seconds(seconds)}"
+    if not others:
+        return text + "."
+    second, (close, cost) = others[0]
+    near = "as good within 0.01" if value - close < _TIE else "next"
+    return f"{text}; {near} is {second} ({close:.3f} in {say_seconds(cost)})."
+
+
+def _say_strategy(
+    overall: dict[str, tuple[float, float]], able: list[Entry], where: str
+) -> list[str]:
+    """Which of our strategies to use on these data, and why."""
+    ours = {e.title: e.method for e in able if e.method in IKD_METHODS}
+    ranked = [title for title in overall if title in ours]
+    if not ranked:
+        return []
+    first = ranked[0]
+    if len(ranked) == 1:
+        return []
+    value = overall[first][0]
+    rivals = ", ".join(f"{title} {overall[title][0]:.3f}" for title in ranked[1:])
+    fast = min(ranked, key=lambda title: overall[title][1])
+    text = f"Use the strategy {ours[first]!r}{where}: {value:.3f} against {rivals}"
+    gap = value - overall[fast][0]
+    if fast != first:
+        price = f"{say_seconds(overall[fast][1])} instead of {say_seconds(overall[first][1])}"
+        loss = "nothing" if gap < 0.0005 else f"{gap:.3f}"
+        text += f". {ours[fast]!r} takes {price} and gives up {loss}"
+    else:
+        text += ", and it is the quickest of them"
+    return [text + "."]
+
+
+def _say_levels(able: list[Entry], measure: str, levels: list[float], where: str) -> list[str]:
+    """At which noise each of the two graph strategies is better."""
+    of = {(e.method, e.noise): e for e in able}
+    told: dict[str, list[float]] = {"blockwise": [], "geodesic": [], "": []}
+    for level in levels:
+        pair = [of.get((name, level)) for name in ("blockwise", "geodesic")]
+        if pair[0] is None or pair[1] is None:
+            continue
+        gap = pair[0].mean(measure) - pair[1].mean(measure)
+        noise = np.hypot(
+            *(e.spread(measure) / max(len(e.rows) - 1, 1) ** 0.5 for e in pair if e is not None)
+        )
+        sure = abs(gap) > max(2.0 * float(noise), 0.005)
+        told["" if not sure else "blockwise" if gap > 0 else "geodesic"].append(level)
+    parts: list[str] = []
+    for name in ("blockwise", "geodesic"):
+        if told[name]:
+            parts.append(f"{name} is better at noise {_list(told[name])}")
+    if told[""]:
+        parts.append(f"they do not differ beyond chance at noise {_list(told[''])}")
+    if not parts:
+        return []
+    return [f"Blockwise against geodesic{where}: {'; '.join(parts)}."]
+
+
+def _say_flattery(able: list[Entry], measure: str) -> list[str]:
+    """How much the affine alignment flatters."""
+    if measure != "r2_affine":
+        return []
+    pairs = [(e.mean("r2_affine") - e.mean("r2_rigid"), e) for e in able]
+    known = [(gap, e) for gap, e in pairs if np.isfinite(gap)]
+    if not known:
+        return []
+    gap, worst = max(known, key=lambda item: item[0])
+    if gap < 0.02:
+        return ["R² after a rigid alignment, which may not stretch, says the same within 0.02."]
+    return [
+        f"An affine alignment may stretch, and flatters: after a rigid one {worst.title} at noise "
+        f"{worst.noise:g} falls from {worst.mean('r2_affine'):.3f} to {worst.mean('r2_rigid'):.3f}."
+    ]
+
+
+def _say_failures(gathered: list[Entry]) -> list[str]:
+    """What did not run, and why."""
+    reasons: dict[str, str] = {}
+    for entry in gathered:
+        if entry.failure:
+            reasons.setdefault(entry.title, entry.failure)
+    return [f"{title} did not run: {reason.rstrip('.')}." for title, reason in reasons.items()]
+
+
+def _list(levels: list[float]) -> str:
+    """Numbers with commas and an and."""
+    texts = [f"{level:g}" for level in levels]
+    return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1]
+
+
+def by_level(
+    gathered: list[Entry], dim: int, name: str, *, spread: bool = False
+) -> tuple[list[float], dict[str, list[float]]]:
+    """A measure of each method at each noise level.
+
+    Parameters
+    ----------
+    gathered : list of Entry
+        Entries.
+    dim : int
+        Number of dimensions.
+    name : str
+        Name of the measure.
+    spread : bool
+        Whether to give its deviation over seeds instead of its mean.
+
+    Returns
+    -------
+    levels : list of float
+        Noise levels, ascending.
+    curves : dict of str to list of float
+        For each title its numbers, NaN where there is no entry.
+    """
+    mine = [entry for entry in gathered if entry.n_components == dim]
+    levels = sorted({entry.noise for entry in mine})
+    curves = {}
+    for title in dict.fromkeys(entry.title for entry in mine):
+        entries_of = [entry for entry in mine if entry.title == title]
+        at = {e.noise: e.spread(name) if spread else e.mean(name) for e in entries_of}
+        curves[title] = [at.get(level, float("nan")) for level in levels]
+    return levels, curves
