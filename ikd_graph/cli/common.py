@@ -55,6 +55,12 @@ def named_stage(name: str) -> Iterator[None]:
         raise KeyboardInterrupt(str(stopped) or f"while {name}; nothing was written") from None
 
 
+def check_output(arguments: argparse.Namespace) -> None:
+    """Raise, before any work is done, if results cannot go where they are to go."""
+    if arguments.output.exists() and not arguments.output.is_dir():
+        raise ValueError(f"--output must be a folder, got the file {str(arguments.output)!r}")
+
+
 def read_data(arguments: argparse.Namespace) -> Dataset:
     """Load the data set of a command, after a look at where its results are to go.
 
@@ -68,8 +74,7 @@ def read_data(arguments: argparse.Namespace) -> Dataset:
     Dataset
         Points and labels.
     """
-    if arguments.output.exists() and not arguments.output.is_dir():
-        raise ValueError(f"--output must be a folder, got the file {str(arguments.output)!r}")
+    check_output(arguments)
     with named_stage("reading the data"):
         return datasets.load(arguments.data, label_column=arguments.labels)
 

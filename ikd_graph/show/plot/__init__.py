@@ -1,6 +1,14 @@
 """Pictures: functions that draw data into an Axes (their own if none is given) and return it."""
 
-from .charts import clique_sizes, degrees, noise_curves, spectrum, threshold_curve, time_bars
+from .charts import (
+    clique_sizes,
+    degrees,
+    level_bars,
+    noise_curves,
+    spectrum,
+    threshold_curve,
+    time_bars,
+)
 from .network import clique_graph
 from .points import embedding, residuals
 from .style import axes, png, save
@@ -11,6 +19,7 @@ __all__ = [
     "clique_sizes",
     "degrees",
     "embedding",
+    "level_bars",
     "noise_curves",
     "png",
     "residuals",

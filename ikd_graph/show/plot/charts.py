@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -258,8 +258,51 @@ def mean_and_spread(runs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.fl
     return mean, spread
 
 
+def level_bars(
+    values: Mapping[str, float],
+    say: Callable[[float], str] = "{:.3g}".format,
+    *,
+    xlabel: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Lying bars, each with its name and value, in the order given.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        Name and length; NaN is written as such and has no bar.
+    say : callable
+        Writes a finite value.
+    xlabel : str
+        What the values are.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes drawn into.
+    """
+    ax = drawing_axes(ax, 5.6, 0.9 + 0.34 * len(values))
+    lengths = np.array([float(value) for value in values.values()])
+    place = np.arange(lengths.size)
+    ax.barh(place, np.nan_to_num(lengths), height=0.62, color=colors.ACCENT)
+    for row, value in zip(place, lengths, strict=True):
+        text = say(value) if np.isfinite(value) else "did not finish"
+        ax.annotate(text, (max(np.nan_to_num(value), 0.0), row), xytext=(5, 0), va="center",
+                    textcoords="offset points", fontsize=SMALL, color=colors.INK)  # fmt: skip
+    quiet(ax, grid=None)
+    ax.set_yticks(place, list(values))
+    ax.set_xticks([])
+    ax.set_xlabel(xlabel)
+    ax.spines["bottom"].set_visible(False)
+    ax.invert_yaxis()
+    ax.margins(x=0.16)
+    return ax
+
+
 def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
-    """Seconds as horizontal bars, each with its value, in the order given.
+    """Seconds as lying bars, each with its name and value, in the order given.
 
     Parameters
     ----------
@@ -273,22 +316,7 @@ def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         The Axes drawn into.
     """
-    ax = drawing_axes(ax, 5.6, 0.9 + 0.34 * len(seconds))
-    names = list(seconds)
-    values = np.array([float(seconds[name]) for name in names])
-    place = np.arange(len(names))
-    ax.barh(place, np.nan_to_num(values), height=0.62, color=colors.ACCENT)
-    for row, value in zip(place, values, strict=True):
-        text = say_seconds(value) if np.isfinite(value) else "did not finish"
-        ax.annotate(text, (np.nan_to_num(value), row), xytext=(5, 0), va="center",
-                    textcoords="offset points", fontsize=SMALL, color=colors.INK)  # fmt: skip
-    quiet(ax, grid=None)
-    ax.set_yticks(place, names)
-    ax.set_xticks([])
-    ax.spines["bottom"].set_visible(False)
-    ax.invert_yaxis()
-    ax.margins(x=0.16)
-    return ax
+    return level_bars(seconds, say_seconds, ax=ax)
 
 
 def _counts(ax: Axes, values: NDArray[np.int64]) -> Axes:

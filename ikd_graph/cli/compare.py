@@ -1,0 +1,212 @@
+"""``ikd-graph compare``: many methods on one data set, on one page."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import Any
+
+from ..show import plot, report
+from ..show.report.compare_words import MEASURE_WORDS, by_level, entries, say_comparison
+from ..show.words import say_number, say_seconds
+from ..study import baselines, datasets
+from ..study.compare import DEFAULT_METHODS, IKD_METHODS, Comparison, compare
+from ..study.datasets import FIXED_LATENTS, Dataset
+from .common import (
+    add_data_arguments,
+    check_output,
+    csv_text,
+    file_stem,
+    leave_files,
+    named_stage,
+    picture,
+    read_data,
+    typed_command,
+)
+from .console import say
+from .flags import read_kernel
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser.
+
+    Parameters
+    ----------
+    commands : argparse subparsers
+        Where commands are added.
+    """
+    names = ", ".join([*IKD_METHODS, *baselines.PEERS, "kernel_pca"])
+    parser = commands.add_parser(
+        "compare",
+        help="compare methods on a data set",
+        description="Compare methods on a data set, each in a process of its own; leave a page as "
+        ".html, the numbers as .csv and a picture as .png. A built-in latent "
+        f"({', '.join(FIXED_LATENTS)}) is drawn afresh for every noise level and seed.",
+    )
+    add_data_arguments(parser)
+    parser.add_argument(
+        "--methods", metavar="A,B,...", type=_split, default=None,
+        help=f"among {names}; default: {', '.join(DEFAULT_METHODS)} (umap where installed)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--n-components", metavar="M,...", type=_whole_numbers, default=[2],
+        help="numbers of hidden coordinates; default: 2",
+    )  # fmt: skip
+    parser.add_argument(
+        "--noise", metavar="SD,...", type=_numbers, default=[0.0],
+        help="standard deviations of noise to add; default: 0",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seeds", metavar="N", type=int, default=1,
+        help="number of seeds for the noise (or the draw) and the methods; default: 1",
+    )  # fmt: skip
+    parser.add_argument(
+        "--kernel", type=read_kernel, default=None, metavar="NAME[:PARAM=VALUE]",
+        help="kernel that the IKD methods solve with",
+    )  # fmt: skip
+    parser.add_argument(
+        "--data-kernel", type=read_kernel, default="squared_exponential",
+        metavar="NAME[:PARAM=VALUE]",
+        help="kernel that a built-in latent is seen through; default: squared_exponential",
+    )  # fmt: skip
+    parser.add_argument(
+        "--n-features", metavar="N", type=int, default=200,
+        help="measurements of a built-in latent; default: 200",
+    )  # fmt: skip
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=float, default=600.0,
+        help="end a fit after this time; default: 600",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        What was parsed.
+    """
+    if arguments.seeds < 1:
+        raise ValueError(f"--seeds must be at least 1, got {arguments.seeds}")
+    source: Any
+    if arguments.data in FIXED_LATENTS:
+        check_output(arguments)
+        source = partial(_draw, arguments)
+    else:
+        source = read_data(arguments)
+    with named_stage("comparing"):
+        found = compare(
+            source,
+            arguments.methods,
+            n_components=arguments.n_components,
+            noise=arguments.noise,
+            seeds=list(range(arguments.seeds)),
+            kernel=arguments.kernel,
+            timeout=arguments.timeout,
+            verbose=0 if arguments.quiet else 1,
+        )
+    stem = file_stem(found.name)
+    with named_stage("drawing"):
+        files = {
+            f"{stem}_compare.csv": comparison_csv(found),
+            f"{stem}_compare.png": picture(lambda ax: draw(ax, found), 7.2, 4.6),
+            f"{stem}_compare.html": report.compare_page(found, typed_command(arguments)),
+        }
+    if not arguments.quiet:
+        summarise(found)
+    with named_stage("writing"):
+        leave_files(arguments.output, files, arguments.quiet)
+
+
+def comparison_csv(found: Comparison) -> str:
+    """Every row of a comparison.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+
+    Returns
+    -------
+    str
+        Comma-separated text.
+    """
+    records = found.to_records()
+    columns = [name for name in records[0] if name not in ("notes", "facts")]
+    return csv_text(columns, ([record[name] for name in columns] for record in records))
+
+
+def draw(ax: Any, found: Comparison) -> None:
+    """Draw the leading measure: against noise if it varies, else a bar for each method.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axes.
+    found : Comparison
+        All rows.
+    """
+    gathered = entries(found)
+    measure, dim = found.measure, found.rows[0].n_components
+    words = MEASURE_WORDS[measure]
+    levels, means = by_level(gathered, dim, measure)
+    if len(levels) > 1:
+        scores = {
+            entry.title: [e.values(measure) for e in gathered if _is(e, entry.title, dim)]
+            for entry in gathered
+        }
+        plot.noise_curves(levels, scores, ylabel=words, ax=ax)
+    else:
+        plot.level_bars({k: v[0] for k, v in means.items()}, "{:.3f}".format, xlabel=words, ax=ax)
+
+
+def summarise(found: Comparison) -> None:
+    """Say what was found.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+    """
+    measure = found.measure
+    say(f"{found.name}: {MEASURE_WORDS[measure]}")
+    for entry in entries(found):
+        at = f" M={entry.n_components}" + (f" noise={entry.noise:g}" if entry.noise else "")
+        value, seconds = entry.mean(measure), entry.mean("seconds")
+        text = entry.failure or f"{say_number(round(value, 3)):>6}  {say_seconds(seconds):>7}"
+        say(f"  {entry.title:<22}{at:<18} {text}")
+    for sentence in say_comparison(found):
+        say(f"- {sentence}")
+
+
+def _is(entry: Any, title: str, dim: int) -> bool:
+    """Whether an entry is that of a method in a dimension."""
+    return bool(entry.title == title and entry.n_components == dim)
+
+
+def _draw(arguments: argparse.Namespace, noise: float, seed: int) -> Dataset:
+    """Draw a built-in latent seen through random functions of the kernel asked for."""
+    return datasets.gplvm_data(
+        arguments.data,
+        arguments.n_features,
+        kernel=arguments.data_kernel,
+        noise=noise,
+        seed=seed,
+    )
+
+
+def _split(text: str) -> list[str]:
+    """Names between commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _numbers(text: str) -> list[float]:
+    """Numbers between commas."""
+    return [float(part) for part in _split(text)]
+
+
+def _whole_numbers(text: str) -> list[int]:
+    """Whole numbers between commas."""
+    return [int(part) for part in _split(text)]

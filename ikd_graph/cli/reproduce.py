@@ -1,0 +1,73 @@
+"""``ikd-graph reproduce``: run an experiment of the paper again."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from pathlib import Path
+from typing import Any
+
+from ..study.experiments import EXPERIMENTS
+from .common import check_output, named_stage
+from .console import say
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser.
+
+    Parameters
+    ----------
+    commands : argparse subparsers
+        Where commands are added.
+    """
+    told = "; ".join(
+        f"{name}: {(run.__doc__ or '').splitlines()[0].rstrip('.')}"
+        for name, run in EXPERIMENTS.items()
+    )
+    parser = commands.add_parser(
+        "reproduce",
+        help="run an experiment of the paper again",
+        description="Run an experiment of the paper again; leave its table as .md and every trial "
+        "as .csv.",
+        epilog=told.replace("%", "%%"),
+    )
+    parser.add_argument("experiment", choices=tuple(EXPERIMENTS), metavar="EXPERIMENT",
+                        help=", ".join(EXPERIMENTS))  # fmt: skip
+    parser.add_argument(
+        "--output", "-o", metavar="DIR", type=Path, default=Path(),
+        help="folder for the results, made if it is missing; default: this one",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trials", metavar="N", type=int, default=argparse.SUPPRESS, dest="n_trials",
+        help="number of draws; default: that of the experiment",
+    )  # fmt: skip
+    for flag, text in (("--seed", "seed of the first draw"), ("--n-jobs", "number of processes")):
+        parser.add_argument(flag, metavar="N", type=int, default=argparse.SUPPRESS, help=text)
+    parser.add_argument("--quiet", "-q", action="store_true", help="print no table")
+    parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        What was parsed.
+    """
+    check_output(arguments)
+    experiment = EXPERIMENTS[arguments.experiment]
+    known = inspect.signature(experiment).parameters
+    given = {name: value for name, value in vars(arguments).items() if name in known}
+    if "verbose" in known:
+        given["verbose"] = 0 if arguments.quiet else 1
+    with named_stage(f"running {arguments.experiment}"):
+        table = experiment(**given)
+    with named_stage("writing"):
+        paths = table.write(arguments.output)
+    if not arguments.quiet:
+        say(table.to_markdown())
+        say("wrote")
+        for path in paths:
+            say(f"  {path}")
