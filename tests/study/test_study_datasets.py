@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from ikd_graph import kernels
 from ikd_graph.study import datasets
-from ikd_graph.study.datasets import real, synthetic
+from ikd_graph.study.datasets import mappings, real
 
 
 def write(folder, name, text):
@@ -372,4 +372,4 @@ def test_the_classics_are_built_in():
 
 def test_an_indefinite_covariance_is_refused():
     with pytest.raises(ValueError, match="positive definite"):
-        synthetic._lower_root(np.array([[1.0, 2.0], [2.0, 1.0]]))
+        mappings._lower_root(np.array([[1.0, 2.0], [2.0, 1.0]]))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from ._methods import METHODS, PAPER_METHODS
 from ._table import Table
+from .peers import gplvm_race, starts
 from .real import faces, fig7, table2
 from .recovery import fig2, fig4, fig5, fig6, merge_quality, mismatch
 
@@ -23,8 +24,10 @@ __all__ = [
     "fig5",
     "fig6",
     "fig7",
+    "gplvm_race",
     "merge_quality",
     "mismatch",
+    "starts",
     "table2",
 ]
 
@@ -38,5 +41,7 @@ EXPERIMENTS: dict[str, Callable[..., Table]] = {
     "table2": table2,
     "fig7": fig7,
     "faces": faces,
+    "gplvm_race": gplvm_race,
+    "starts": starts,
 }
 """Every experiment by name."""

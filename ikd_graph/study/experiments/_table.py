@@ -34,6 +34,8 @@ class Table:
         Settings in words: seeds, numbers of trials, what differs from the paper.
     bad_below : float or None
         Trials below this value are counted as bad ones; None counts none.
+    also : tuple of str
+        Further columns, of which the mean of each cell is given.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Table:
     measure: str
     notes: list[str] = field(default_factory=list)
     bad_below: float | None = None
+    also: tuple[str, ...] = ()
 
     def summary(self) -> list[Trial]:
         """Sum up the trials of each cell.
@@ -51,7 +54,8 @@ class Table:
         -------
         list of dict
             The columns ``by``, then n, mean, sd (of a trial), se (of the mean), min, max, bad
-            (share below ``bad_below``), seconds (median), failed, the first reason of a failure.
+            (share below ``bad_below``), means of the columns ``also``, seconds and cpu_seconds
+            (medians), failed, the first reason of a failure.
         """
         cells: dict[tuple[Any, ...], list[Trial]] = {}
         for trial in self.trials:
@@ -65,8 +69,6 @@ class Table:
         """Numbers of one cell."""
         values = np.array([t[self.measure] for t in found], dtype=np.float64)
         good = values[np.isfinite(values)]
-        seconds = np.array([t["seconds"] for t in found], dtype=np.float64)
-        seconds = seconds[np.isfinite(seconds)]
         sd = float(good.std(ddof=1)) if good.size > 1 else np.nan
         out: Trial = {
             "n": int(good.size),
@@ -78,7 +80,11 @@ class Table:
         }
         if self.bad_below is not None:
             out["bad"] = float(np.mean(good < self.bad_below)) if good.size else np.nan
-        out["seconds"] = float(np.median(seconds)) if seconds.size else np.nan
+        for key in self.also:
+            out[key] = _over(np.mean, [t[key] for t in found])
+        for key in ("seconds", "cpu_seconds"):
+            if key in found[0]:
+                out[key] = _over(np.median, [t[key] for t in found])
         out["failed"] = int(values.size - good.size)
         out["failure"] = next((t["failure"] for t in found if t["failure"]), "")
         return out
@@ -170,6 +176,12 @@ def run_trials(
         found: Iterable[list[Trial]] = pool(delayed(work)(task) for task in tasks)
         bar = tqdm(found, total=len(tasks), unit="task", disable=None if verbose else True)
         return [trial for trials in bar for trial in trials]
+
+
+def _over(what: Callable[..., Any], values: list[float]) -> float:
+    """Mean or median of the finite values, NaN without any."""
+    finite = [value for value in values if np.isfinite(value)]
+    return float(what(finite)) if finite else float("nan")
 
 
 def _cell(value: Any) -> str:

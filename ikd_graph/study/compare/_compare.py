@@ -1,20 +1,11 @@
-"""Many methods on one data set, each in a process of its own, measured in the same way.
-
-A method that crashes or hangs is a row with its reason; the others go on. Time is that of the fit
-alone, after a first call on a few points that pays for imports and compilation.
-"""
+"""Many methods on one data set: the plan, the rows and their measures."""
 
 from __future__ import annotations
 
-import os
-import pickle
 import platform
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -22,13 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kernels
-from .._validation import check_choice, check_integer, check_positive
-from . import baselines, metrics
+from ... import kernels
+from ..._validation import check_choice, check_integer, check_positive
+from .. import baselines, metrics
+from ..datasets import Dataset, add_noise
+from ._processes import run_job
+from ._records import Comparison, Row
 from ._worker import Cell, Job, Outcome
-from .datasets import Dataset, add_noise
 
 Floats = NDArray[np.float64]
+
 Source = Dataset | Callable[[float, int], Dataset]
 
 IKD_METHODS: dict[str, dict[str, Any]] = {
@@ -41,180 +35,6 @@ IKD_METHODS: dict[str, dict[str, Any]] = {
 
 DEFAULT_METHODS = ("blockwise", "geodesic", "eigen", "pca", "isomap", "umap")
 """What ``compare`` runs unless told otherwise; UMAP only where it is installed."""
-
-STARTUP_SECONDS = 180.0
-"""What a process may take, beyond the timeout of its first fit, to import and to compile."""
-
-_CHILD = """
-import pathlib, sys
-from ikd_graph.study._worker import main
-main(pathlib.Path(sys.argv[1]))
-"""
-
-MEASURES = (
-    "r2_affine",
-    "r2_rigid",
-    "knn",
-    "silhouette",
-    "trustworthiness",
-    "continuity",
-    "local_distances",
-    "global_distances",
-)
-"""Names of the measures, best first as a single answer; higher is better for each."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One method on one draw of the data. A measure that does not apply is NaN.
-
-    Attributes
-    ----------
-    method, title, settings : str
-        Name to ask for, name to show, and settings in words.
-    n_components, seed : int
-        Dimension of the embedding, seed of the draw and of the method.
-    noise : float
-        Standard deviation of the noise added to the data.
-    r2_affine, r2_rigid : float
-        Against the true latent, after an affine and after a rigid alignment with one scale.
-    knn, silhouette : float
-        Against classes: 5-NN accuracy in a shuffled stratified 5-fold cross-validation.
-    trustworthiness, continuity, local_distances, global_distances : float
-        Against the true latent if there is one, else against the data.
-    seconds, cpu_seconds, warmup_seconds : float
-        Wall and processor time of the fit; of a first call on a few points.
-    peak_mb, extra_mb : float
-        Peak memory of the process, and its growth during the fit, in MiB.
-    failure : str
-        Why there is no embedding; empty if there is one.
-    notes : tuple of str
-        Warnings.
-    facts : dict of str to str
-        What an IKD method chose, in words.
-    """
-
-    method: str
-    title: str
-    settings: str
-    n_components: int
-    noise: float
-    seed: int
-    r2_affine: float = np.nan
-    r2_rigid: float = np.nan
-    knn: float = np.nan
-    silhouette: float = np.nan
-    trustworthiness: float = np.nan
-    continuity: float = np.nan
-    local_distances: float = np.nan
-    global_distances: float = np.nan
-    seconds: float = np.nan
-    cpu_seconds: float = np.nan
-    warmup_seconds: float = np.nan
-    peak_mb: float = np.nan
-    extra_mb: float = np.nan
-    failure: str = ""
-    notes: tuple[str, ...] = ()
-    facts: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What ``compare`` found.
-
-    Attributes
-    ----------
-    name : str
-        Name of the data.
-    rows : list of Row
-        One for each method, dimension, noise and seed, in the order asked for.
-    embeddings : list of (n, n_components) float64 or None
-        The embedding of each row.
-    spectra : list of float64 arrays or None
-        Leading eigenvalues of each row, where the method has some.
-    data : list of Dataset
-        What each row was made from.
-    versions : dict of str to str
-        Versions of what took part.
-    """
-
-    name: str
-    rows: list[Row]
-    embeddings: list[Floats | None]
-    spectra: list[Floats | None]
-    data: list[Dataset]
-    versions: dict[str, str]
-
-    @property
-    def measure(self) -> str:
-        """Name of the measure that tells most here: R² if a latent is known, then 5-NN."""
-        for name in MEASURES:
-            if any(np.isfinite(getattr(row, name)) for row in self.rows):
-                return name
-        return MEASURES[-1]
-
-    def best(self, measure: str | None = None) -> Row:
-        """Row with the highest value of a measure.
-
-        Parameters
-        ----------
-        measure : str or None
-            One of ``MEASURES``; None is the one that tells most.
-
-        Returns
-        -------
-        Row
-            The best.
-        """
-        name = self.measure if measure is None else measure
-        check_choice("measure", name, MEASURES)
-        able = [row for row in self.rows if np.isfinite(getattr(row, name))]
-        if not able:
-            reasons = "; ".join(f"{row.method}: {row.failure}" for row in self.rows if row.failure)
-            raise ValueError(f"at least one row must have {name!r}, got none ({reasons})")
-        return max(able, key=lambda row: getattr(row, name))
-
-    def aligned(self) -> list[Floats | None]:
-        """Embeddings turned, shifted and scaled onto the truth, or else onto the first of them.
-
-        Returns
-        -------
-        list of (n, n_components) float64 or None
-            As ``embeddings``, ready to be drawn beside one another.
-        """
-        first = next((z for z in self.embeddings if z is not None), None)
-        out: list[Floats | None] = []
-        for points, data in zip(self.embeddings, self.data, strict=True):
-            target = data.latent if data.latent is not None else first
-            out.append(None if points is None or target is None else _onto(points, target))
-        return out
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """Rows as dictionaries, one key a column.
-
-        Returns
-        -------
-        list of dict
-            Plain numbers and strings.
-        """
-        return [asdict(row) for row in self.rows]
-
-    def to_pandas(self) -> Any:
-        """Rows as a pandas table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a fit.
-        """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "to_pandas needs the package pandas, which is not installed; "
-                "pip install pandas, or use to_records()"
-            ) from None
-        return pd.DataFrame(self.to_records())
 
 
 def compare(
@@ -280,7 +100,7 @@ def compare(
         for order, (name, estimator) in enumerate(chosen):
             model = _ikd(name, kernel) if name in IKD_METHODS and estimator is None else estimator
             job = Job("" if model is not None else name, model, cells)
-            for outcome in _run(job, Path(folder) / f"job-{order}", timeout, bar):
+            for outcome in run_job(job, Path(folder) / f"job-{order}", timeout, bar):
                 m, sd, seed = plan[outcome.number]
                 source = sources[sd, seed]
                 found.rows.append(_row(name, model, (m, sd, seed), source, outcome))
@@ -365,7 +185,7 @@ def _expand(methods: Iterable[str | tuple[str, Any]], *, optional: bool) -> list
 
 def _ikd(name: str, kernel: str | kernels.StationaryKernel | None) -> Any:
     """Our estimator under one of its names."""
-    from ..estimator import IKD
+    from ...estimator import IKD
 
     own: dict[str, Any] = {} if kernel is None else {"kernel": kernel}
     return IKD(**IKD_METHODS[name], **own)
@@ -387,74 +207,6 @@ def _draw(
             np.save(folder / f"X-{sd}-{seed}.npy", source.X)
             out[sd, seed] = source
     return out
-
-
-def _run(job: Job, folder: Path, timeout: float, bar: Any) -> list[Outcome]:
-    """Outcomes of all cells, the process started again after a crash or a timeout."""
-    folder.mkdir()
-    outcomes: list[Outcome] = []
-    left = list(job.cells)
-    while left:
-        (folder / "job.pkl").write_bytes(pickle.dumps(job._replace(cells=left)))
-        done, reason = _watch(folder, left, timeout, bar)
-        outcomes += done
-        left = left[len(done) :]
-        if left:
-            outcomes.append(_failed(left.pop(0), reason))
-            bar.update()
-    return outcomes
-
-
-def _watch(folder: Path, cells: list[Cell], timeout: float, bar: Any) -> tuple[list[Outcome], str]:
-    """Start a worker and collect its results; why it ended, if before the last cell."""
-    # Not multiprocessing: its spawn imports the caller's script again, which may lack a guard.
-    command = [sys.executable, "-c", _CHILD, str(folder)]
-    paths = os.pathsep.join(path for path in sys.path if path)
-    done: list[Outcome] = []
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONPATH": paths},
-        )
-        try:
-            # The first cell pays for imports and compilation as well.
-            deadline = time.monotonic() + timeout + STARTUP_SECONDS
-            while len(done) < len(cells):
-                result = folder / f"result-{cells[len(done)].number}.pkl"
-                ended = process.poll() is not None
-                if result.exists():
-                    done.append(pickle.loads(result.read_bytes()))
-                    deadline = time.monotonic() + timeout
-                    bar.update()
-                elif ended:
-                    return done, _reason(process.returncode, folder / "log")
-                elif time.monotonic() > deadline:
-                    return done, f"stopped after {timeout:g} s"
-                else:
-                    time.sleep(0.02)
-        finally:
-            process.kill()
-            process.wait()
-    return done, ""
-
-
-def _reason(code: int, log: Path) -> str:
-    """Words for a process that ended early."""
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    last = f": {lines[-1].strip()}" if lines else ""
-    if code < 0:
-        hint = " (often out of memory)" if code == -9 else ""
-        return f"the process was ended by signal {-code}{hint}{last}"
-    return f"the process ended with code {code}{last}"
-
-
-def _failed(cell: Cell, reason: str) -> Outcome:
-    """Outcome of a cell whose process ended."""
-    nan = float("nan")
-    return Outcome(cell.number, None, None, {}, nan, nan, nan, nan, nan, reason, ())
 
 
 def _row(
@@ -510,20 +262,6 @@ def _best_kernel_pca(found: Comparison) -> tuple[list[Row], list[Any], list[Any]
         rows.append(best if i in winners else row)
     embeddings = [found.embeddings[i] for i in keep]
     return rows, embeddings, [found.spectra[i] for i in keep], [found.data[i] for i in keep]
-
-
-def _onto(points: Floats, target: Floats) -> Floats:
-    """Points after the best rigid motion and scale onto the leading columns of a target."""
-    size = points.shape[1]
-    goal = np.zeros_like(points)
-    shared = min(size, target.shape[1])
-    goal[:, :shared] = target[:, :shared]
-    mean = goal.mean(axis=0)
-    centred, wanted = points - points.mean(axis=0), goal - mean
-    left, values, right = np.linalg.svd(centred.T @ wanted)
-    spread = float(np.sum(centred**2))
-    factor = float(values.sum()) / spread if spread > 0.0 else 1.0
-    return factor * centred @ (left @ right) + mean
 
 
 def _versions() -> dict[str, str]:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import write_whole
-from . import baselines
+from ..._files import write_whole
+from .. import baselines
 
 
 class Cell(NamedTuple):
