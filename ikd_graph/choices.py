@@ -3,9 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 AUTO_NEIGHBORS = 6
 """Neighbours that keep a point in the graph whatever the threshold."""
+
+REAL_NEIGHBORS = 7
+"""Neighbours where correlations are no estimate of a kernel and only their order is trusted."""
+
+CLIQUE_NEIGHBORS = 15
+"""The same for cliques, which need neighbours that are neighbours of one another."""
+
+_ENOUGH_DIMENSIONS = 100
+_SAMPLE = 2000
+
+
+class Evidence(NamedTuple):
+    """What a table says about being draws of a Gaussian process over its rows.
+
+    Under the model (Li & Wu 2024, Eq. 1) the columns are independent Gaussian draws, so that the
+    variances of rows scatter like a chi-square of N, and each row has a normal kurtosis.
+    """
+
+    n_observed: int  # number N of columns
+    spread_ratio: float  # scatter of the row variances over its expectation, sqrt(2 / N)
+    kurtosis_gap: float  # mean kurtosis of rows less its expectation, 3 (N - 1) / (N + 1)
+    kurtosis_error: float  # two standard errors of that mean, 0.2 at least
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against the model."""
+        return self.spread_ratio <= 2.0 and abs(self.kurtosis_gap) <= self.kurtosis_error
 
 
 @dataclass(frozen=True)
@@ -18,6 +49,50 @@ class Choice:
     threshold: float | None
     n_neighbors: int | None
     reasons: dict[str, str] = field(default_factory=dict)
+
+
+def examine(X: NDArray[np.float64]) -> Evidence:
+    """Compare a table with draws of a Gaussian process.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) ndarray of float64
+        Points in rows; beyond 2000 rows a fixed random sample of them is looked at.
+
+    Returns
+    -------
+    Evidence
+        The statistics; they do not depend on the order of rows or columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import choices
+    >>> choices.examine(np.random.default_rng(0).normal(size=(50, 200))).holds
+    True
+    """
+    if X.shape[0] > _SAMPLE:
+        X = X[np.random.default_rng(0).choice(X.shape[0], _SAMPLE, replace=False)]
+    n_observed = X.shape[1]
+    scale = float(np.abs(X).max(initial=0.0)) or 1.0
+    centred = X / scale
+    centred -= centred.mean(axis=1, keepdims=True)
+    squares = np.einsum("ij,ij->i", centred, centred)
+    varying = squares > 1e-20 * n_observed
+    if not varying.any():
+        return Evidence(n_observed, 0.0, 0.0, 0.2)
+    centred, squares = centred[varying], squares[varying]
+    spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / n_observed)
+    kurtosis = n_observed * float(
+        np.mean(np.einsum("ij,ij->i", centred**2, centred**2) / squares**2)
+    )
+    rows = centred / np.sqrt(squares)[:, None]
+    small = rows.T @ rows if n_observed < rows.shape[0] else rows @ rows.T
+    # Correlated rows repeat one another: so many count as independent.
+    independent = rows.shape[0] ** 2 / float(np.einsum("ij,ij->", small, small))
+    error = 2.0 * np.sqrt(24.0 / (n_observed * independent))
+    expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
+    return Evidence(n_observed, spread, kurtosis - expected, max(0.2, float(error)))
 
 
 def auto_threshold(n_observed: int | None) -> float:
@@ -45,7 +120,7 @@ def choose(
     threshold: float | str | None,
     n_neighbors: int | None,
     n_samples: int,
-    n_observed: int | None,
+    evidence: Evidence | None,
 ) -> Choice:
     """Replace every "auto" by a setting.
 
@@ -55,8 +130,8 @@ def choose(
         Parameters of the estimator.
     n_samples : int
         Number T of points.
-    n_observed : int or None
-        Number N of observed dimensions, None for a precomputed covariance.
+    evidence : Evidence or None
+        What the table says; None for a precomputed covariance, which is taken at its word.
 
     Returns
     -------
@@ -64,23 +139,47 @@ def choose(
         The settings and, for each "auto", why.
     """
     reasons: dict[str, str] = {}
+    holds = evidence is None or evidence.holds
+    verdict = _verdict(evidence)
     if strategy == "auto":
         strategy = "geodesic"
-        reasons["strategy"] = "geodesic: it needs no cliques and one connected graph is enough"
-    if path == "auto":
-        path = "distance"
-        reasons["path"] = "distance: sums of distances agree with the kernel"
+        reasons["strategy"] = "geodesic: one connected graph is enough, and it is stable"
     if reference == "auto":
         reference = "center"
-        reasons["reference"] = "center: it averages the error of every distance"
+        reasons["reference"] = "center: averages the errors of all distances"
+    if path == "auto":
+        path = "distance" if holds else "covariance"
+        why = "sums of distances agree with the kernel" if holds else "robust off the model"
+        reasons["path"] = f"{path}: {why}; {verdict}"
     level: float | None = None
-    if threshold == "auto":
-        if n_neighbors is None:
-            n_neighbors = min(AUTO_NEIGHBORS, n_samples - 1)
-            level = auto_threshold(n_observed)
-            known = "an unknown number of" if n_observed is None else str(n_observed)
-            reasons["threshold"] = f"{level:.3g}: five standard errors at {known} dimensions"
+    if threshold == "auto" and n_neighbors is None:
+        trusted = evidence is None or (holds and evidence.n_observed >= _ENOUGH_DIMENSIONS)
+        if trusted:
+            n_neighbors = AUTO_NEIGHBORS
+            level = auto_threshold(None if evidence is None else evidence.n_observed)
+            reasons["threshold"] = f"{level:.3g}: five standard errors of a correlation; {verdict}"
             reasons["n_neighbors"] = f"{n_neighbors}: keeps every point in the graph"
-    elif threshold is not None:
+        else:
+            n_neighbors = CLIQUE_NEIGHBORS if strategy == "blockwise" else REAL_NEIGHBORS
+            reasons["threshold"] = f"none: {verdict}, so only nearest neighbours are trusted"
+            reasons["n_neighbors"] = f"{n_neighbors}: near enough to be neighbours on the manifold"
+        n_neighbors = min(n_neighbors, n_samples - 1)
+    elif threshold is not None and threshold != "auto":
         level = float(threshold)
     return Choice(strategy, path, reference, level, n_neighbors, reasons)
+
+
+def _verdict(evidence: Evidence | None) -> str:
+    """What the evidence says, in words."""
+    if evidence is None:
+        return "a precomputed covariance is taken at its word"
+    if evidence.holds and evidence.n_observed < _ENOUGH_DIMENSIONS:
+        return f"{evidence.n_observed} dimensions leave correlations uncertain"
+    if evidence.holds:
+        return f"the {evidence.n_observed} columns look like draws of a Gaussian process"
+    if evidence.spread_ratio > 2.0:
+        return (
+            f"row variances scatter {evidence.spread_ratio:.1f} times as much as those of a "
+            "Gaussian process"
+        )
+    return f"the kurtosis of rows is {evidence.kurtosis_gap:+.2f} off that of a Gaussian process"

@@ -70,15 +70,18 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         dense, or sparse (what is not stored is not known).
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
-        N observed dimensions; None makes no such edges.
+        N >= 100 observed dimensions that look like draws of a Gaussian process, else none; None
+        makes no such edges.
     n_neighbors : int or None
         Number of neighbours of the k-NN graph. Given with a number as ``threshold`` the two graphs
-        are united; given alone it is the graph. None is 6 beside ``threshold="auto"``, else none.
+        are united; given alone it is the graph. None beside ``threshold="auto"`` is 6 where there
+        is a threshold, else 7 (15 for cliques).
     neighbors : {"auto", "exact", "approximate"}
         How neighbours are found: blocked products, pynndescent, or by size (20 000 rows).
     path : {"auto", "covariance", "distance"}
         What a geodesic path optimises: the product of covariances (the paper), or the sum of
-        distances ("auto"), which agrees with the kernel.
+        distances, which agrees with the kernel. "auto" is "distance" where the data look like
+        draws of a Gaussian process.
     reference : {"auto", "min_max", "min_mean", "center"} or int
         Reference point of the Gram matrix (Section 2.5). "auto" is the centre.
     merge : {"global", "greedy"}
@@ -256,8 +259,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (n_new,) ndarray of float64
-            Root mean square difference between the distances to the landmarks as measured and as
-            placed, in units of the latent. Compare with the values of the training rows.
+            Distance to the nearest training row and the root mean square misfit of the distances
+            to the landmarks, in quadrature, in units of the latent. A row that is like none of the
+            training rows has a large one.
         """
         return self._place(X)[1]
 
@@ -368,7 +372,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 threshold=self.threshold,
                 n_neighbors=self.n_neighbors,
                 n_samples=source.n_samples,
-                n_observed=source.n_observed,
+                evidence=None if source.n_observed is None else choices.examine(X),
             )
             plan = strategies.Plan(
                 strategy=chosen.strategy,

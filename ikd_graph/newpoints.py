@@ -156,8 +156,9 @@ def place(placement: Placement, corr: Floats) -> tuple[Floats, Floats]:
     latent : (n_new, m) ndarray of float64
         Where the rows are put.
     residual : (n_new,) ndarray of float64
-        Root mean square difference between the distances to the landmarks that were measured and
-        those in the latent, in units of the latent: how badly a row fits in.
+        How badly a row fits in, in units of the latent: the distance to the nearest training row
+        and the root mean square difference between the distances to the landmarks as measured and
+        as placed, in quadrature.
     """
     n_new = corr.shape[0]
     latent = np.empty((n_new, placement.latent.shape[1]))
@@ -170,7 +171,9 @@ def place(placement: Placement, corr: Floats) -> tuple[Floats, Floats]:
         sq_dist = _landmark_distances(placement, corr[part])
         latent[part] = placement.origin - sq_dist @ placement.gower.T
         found = np.linalg.norm(latent[part][:, None] - anchors, axis=2)
-        residual[part] = np.sqrt(np.mean((found - np.sqrt(sq_dist)) ** 2, axis=1))
+        misfit = np.mean((found - np.sqrt(sq_dist)) ** 2, axis=1)
+        nearest = placement.kernel.sq_distance(np.clip(corr[part].max(axis=1), FLOOR, 1.0))
+        residual[part] = np.sqrt(misfit + nearest)
     return latent, residual
 
 
