@@ -86,17 +86,17 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
     """
     check_graph("g", g)
     min_size = check_integer("min_size", min_size, 2, cure="take M + 2 for M latent dimensions")
-    if max_cliques is None:
-        max_cliques = _CLIQUES_PER_POINT * g.n_nodes
-    max_cliques = check_integer("max_cliques", max_cliques, 1)
+    budget = _CLIQUES_PER_POINT * g.n_nodes
+    if max_cliques is not None:
+        budget = check_integer("max_cliques", max_cliques, 1, cure="use None for two a point")
     start = prepare(g)
     state = _empty_cover(g)
     order = start.graph.order
     parts = list(_rounds(g, state, order, points=True, budget=g.n_nodes))
     parts += _large_enough(g, start, state, min_size)
     spent = sum(part.n_blocks for part in parts)
-    while spent < max_cliques and not state.covered.all():
-        added = list(_rounds(g, state, order, points=False, budget=max_cliques - spent))
+    while spent < budget and not state.covered.all():
+        added = list(_rounds(g, state, order, points=False, budget=budget - spent))
         parts += added
         spent += sum(part.n_blocks for part in added)
     parts.append(_bridges(g, start, state, join(parts), min_size))

@@ -1,0 +1,463 @@
+"""Maximal cliques, covers of cliques, and what is said about them."""
+
+import itertools
+import subprocess
+import sys
+import warnings
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+import reference_cliques as naive
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
+
+from ikd_graph import cliques
+from ikd_graph._records import Blocks, CsrGraph
+from ikd_graph._threads import limit_threads
+from ikd_graph.cliques import _cover, _search
+
+
+def csr(adjacent, weights=None):
+    adjacent = np.array(adjacent, dtype=bool)
+    np.fill_diagonal(adjacent, False)
+    rows, columns = np.nonzero(adjacent)
+    indptr = np.zeros(len(adjacent) + 1, dtype=np.int64)
+    np.cumsum(adjacent.sum(axis=1), out=indptr[1:])
+    strength = np.full(rows.size, 0.5) if weights is None else weights[rows, columns]
+    return CsrGraph(indptr, columns.astype(np.int32), strength.astype(np.float64))
+
+
+def dense(g):
+    adjacent = np.zeros((g.n_nodes, g.n_nodes), dtype=bool)
+    adjacent[np.repeat(np.arange(g.n_nodes), np.diff(g.indptr)), g.indices] = True
+    return adjacent
+
+
+def random_graph(n, density, seed):
+    rng = np.random.default_rng(seed)
+    corr = rng.random((n, n))
+    corr = np.triu(corr, 1) + np.triu(corr, 1).T
+    return csr((corr > 1 - density) & (corr > 0), corr)
+
+
+def planted_graph(n, size, seed):
+    """Points on a line, all near ones adjacent, with a few edges taken out and a few put in."""
+    rng = np.random.default_rng(seed)
+    place = np.sort(rng.random(n)) * n
+    corr = np.exp(-(((place[:, None] - place) / size) ** 2))
+    adjacent = corr > np.exp(-1)
+    i, j = rng.integers(0, n, (2, n // 4))
+    adjacent[i, j] = adjacent[j, i] = ~adjacent[i, j]
+    return csr(adjacent, corr)
+
+
+def from_edges(n, edges, weights=None):
+    adjacent, strength = np.zeros((n, n), dtype=bool), np.full((n, n), 0.5)
+    for number, (i, j) in enumerate(edges):
+        adjacent[i, j] = adjacent[j, i] = True
+        if weights is not None:
+            strength[i, j] = strength[j, i] = weights[number]
+    return csr(adjacent, strength)
+
+
+def as_set(found):
+    listed = [tuple(clique.tolist()) for clique in found]
+    assert len(set(listed)) == len(listed), "a clique is listed twice"
+    return set(listed)
+
+
+def split(blocks):
+    return [blocks.members[a:b] for a, b in itertools.pairwise(blocks.indptr)]
+
+
+def from_igraph(g):
+    rows, columns = np.nonzero(np.triu(dense(g)))
+    other = igraph.Graph(n=g.n_nodes, edges=list(zip(rows.tolist(), columns.tolist(), strict=True)))
+    return {tuple(sorted(clique)) for clique in other.maximal_cliques()}
+
+
+def digits_graph(digits, threshold, n=None):
+    corr = np.corrcoef(digits[0][:n])
+    return csr(corr > threshold, corr)
+
+
+adjacencies = st.integers(1, 13).flatmap(
+    lambda n: st.lists(st.booleans(), min_size=n * n, max_size=n * n).map(
+        lambda bits: np.triu(np.array(bits).reshape(n, n), 1)
+    )
+).map(lambda upper: upper | upper.T)  # fmt: skip
+
+
+# Maximal cliques
+
+
+@settings(max_examples=80, deadline=None)
+@given(adjacencies)
+def test_maximal_cliques_agree_with_the_naive_twin(adjacent):
+    assert as_set(cliques.maximal_cliques(csr(adjacent))) == naive.maximal_cliques(adjacent)
+
+
+@pytest.mark.parametrize(
+    ("n", "density", "seed"), [(30, 0.1, 0), (40, 0.5, 1), (25, 0.9, 2), (200, 0.05, 3)]
+)
+def test_maximal_cliques_agree_with_networkx_and_igraph(n, density, seed):
+    g = random_graph(n, density, seed)
+    found = as_set(cliques.maximal_cliques(g))
+    other = nx.from_numpy_array(dense(g))
+    assert found == {tuple(sorted(clique)) for clique in nx.find_cliques(other)}
+    assert found == from_igraph(g)
+
+
+@pytest.mark.parametrize(("n", "size", "seed"), [(300, 90, 0), (150, 60, 1)])
+def test_neighbourhoods_of_several_words_are_searched_whole(n, size, seed):
+    g = planted_graph(n, size, seed)
+    assert _search.prepare(g).width > 64
+    assert as_set(cliques.maximal_cliques(g)) == from_igraph(g)
+
+
+@pytest.mark.parametrize(("threshold", "n"), [(0.85, None), (0.9, None), (0.6, 300)])
+def test_cliques_of_the_digits_agree_with_igraph(digits, threshold, n):
+    g = digits_graph(digits, threshold, n)
+    assert as_set(cliques.maximal_cliques(g)) == from_igraph(g)
+
+
+def test_many_excluded_nodes_make_the_stack_of_masks_grow():
+    rng = np.random.default_rng(0)
+    adjacent = np.zeros((2524, 2524), dtype=bool)
+    adjacent[:24, :24] = rng.random((24, 24)) < 0.7
+    adjacent[:24, 24:] = rng.random((24, 2500)) < 0.5
+    g = csr(np.triu(adjacent) | np.triu(adjacent).T)
+    assert as_set(cliques.maximal_cliques(g)) == from_igraph(g)
+
+
+def test_each_clique_is_sorted_and_results_do_not_depend_on_threads(digits):
+    g = digits_graph(digits, 0.6, 300)
+    assert _search._equal_parts(_search.prepare(g)).size > 2
+    with limit_threads(1):
+        alone = cliques.maximal_cliques(g)
+    with limit_threads(2):
+        together = cliques.maximal_cliques(g)
+    assert len(alone) == 22457
+    assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
+    assert all((np.diff(clique) > 0).all() for clique in alone)
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 1000])
+def test_the_generator_yields_the_same_list_for_any_chunk(chunk, monkeypatch):
+    g = random_graph(40, 0.5, 4)
+    whole = cliques.maximal_cliques(g)
+    monkeypatch.setattr(_search, "_PATIENCE", 7)
+    streamed = list(cliques.iter_cliques(g, chunk=chunk))
+    assert all(np.array_equal(a, b) for a, b in zip(whole, streamed, strict=True))
+
+
+@pytest.mark.parametrize("min_size", [1, 2, 4, 7, 50])
+def test_min_size_drops_the_small_ones_and_nothing_else(min_size):
+    g = random_graph(60, 0.3, 5)
+    large = [clique for clique in cliques.maximal_cliques(g) if clique.size >= min_size]
+    found = cliques.maximal_cliques(g, min_size=min_size)
+    assert [clique.tolist() for clique in found] == [clique.tolist() for clique in large]
+
+
+def three_to_the(power):
+    """Moon and Moser's graph: ``power`` triples, adjacent unless in the same triple."""
+    triple = np.arange(3 * power) // 3
+    return csr(triple[:, None] != triple)
+
+
+def test_the_first_of_billions_of_cliques_cost_little():
+    first = list(itertools.islice(cliques.iter_cliques(three_to_the(30)), 1000))
+    assert len(as_set(first)) == 1000
+    assert {clique.size for clique in first} == {30}
+
+
+def test_all_cliques_of_moon_and_moser_are_found():
+    assert len(as_set(cliques.maximal_cliques(three_to_the(7)))) == 3**7
+
+
+def test_a_limit_stops_with_a_warning_that_says_how_many_points_are_covered():
+    g = from_edges(6, [(0, 1), (2, 3), (4, 5)])
+    with pytest.warns(UserWarning, match=r"limit=2 .* these cover 4 of 6 points; raise limit"):
+        found = cliques.maximal_cliques(g, limit=2)
+    assert len(found) == 2
+
+
+def test_a_limit_that_is_not_reached_says_nothing():
+    g = from_edges(6, [(0, 1), (2, 3), (4, 5)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(cliques.maximal_cliques(g, limit=3)) == 3
+
+
+@pytest.mark.parametrize(
+    ("adjacent", "expected"),
+    [
+        (np.zeros((0, 0)), set()),
+        (np.zeros((1, 1)), {(0,)}),
+        (np.zeros((3, 3)), {(0,), (1,), (2,)}),
+        (np.ones((130, 130)), {tuple(range(130))}),
+        (np.ones((64, 64)), {tuple(range(64))}),
+        (np.ones((65, 65)), {tuple(range(65))}),
+        (np.kron(np.eye(3), np.ones((2, 2))), {(0, 1), (2, 3), (4, 5)}),
+    ],
+    ids=["empty", "one point", "isolated", "complete 130", "64", "65", "disconnected"],
+)
+def test_edge_cases_are_what_they_should_be(adjacent, expected):
+    g = csr(adjacent)
+    assert as_set(cliques.maximal_cliques(g)) == expected
+    assert as_set(cliques.iter_cliques(g)) == expected
+    assert as_set(split(cliques.cover(g, 3))) == expected
+    assert as_set(split(cliques.covering_cliques(g))) == expected
+
+
+def test_a_star_has_one_clique_for_each_leaf():
+    g = from_edges(3001, [(0, leaf) for leaf in range(1, 3001)])
+    expected = {(0, leaf) for leaf in range(1, 3001)}
+    assert as_set(cliques.maximal_cliques(g)) == expected
+    assert as_set(split(cliques.cover(g, 4))) == expected
+
+
+def test_copies_of_a_point_share_their_cliques():
+    g = random_graph(20, 0.4, 6)
+    twice = np.repeat(np.arange(20), 2)
+    copies = csr(dense(g)[np.ix_(twice, twice)] | (twice[:, None] == twice))
+    expected = {
+        tuple(sorted(2 * node + copy for node in clique for copy in (0, 1)))
+        for clique in naive.maximal_cliques(dense(g))
+    }
+    assert as_set(cliques.maximal_cliques(copies)) == expected
+
+
+def test_bad_arguments_are_refused_by_name():
+    g = random_graph(5, 0.5, 0)
+    with pytest.raises(TypeError, match=r"g must be a CsrGraph, got Graph; make one with graph"):
+        cliques.maximal_cliques(nx.complete_graph(3))
+    with pytest.raises(ValueError, match="min_size must be an integer at least 1, got 0"):
+        cliques.iter_cliques(g, min_size=0)
+    with pytest.raises(ValueError, match="limit must be an integer at least 1, got 0"):
+        cliques.maximal_cliques(g, limit=0)
+    with pytest.raises(ValueError, match=r"min_size must be .* at least 2, got 1; take M \+ 2"):
+        cliques.cover(g, 1)
+    with pytest.raises(ValueError, match="max_cliques must be an integer at least 1, got 0"):
+        cliques.cover(g, 3, max_cliques=0)
+    with pytest.raises(ValueError, match="n_components must be an integer at least 1, got 0"):
+        cliques.summary(g, [], n_components=0)
+
+
+def test_importing_the_module_does_not_import_numba():
+    code = "import sys, ikd_graph.cliques; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# The paper's early stop
+
+
+@settings(max_examples=40, deadline=None)
+@given(adjacencies)
+def test_covering_cliques_stop_with_the_clique_that_covers_the_last_point(adjacent):
+    g = csr(adjacent)
+    visited = split(cliques.covering_cliques(g))
+    listed = cliques.maximal_cliques(g)[: len(visited)]
+    assert [clique.tolist() for clique in visited] == [clique.tolist() for clique in listed]
+    assert np.unique(np.concatenate(visited)).size == g.n_nodes
+    before = np.concatenate([np.empty(0, dtype=int), *visited[:-1]])
+    assert np.unique(before).size < g.n_nodes
+
+
+# The cover
+
+
+def check_cover(g, min_size):
+    """Assert all that `cover` promises where neither budget nor patience ends."""
+    adjacent = dense(g)
+    blocks = cliques.cover(g, min_size, max_cliques=10**6)
+    chosen = split(blocks)
+    maximal = sorted(naive.maximal_cliques(adjacent)) if g.n_nodes < 40 else sorted(from_igraph(g))
+    assert as_set(chosen) <= set(maximal)
+    assert np.array_equal(naive.covered_edges(adjacent, chosen), adjacent)
+    points = {point for clique in chosen for point in clique.tolist()}
+    assert points == set(range(g.n_nodes))
+    large = [clique for clique in maximal if len(clique) >= min_size]
+    kept = [tuple(clique.tolist()) for clique in chosen if clique.size >= min_size]
+    assert set(itertools.chain(*kept)) == set(itertools.chain(*large))
+    whole = dict(zip(large, naive.chained_groups(large, min_size - 1), strict=True))
+    pairs = set(
+        zip([whole[c] for c in kept], naive.chained_groups(kept, min_size - 1), strict=True)
+    )
+    # One group of the cover for each group of all cliques that it touches.
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+    return blocks
+
+
+@settings(max_examples=80, deadline=None)
+@given(adjacencies, st.integers(2, 5))
+def test_a_cover_keeps_its_promises(adjacent, min_size):
+    check_cover(csr(adjacent), min_size)
+
+
+@pytest.mark.parametrize(
+    ("n", "density", "min_size", "seed"),
+    [(30, 0.3, 3, 0), (30, 0.5, 4, 1), (35, 0.4, 4, 2), (35, 0.6, 6, 3), (30, 0.7, 8, 4)],
+)
+def test_a_cover_of_a_random_graph_keeps_its_promises(n, density, min_size, seed):
+    check_cover(random_graph(n, density, seed), min_size)
+
+
+@pytest.mark.parametrize("min_size", [4, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cover_of_a_correlation_graph_keeps_its_promises(min_size, seed):
+    rng = np.random.default_rng(seed)
+    latent = np.cumsum(rng.standard_normal((90, 2)), axis=0) * 0.25
+    sq_dist = ((latent[:, None] - latent) ** 2).sum(axis=-1)
+    root = np.linalg.cholesky(np.exp(-sq_dist / 2) + 1e-9 * np.eye(90))
+    corr = np.corrcoef(root @ rng.standard_normal((90, 100)))
+    check_cover(csr(corr > 0.6, corr), min_size)
+
+
+def test_a_point_whose_first_clique_is_small_gets_one_that_is_large_enough():
+    # Point 0 has strong edges to the pair 1, 2; points 3 to 6 would rather stay with 7 and 8.
+    six = list(itertools.combinations([3, 4, 5, 6, 7, 8], 2))
+    edges = [(0, 1), (0, 2), (1, 2), *six, *[(0, i) for i in (3, 4, 5, 6)]]
+    weights = [0.9, 0.9, 0.9, *[0.8] * len(six), *[0.1] * 4]
+    blocks = cliques.cover(from_edges(9, edges, weights), 5, max_cliques=1)
+    assert as_set(split(blocks)) == {(0, 1, 2), (3, 4, 5, 6, 7, 8), (0, 3, 4, 5, 6)}
+
+
+def test_groups_left_apart_are_bridged_by_a_chain_of_cliques():
+    # A strip of triangles: two cliques at its ends cover all points they can, the rest is budget.
+    strip = [(i, i + step) for i in range(12) for step in (1, 2) if i + step < 12]
+    blocks = cliques.cover(from_edges(12, strip), 3, max_cliques=1)
+    assert len(set(naive.chained_groups([c.tolist() for c in split(blocks)], 2))) == 1
+    assert blocks.n_blocks == 10
+
+
+def test_a_search_for_bridges_that_gives_up_leaves_the_rest_as_it_is(monkeypatch):
+    monkeypatch.setattr(_cover, "_REACH", 1)
+    strip = [(i, i + step) for i in range(30) for step in (1, 2) if i + step < 30]
+    blocks = cliques.cover(from_edges(30, strip), 3, max_cliques=1)
+    assert np.unique(blocks.members).size == 30
+
+
+def test_a_budget_cuts_edges_and_never_points(digits):
+    g = digits_graph(digits, 0.7, 300)
+    whole = cliques.summary(g, cliques.cover(g, 4), 2)
+    half = cliques.summary(g, cliques.cover(g, 4, max_cliques=whole["n_cliques"] // 2), 2)
+    least = cliques.summary(g, cliques.cover(g, 4, max_cliques=1), 2)
+    assert whole["point_coverage"] == half["point_coverage"] == least["point_coverage"] == 1.0
+    assert whole["edge_coverage"] == 1.0
+    assert 0.75 < half["edge_coverage"] < 1.0
+    assert least["edge_coverage"] < half["edge_coverage"]
+    assert half["n_cliques"] <= whole["n_cliques"] // 2 + 20
+    assert whole["merge_components"] == half["merge_components"] == least["merge_components"]
+
+
+def test_cliques_take_as_many_edges_as_they_can_and_the_strongest_of_equals():
+    # Around the edge 0-1 two triangles are possible: the stronger is taken first.
+    g = from_edges(4, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)], [0.9, 0.5, 0.5, 0.7, 0.7])
+    first = cliques.cover(g, 2).members[:3]
+    assert first.tolist() == [0, 1, 3] or first.tolist() == [0, 1, 2]
+    assert as_set(split(cliques.cover(g, 2))) == {(0, 1, 2), (0, 1, 3)}
+
+
+def test_a_cover_is_the_same_every_time_and_for_any_number_of_threads(digits):
+    g = digits_graph(digits, 0.9)
+    with limit_threads(1):
+        alone = cliques.cover(g, 4)
+    with limit_threads(2):
+        together = cliques.cover(g, 4)
+    assert np.array_equal(alone.indptr, together.indptr)
+    assert np.array_equal(alone.members, together.members)
+
+
+def test_a_cover_takes_about_one_clique_a_point(digits):
+    facts = cliques.summary(g := digits_graph(digits, 0.9), cliques.cover(g, 4), 2)
+    assert facts["edge_coverage"] == 1.0
+    assert facts["n_cliques"] < 1.3 * g.n_nodes
+
+
+def test_a_cover_survives_weights_that_are_zero():
+    g = random_graph(20, 0.4, 7)
+    zero = g._replace(weights=np.zeros_like(g.weights))
+    blocks = cliques.cover(zero, 3)
+    assert np.array_equal(naive.covered_edges(dense(g), split(blocks)), dense(g))
+
+
+# What is said about cliques
+
+
+@settings(max_examples=40, deadline=None)
+@given(adjacencies, st.integers(1, 4))
+def test_overlaps_agree_with_the_naive_twin(adjacent, min_overlap):
+    found = cliques.maximal_cliques(csr(adjacent))
+    expected = naive.overlap_matrix(found)
+    expected[expected < min_overlap] = 0
+    assert np.array_equal(cliques.overlaps(found, min_overlap).toarray(), expected)
+
+
+def test_a_summary_agrees_with_counts_by_hand():
+    g = random_graph(40, 0.25, 8)
+    found = cliques.maximal_cliques(g)[::2]
+    facts = cliques.summary(g, found, n_components=1)
+    sizes = np.array([clique.size for clique in found])
+    shared = naive.overlap_matrix(found)[np.triu_indices(len(found), 1)]
+    shared = shared[shared > 0]
+    degrees = dense(g).sum(axis=1)
+    member_of = np.bincount(np.concatenate(found), minlength=40)
+    counted = {
+        "sizes": sizes,
+        "overlaps": shared,
+        "degrees": degrees,
+        "cliques_per_point": member_of,
+    }
+    for name, values in counted.items():
+        told = facts[name]
+        assert (told["min"], told["max"]) == (values.min(), values.max())
+        assert told["median"] == np.median(values)
+        assert told["mean"] == pytest.approx(values.mean())
+        kinds, counts = np.unique(values, return_counts=True)
+        assert told["histogram"] == dict(zip(kinds.tolist(), counts.tolist(), strict=True))
+    assert facts["overlapping_pairs"] == shared.size
+    assert facts["points_covered"] == np.count_nonzero(member_of)
+    assert facts["edges_covered"] == naive.covered_edges(dense(g), found).sum() // 2
+    assert facts["graph_components"] == connected_components(dense(g))[0]
+    assert facts["truncated"]
+    large = [clique for clique in found if clique.size >= 3]
+    assert facts["n_solvable"] == len(large)
+    assert facts["merge_components"] == len(set(naive.chained_groups(large, 2)))
+    assert facts["solvable_coverage"] == np.unique(np.concatenate(large)).size / 40
+
+
+def test_a_summary_of_everything_is_not_truncated_and_takes_records_too():
+    g = random_graph(30, 0.3, 9)
+    found = cliques.maximal_cliques(g)
+    facts = cliques.summary(g, found)
+    assert not facts["truncated"]
+    assert facts["point_coverage"] == facts["edge_coverage"] == 1.0
+    assert facts["merge_components"] is None
+    sizes = np.array([0] + [clique.size for clique in found])
+    record = Blocks(np.cumsum(sizes), np.concatenate(found))
+    assert cliques.summary(g, record) == facts
+
+
+def test_a_summary_of_nothing_is_zero():
+    facts = cliques.summary(csr(np.zeros((0, 0))), [], n_components=2)
+    assert facts["n_cliques"] == facts["graph_components"] == facts["merge_components"] == 0
+    assert facts["sizes"] == {"min": 0, "median": 0.0, "mean": 0.0, "max": 0, "histogram": {}}
+    assert facts["point_coverage"] == facts["edge_coverage"] == 1.0
+    assert cliques.summary(csr(np.ones((3, 3))), [])["truncated"]
+
+
+def test_the_graph_of_cliques_carries_members_and_overlaps():
+    g = random_graph(25, 0.4, 10)
+    found = cliques.maximal_cliques(g)
+    joined = cliques.clique_graph(found, min_overlap=2)
+    shared = naive.overlap_matrix(found)
+    assert dict(joined.nodes(data="size")) == {i: c.size for i, c in enumerate(found)}
+    assert dict(joined.nodes(data="members")) == {i: c.tolist() for i, c in enumerate(found)}
+    expected = {
+        (i, j, shared[i, j]) for i, j in zip(*np.nonzero(np.triu(shared >= 2)), strict=True)
+    }
+    assert set(joined.edges(data="overlap")) == expected
