@@ -44,8 +44,8 @@ def gp_mapping(
 
     Examples
     --------
-    >>> gp_mapping(fixed_latent("medium"), 20, seed=3).shape
-    (100, 20)
+    >>> gp_mapping(np.linspace(0.0, 3.0, 30)[:, None], 20, "matern", seed=3).shape
+    (30, 20)
     """
     points = np.asarray(latent, dtype=np.float64)
     check_integer("n_features", n_features, 1)
