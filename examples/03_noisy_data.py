@@ -1,0 +1,22 @@
+"""Noisy data: how well blockwise and geodesic hold against noise, with the spread over seeds."""
+
+import warnings
+
+import numpy as np
+
+from ikd_graph import IKD
+from ikd_graph.show import plot
+from ikd_graph.study import datasets, metrics
+
+warnings.simplefilter("ignore", UserWarning)  # strong noise tears the graph, which is the point
+noises, seeds = np.linspace(0.0, 1.0, 5), range(3)
+scores = {"blockwise": [], "geodesic": []}
+for noise in noises:
+    draws = [datasets.gplvm_data("medium", 200, noise=noise, seed=seed) for seed in seeds]
+    for strategy, found in scores.items():
+        fits = [IKD(n_components=2, strategy=strategy).fit_transform(draw.X) for draw in draws]
+        pairs = zip(draws, fits, strict=True)
+        found.append([metrics.affine_r2(draw.latent, Z) for draw, Z in pairs])
+
+ax = plot.noise_curves(noises, scores, ax=plot.axes())
+print("picture:", plot.save(ax, "03_noisy_data.png"))
