@@ -6,7 +6,7 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbours
 """
 
 from ._build import (
-    APPROXIMATE_FROM,
+    EXACT_WORK,
     WEIGHT_FLOOR,
     neighbor_graph,
     row_correlations,
@@ -28,7 +28,7 @@ from ._csr import (
 from ._join import JoinedGraph, join_components
 
 __all__ = [
-    "APPROXIMATE_FROM",
+    "EXACT_WORK",
     "WEIGHT_FLOOR",
     "JoinedGraph",
     "above",

@@ -6,6 +6,7 @@ never form the (n, n) matrix.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -21,8 +22,11 @@ from ._csr import from_edges, mirrored
 WEIGHT_FLOOR = 1e-3
 """Least weight of an edge that is there whatever its correlation: a neighbour or a bridge."""
 
-APPROXIMATE_FROM = 20_000
-"""Number of rows from which ``neighbors="auto"`` searches approximately."""
+EXACT_WORK = 2e12
+"""Multiplications, n * n * p, up to which ``neighbors="auto"`` searches exactly.
+
+Nearest-neighbour descent is compiled anew in every process, which takes about as long as these.
+"""
 
 
 def threshold_graph(corr: NDArray[np.float64], s0: float) -> CsrGraph:
@@ -145,8 +149,9 @@ def row_neighbor_graph(
     k : int
         Number of neighbours, at most n - 1.
     neighbors : {"auto", "exact", "approximate"}
-        How they are found: by blocked products, by nearest-neighbour descent (pynndescent), or
-        by whichever suits the number of rows (descent beyond ``APPROXIMATE_FROM``).
+        How they are found: by blocked products, by nearest-neighbour descent (pynndescent; it
+        finds nearly all of them), or by whichever takes less time (descent beyond
+        ``EXACT_WORK``, which is about 50 000 rows of 800 columns, for rows of unit norm).
     mutual : bool
         Keep an edge only where each is among the k nearest of the other.
     random_state : int, RandomState or None
@@ -169,13 +174,24 @@ def row_neighbor_graph(
     n = rows.shape[0]
     k = _check_neighbours(k, n)
     check_choice("neighbors", neighbors, ("auto", "exact", "approximate"))
+    sq_norms = np.einsum("ij,ij->i", rows, rows)
+    # Rows of zeros, which are correlated with nothing, do not disturb the search.
+    of_unit_norm = np.all((np.abs(sq_norms - 1.0) < 1e-3) | (sq_norms == 0.0))
+    if neighbors == "approximate" and not of_unit_norm:
+        raise ValueError(
+            "rows must have unit norm for neighbors='approximate', got squared norms from "
+            f"{sq_norms.min():.3g} to {sq_norms.max():.3g}; use neighbors='exact', or correlations "
+            "or cosines instead of covariances"
+        )
     if neighbors == "auto":
-        neighbors = "approximate" if n > APPROXIMATE_FROM else "exact"
+        small = float(n) * n * max(rows.shape[1], 64) <= EXACT_WORK
+        neighbors = "exact" if small or not of_unit_norm else "approximate"
     with limit_threads(threads_now()):
-        if neighbors == "exact":
-            found = _exact_neighbours(rows, k)
+        # A search among few rows would look at all of them anyway.
+        if neighbors == "exact" or n < 10 * (k + 1):
+            found = exact_neighbours(rows, k)
         else:
-            found = _descent_neighbours(rows, k, random_state)
+            found = descent_neighbours(rows, k, random_state)
         left, right = _neighbour_pairs(found, mutual)
         weights = row_correlations(rows, left, right)
     return from_edges(n, left, right, walkable(weights))
@@ -257,7 +273,7 @@ def walkable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(weights, WEIGHT_FLOOR, 1.0)
 
 
-def _exact_neighbours(rows: NDArray[np.floating], k: int) -> NDArray[np.int32]:
+def exact_neighbours(rows: NDArray[np.floating], k: int) -> NDArray[np.int32]:
     """Find the k rows with the largest product with each row, exactly, (n, k)."""
     n, p = rows.shape
     # Beyond this width single precision rules out too little to pay.
@@ -275,20 +291,20 @@ def _exact_neighbours(rows: NDArray[np.floating], k: int) -> NDArray[np.int32]:
     return neighbours
 
 
-def _descent_neighbours(rows: NDArray[np.floating], k: int, random_state: Any) -> NDArray[np.int32]:
+def descent_neighbours(rows: NDArray[np.floating], k: int, random_state: Any) -> NDArray[np.int32]:
     """Find rows with a large product with each row by nearest-neighbour descent, (n, k)."""
     from pynndescent import NNDescent
     from sklearn.utils import check_random_state
 
     n = rows.shape[0]
-    points = rows.astype(np.float32)
-    sq_norms = np.einsum("ij,ij->i", points, points)
-    if np.ptp(sq_norms) > 1e-4 * sq_norms.max():
-        # One more column gives all rows the same norm: then distances order as products do.
-        points = np.column_stack((points, np.sqrt(sq_norms.max() - sq_norms)))
-    wanted = min(n, max(k + 1, 15))
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    index = NNDescent(points, n_neighbors=wanted, random_state=seed, n_jobs=threads_now())
+    with warnings.catch_warnings():
+        # Rows it found too few neighbours for are looked after below.
+        warnings.filterwarnings("ignore", "Failed to correctly find n_neighbors")
+        # One thread: what the search finds changes with the number of them.
+        index = NNDescent(
+            rows.astype(np.float32), n_neighbors=max(k + 1, 15), random_state=seed, n_jobs=1
+        )
     found = index.neighbor_graph[0].astype(np.int32)
     neighbours = np.empty((n, k), np.int32)
     missing = np.zeros(n, np.int64)

@@ -1,0 +1,363 @@
+"""Graphs of correlations: against naive twins, networkx and scikit-learn, ties and edges first."""
+
+import warnings
+
+import networkx as nx
+import numba
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_graph import (
+    naive_bridges,
+    naive_labels,
+    naive_neighbour_graph,
+    naive_threshold,
+)
+from sklearn.neighbors import NearestNeighbors
+
+from ikd_graph import graph
+from ikd_graph._threads import limit_threads
+from ikd_graph.graph import _build
+
+
+def random_rows(seed, n, p, groups=0):
+    """Rows of unit norm; with groups they gather around as many centres."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((n, p))
+    if groups:
+        rows += 4.0 * rng.standard_normal((groups, p))[rng.integers(groups, size=n)]
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def correlation(rows):
+    return np.minimum(rows @ rows.T, 1.0)
+
+
+def dense(g, absent=np.nan):
+    out = np.full((g.n_nodes, g.n_nodes), absent)
+    out[np.repeat(np.arange(g.n_nodes), np.diff(g.indptr)), g.indices] = g.weights
+    return out
+
+
+def assert_well_formed(g):
+    """Types, sorted rows, no loop, each edge from both ends with one weight."""
+    assert (g.indptr.dtype, g.indices.dtype, g.weights.dtype) == (np.int64, np.int32, np.float64)
+    assert g.indptr[0] == 0
+    assert g.indptr[-1] == g.indices.size == g.weights.size
+    for node in range(g.n_nodes):
+        row = g.indices[g.indptr[node] : g.indptr[node + 1]]
+        assert np.all(np.diff(row) > 0)
+        assert node not in row
+    np.testing.assert_array_equal(dense(g), dense(g).T)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("s0", [0.05, 0.3, 0.9])
+def test_threshold_graph_agrees_with_the_naive_twin(seed, s0):
+    rows = random_rows(seed, 40, 6)
+    corr = correlation(rows)
+    for g in (graph.threshold_graph(corr, s0), graph.row_threshold_graph(rows, s0)):
+        assert_well_formed(g)
+        np.testing.assert_allclose(dense(g), naive_threshold(corr, s0), rtol=1e-12)
+
+
+def test_a_correlation_at_the_threshold_is_no_edge():
+    corr = np.array([[1.0, 0.5, 0.6], [0.5, 1.0, 0.5], [0.6, 0.5, 1.0]])
+    assert graph.threshold_graph(corr, 0.5).n_edges == 1
+
+
+@pytest.mark.parametrize("mutual", [False, True])
+@pytest.mark.parametrize(("seed", "n", "k"), [(0, 30, 1), (1, 30, 4), (2, 30, 29), (3, 2, 1)])
+def test_neighbor_graph_agrees_with_the_naive_twin(seed, n, k, mutual):
+    rows = random_rows(seed, n, 4)
+    corr = correlation(rows)
+    expected = np.clip(naive_neighbour_graph(corr, k, mutual), graph.WEIGHT_FLOOR, 1.0)
+    for g in (
+        graph.neighbor_graph(corr, k, mutual=mutual),
+        graph.row_neighbor_graph(rows, k, mutual=mutual),
+        graph.row_neighbor_graph(rows.astype(np.float32), k, mutual=mutual),
+    ):
+        assert_well_formed(g)
+        np.testing.assert_allclose(dense(g), expected, rtol=1e-5)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 25), st.integers(1, 24), st.booleans())
+def test_ties_go_to_the_smaller_index_and_no_point_is_its_own_neighbour(seed, n, k, mutual):
+    # Few values and many duplicates: nearly every comparison is a tie.
+    rows = np.random.default_rng(seed).choice([1.0, 2.0], size=(n, 2))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    corr = np.array([[float(a @ b) for b in rows] for a in rows]).round(12)
+    k = min(k, n - 1)
+    expected = ~np.isnan(naive_neighbour_graph(corr, k, mutual))
+    for g in (
+        graph.neighbor_graph(corr, k, mutual=mutual),
+        graph.row_neighbor_graph(rows, k, mutual=mutual, neighbors="exact"),
+    ):
+        assert_well_formed(g)
+        np.testing.assert_array_equal(~np.isnan(dense(g)), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("p", [3, 64, 1000])
+def test_exact_neighbours_are_those_of_scikit_learn_s_brute_force(dtype, p):
+    rows = random_rows(4, 700, p, groups=5)
+    tree = NearestNeighbors(n_neighbors=9, algorithm="brute").fit(rows)
+    told = tree.kneighbors(rows, return_distance=False)[:, 1:]
+    found = _build.exact_neighbours(rows.astype(dtype), 8)
+    assert np.mean(np.sort(found, axis=1) == np.sort(told, axis=1)) > 0.9999
+
+
+def test_exact_neighbours_do_not_trust_single_precision():
+    # Differences of 1e-9 in correlation are far below the rounding of a float32 product.
+    rng = np.random.default_rng(5)
+    angles = rng.permutation(300) * 3e-5
+    rows = np.column_stack((np.cos(angles), np.sin(angles)))
+    found = _build.exact_neighbours(rows, 3)
+    gaps = np.abs(angles[:, None] - angles)
+    np.fill_diagonal(gaps, np.inf)
+    reach = np.sort(gaps, axis=1)[:, 2] + 1e-9
+    assert np.all(np.take_along_axis(gaps, found.astype(int), axis=1) <= reach[:, None])
+
+
+@pytest.mark.slow
+def test_approximate_neighbours_are_nearly_the_exact_ones():
+    rows = random_rows(6, 2000, 20, groups=8)
+    rows[17] = 0.0
+    exact = graph.row_neighbor_graph(rows, 6, neighbors="exact")
+    found = graph.row_neighbor_graph(rows, 6, neighbors="approximate", random_state=1)
+    assert_well_formed(found)
+    same = np.isfinite(dense(exact)) & np.isfinite(dense(found))
+    assert same.sum() > 0.97 * exact.indices.size
+    np.testing.assert_array_equal(dense(found)[same], dense(exact)[same])
+
+
+def test_rows_of_different_norms_are_searched_exactly(monkeypatch):
+    rows = random_rows(6, 200, 5) * np.linspace(0.5, 2.0, 200)[:, None]
+    monkeypatch.setattr(_build, "EXACT_WORK", 0)
+    found = graph.row_neighbor_graph(rows, 6)
+    np.testing.assert_array_equal(found.indices, graph.neighbor_graph(rows @ rows.T, 6).indices)
+    with pytest.raises(ValueError, match="rows must have unit norm for neighbors='approximate'"):
+        graph.row_neighbor_graph(rows, 6, neighbors="approximate")
+
+
+@pytest.mark.slow
+def test_approximate_search_repeats_itself_and_leaves_the_settings_alone():
+    rows = random_rows(7, 1500, 10)
+    found = []
+    for n_jobs in (1, 2, 2):
+        with limit_threads(n_jobs):
+            threads = numba.get_num_threads()
+            state = np.random.get_state()[1].copy()  # noqa: NPY002
+            g = graph.row_neighbor_graph(rows, 5, neighbors="approximate", random_state=3)
+            assert numba.get_num_threads() == threads
+            np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+        found.append(g)
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].indices, other.indices)
+        np.testing.assert_array_equal(found[0].weights, other.weights)
+
+
+@pytest.mark.slow
+def test_many_equal_rows_have_as_many_neighbours_as_asked_for_in_an_approximate_search():
+    rows = np.repeat(random_rows(8, 4, 5), 40, axis=0)
+    g = graph.row_neighbor_graph(rows, 6, neighbors="approximate", random_state=0)
+    assert_well_formed(g)
+    assert np.diff(g.indptr).min() >= 6
+
+
+def test_one_and_two_threads_return_the_same_bits():
+    rows = random_rows(9, 900, 30, groups=3)
+    found = []
+    for n_jobs in (1, 2):
+        with limit_threads(n_jobs):
+            g = graph.row_neighbor_graph(rows, 3)
+            joined = graph.join_components(g, rows=rows).graph
+            found.append((*g, *joined, *graph.row_threshold_graph(rows, 0.5)))
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_pairs_of_rows_have_the_same_bits_either_way_round():
+    rows = random_rows(10, 50, 37)
+    left, right = np.triu_indices(50)
+    there, back = (
+        graph.row_correlations(rows, left, right),
+        graph.row_correlations(rows, right, left),
+    )
+    np.testing.assert_array_equal(there, back)
+    np.testing.assert_allclose(there, (rows @ rows.T)[left, right], atol=1e-14)
+    assert there.max() <= 1.0
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 25), st.floats(0.02, 0.98))
+def test_union_keeps_the_edges_of_either(seed, n, s0):
+    corr = correlation(random_rows(seed, n, 3))
+    a, b = graph.threshold_graph(corr, s0), graph.neighbor_graph(corr, 1)
+    both = graph.union(a, b)
+    assert_well_formed(both)
+    expected = np.where(np.isnan(dense(a)), dense(b), dense(a))
+    np.testing.assert_array_equal(dense(both), expected)
+
+
+def test_union_takes_the_weight_of_the_first_graph():
+    left, right = np.array([0]), np.array([1])
+    a = graph.from_edges(3, left, right, np.array([0.25]))
+    b = graph.from_edges(3, left, right, np.array([0.75]))
+    assert graph.union(a, b).weights.tolist() == [0.25, 0.25]
+    with pytest.raises(ValueError, match="b must have as many nodes as a, got 2 for 3"):
+        graph.union(a, graph.from_edges(2, left, right, np.array([0.5])))
+
+
+def test_above_and_subgraph_cut_a_graph():
+    corr = correlation(random_rows(11, 30, 4))
+    g = graph.threshold_graph(corr, 0.1)
+    np.testing.assert_array_equal(
+        dense(graph.above(g, 0.6)), dense(graph.threshold_graph(corr, 0.6))
+    )
+    nodes = np.random.default_rng(11).permutation(30)[:12]
+    part = graph.subgraph(g, nodes)
+    assert_well_formed(part)
+    np.testing.assert_array_equal(dense(part), dense(g)[np.ix_(nodes, nodes)])
+
+
+def test_a_sparse_covariance_becomes_correlations_and_keeps_its_explicit_zeros():
+    cov = sp.coo_array(
+        ([4.0, 1.0, 9.0, 1.0, 1.0, 0.0, 2.0], ([0, 1, 2, 0, 1, 2, 3], [0, 1, 2, 1, 0, 1, 3])),
+        shape=(4, 4),
+    )
+    g = graph.from_sparse(cov)
+    assert_well_formed(g)
+    expected = np.full((4, 4), np.nan)
+    expected[0, 1] = expected[1, 0] = 0.5
+    expected[1, 2] = expected[2, 1] = 0.0
+    np.testing.assert_array_equal(dense(g), expected)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_matrix, sp.lil_matrix])
+def test_sparse_matrices_go_in_and_out_unchanged(kind):
+    g = graph.threshold_graph(correlation(random_rows(12, 30, 4)), 0.4)
+    back = graph.from_sparse(kind(graph.to_sparse(g)))
+    for one, other in zip(g, back, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_wrong_sparse_input_is_refused_with_a_reason():
+    with pytest.raises(TypeError, match="matrix must be a scipy sparse array, got ndarray"):
+        graph.from_sparse(np.eye(3))
+    with pytest.raises(ValueError, match="matrix must be symmetric"):
+        graph.from_sparse(sp.csr_array([[0.0, 0.5], [0.4, 0.0]]))
+    with pytest.raises(ValueError, match=r"matrix must have a positive diagonal .* got 1 entries"):
+        graph.from_sparse(sp.csr_array([[1.0, 0.5], [0.5, 0.0]]))
+    with pytest.raises(ValueError, match="matrix must be finite, got 2 NaN"):
+        graph.from_sparse(sp.csr_array([[1.0, np.nan], [np.nan, 1.0]]))
+    with pytest.warns(UserWarning, match="1 covariances exceed the variances"):
+        g = graph.from_sparse(sp.csr_array([[1.0, 1.5], [1.5, 1.0]]))
+    assert g.weights.max() == 1.0
+
+
+def test_networkx_gets_every_node_and_edge():
+    g = graph.threshold_graph(correlation(random_rows(13, 30, 5)), 0.5)
+    found = graph.to_networkx(g)
+    assert list(found) == list(range(30))
+    expected = np.nan_to_num(dense(g))
+    np.testing.assert_array_equal(nx.to_numpy_array(found), expected)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 30), st.floats(0.3, 0.98))
+def test_components_agree_with_the_naive_twin(seed, n, s0):
+    g = graph.threshold_graph(correlation(random_rows(seed, n, 3)), s0)
+    np.testing.assert_array_equal(graph.component_labels(g), naive_labels(~np.isnan(dense(g))))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.floats(0.3, 0.98))
+def test_components_are_joined_along_their_strongest_spanning_tree(seed, n, s0):
+    rows = random_rows(seed, n, 3)
+    corr = correlation(rows)
+    g = graph.threshold_graph(corr, s0)
+    bridges = naive_bridges(corr, graph.component_labels(g))
+    for joined in (graph.join_components(g, corr), graph.join_components(g, rows=rows)):
+        assert_well_formed(joined.graph)
+        assert joined.n_bridges == len(bridges)
+        assert not graph.component_labels(joined.graph).any()
+        added = np.isnan(dense(g)) & ~np.isnan(dense(joined.graph))
+        assert sorted(zip(*np.nonzero(np.triu(added)), strict=True)) == bridges
+        kept = ~np.isnan(dense(g))
+        np.testing.assert_array_equal(dense(joined.graph)[kept], dense(g)[kept])
+
+
+def test_a_bridge_without_correlation_is_stored_at_the_floor():
+    corr = np.array([[1.0, -0.5, -0.4], [-0.5, 1.0, 0.0], [-0.4, 0.0, 1.0]])
+    joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
+    assert joined.n_bridges == 2
+    assert set(joined.graph.weights) == {graph.WEIGHT_FLOOR}
+    assert graph.join_components(joined.graph, corr).n_bridges == 0
+
+
+def test_equal_correlations_everywhere_are_joined_without_a_ring():
+    corr = np.full((40, 40), 0.1) + 0.9 * np.eye(40)
+    joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
+    assert (joined.n_bridges, joined.graph.n_edges) == (39, 39)
+    rows = np.repeat(random_rows(14, 3, 4), 30, axis=0)
+    parts = graph.from_edges(90, np.array([0]), np.array([1]), np.array([1.0]))
+    joined = graph.join_components(parts, rows=rows)
+    assert (joined.n_bridges, joined.graph.n_edges) == (88, 89)
+
+
+def test_joining_wants_the_correlations_or_the_rows_of_the_graph():
+    corr = correlation(random_rows(15, 6, 3))
+    g = graph.threshold_graph(corr, 0.9)
+    with pytest.raises(ValueError, match="must get either corr or rows, got neither"):
+        graph.join_components(g)
+    with pytest.raises(ValueError, match="must get either corr or rows, got both"):
+        graph.join_components(g, corr, rows=corr)
+    with pytest.raises(ValueError, match="rows must have one row a node, got 5 for 6 nodes"):
+        graph.join_components(g, rows=corr[:5])
+    with pytest.raises(ValueError, match="corr must have one row a node, got 5 for 6 nodes"):
+        graph.join_components(g, corr[:5, :5])
+
+
+def test_wrong_input_is_refused_with_a_reason():
+    rows = random_rows(16, 5, 3)
+    for s0 in (0, 1.0, -0.5, np.nan, "0.5"):
+        with pytest.raises(ValueError, match=r"s0 must lie in \(0, 1\)"):
+            graph.threshold_graph(np.eye(3), s0)
+    for k in (0, 5, 1.5):
+        with pytest.raises(ValueError, match="k must be an integer from 1 to 4"):
+            graph.row_neighbor_graph(rows, k)
+    for corr in (np.ones(3), np.ones((2, 3)), np.ones((0, 0))):
+        with pytest.raises(ValueError, match=r"corr must be square \(n, n\)"):
+            graph.neighbor_graph(corr, 1)
+    with pytest.raises(ValueError, match="corr must be finite, got 1 NaN"):
+        graph.threshold_graph(np.array([[1.0, np.nan], [0.5, 1.0]]), 0.1)
+    with pytest.raises(ValueError, match="rows must be finite, got 1 NaN"):
+        graph.row_threshold_graph(np.array([[1.0, np.inf], [0.5, 1.0]]), 0.1)
+    with pytest.raises(ValueError, match=r"rows must be a table \(n, p\)"):
+        graph.row_threshold_graph(np.ones(3), 0.1)
+    with pytest.raises(ValueError, match="neighbors must be one of 'auto'"):
+        graph.row_neighbor_graph(rows, 2, neighbors="fast")
+
+
+def test_a_large_table_is_read_in_blocks_that_do_not_show(monkeypatch):
+    rows = random_rows(17, 130, 6)
+    whole = graph.row_threshold_graph(rows, 0.3), graph.row_neighbor_graph(rows, 4)
+    monkeypatch.setattr(_build, "block_rows", lambda n: 16)
+    parts = graph.row_threshold_graph(rows, 0.3), graph.row_neighbor_graph(rows, 4)
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_array_equal(one.indices, other.indices)
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-14)
+
+
+def test_one_point_is_a_graph_without_edges():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        g = graph.threshold_graph(np.ones((1, 1)), 0.5)
+        assert (g.n_nodes, g.n_edges) == (1, 0)
+        assert graph.component_labels(g).tolist() == [0]
+        assert graph.join_components(g, np.ones((1, 1))).n_bridges == 0
+        assert graph.to_sparse(g).shape == (1, 1)
