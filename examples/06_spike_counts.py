@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from matplotlib.figure import Figure
 
-from ikd_graph import IKD
+from ikd_graph import IKD, alignment
 from ikd_graph.show import plot
 from ikd_graph.study import datasets, metrics
 
@@ -14,6 +14,8 @@ rates = np.sqrt(data.X)  # steadies the variance of counts
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", UserWarning)
     model = IKD(n_components=2, strategy="geodesic").fit(rates)
+move = alignment.rigid_fit(model.embedding_, data.latent)  # only to draw one beside the other
+found = model.embedding_ @ move.rotation + move.translation
 r2 = metrics.affine_r2(data.latent, model.embedding_)
 print(f"threshold {model.threshold_}, {model.graph_.n_edges} edges, R² {r2:.3f}")
 
@@ -21,7 +23,7 @@ figure = Figure(figsize=(8.4, 3.8), layout="constrained")
 time = np.linspace(0, 1, len(rates))
 for ax, (name, Z) in zip(
     figure.subplots(1, 2),
-    {"true path": data.latent, "found": model.embedding_}.items(),
+    {"true path": data.latent, "found": found}.items(),
     strict=True,
 ):
     plot.embedding(Z, time, legend=False, ax=ax).set_title(name)

@@ -49,8 +49,8 @@ def add_command(commands: Any) -> None:
         help=f"among {names}; default: {', '.join(DEFAULT_METHODS)} (umap where installed)",
     )  # fmt: skip
     parser.add_argument(
-        "--n-components", metavar="M,...", type=_whole_numbers, default=[2],
-        help="numbers of hidden coordinates; default: 2",
+        "--n-components", metavar="M,...", type=_whole_numbers, default=None,
+        help="numbers of hidden coordinates; default: 2, or those of a built-in latent",
     )  # fmt: skip
     parser.add_argument(
         "--noise", metavar="SD,...", type=_numbers, default=[0.0],
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
         found = compare(
             source,
             arguments.methods,
-            n_components=arguments.n_components,
+            n_components=arguments.n_components or _own_components(source),
             noise=arguments.noise,
             seeds=list(range(arguments.seeds)),
             kernel=arguments.kernel,
@@ -195,6 +195,11 @@ def _draw(arguments: argparse.Namespace, noise: float, seed: int) -> Dataset:
         noise=noise,
         seed=seed,
     )
+
+
+def _own_components(source: Any) -> int:
+    """Number of coordinates of a latent that is known by name, else 2."""
+    return 2 if isinstance(source, Dataset) else int(source(0.0, 0).latent.shape[1])
 
 
 def _split(text: str) -> list[str]:
