@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import networkx as nx
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 from ikd_graph.show import colors, page, report, svg
-from ikd_graph.show.report import paint
+from ikd_graph.show.report import clique_words, compare_words, paint
+from ikd_graph.study.compare import Comparison, Row
 from ikd_graph.study.datasets import Dataset
 
 VOID = {"meta", "link", "input", "br", "circle", "line", "rect", "path", "img"}
@@ -229,3 +231,138 @@ def test_a_picture_that_leaves_points_out_says_so():
     data = Dataset(X=np.zeros((50, 2)))
     assert paint.drawn_note(paint.paint_points(data, most=20), 50).startswith(" 20 of 50")
     assert paint.drawn_note(paint.paint_points(data), 50) == ""
+
+
+def comparison(scores, levels=(0.0,), n_seeds=1, measure="r2_affine", failures=None):
+    """Comparison whose rows have the scores given: method -> one score for each level."""
+    rng = np.random.default_rng(0)
+    data = Dataset(X=rng.normal(size=(30, 5)), latent=rng.normal(size=(30, 2)), name="made")
+    found = Comparison("made", [], [], [], [], {"python": "3"})
+    for name, values in scores.items():
+        for noise, value in zip(levels, values, strict=True):
+            for seed in range(n_seeds):
+                failure = (failures or {}).get(name, "")
+                score = np.nan if failure else value + 0.001 * seed
+                row = Row(
+                    method=name, title=name.upper(), settings="", n_components=2, noise=noise,
+                    seed=seed, seconds=np.nan if failure else 10 * value, extra_mb=5.0,
+                    failure=failure,
+                )  # fmt: skip
+                found.rows.append(replace(row, **{measure: score}))
+                found.embeddings.append(None if failure else rng.normal(size=(30, 2)))
+                found.spectra.append(None if failure else np.array([5.0, 4.0, 0.5, 0.1]))
+                found.data.append(data)
+    return found
+
+
+def test_the_page_of_a_comparison_has_a_panel_a_row_and_a_bar_for_each_method():
+    found = comparison({"blockwise": [0.9], "pca": [0.5], "umap": [0.0]}, failures={"umap": "gone"})
+    html = report.compare_page(found, "ikd-graph compare made")
+    outline(html)
+    assert html.count('<svg class="points"') == 3  # truth and two methods
+    assert html.count("<tr") == 1 + 3
+    assert "class=best><td>BLOCKWISE" in html
+    assert "UMAP did not run: gone." in html
+    assert "Against noise" not in html
+    assert html.count("gap after 2") == 2
+    assert "ikd-graph compare made" in html
+
+
+def test_noise_levels_bring_curves_with_their_spread():
+    levels = (0.0, 0.5, 1.0)
+    found = comparison({"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7]}, levels, 3)
+    html = report.compare_page(found)
+    outline(html)
+    assert "Against noise" in html
+    assert html.count('class="band"') == 2
+    assert "± over seeds" in html
+    words = " ".join(compare_words.say_comparison(found))
+    assert "blockwise is better at noise 0" in words
+    assert "geodesic is better at noise 1" in words
+    assert "do not differ beyond chance at noise 0.5" in words
+
+
+def test_the_words_name_the_best_the_strategy_and_the_price():
+    words = compare_words.say_comparison(comparison({"blockwise": [0.9], "geodesic": [0.6]}))
+    assert words[0].startswith("Best: BLOCKWISE with R² after affine alignment 0.900 in 9.0 s")
+    assert "Use the strategy 'blockwise'" in words[1]
+    assert "'geodesic' takes 6.0 s instead of 9.0 s and gives up 0.300" in words[1]
+
+
+def test_the_words_say_when_an_affine_alignment_flatters():
+    found = comparison({"pca": [0.9]})
+    found.rows[0] = replace(found.rows[0], r2_rigid=0.4)
+    assert any("falls from 0.900 to 0.400" in text for text in compare_words.say_comparison(found))
+
+
+def test_a_comparison_in_which_nothing_ran_is_a_page_all_the_same():
+    found = comparison({"umap": [0.0]}, failures={"umap": "not installed"})
+    html = report.compare_page(found)
+    outline(html)
+    assert "No method gave an embedding." in html
+
+
+def clique_view(seed=0):
+    from ikd_graph import IKD
+
+    rng = np.random.default_rng(seed)
+    at = np.linspace(0, 6, 40)[:, None]
+    X = np.sin(at * rng.uniform(0.5, 1.5, 30) + rng.uniform(0, 6, 30))
+    data = Dataset(X=X, y=(at[:, 0] > 3).astype(int), label_names=("early", "late"), name="bend")
+    model = IKD(strategy="blockwise", threshold=0.6, n_neighbors=4).fit(X)
+    return report.view_cliques(model, data)
+
+
+@pytest.fixture(scope="module")
+def view():
+    return clique_view()
+
+
+def test_the_page_of_cliques_is_whole(view):
+    html = report.cliques_page(view, "ikd-graph cliques bend")
+    outline(html)
+    levels = json.loads(re.search(r"data-levels='(.*?)'", html)[1].replace("&quot;", '"'))
+    assert len(levels) == view.levels.threshold.size
+    assert all(set(level) == set(levels[0]) for level in levels)
+    assert "early × " in html
+    assert html.count('<svg class="network"') == 1
+    assert html.count('class="cursor"') == 2
+
+
+def test_the_largest_cliques_that_are_listed_are_not_almost_the_same(view):
+    chosen = clique_words.largest_apart(view.maximal, 40, 6)
+    sets = [set(view.maximal[k].tolist()) for k in chosen]
+    for at, members in enumerate(sets):
+        assert all(len(members & before) * 2 <= len(members) for before in sets[:at])
+    assert len(sets[0]) == max(clique.size for clique in view.maximal)
+
+
+def test_badly_placed_points_are_those_with_unusual_residuals(view):
+    from copy import copy
+
+    model = copy(view.model)
+    model.merge_residuals_ = np.r_[np.full(38, 0.1) + np.linspace(0, 0.01, 38), 5.0, 9.0]
+    rows, limit = clique_words.badly_placed(model)
+    assert rows.tolist() == [39, 38]
+    assert 0.1 < limit < 5.0
+    model.merge_residuals_ = np.zeros(40)
+    assert clique_words.badly_placed(model)[0].size == 0
+
+
+def test_looking_at_cliques_needs_a_model_that_has_some():
+    from ikd_graph import IKD
+
+    X = np.random.default_rng(0).normal(size=(12, 300)).cumsum(axis=0)
+    model = IKD(strategy="geodesic", threshold=0.2).fit(X)
+    with pytest.raises(ValueError, match="must be fitted with strategy='blockwise'"):
+        report.view_cliques(model, Dataset(X=X))
+
+
+def test_the_page_of_an_embedding_tells_what_was_done(view):
+    html = report.embed_page(view.model, view.data, "ikd-graph embed bend")
+    outline(html)
+    assert "blockwise" in html
+    assert html.count("<circle") == 40
+    assert "largest clique" in html
+    for text in view.model.choices_.values():
+        assert text.split(";")[0][:30] in html
