@@ -348,3 +348,85 @@ def test_a_file_is_replaced_whole_or_stays_as_it_was(tmp_path):
     assert path.read_bytes() == "néw".encode()
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "no" / "f.txt", "x")
+
+
+def test_compare_leaves_numbers_picture_and_page(table, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert run("compare", table, "-o", out, "--methods", "pca", "--noise", "0,0.5") == 0
+    said = capsys.readouterr().out
+    assert "- Best on average over the noise levels: PCA" in said.replace("PCA with", "PCA")
+    names = ["table_compare.csv", "table_compare.html", "table_compare.png"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    with (out / names[0]).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["noise"] for row in rows] == ["0.0", "0.5"]
+    assert all(0 < float(row["trustworthiness"]) <= 1 for row in rows)
+    assert "Against noise" in (out / names[1]).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--methods", "magic"], "methods must be one of"),
+        (["--seeds", "0"], "--seeds must be at least 1"),
+        (["--timeout", "-1"], "timeout must be positive"),
+        (["--n-components", "0"], "n_components must be an integer"),
+        (["-o", "FILE"], "--output must be a folder"),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_is_one_line(arguments, message, table, capsys):
+    given = [str(table) if part == "FILE" else part for part in arguments]
+    assert run("compare", table, *given) == 2
+    assert message in one_line(capsys)
+
+
+@pytest.mark.parametrize(("flag", "value"), [("--noise", "a,b"), ("--n-components", "1.5")])
+def test_lists_of_numbers_that_are_none_are_refused(flag, value, capsys):
+    assert run("compare", "digits", flag, value) == 2
+    assert f"argument {flag}: invalid" in capsys.readouterr().err
+
+
+def test_a_built_in_latent_is_compared_in_its_own_dimension():
+    arguments = build_parser().parse_args(["compare", "medium", "--noise", "0.1"])
+    from ikd_graph.cli import compare
+
+    source = compare.drawn(arguments)
+    assert source(0.1, 3).latent.shape[1] == compare.own_components(source) == 3
+    assert not np.array_equal(source(0.1, 3).X, source(0.1, 4).X)
+
+
+def test_spectra_are_longer_than_the_latent_where_a_strategy_has_one():
+    from ikd_graph.cli.compare import lengthen_spectra
+    from ikd_graph.study.compare import Comparison, Row
+    from ikd_graph.study.datasets import Dataset
+
+    data = Dataset(X=made_data()[0])
+    rows = [Row(name, name, "", 2, 0.0, 0) for name in ("eigen", "pca")]
+    found = Comparison("x", rows, [None] * 2, [np.ones(2), None], [data] * 2, {})
+    lengthen_spectra(found, None, 6)
+    assert found.spectra[0].size == 6
+    assert found.spectra[1] is None
+
+
+def test_reproduce_runs_an_experiment_and_writes_its_table(tmp_path, capsys, monkeypatch):
+    from ikd_graph.cli import reproduce
+
+    asked = {}
+
+    class Told:
+        def write(self, folder):
+            return [write_whole(folder / "fig2.md", "table")]
+
+        def to_markdown(self):
+            return "# Fig. 2"
+
+    def experiment(*, n_trials=50, seed=0, verbose=0):
+        asked.update(n_trials=n_trials, seed=seed, verbose=verbose)
+        return Told()
+
+    monkeypatch.setitem(reproduce.EXPERIMENTS, "fig2", experiment)
+    assert run("reproduce", "fig2", "--trials", 2, "-o", tmp_path) == 0
+    assert asked == {"n_trials": 2, "seed": 0, "verbose": 1}
+    assert "# Fig. 2" in capsys.readouterr().out
+    assert run("reproduce", "fig99") == 2
+    assert "invalid choice" in capsys.readouterr().err

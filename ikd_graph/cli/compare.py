@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..estimator import IKD
 from ..show import plot, report
 from ..show.report.compare_words import MEASURE_WORDS, by_level, entries, say_comparison
 from ..show.words import say_number, say_seconds
@@ -93,20 +96,22 @@ def run(arguments: argparse.Namespace) -> None:
     source: Any
     if arguments.data in FIXED_LATENTS:
         check_output(arguments)
-        source = partial(_draw, arguments)
+        source = drawn(arguments)
     else:
         source = read_data(arguments)
     with named_stage("comparing"):
         found = compare(
             source,
             arguments.methods,
-            n_components=arguments.n_components or _own_components(source),
+            n_components=arguments.n_components or own_components(source),
             noise=arguments.noise,
             seeds=list(range(arguments.seeds)),
             kernel=arguments.kernel,
             timeout=arguments.timeout,
             verbose=0 if arguments.quiet else 1,
         )
+    with named_stage("looking at spectra"):
+        lengthen_spectra(found, arguments.kernel)
     stem = file_stem(found.name)
     with named_stage("drawing"):
         files = {
@@ -118,6 +123,72 @@ def run(arguments: argparse.Namespace) -> None:
         summarise(found)
     with named_stage("writing"):
         leave_files(arguments.output, files, arguments.quiet)
+
+
+def drawn(arguments: argparse.Namespace) -> Callable[[float, int], Dataset]:
+    """Built-in latent as a function of noise and seed.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        With ``data``, ``n_features`` and ``data_kernel``.
+
+    Returns
+    -------
+    callable
+        Draws a data set.
+    """
+    return partial(_draw_one, arguments)
+
+
+def own_components(source: Dataset | Callable[[float, int], Dataset]) -> int:
+    """Number of coordinates of a latent that is known by name, else 2.
+
+    Parameters
+    ----------
+    source : Dataset or callable
+        Data, or what draws them.
+
+    Returns
+    -------
+    int
+        Number of dimensions to look for.
+    """
+    if isinstance(source, Dataset):
+        return 2
+    latent = source(0.0, 0).latent
+    return 2 if latent is None else int(latent.shape[1])
+
+
+def lengthen_spectra(found: Comparison, kernel: Any, count: int = 10) -> None:
+    """Give the first row of our strategies more eigenvalues than coordinates, for the eigengap.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows; its spectra are replaced in place. Blockwise has no spectrum of its own, since
+        each clique has one.
+    kernel : str, StationaryKernel or None
+        Kernel of the IKD methods.
+    count : int
+        Number of eigenvalues.
+    """
+    own = {} if kernel is None else {"kernel": kernel}
+    done: set[str] = set()
+    for at, row in enumerate(found.rows):
+        spectrum = found.spectra[at]
+        if row.method not in ("eigen", "geodesic") or row.method in done or spectrum is None:
+            continue
+        if spectrum.size > row.n_components:
+            continue
+        done.add(row.method)
+        X = found.data[at].X
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = IKD(min(count, len(X) - 1), strategy=row.method, **own)
+            if "refine" in model.get_params():
+                model.set_params(refine=None)
+            found.spectra[at] = model.fit(X).eigenvalues_
 
 
 def comparison_csv(found: Comparison) -> str:
@@ -186,7 +257,7 @@ def _is(entry: Any, title: str, dim: int) -> bool:
     return bool(entry.title == title and entry.n_components == dim)
 
 
-def _draw(arguments: argparse.Namespace, noise: float, seed: int) -> Dataset:
+def _draw_one(arguments: argparse.Namespace, noise: float, seed: int) -> Dataset:
     """Draw a built-in latent seen through random functions of the kernel asked for."""
     return datasets.gplvm_data(
         arguments.data,
@@ -195,11 +266,6 @@ def _draw(arguments: argparse.Namespace, noise: float, seed: int) -> Dataset:
         noise=noise,
         seed=seed,
     )
-
-
-def _own_components(source: Any) -> int:
-    """Number of coordinates of a latent that is known by name, else 2."""
-    return 2 if isinstance(source, Dataset) else int(source(0.0, 0).latent.shape[1])
 
 
 def _split(text: str) -> list[str]:

@@ -20,10 +20,8 @@ def add_command(commands: Any) -> None:
     commands : argparse subparsers
         Where commands are added.
     """
-    told = "; ".join(
-        f"{name}: {(run.__doc__ or '').splitlines()[0].rstrip('.')}"
-        for name, run in EXPERIMENTS.items()
-    )
+    first_lines = {name: (run.__doc__ or "").split("\n")[0] for name, run in EXPERIMENTS.items()}
+    told = "; ".join(f"{name}: {line.rstrip('.')}" for name, line in first_lines.items())
     parser = commands.add_parser(
         "reproduce",
         help="run an experiment of the paper again",

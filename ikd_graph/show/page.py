@@ -267,6 +267,7 @@ def table(
     *,
     sortable: bool = False,
     best: Sequence[int] = (),
+    say: Callable[[Any], str] = say_number,
 ) -> str:
     """Table of text and numbers; numbers stand right and sort by value.
 
@@ -280,6 +281,8 @@ def table(
         Whether a click on a head sorts.
     best : sequence of int
         Rows to set in bold.
+    say : callable
+        Writes a number.
 
     Returns
     -------
@@ -300,7 +303,7 @@ def table(
     )
     body = "".join(
         f"<tr{' class=best' if at in best else ''}>"
-        + "".join(_cell(value, numeric[k]) for k, value in enumerate(row))
+        + "".join(_cell(value, numeric[k], say) for k, value in enumerate(row))
         + "</tr>"
         for at, row in enumerate(cells)
     )
@@ -316,13 +319,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def _cell(value: Any, numeric: bool) -> str:
+def _cell(value: Any, numeric: bool, say: Callable[[Any], str]) -> str:
     """One cell of a table."""
     if not numeric:
         return f"<td>{escape('' if value is None else say_number(value))}</td>"
     known = value is not None and np.isfinite(value)
     raw = repr(float(value)) if known else ""
-    return f'<td class="n" data-v="{raw}">{escape(say_number(value)) if known else "–"}</td>'
+    return f'<td class="n" data-v="{raw}">{escape(say(value)) if known else "–"}</td>'
 
 
 def command(text: str) -> str:

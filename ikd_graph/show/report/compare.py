@@ -159,7 +159,22 @@ def _table(found: Comparison, gathered: list[Entry]) -> str:
         f"measured against {against}. Time is of the fit alone; memory is what the fit added. "
         "Click a head to sort."
     )
-    return page.table(heads, rows, sortable=True, best=best) + page.paragraph(note, soft=True)
+    return page.table(heads, rows, sortable=True, best=best, say=_decimals) + page.paragraph(
+        note, soft=True
+    )
+
+
+def _decimals(value: Any) -> str:
+    """A number of the table, with the same decimals all the way down."""
+    if isinstance(value, int):
+        return str(value)
+    return (
+        f"{value:.3f}"
+        if abs(value) < 10
+        else f"{value:.1f}"
+        if abs(value) < 100
+        else f"{value:.0f}"
+    )
 
 
 def _noise(found: Comparison, gathered: list[Entry], palette: Mapping[str, str]) -> str:
@@ -203,14 +218,15 @@ def _costs(found: Comparison, first: list[int]) -> str:
 
 
 def _spectra(found: Comparison, first: list[int]) -> str:
-    """Eigenvalues of the methods that have them, with the widest gap."""
+    """Eigenvalues of the methods that have more than coordinates, with the widest gap."""
     figures = []
     for at in first:
         row, values = found.rows[at], found.spectra[at]
-        if values is None or len(values) < 2:
+        # Eigenvalues that all became coordinates say nothing about those that did not.
+        if values is None or len(values) <= row.n_components:
             continue
         top = np.sort(np.asarray(values, dtype=np.float64))[::-1][:20]
-        gap = widest_gap(top) if top.size > row.n_components else 0
+        gap = widest_gap(top)
         chart = svg.bars(
             np.arange(1, top.size + 1),
             top / (top[0] if top[0] > 0 else 1.0),
