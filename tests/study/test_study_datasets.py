@@ -191,6 +191,32 @@ def test_annotated_matrices(tmp_path, layout, categorical):
     assert data.feature_names == ("g1", "g2", "g3")
 
 
+def test_annotated_matrices_of_the_old_layout(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file["X"] = np.eye(3)
+        file["obs/stage"] = np.array([1, 0, 1], dtype=np.int8)
+        file["obs/__categories/stage"] = np.array([b"late", b"early"])
+    data = datasets.load(tmp_path / "t.h5ad", label_column="stage")
+    assert data.labels.tolist() == ["early", "late", "early"]
+    with pytest.raises(ValueError, match=r"label_column must name a column of t.h5ad: stage; got"):
+        datasets.load(tmp_path / "t.h5ad", label_column="age")
+
+
+def test_a_sparse_matrix_too_large_to_unpack_or_of_another_kind_is_refused(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"] = "csr_matrix"
+        group.attrs["shape"] = (100_000, 30_000)
+    with pytest.raises(ValueError, match=r"must fit into 8 GiB unpacked, got shape .* 22.4 GiB"):
+        datasets.load(tmp_path / "t.h5ad")
+    with h5py.File(tmp_path / "t.h5ad", "a") as file:
+        file["X"].attrs["encoding-type"] = "coo_matrix"
+    with pytest.raises(ValueError, match="dense, csr_matrix or csc_matrix, got 'coo_matrix'"):
+        datasets.load(tmp_path / "t.h5ad")
+
+
 def test_a_missing_h5py_names_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match="needs the package h5py"):

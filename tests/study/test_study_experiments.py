@@ -96,6 +96,10 @@ def test_fig7_and_faces_run_on_anything_with_classes(small_digits, monkeypatch):
     monkeypatch.setattr("ikd_graph.study.experiments.real.load", lambda name: small_digits)
     table = experiments.fig7(("digits",), (2,), (5,), QUICK)
     assert [row["method"] for row in table.summary()] == list(QUICK)
+    more = experiments.fig13(small_digits, (100, 150), (2,), ("pca",))
+    assert [row["T"] for row in more.summary()] == [100, 150]
+    with pytest.raises(ValueError, match="n_samples must be an integer from 2 to 200, got 300"):
+        experiments.fig13(small_digits, (300,), (2,), ("pca",))
     faces = experiments.faces(small_digits, ("pca",), n_components=3)
     assert faces.summary()[0]["published"] == 0.246
     with pytest.raises(ValueError, match="data must have classes, got none in 'swiss_roll'"):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ._methods import METHODS, PAPER_METHODS
 from ._table import Table
 from .peers import gplvm_race, starts
-from .real import faces, fig7, table2
+from .real import faces, fig7, fig13, table2
 from .recovery import fig2, fig4, fig5, fig6, merge_quality, mismatch
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "fig5",
     "fig6",
     "fig7",
+    "fig13",
     "gplvm_race",
     "merge_quality",
     "mismatch",
@@ -40,6 +41,7 @@ EXPERIMENTS: dict[str, Callable[..., Table]] = {
     "merge_quality": merge_quality,
     "table2": table2,
     "fig7": fig7,
+    "fig13": fig13,
     "faces": faces,
     "gplvm_race": gplvm_race,
     "starts": starts,
