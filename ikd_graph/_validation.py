@@ -275,3 +275,22 @@ def check_block_members(
             f"blocks must hold points from 0 to n_points - 1 = {n_points - 1}, got "
             f"{members.min()} to {members.max()}; pass the number of nodes of the graph"
         )
+
+
+def check_has_rows(affinity: str, what: str) -> None:
+    """Raise if only a covariance is known and not the observations behind it."""
+    if affinity == "precomputed":
+        raise ValueError(
+            f"{what} must know the observations, got affinity='precomputed'; fit the table itself, "
+            "with affinity='correlation' or 'cosine'"
+        )
+
+
+def check_graph_connected(sizes: NDArray[np.integer]) -> None:
+    """Raise: the graph is in pieces and the caller wants none of the ways around that."""
+    raise ValueError(
+        f"the graph must be connected for disconnected='raise', got {sizes.size} components "
+        f"(largest {int(sizes.max())} of {int(sizes.sum())} points); a lower threshold or a larger "
+        "n_neighbors connects it, disconnected='join' bridges it, 'separate' lays the components "
+        "side by side"
+    )

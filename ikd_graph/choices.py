@@ -17,7 +17,14 @@ REAL_NEIGHBORS = 7
 CLIQUE_NEIGHBORS = 15
 """The same for cliques, which need neighbours that are neighbours of one another."""
 
+REFINES = ("likelihood", "stress")
+
+LIKELIHOOD_POINTS = 300
+"""Most points for which "auto" takes the seconds of a likelihood polish."""
+
 _ENOUGH_DIMENSIONS = 100
+_FEWEST_DIMENSIONS = 20
+_FEWEST_POINTS = 20
 _SAMPLE = 2000
 
 
@@ -48,6 +55,7 @@ class Choice:
     reference: str | int
     threshold: float | None
     n_neighbors: int | None
+    refine: str | None
     reasons: dict[str, str] = field(default_factory=dict)
 
 
@@ -119,6 +127,7 @@ def choose(
     reference: str | int,
     threshold: float | str | None,
     n_neighbors: int | None,
+    refine: str | None,
     n_samples: int,
     evidence: Evidence | None,
 ) -> Choice:
@@ -126,7 +135,7 @@ def choose(
 
     Parameters
     ----------
-    strategy, path, reference, threshold, n_neighbors
+    strategy, path, reference, threshold, n_neighbors, refine
         Parameters of the estimator.
     n_samples : int
         Number T of points.
@@ -166,7 +175,29 @@ def choose(
         n_neighbors = min(n_neighbors, n_samples - 1)
     elif threshold is not None and threshold != "auto":
         level = float(threshold)
-    return Choice(strategy, path, reference, level, n_neighbors, reasons)
+    if refine == "auto":
+        refine, reasons["refine"] = _auto_refine(strategy, n_samples, evidence)
+    return Choice(strategy, path, reference, level, n_neighbors, refine, reasons)
+
+
+def _auto_refine(
+    strategy: str, n_samples: int, evidence: Evidence | None
+) -> tuple[str | None, str]:
+    """The polish of "auto" and why."""
+    if evidence is None:
+        return None, "none: a precomputed covariance keeps its closed form"
+    verdict = _verdict(evidence)
+    few = n_samples < _FEWEST_POINTS or evidence.n_observed < _FEWEST_DIMENSIONS
+    if not evidence.holds or few:
+        why = "too few points or dimensions to tell" if few else verdict
+        return None, f"none: {why}"
+    if n_samples <= LIKELIHOOD_POINTS:
+        return "likelihood", f"likelihood: {verdict}, and {n_samples} points take seconds"
+    if evidence.n_observed < _ENOUGH_DIMENSIONS:
+        return None, f"none: {verdict}"
+    if strategy != "eigen":
+        return "stress", f"stress: {verdict}; the likelihood of {n_samples} points takes minutes"
+    return None, "none: the eigen strategy has no graph to polish on"
 
 
 def _verdict(evidence: Evidence | None) -> str:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from . import choices, covariance, graph, kernels, newpoints, strategies
-from ._records import Blocks, CsrGraph
+from . import choices, covariance, gplvm, kernels, newpoints, pipeline, strategies
+from ._records import Blocks
 from ._stages import Stages
 from ._threads import limit_threads
 from ._validation import (
-    check_bridges_known,
     check_choice,
     check_components,
     check_enough_columns,
     check_enough_rows,
     check_fraction,
+    check_has_rows,
     check_integer,
     check_no_neighbors,
+    check_positive,
     check_symmetric,
-    check_whole_matrix,
 )
 from .eigen import REFERENCES
 
@@ -34,15 +33,8 @@ Floats = NDArray[np.float64]
 
 __all__ = ["IKD"]
 
-
-class _Source(NamedTuple):
-    """Where the covariances between points come from: rows, a dense matrix or a sparse one."""
-
-    rows: Floats | None  # (n, p) scaled rows
-    corr: Floats | None  # (n, n)
-    sparse: Any  # (n, n) scipy sparse
-    n_samples: int
-    n_observed: int | None  # number of observed dimensions, None if not known
+# Up to so many points the noise of a closed-form latent is fitted along with it.
+_NOISE_POINTS = 500
 
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -64,7 +56,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (Section 2.4). "auto" is "geodesic", or "eigen" where every covariance can be trusted.
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
-        from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the latent.
+        from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the latent. "auto" takes the
+        likeliest of the four where the likelihood polishes, else the squared exponential.
     affinity : {"correlation", "cosine", "covariance", "precomputed"}
         How rows of X are compared; with "precomputed" X is the (n_samples, n_samples) covariance,
         dense, or sparse (what is not stored is not known).
@@ -91,6 +84,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     disconnected : {"join", "raise", "separate"}
         What to do with a graph in several components: bridge them along their strongest spanning
         tree, raise an error, or embed each by itself and lay them side by side.
+    refine : {"auto", "likelihood", "stress", None}
+        Polish of the closed form. "likelihood" maximises the likelihood of the model from several
+        closed-form starts, with a noise variance of its own; "stress" moves the points to the
+        distances of the graph's edges, each weighted by its precision; None keeps the closed form.
+        "auto" is "likelihood" where the data look like draws of a Gaussian process and there are
+        at most 300 points (seconds), "stress" where they do and there are more, else None.
+    time_budget : float or None
+        Seconds after which the likelihood polish returns the best so far. The result then depends
+        on the machine.
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
@@ -130,9 +132,23 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Component of the graph each point was in before anything was joined.
     n_components_graph_ : int
         Number of those components.
+    refine_ : str or None
+        The polish that was applied.
     variance_ : float
         The scale of the covariance (sigma^2 of Alg. 1, line 3) for "covariance" and
         "precomputed", else 1.
+    noise_variance_ : float or None
+        Noise variance of the model, in the units of X squared; None where it was not fitted
+        (precomputed, or more than 500 points without a likelihood polish; see `score`).
+    signal_variance_ : float or None
+        Signal variance of the model, likewise.
+    log_likelihood_ : float or None
+        Log likelihood of all observed dimensions, likewise.
+    standard_errors_ : (n_samples, n_components) ndarray of float64 or None
+        Standard errors of the latent from the curvature of the likelihood, after rigid alignment
+        (likelihood polish, where affordable).
+    n_iter_ : int
+        Steps of the polish.
     choices_ : dict of str to str
         What each "auto" chose, and why, in words.
     stage_times_ : dict of str to float
@@ -168,6 +184,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         merge: str = "global",
         max_cliques: int | None = None,
         disconnected: str = "join",
+        refine: str | None = "auto",
+        time_budget: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -184,6 +202,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.merge = merge
         self.max_cliques = max_cliques
         self.disconnected = disconnected
+        self.refine = refine
+        self.time_budget = time_budget
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -211,8 +231,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         X = self._check_input(X)
-        with limit_threads(self.n_jobs):
-            self._fit(X)
+        stages = Stages(self.verbose, total=6)
+        try:
+            with limit_threads(self.n_jobs):
+                self._fit(X, stages)
+        finally:
+            stages.close()
+        self.stage_times_ = stages.seconds
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Floats:
@@ -265,6 +290,280 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self._place(X)[1]
 
+    def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
+        """Rows of X that latent points stand for: the posterior mean of the Gaussian process.
+
+        Parameters
+        ----------
+        Z : (n_new, n_components) array_like of float64
+            Latent points.
+        return_std : bool
+            Also return the posterior standard deviation of the noise-free row.
+
+        Returns
+        -------
+        X : (n_new, n_features) ndarray of float64
+            Rows. A Gaussian process over centred rows knows no level of a row; the mean row of the
+            training data is given back with each.
+        std : (n_new,) ndarray of float64
+            Only with ``return_std``; the same for every column.
+
+        Raises
+        ------
+        ValueError
+            If the model was fitted to a precomputed covariance, which knows no rows.
+        """
+        check_is_fitted(self)
+        check_has_rows(self.affinity, "inverse_transform")
+        points = check_array(Z, dtype=np.float64)
+        noise, used = self._model(), self._used
+        mean_row = self._X.mean(axis=0)
+        rows = np.empty((points.shape[0], self._X.shape[1]))
+        std = np.empty(points.shape[0])
+        with limit_threads(self.n_jobs):
+            for start in range(0, points.shape[0], 1024):
+                part = slice(start, start + 1024)
+                posterior = gplvm.posterior_mean(
+                    points[part],
+                    self.embedding_[used],
+                    self._X[used] - mean_row,
+                    self.kernel_,
+                    noise.variance,
+                    noise.noise,
+                )
+                rows[part], std[part] = posterior.mean + mean_row, posterior.std
+        return (rows, std) if return_std else rows
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """Mean log likelihood of an observed dimension, the rows being where `transform` puts them.
+
+        Parameters
+        ----------
+        X : (n, n_features) array_like of float64
+            Rows, the training rows or others; at most 2000 are used.
+        y : ignored
+            Present for the scikit-learn interface.
+
+        Returns
+        -------
+        float
+            Log likelihood of X under the fitted kernel, signal and noise variance, divided by the
+            number of columns.
+
+        Raises
+        ------
+        ValueError
+            If the model was fitted to a precomputed covariance, which knows no rows.
+        """
+        check_is_fitted(self)
+        check_has_rows(self.affinity, "score")
+        latent, rows = self.transform(X), check_array(X, dtype=np.float64)
+        take = _evenly(rows.shape[0])
+        noise = self._model()
+        with limit_threads(self.n_jobs):
+            cov = gplvm.sample_covariance(rows[take], centered=self.affinity != "cosine")
+            total = gplvm.log_likelihood(
+                latent[take], cov, rows.shape[1], self.kernel_, noise.variance, noise.noise
+            )
+        return total / rows.shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.sparse = self.affinity == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    def _check_parameters(self) -> None:
+        """Raise on any parameter that breaks a rule, before work is done."""
+        check_integer("n_components", self.n_components, 1)
+        check_choice("strategy", self.strategy, ("auto", *strategies.STRATEGIES))
+        if self.kernel != "auto":
+            kernels.get(self.kernel)
+        check_choice("affinity", self.affinity, (*covariance.AFFINITIES, "precomputed"))
+        if self.threshold is not None and self.threshold != "auto":
+            check_fraction("threshold", self.threshold, "'auto' chooses by the number of columns")
+        if self.n_neighbors is not None:
+            check_integer("n_neighbors", self.n_neighbors, 1)
+        elif self.threshold is None and self.strategy != "eigen":
+            raise ValueError(
+                "threshold and n_neighbors must not both be None, got no rule for the graph; set "
+                "n_neighbors=7, or threshold='auto'"
+            )
+        check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
+        check_choice("path", self.path, ("auto", *strategies.PATHS))
+        if not isinstance(self.reference, (int, np.integer)) or isinstance(self.reference, bool):
+            check_choice("reference", self.reference, ("auto", *REFERENCES))
+        check_choice("merge", self.merge, strategies.MERGES)
+        if self.max_cliques is not None:
+            check_integer("max_cliques", self.max_cliques, 1)
+        check_choice("disconnected", self.disconnected, strategies.DISCONNECTED)
+        if self.refine is not None:
+            check_choice("refine", self.refine, ("auto", *choices.REFINES))
+            if self.refine == "likelihood":
+                check_has_rows(self.affinity, "refine='likelihood'")
+        if self.time_budget is not None:
+            check_positive("time_budget", self.time_budget)
+        check_integer("verbose", self.verbose, 0)
+        check_random_state(self.random_state)
+
+    def _check_input(self, X: Any) -> Any:
+        """X as an array of float64 (or a sparse precomputed matrix) that can be worked with."""
+        precomputed = self.affinity == "precomputed"
+        # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
+        self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
+        X = validate_data(
+            self,
+            X,
+            dtype=np.float64,
+            accept_sparse=["csr", "csc", "coo"] if precomputed else False,
+        )
+        check_enough_rows(X.shape[0])
+        if precomputed:
+            check_symmetric("a precomputed X", X)
+            if sp.issparse(X) and self.n_neighbors is not None:
+                check_no_neighbors(self.n_neighbors)
+        else:
+            check_enough_columns(X.shape[1], self.affinity)
+        check_components(self.n_components, X.shape[0])
+        return X
+
+    def _fit(self, X: Any, stages: Stages) -> None:
+        """Run the stages on checked input."""
+        with stages("covariance"):
+            source = pipeline.source_of(X, self.affinity, counts=self._counts)
+            evidence = None if source.n_observed is None else choices.examine(X)
+        sparse_auto = source.sparse is not None and self.threshold == "auto"
+        chosen = choices.choose(
+            strategy=self.strategy,
+            path=self.path,
+            reference=self.reference,
+            # What a sparse matrix stores is the graph; only a number thins it.
+            threshold=None if sparse_auto else self.threshold,
+            n_neighbors=self.n_neighbors,
+            refine=self.refine,
+            n_samples=source.n_samples,
+            evidence=evidence,
+        )
+        plan = strategies.Plan(
+            strategy=chosen.strategy,
+            kernel=kernels.get("squared_exponential" if self.kernel == "auto" else self.kernel),
+            n_components=self.n_components,
+            path=chosen.path,
+            reference=chosen.reference,
+            merge=self.merge,
+            max_cliques=self.max_cliques,
+        )
+        if plan.strategy == "eigen":
+            fit = pipeline.fit_eigen(source, plan, stages)
+        else:
+            with stages("graph"):
+                g = pipeline.graph_of(
+                    source,
+                    chosen.threshold,
+                    chosen.n_neighbors,
+                    neighbors=self.neighbors,
+                    random_state=self.random_state,
+                )
+            fit = pipeline.fit_graph(source, g, plan, self.disconnected, stages)
+        self._store(X, source, chosen, self._polish(fit, X, source, chosen, stages))
+
+    def _polish(
+        self,
+        fit: pipeline.Fit,
+        X: Any,
+        source: pipeline.Source,
+        chosen: choices.Choice,
+        stages: Stages,
+    ) -> pipeline.Fit:
+        """Refine the closed form, and fit its noise where that is cheap."""
+        centred = self.affinity != "cosine"
+        if chosen.refine == "likelihood":
+            return pipeline.polish_likelihood(
+                fit,
+                X,
+                self.kernel if self.kernel == "auto" else fit.plan.kernel,
+                stages,
+                centred=centred,
+                time_budget=self.time_budget,
+                verbose=self.verbose,
+            )
+        in_pieces = self.disconnected == "separate" and fit.labels.max(initial=0) > 0
+        if chosen.refine == "stress" and fit.graph is not None and not in_pieces:
+            fit = pipeline.polish_stress(fit, fit.graph, source.n_observed, stages)
+        if source.rows is not None and source.n_samples <= _NOISE_POINTS:
+            with stages("noise"):
+                latent = fit.solution.embedding.coordinates
+                noise = pipeline.explain(latent, X, fit.plan.kernel, centred=centred)
+            fit = fit._replace(noise=noise)
+        return fit
+
+    def _store(
+        self, X: Any, source: pipeline.Source, chosen: choices.Choice, fit: pipeline.Fit
+    ) -> None:
+        """Keep what was learnt."""
+        solution, plan, g = fit.solution, fit.plan, fit.graph
+        embedding = solution.embedding
+        self.embedding_ = embedding.coordinates
+        self.eigenvalues_ = embedding.eigenvalues
+        self.explained_variance_ratio_ = embedding.explained_variance_ratio
+        self.negative_mass_ = embedding.negative_mass
+        self.reference_: int | str = "center" if embedding.reference < 0 else embedding.reference
+        self.strategy_ = plan.strategy
+        self.path_ = plan.path
+        self.kernel_ = plan.kernel
+        self.refine_ = chosen.refine if fit.n_iter else None
+        self.threshold_ = chosen.threshold if g is not None else None
+        self.n_neighbors_ = chosen.n_neighbors if g is not None else None
+        self.graph_ = g
+        self.cliques_: Blocks | None = solution.cliques
+        self.merge_residuals_ = solution.residuals
+        self.merge_order_ = solution.merge_order
+        self.component_labels_ = fit.labels
+        self.n_components_graph_ = int(fit.labels.max(initial=0)) + 1
+        self.variance_ = source.variance
+        self.standard_errors_ = fit.standard_errors
+        self.n_iter_ = fit.n_iter
+        self.choices_ = chosen.reasons
+        self._store_noise(fit.noise)
+        self._X: Any = None if self.affinity == "precomputed" else X
+        self._rows: Any = source.rows
+        self._used = _evenly(X.shape[0])
+        self._placement = newpoints.prepare(
+            self.embedding_,
+            solution.sq_dist,
+            kernel=plan.kernel,
+            path="direct" if plan.strategy == "eigen" and fit.n_iter == 0 else plan.path,
+            n_neighbors=chosen.n_neighbors or choices.AUTO_NEIGHBORS,
+            keys=newpoints.row_keys(X),
+        )
+
+    def _store_noise(self, noise: pipeline.Noise | None) -> None:
+        """Keep the generative model, or that there is none yet."""
+        self._noise = noise
+        self.noise_variance_ = None if noise is None else noise.noise
+        self.signal_variance_ = None if noise is None else noise.variance
+        self.log_likelihood_ = None if noise is None else noise.log_likelihood
+
+    def _model(self) -> pipeline.Noise:
+        """Signal and noise variance, fitted now if the fit left that out."""
+        if self.noise_variance_ is not None:
+            return pipeline.Noise(self.signal_variance_, self.noise_variance_, self.log_likelihood_)
+        with limit_threads(self.n_jobs):
+            noise = pipeline.explain(
+                self.embedding_[self._used],
+                self._X[self._used],
+                self.kernel_,
+                centred=self.affinity != "cosine",
+            )
+        if self._used.size == self.embedding_.shape[0]:
+            self._store_noise(noise)
+        return noise
+
     def _place(self, X: Any) -> tuple[Floats, Floats]:
         """Latent and residual of rows."""
         check_is_fitted(self)
@@ -298,253 +597,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         dense = X.toarray() if sp.issparse(X) else X
         return np.asarray(dense / self.variance_)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        tags.input_tags.sparse = self.affinity == "precomputed"
-        tags.transformer_tags.preserves_dtype = ["float64"]
-        return tags
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
-
-    def _check_parameters(self) -> None:
-        """Raise on any parameter that breaks a rule, before work is done."""
-        check_integer("n_components", self.n_components, 1)
-        check_choice("strategy", self.strategy, ("auto", *strategies.STRATEGIES))
-        kernels.get(self.kernel)
-        check_choice("affinity", self.affinity, (*covariance.AFFINITIES, "precomputed"))
-        if self.threshold is not None and not (
-            isinstance(self.threshold, str) and self.threshold == "auto"
-        ):
-            check_fraction("threshold", self.threshold, "'auto' chooses by the number of columns")
-        if self.n_neighbors is not None:
-            check_integer("n_neighbors", self.n_neighbors, 1)
-        elif self.threshold is None and self.strategy != "eigen":
-            raise ValueError(
-                "threshold and n_neighbors must not both be None, got no rule for the graph; set "
-                "n_neighbors=7, or threshold='auto'"
-            )
-        check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
-        check_choice("path", self.path, ("auto", *strategies.PATHS))
-        if not isinstance(self.reference, (int, np.integer)) or isinstance(self.reference, bool):
-            check_choice("reference", self.reference, ("auto", *REFERENCES))
-        check_choice("merge", self.merge, strategies.MERGES)
-        if self.max_cliques is not None:
-            check_integer("max_cliques", self.max_cliques, 1)
-        check_choice("disconnected", self.disconnected, strategies.DISCONNECTED)
-        check_integer("verbose", self.verbose, 0)
-        check_random_state(self.random_state)
-
-    def _check_input(self, X: Any) -> Any:
-        """X as an array of float64 (or a sparse precomputed matrix) that can be worked with."""
-        precomputed = self.affinity == "precomputed"
-        # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
-        self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
-        X = validate_data(
-            self,
-            X,
-            dtype=np.float64,
-            accept_sparse=["csr", "csc", "coo"] if precomputed else False,
-            ensure_min_samples=1,
-        )
-        check_enough_rows(X.shape[0])
-        if precomputed:
-            check_symmetric("a precomputed X", X)
-            if sp.issparse(X) and self.n_neighbors is not None:
-                check_no_neighbors(self.n_neighbors)
-        else:
-            check_enough_columns(X.shape[1], self.affinity)
-        check_components(self.n_components, X.shape[0])
-        return X
-
-    def _fit(self, X: Any) -> None:
-        """Run the stages on checked input."""
-        stages = Stages(self.verbose)
-        try:
-            with stages("covariance"):
-                source = self._source(X)
-            chosen = choices.choose(
-                strategy=self.strategy,
-                path=self.path,
-                reference=self.reference,
-                threshold=self.threshold,
-                n_neighbors=self.n_neighbors,
-                n_samples=source.n_samples,
-                evidence=None if source.n_observed is None else choices.examine(X),
-            )
-            plan = strategies.Plan(
-                strategy=chosen.strategy,
-                kernel=kernels.get(self.kernel),
-                n_components=self.n_components,
-                path=chosen.path,
-                reference=chosen.reference,
-                merge=self.merge,
-                max_cliques=self.max_cliques,
-                n_observed=source.n_observed,
-            )
-            if plan.strategy == "eigen":
-                if source.sparse is not None:
-                    check_whole_matrix(source.sparse)
-                solution, g = self._solve_whole(source, plan, stages), None
-                labels = np.zeros(source.n_samples, dtype=np.int64)
-            else:
-                with stages("graph"):
-                    g = self._graph(source, chosen)
-                    labels = graph.component_labels(g)
-                solution, g = self._solve_graph(source, g, labels, plan, stages)
-            self._store(X, source, plan, chosen, solution, g, labels)
-        finally:
-            stages.close()
-        self.stage_times_ = stages.seconds
-
-    def _source(self, X: Any) -> _Source:
-        """Scaled rows, or the precomputed matrix on the scale where the variance is 1."""
-        self.variance_ = 1.0
-        n_samples, n_features = X.shape
-        if self.affinity != "precomputed":
-            rows = covariance.unit_rows(X, self.affinity, allow_flat=self._counts)
-            if self.affinity == "covariance":
-                centred = X - X.mean(axis=1, keepdims=True)
-                self.variance_ = float(np.mean(np.sum(centred**2, axis=1)) / (n_features - 1))
-            return _Source(rows, None, None, n_samples, n_features)
-        if sp.issparse(X):
-            scaled, self.variance_ = covariance.scale_sparse_to_correlation(X)
-            return _Source(None, None, scaled, n_samples, None)
-        corr, self.variance_ = covariance.scale_to_correlation(X)
-        return _Source(None, corr, None, n_samples, None)
-
-    def _graph(self, source: _Source, chosen: choices.Choice) -> CsrGraph:
-        """The graph of trusted covariances."""
-        if source.sparse is not None:
-            # What the caller left out is not known; a threshold can only leave out more.
-            return graph.from_sparse(_above(source.sparse, self.threshold))
-        found = []
-        if chosen.threshold is not None:
-            found.append(
-                graph.row_threshold_graph(source.rows, chosen.threshold)
-                if source.rows is not None
-                else graph.threshold_graph(source.corr, chosen.threshold)
-            )
-        if chosen.n_neighbors is not None:
-            count = min(chosen.n_neighbors, source.n_samples - 1)
-            found.append(
-                graph.row_neighbor_graph(
-                    source.rows,
-                    count,
-                    neighbors=self.neighbors,
-                    random_state=self.random_state,
-                )
-                if source.rows is not None
-                else graph.neighbor_graph(source.corr, count)
-            )
-        return found[0] if len(found) == 1 else graph.union(*found)
-
-    def _solve_whole(
-        self, source: _Source, plan: strategies.Plan, stages: Stages
-    ) -> strategies.Solution:
-        """The eigen strategy."""
-        if source.sparse is not None:
-            corr = source.sparse.toarray()
-        elif source.corr is not None:
-            corr = source.corr
-        else:
-            with stages("covariance"):
-                corr = covariance.gram(source.rows)
-        return strategies.solve_eigen(corr, plan, stages)
-
-    def _solve_graph(
-        self,
-        source: _Source,
-        g: CsrGraph,
-        labels: NDArray[np.int64],
-        plan: strategies.Plan,
-        stages: Stages,
-    ) -> tuple[strategies.Solution, CsrGraph]:
-        """The strategies on a graph, with its components dealt with first."""
-        solve = (
-            strategies.solve_blockwise
-            if plan.strategy == "blockwise"
-            else strategies.solve_geodesic
-        )
-        sizes = np.bincount(labels)
-        if sizes.size == 1:
-            return solve(g, plan, stages), g
-        if source.sparse is not None and self.disconnected == "join":
-            check_bridges_known(sizes.size)
-        self._refuse_or_warn(sizes)
-        if self.disconnected == "separate":
-            return strategies.solve_separately(g, labels, plan, stages, solve), g
-        with stages("graph"):
-            joined = graph.join_components(g, source.corr, rows=source.rows).graph
-        return solve(joined, plan, stages), joined
-
-    def _refuse_or_warn(self, sizes: NDArray[np.int64]) -> None:
-        """Say what a graph in several components means and what would cure it."""
-        largest = np.sort(sizes)[::-1]
-        found = (
-            f"the graph has {sizes.size} components (largest {int(largest[0])} of "
-            f"{int(sizes.sum())} points)"
-        )
-        cure = "a lower threshold or a larger n_neighbors connects it"
-        if self.disconnected == "raise":
-            raise ValueError(
-                f"the graph must be connected for disconnected='raise', got {found[4:]}; {cure}, "
-                "disconnected='join' bridges it, 'separate' lays the components side by side"
-            )
-        what = (
-            f"they were joined by {sizes.size - 1} bridges"
-            if self.disconnected == "join"
-            else "they were laid side by side"
-        )
-        warnings.warn(f"{found}; {what}; {cure}", UserWarning, stacklevel=6)
-
-    def _store(
-        self,
-        X: Any,
-        source: _Source,
-        plan: strategies.Plan,
-        chosen: choices.Choice,
-        solution: strategies.Solution,
-        g: CsrGraph | None,
-        labels: NDArray[np.int64],
-    ) -> None:
-        """Keep what was learnt."""
-        embedding = solution.embedding
-        self.embedding_ = embedding.coordinates
-        self.eigenvalues_ = embedding.eigenvalues
-        self.explained_variance_ratio_ = embedding.explained_variance_ratio
-        self.negative_mass_ = embedding.negative_mass
-        self.reference_: int | str = "center" if embedding.reference < 0 else embedding.reference
-        self.strategy_ = plan.strategy
-        self.path_ = plan.path
-        self.kernel_ = plan.kernel
-        self.threshold_ = chosen.threshold if g is not None else None
-        self.n_neighbors_ = chosen.n_neighbors if g is not None else None
-        self.graph_ = g
-        self.cliques_: Blocks | None = solution.cliques
-        self.merge_residuals_ = solution.residuals
-        self.merge_order_ = solution.merge_order
-        self.component_labels_ = labels
-        self.n_components_graph_ = int(labels.max(initial=0)) + 1
-        self.choices_ = chosen.reasons
-        self._rows = source.rows
-        self._placement = newpoints.prepare(
-            self.embedding_,
-            solution.sq_dist,
-            kernel=plan.kernel,
-            path="direct" if plan.strategy == "eigen" else plan.path,
-            n_neighbors=chosen.n_neighbors or choices.AUTO_NEIGHBORS,
-            keys=newpoints.row_keys(X),
-        )
-
-
-def _above(matrix: Any, threshold: float | str | None) -> Any:
-    """Sparse matrix without the entries at or below a threshold, if one is given as a number."""
-    if not isinstance(threshold, float):
-        return matrix
-    entries = matrix.tocoo()
-    keep = entries.data > threshold
-    kept = (entries.data[keep], (entries.row[keep], entries.col[keep]))
-    return sp.csr_array(kept, shape=matrix.shape)
+def _evenly(n_rows: int) -> NDArray[np.int64]:
+    """Rows that stand for all of them in the generative model: all, or 2000 evenly spaced ones."""
+    count = min(n_rows, pipeline.MODEL_POINTS)
+    return np.linspace(0, n_rows - 1, count).astype(np.int64)

@@ -125,10 +125,10 @@ def geodesic_sq_distances(g: CsrGraph, plan: Plan) -> Floats:
         Squared distances, symmetric.
     """
     if plan.path == "covariance":
-        product = geodesics.geodesic_covariance(g)
+        product = np.asarray(geodesics.geodesic_covariance(g), dtype=np.float64)
         np.clip(product, _SMALLEST_PRODUCT, 1.0, out=product)
         return plan.kernel.sq_distance(product)
-    sq_dist = geodesics.geodesic_distances(g, plan.kernel)
+    sq_dist = np.asarray(geodesics.geodesic_distances(g, plan.kernel), dtype=np.float64)
     np.square(sq_dist, out=sq_dist)
     sources, targets, weights = graph.edges(g)
     direct = plan.kernel.sq_distance(np.minimum(weights, 1.0))

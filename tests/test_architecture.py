@@ -38,10 +38,11 @@ FLOOR_OF = {
     "newpoints": 5,
     "strategies": 5,
     "refine": 5,
-    "estimator": 6,
-    "study": 7,
-    "show": 8,
-    "cli": 9,
+    "pipeline": 6,
+    "estimator": 7,
+    "study": 8,
+    "show": 9,
+    "cli": 10,
 }
 
 

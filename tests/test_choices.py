@@ -13,6 +13,7 @@ def choose(evidence, **given):
         "threshold": "auto",
         "n_neighbors": None,
         "n_samples": 100,
+        "refine": None,
     }
     return choices.choose(evidence=evidence, **{**settings, **given})
 
@@ -67,6 +68,7 @@ def test_what_is_given_is_kept_and_what_is_chosen_has_a_reason():
     assert choose(bad, strategy="blockwise").n_neighbors == choices.CLIQUE_NEIGHBORS
     given = choose(bad, strategy="eigen", path="distance", reference=3, threshold=0.2)
     assert given.reasons == {}
+    assert given.refine is None
     assert (given.strategy, given.path, given.reference) == ("eigen", "distance", 3)
     assert (given.threshold, given.n_neighbors) == (0.2, None)
     alone = choose(good, n_neighbors=9)
@@ -74,6 +76,18 @@ def test_what_is_given_is_kept_and_what_is_chosen_has_a_reason():
     both = choose(good, n_neighbors=9, threshold=0.4)
     assert (both.threshold, both.n_neighbors) == (0.4, 9)
     assert choose(None).threshold == 0.3
+
+
+def test_the_polish_goes_by_the_evidence_and_the_number_of_points():
+    good = choices.Evidence(1000, 1.0, 0.0, 0.2)
+    bad = choices.Evidence(1000, 9.0, 0.0, 0.2)
+    assert choose(good, refine="auto").refine == "likelihood"
+    assert "100 points take seconds" in choose(good, refine="auto").reasons["refine"]
+    assert choose(good, refine="auto", n_samples=1000).refine == "stress"
+    assert choose(good, refine="auto", n_samples=1000, strategy="eigen").refine is None
+    assert choose(bad, refine="auto").refine is None
+    assert choose(None, refine="auto").refine is None
+    assert choose(bad, refine="stress").refine == "stress"
 
 
 def test_fewer_points_than_neighbours_are_enough():

@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ikd_graph import IKD, kernels
-from ikd_graph.study.metrics import rigid_r2
+from ikd_graph.study.metrics import affine_r2, rigid_r2
 
 KERNELS = [
     kernels.SquaredExponential(length_scale=0.8),
@@ -36,6 +36,11 @@ def quiet(model, X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return model.fit(X)
+
+
+def closed(**parameters):
+    """The closed form alone: what most tests here are about, and quicker than a polish."""
+    return IKD(**{"n_components": 2, "refine": None, **parameters})
 
 
 def curve(seed=0, n=90, n_features=60, noise=0.05):
@@ -240,6 +245,52 @@ def test_very_few_points_have_an_answer(n, strategy):
     assert np.all(np.isfinite(latent))
 
 
+def test_the_likelihood_polish_finds_the_latent_and_its_noise():
+    X, latent = curve(n=60, n_features=300, noise=0.5)
+    model = IKD(2).fit(X)
+    assert model.refine_ == "likelihood"
+    plain = IKD(2, refine=None).fit(X)
+    assert affine_r2(latent, model.embedding_) > max(0.97, affine_r2(latent, plain.embedding_))
+    assert abs(model.noise_variance_ / 0.25 - 1.0) < 0.1
+    assert model.standard_errors_.shape == (60, 2)
+    assert model.n_iter_ > 0
+    np.testing.assert_allclose(model.score(X), model.log_likelihood_ / 300, rtol=1e-6)
+    assert model.score(X) > plain.score(X)
+
+
+def test_the_kernel_can_be_chosen_by_likelihood():
+    rng = np.random.default_rng(0)
+    t = np.linspace(0.0, 6.0, 50)[:, None]
+    cov = kernels.GammaExponential().covariance((t - t.T) ** 2)
+    X = np.linalg.cholesky(cov) @ rng.normal(size=(50, 400))
+    model = IKD(1, kernel="auto", refine="likelihood").fit(X)
+    assert isinstance(model.kernel_, kernels.GammaExponential)
+
+
+@pytest.mark.parametrize("refine", [None, "stress", "likelihood"])
+@pytest.mark.parametrize("affinity", ["correlation", "cosine"])
+def test_rows_come_back_from_their_latent(refine, affinity):
+    X, _ = curve(n=60, n_features=200, noise=0.1)
+    X += 5.0 if affinity == "correlation" else 0.0
+    model = IKD(2, refine=refine, affinity=affinity, threshold=0.3, n_neighbors=6).fit(X)
+    back, std = model.inverse_transform(model.transform(X), return_std=True)
+    assert np.mean((back - X) ** 2) < 0.1 * np.mean((X - X.mean(axis=0)) ** 2)
+    far = model.inverse_transform(np.array([[50.0, 50.0]]), return_std=True)
+    np.testing.assert_allclose(far[0], X.mean(axis=0)[None], atol=1e-6)
+    assert far[1] > std.max()
+
+
+def test_a_precomputed_covariance_knows_no_rows():
+    corr = np.corrcoef(curve()[0])
+    model = quiet(IKD(2, affinity="precomputed"), corr)
+    with pytest.raises(ValueError, match="inverse_transform must know the observations"):
+        model.inverse_transform(model.embedding_)
+    with pytest.raises(ValueError, match="score must know the observations"):
+        model.score(corr)
+    with pytest.raises(ValueError, match="refine='likelihood' must know the observations"):
+        IKD(2, affinity="precomputed", refine="likelihood").fit(corr)
+
+
 def test_nothing_the_caller_owns_is_changed():
     X, _ = curve()
     X.setflags(write=False)
@@ -292,6 +343,8 @@ def test_the_unit_of_the_latent_is_the_length_scale():
         ({"merge": "all"}, "merge must be one of 'greedy', 'global'; got 'all'"),
         ({"max_cliques": 0}, "max_cliques must be an integer at least 1"),
         ({"disconnected": "ignore"}, "disconnected must be one of .*got 'ignore'"),
+        ({"refine": "more"}, "refine must be one of 'auto', 'likelihood', 'stress'; got 'more'"),
+        ({"time_budget": -1.0}, "time_budget must be positive and finite, got -1.0"),
         ({"verbose": -1}, "verbose must be an integer at least 0"),
     ],
     ids=str,

@@ -1,0 +1,354 @@
+"""The stages of a fit, one after another: covariances, graph, latent, polish."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from . import covariance, gplvm, graph, kernels, refine, strategies
+from ._records import CsrGraph
+from ._stages import Stages
+from ._validation import check_bridges_known, check_graph_connected, check_whole_matrix
+
+Floats = NDArray[np.float64]
+
+MODEL_POINTS = 2000
+"""Most points whose full covariance the generative model inverts."""
+
+
+class Source(NamedTuple):
+    """Where the covariances between points come from: rows, a dense matrix or a sparse one."""
+
+    n_samples: int
+    n_observed: int | None  # number of observed dimensions, None if not known
+    variance: float  # what covariances were divided by
+    rows: Floats | None = None  # (n, p) scaled rows
+    corr: Floats | None = None  # (n, n)
+    sparse: Any = None  # (n, n) csr_array
+
+    @property
+    def matrix(self) -> Floats:
+        """The covariance of every pair."""
+        if self.rows is not None:
+            return covariance.gram(self.rows)
+        return np.asarray(self.sparse.toarray() if self.corr is None else self.corr)
+
+
+class Noise(NamedTuple):
+    """The generative model of a latent: signal and noise variance, and how well they explain."""
+
+    variance: float  # in units of X squared
+    noise: float  # in units of X squared
+    log_likelihood: float  # of all observed dimensions
+
+
+class Fit(NamedTuple):
+    """A latent and all that was learnt on the way to it."""
+
+    solution: strategies.Solution
+    plan: strategies.Plan
+    graph: CsrGraph | None
+    labels: NDArray[np.int64]  # component of each point before anything was joined
+    noise: Noise | None
+    standard_errors: Floats | None
+    n_iter: int
+
+
+def source_of(X: Any, affinity: str, *, counts: bool) -> Source:
+    """Scaled rows, or the precomputed matrix on the scale where the variance is 1.
+
+    Parameters
+    ----------
+    X : (n, p) ndarray of float64, or a (n, n) covariance, dense or sparse
+        Checked input.
+    affinity : str
+        As in the estimator.
+    counts : bool
+        Whether X is a table of integers, in which a row without spread is nothing unusual.
+
+    Returns
+    -------
+    Source
+        Covariances to be.
+    """
+    n_samples, n_features = X.shape
+    if affinity == "precomputed":
+        if sp.issparse(X):
+            scaled, variance = covariance.scale_sparse_to_correlation(X)
+            return Source(n_samples, None, variance, sparse=scaled)
+        corr, variance = covariance.scale_to_correlation(X)
+        return Source(n_samples, None, variance, corr=corr)
+    rows = covariance.unit_rows(X, affinity, allow_flat=counts)
+    variance = 1.0
+    if affinity == "covariance":
+        centred = X - X.mean(axis=1, keepdims=True)
+        variance = float(np.mean(np.sum(centred**2, axis=1)) / (n_features - 1))
+    return Source(n_samples, n_features, variance, rows=rows)
+
+
+def graph_of(
+    source: Source,
+    threshold: float | None,
+    n_neighbors: int | None,
+    *,
+    neighbors: str = "auto",
+    random_state: Any = None,
+) -> CsrGraph:
+    """The graph of trusted covariances.
+
+    Parameters
+    ----------
+    source : Source
+        Covariances.
+    threshold : float or None
+        Smallest correlation that makes an edge.
+    n_neighbors : int or None
+        Neighbours of the k-NN graph, united with the threshold graph if both are given.
+    neighbors : {"auto", "exact", "approximate"}
+        How neighbours are found.
+    random_state : int, RandomState or None
+        Seed of the approximate search.
+
+    Returns
+    -------
+    CsrGraph
+        The graph; a sparse precomputed matrix is one already, and a threshold thins it.
+    """
+    if source.sparse is not None:
+        return graph.from_sparse(_above(source.sparse, threshold))
+    found = []
+    if threshold is not None:
+        found.append(
+            graph.threshold_graph(source.matrix, threshold)
+            if source.rows is None
+            else graph.row_threshold_graph(source.rows, threshold)
+        )
+    if n_neighbors is not None:
+        count = min(n_neighbors, source.n_samples - 1)
+        found.append(
+            graph.neighbor_graph(source.matrix, count)
+            if source.rows is None
+            else graph.row_neighbor_graph(
+                source.rows, count, neighbors=neighbors, random_state=random_state
+            )
+        )
+    return found[0] if len(found) == 1 else graph.union(*found)
+
+
+def fit_eigen(source: Source, plan: strategies.Plan, stages: Stages) -> Fit:
+    """The eigen strategy.
+
+    Parameters
+    ----------
+    source : Source
+        Covariances.
+    plan : Plan
+        How to solve.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Fit
+        The latent.
+    """
+    if source.sparse is not None:
+        check_whole_matrix(source.sparse)
+    with stages("covariance"):
+        corr = source.matrix
+    solution = strategies.solve_eigen(corr, plan, stages)
+    labels = np.zeros(source.n_samples, dtype=np.int64)
+    return Fit(solution, plan, None, labels, None, None, 0)
+
+
+def fit_graph(
+    source: Source, g: CsrGraph, plan: strategies.Plan, disconnected: str, stages: Stages
+) -> Fit:
+    """The strategies on a graph, with its components dealt with first.
+
+    Parameters
+    ----------
+    source : Source
+        Covariances, for bridges between components.
+    g : CsrGraph
+        The graph.
+    plan : Plan
+        How to solve.
+    disconnected : {"raise", "join", "separate"}
+        What to do with several components.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Fit
+        The latent and the graph it came from.
+    """
+    solve = strategies.solve_geodesic
+    if plan.strategy == "blockwise":
+        solve = strategies.solve_blockwise
+    labels = np.asarray(graph.component_labels(g), dtype=np.int64)
+    sizes = np.bincount(labels)
+    if sizes.size > 1:
+        if disconnected == "raise":
+            check_graph_connected(sizes)
+        if disconnected == "join" and source.sparse is not None:
+            check_bridges_known(sizes.size)
+        _warn_pieces(sizes, disconnected)
+        if disconnected == "separate":
+            solution = strategies.solve_separately(g, labels, plan, stages, solve)
+            return Fit(solution, plan, g, labels, None, None, 0)
+        with stages("graph"):
+            g = graph.join_components(g, source.corr, rows=source.rows).graph
+    return Fit(solve(g, plan, stages), plan, g, labels, None, None, 0)
+
+
+def polish_stress(fit: Fit, g: CsrGraph, n_observed: int | None, stages: Stages) -> Fit:
+    """Move the latent to the distances of the graph's edges, each by its precision.
+
+    Parameters
+    ----------
+    fit : Fit
+        A latent.
+    g : CsrGraph
+        Its connected graph.
+    n_observed : int or None
+        Number of observed dimensions.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Fit
+        The polished latent.
+    """
+    with stages("stress"):
+        latent = fit.solution.embedding.coordinates
+        polished = refine.stress(latent, g, fit.plan.kernel, n_observed or 1)
+    embedding = fit.solution.embedding._replace(coordinates=polished.latent)
+    solution = replace(fit.solution, embedding=embedding, sq_dist=None)
+    return fit._replace(solution=solution, n_iter=polished.n_iter)
+
+
+def polish_likelihood(
+    fit: Fit,
+    X: Floats,
+    kernel: str | kernels.StationaryKernel,
+    stages: Stages,
+    *,
+    centred: bool,
+    time_budget: float | None,
+    verbose: int,
+) -> Fit:
+    """Finish by the likelihood of the model, from this and other closed-form starts.
+
+    Parameters
+    ----------
+    fit : Fit
+        A closed-form latent.
+    X : (n, n_features) ndarray of float64
+        The observations.
+    kernel : str or StationaryKernel
+        The kernel, or "auto" to choose it by likelihood.
+    stages : Stages
+        Clock.
+    centred : bool
+        Whether rows are centred first.
+    time_budget : float or None
+        Seconds after which the best so far is taken.
+    verbose : int
+        1 shows a bar on a terminal.
+
+    Returns
+    -------
+    Fit
+        The likeliest latent found, its noise and its standard errors.
+    """
+    with stages("likelihood"):
+        found = refine.likelihood(
+            gplvm.sample_covariance(X, centered=centred),
+            X.shape[1],
+            fit.plan.n_components,
+            kernel,
+            time_budget=time_budget,
+            verbose=verbose,
+        )
+    plan = replace(fit.plan, kernel=found.kernel)
+    embedding = fit.solution.embedding._replace(coordinates=found.latent)
+    noise = Noise(found.variance, found.noise, found.log_likelihood)
+    return fit._replace(
+        solution=replace(fit.solution, embedding=embedding, sq_dist=None),
+        plan=plan,
+        noise=noise,
+        standard_errors=found.standard_errors,
+        n_iter=found.n_iter,
+    )
+
+
+def explain(latent: Floats, X: Floats, kernel: kernels.StationaryKernel, *, centred: bool) -> Noise:
+    """Signal and noise variance under which a latent explains the observations best.
+
+    Parameters
+    ----------
+    latent : (n, m) ndarray of float64
+        Latent of the rows.
+    X : (n, n_features) ndarray of float64
+        The observations.
+    kernel : StationaryKernel
+        The kernel.
+    centred : bool
+        Whether rows are centred first.
+
+    Returns
+    -------
+    Noise
+        The model.
+    """
+    cov = gplvm.sample_covariance(X, centered=centred)
+    variance, noise, log_likelihood = gplvm.fit_variances(latent, cov, X.shape[1], kernel)
+    return Noise(variance, noise, log_likelihood)
+
+
+def _warn_pieces(sizes: NDArray[np.int64], disconnected: str) -> None:
+    """Say what a graph in several components means and what would cure it."""
+    what = (
+        f"they were joined by {sizes.size - 1} bridges"
+        if disconnected == "join"
+        else "they were laid side by side"
+    )
+    warnings.warn(
+        f"the graph has {sizes.size} components (largest {int(sizes.max())} of {int(sizes.sum())} "
+        f"points); {what}; a lower threshold or a larger n_neighbors connects it",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def _above(matrix: Any, threshold: float | None) -> Any:
+    """Sparse matrix without the entries at or below a threshold."""
+    if threshold is None:
+        return matrix
+    entries = matrix.tocoo()
+    keep = entries.data > threshold
+    kept = (entries.data[keep], (entries.row[keep], entries.col[keep]))
+    return sp.csr_array(kept, shape=matrix.shape)
+
+
+__all__ = [
+    "MODEL_POINTS",
+    "Fit",
+    "Noise",
+    "Source",
+    "explain",
+    "fit_eigen",
+    "fit_graph",
+    "graph_of",
+    "polish_likelihood",
+    "polish_stress",
+    "source_of",
+]
