@@ -14,11 +14,8 @@ from scipy.spatial import cKDTree
 
 Floats = NDArray[np.float64]
 
-BLOCK = 100
-"""Points in a block."""
 
-
-def correlation_blocks(cov: Floats, size: int = BLOCK) -> list[NDArray[np.intp]]:
+def correlation_blocks(cov: Floats, size: int) -> list[NDArray[np.intp]]:
     """Blocks of points with the largest correlations, for a start that is not known yet.
 
     Parameters
@@ -42,7 +39,7 @@ def correlation_blocks(cov: Floats, size: int = BLOCK) -> list[NDArray[np.intp]]
     return _local(len(cov), size, nearest) + _spread(len(cov), size)
 
 
-def latent_blocks(latent: Floats, size: int = BLOCK) -> list[NDArray[np.intp]]:
+def latent_blocks(latent: Floats, size: int) -> list[NDArray[np.intp]]:
     """Blocks of latent neighbours.
 
     Parameters

@@ -39,6 +39,7 @@ FAINT = 1e-4
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equations lose their digits
 _CLOSEST = 1.0 - 1e-9
 _CG_STEPS = 30
+_PARALLEL_FROM = 200_000  # pairs; a pass over fewer is over before threads have met
 
 
 class StressFit(NamedTuple):
@@ -117,12 +118,14 @@ def stress(
     centre = points.mean(axis=0)
     points -= centre
     solve = _Solver(pairs)
+    small = pairs.indices.size < _PARALLEL_FROM
+    majorise = _jit.stress.majorise.serial if small else _jit.stress.majorise
     force, by_row = np.empty_like(points), np.empty(len(points))
     before = points
     history: list[float] = []
     converged = False
     while True:
-        _jit.stress.majorise(*pairs, points, force, by_row)
+        majorise(*pairs, points, force, by_row)
         history.append(0.5 * float(by_row.sum()))
         if len(history) > 1 and history[-2] - history[-1] <= tolerance * history[-2]:
             converged = True

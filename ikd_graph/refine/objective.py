@@ -22,6 +22,7 @@ LEAST_NOISE = 1e-7
 _START_NOISE = 0.05
 _SCALES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
 _HUGE = 1e10
+_LOG_LIMIT = 30.0
 _SHAPE_LIMIT = {"gamma": 2.0}
 
 
@@ -94,13 +95,15 @@ class Objective:
 
     def scales(self, vector: Floats, floor: float = LEAST_NOISE) -> tuple[float, float]:
         """Signal variance and noise variance of a vector."""
-        return float(np.exp(vector[self._size])), floor + float(np.exp(vector[self._size + 1]))
+        tail = np.exp(np.clip(vector[self._size : self._size + 2], -_LOG_LIMIT, _LOG_LIMIT))
+        return float(tail[0]), floor + float(tail[1])
 
     def shaped(self, vector: Floats) -> StationaryKernel:
         """Kernel of a vector."""
         if self.shape is None:
             return self.kernel
-        free, high = vector[-1], _SHAPE_LIMIT.get(self.shape)
+        high = _SHAPE_LIMIT.get(self.shape)
+        free = np.clip(vector[-1], -_LOG_LIMIT, _LOG_LIMIT)
         value = np.exp(free) if high is None else high / (1.0 + np.exp(-free))
         return replace(self.kernel, **{self.shape: float(np.clip(value, 1e-3, high or 1e3))})
 
@@ -139,7 +142,9 @@ class Objective:
             tail[2] *= current if high is None else current * (1.0 - current / high)
         return value * self._share, gradient * self._share
 
-    def polish(self, start: Candidate, steps: int, floor: float = LEAST_NOISE) -> Candidate:
+    def polish(
+        self, start: Candidate, steps: int, floor: float = LEAST_NOISE, tolerance: float = 1e-11
+    ) -> Candidate:
         """At most ``steps`` steps of L-BFGS down from a candidate, never up."""
         best = Candidate(np.inf, start.vector, start.name)
 
@@ -150,7 +155,8 @@ class Objective:
                 best = Candidate(value, vector.copy(), start.name)
             return value, gradient
 
-        options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-11, "gtol": 1e-7}
+        options: dict[str, float] = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20}
+        options |= {"ftol": tolerance, "gtol": 1e-7}
         try:
             minimize(follow, start.vector, jac=True, method="L-BFGS-B", options=options)
         except _TimeUp:

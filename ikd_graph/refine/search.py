@@ -18,14 +18,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import eigen, gplvm, kernels
+from .._threads import limit_threads
 from .._validation import check_components, check_integer, check_positive, check_symmetric
 from ..kernels import StationaryKernel
 from . import closed_forms
-from .composite import BLOCK, correlation_blocks, latent_blocks
+from .composite import correlation_blocks, latent_blocks
 from .curvature import standard_errors
 from .objective import Candidate, Objective
 
 Floats = NDArray[np.float64]
+
+BLOCK = 100
+"""Points in a block of the composite likelihood, which takes over beyond two of them."""
 
 FULL_LIMIT = 400
 """Number of points up to which the last steps see the likelihood of all points at once."""
@@ -34,13 +38,15 @@ ERRORS_LIMIT = 500
 """Number of points up to which standard errors are found: they invert a matrix of n m rows."""
 
 _SOFT = ((0.3, 0.1), (3.0, 1.0, 0.3, 0.1))
-_REHEAT = (1.0, 0.3, 0.1)
+_REHEAT = ((1.0, 0.3, 0.1), (3.0, 1.0, 0.3, 0.1))
 _COOL = (0.03, 0.01)
 _STEPS = 30
 _FINALISTS = 5
-_REHEATS = 6
+_REHEATS = 8
 _SHAKE = 0.6
-_SAME = 1e-4
+_SAME = 0.02  # candidates this near in value under a floor are in one valley
+_HOPELESS = 0.7
+_LOOSE = 1e-7
 _SCREEN_NAMES = ("threshold + stress", "5 neighbors", "nearest rows")
 
 
@@ -115,13 +121,15 @@ def likelihood(
     deadline = np.inf
     if time_budget is not None:
         deadline = time.perf_counter() + check_positive("time_budget", time_budget)
-    scale = check_positive("the mean variance", float(np.trace(cov)) / len(cov))
     order = _order_of_points(cov)
-    cov = np.ascontiguousarray(cov[np.ix_(order, order)]) / scale
+    cov = np.ascontiguousarray(cov[np.ix_(order, order)])
+    scale = check_positive("the mean variance", float(np.trace(cov)) / len(cov))
+    cov /= scale
     given = None
     if starts is not None:
         given = {name: _as_start(name, at, cov, n_components)[order] for name, at in starts.items()}
-    with _Progress(verbose) as progress:
+    # Blocks and small matrices are faster on one BLAS thread, and their bits are then the same.
+    with limit_threads(_threads_now()), _Progress(verbose) as progress:
         task = _Task(cov, n_observed, n_components, given, fit_shape, deadline, progress)
         chosen = task.choose_kernel() if kernel == "auto" else kernels.get(kernel)
         return _report(task.search(chosen), task, order, scale)
@@ -152,7 +160,7 @@ class _Task:
         self.given, self.fit_shape, self.deadline = given, fit_shape, deadline
         self.progress = progress
         self.n_evaluations = 0
-        self.blocks = correlation_blocks(cov) if len(cov) > 2 * BLOCK else None
+        self.blocks = correlation_blocks(cov, BLOCK) if len(cov) > 2 * BLOCK else None
 
     def objective(self, kernel: StationaryKernel, blocks: Any, shape: bool = False) -> Objective:
         """Likelihood of this covariance under a kernel."""
@@ -191,14 +199,14 @@ class _Task:
         """From a start down through the floors; the value is that under the last."""
         at = objective.place(latent, name, floors[0])
         for floor in floors:
-            at = objective.polish(at, _STEPS, floor)
+            at = objective.polish(at, _STEPS, floor, _LOOSE)
             self.progress.step()
         return at
 
     def cool(self, objective: Objective, at: Candidate, steps: int) -> Candidate:
         """From the last floor of `anneal` to none."""
         for floor in _COOL:
-            at = objective.polish(at, _STEPS, floor)
+            at = objective.polish(at, _STEPS, floor, _LOOSE)
         self.progress.step()
         # What the floor stood for is noise until the data say otherwise.
         variance, noise = objective.scales(at.vector, _COOL[-1])
@@ -218,7 +226,7 @@ class _Task:
         if self.blocks is not None:
             # Neighbours in the best latent so far are better than neighbours in noise.
             near = objective.latent(_best(soft).vector)
-            blocks = None if len(self.cov) <= FULL_LIMIT else latent_blocks(near)
+            blocks = None if len(self.cov) <= FULL_LIMIT else latent_blocks(near, BLOCK)
             final = self.objective(kernel, blocks)
         finalists = _distinct(soft)[: _FINALISTS if final is objective else 2]
         done = [self.cool(final, at, 90) for at in finalists]
@@ -227,7 +235,7 @@ class _Task:
             done += [self.untouched(final, latent, name) for name, latent in begin.items()]
         best = _best(done)
         if final is objective:
-            best = self.reheat(objective, best, _best(soft).value)
+            best = self.reheat(objective, best, [at.value for at in finalists])
         pool = {at.name: at.value for at in sorted(done, key=_value, reverse=True)}
         best = self.finish(final, best)
         pool[best.name] = min(best.value, pool.get(best.name, np.inf))
@@ -242,26 +250,27 @@ class _Task:
         """Polish a start without moving through the floors."""
         return objective.polish(objective.fit_scales(latent, name), 90)
 
-    def reheat(self, objective: Objective, best: Candidate, bar: float) -> Candidate:
+    def reheat(self, objective: Objective, best: Candidate, seen: list[float]) -> Candidate:
         """Shake the best, let it settle under the floors again, keep it if it is better."""
         rng = np.random.default_rng(0)
-        shake = _SHAKE * objective.kernel.length_scale
-        for _ in range(_REHEATS):
+        seen = list(seen)
+        for trial in range(_REHEATS):
             if objective.expired:
                 break
             latent = objective.latent(best.vector)
-            shaken = latent + shake * rng.standard_normal(latent.shape)
-            at = self.anneal(objective, shaken, best.name, _REHEAT)
-            # Far worse under the floor is worse without it: not worth the cooling.
-            if at.value < bar + 0.5:
-                at = self.cool(objective, at, 90)
-                if at.value < best.value - _SAME:
-                    best = at
+            shake = _SHAKE * objective.kernel.length_scale * rng.standard_normal(latent.shape)
+            at = self.anneal(objective, latent + shake, best.name, _REHEAT[trial % 2])
+            # A valley that was cooled already, or one far too high, is not worth it.
+            known = any(abs(at.value - value) < _SAME for value in seen)
+            if known or at.value > min(seen) + _HOPELESS:
+                continue
+            seen.append(at.value)
+            best = _best([best, self.cool(objective, at, 90)])
         return best
 
     def finish(self, objective: Objective, best: Candidate) -> Candidate:
         """The last steps, until nothing moves."""
-        return objective.polish(best, 300)
+        return objective.polish(best, 600, tolerance=1e-9)
 
     def free_shape(self, fixed: Objective, best: Candidate, pool: dict[str, float]) -> _Result:
         """Polish with the kernel's shape parameter free."""
@@ -345,6 +354,13 @@ def _order_of_points(cov: Floats) -> NDArray[np.intp]:
     """An order that does not depend on the one the points came in, ties of equal rows apart."""
     # Sorted before they are added up: a sum in another order has other last bits.
     return np.lexsort((np.sort(cov, axis=1).sum(axis=1), np.diagonal(cov)))
+
+
+def _threads_now() -> int:
+    """Number of Numba threads in force, which an estimator may have set."""
+    import numba
+
+    return int(numba.get_num_threads())
 
 
 def _as_start(name: str, latent: ArrayLike, cov: Floats, n_components: int) -> Floats:

@@ -1,0 +1,236 @@
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reference_gplvm import central_difference, naive_covariance
+from scipy.spatial.distance import cdist
+
+from ikd_graph import gplvm, kernels, refine
+from ikd_graph.refine import composite, objective, search
+
+KERNELS = [kernels.get(name) for name in kernels.KERNELS]
+
+
+def sample(seed, kernel, n=30, m=1, n_observed=300, noise=0.02):
+    """Latent on a box of a few length-scales, rows drawn from the model, their covariance."""
+    rng = np.random.default_rng(seed)
+    latent = rng.uniform(0.0, 4.0, (n, m)) * kernel.length_scale
+    model = naive_covariance(latent, kernel.covariance, 1.0, noise)
+    rows = np.linalg.cholesky(model) @ rng.standard_normal((n, n_observed))
+    return latent, gplvm.sample_covariance(rows)
+
+
+def rigid_gap(latent, found):
+    """Root mean square distance after the best rotation or reflection and shift."""
+    a, b = latent - latent.mean(axis=0), found - found.mean(axis=0)
+    left, _, right = np.linalg.svd(b.T @ a)
+    return np.sqrt(((b @ left @ right - a) ** 2).sum(axis=1).mean())
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_likelihood_refine_finds_the_latent_and_is_likelier_than_the_truth(kernel):
+    latent, cov = sample(0, kernel, m=2, n=40)
+    fit = refine.likelihood(cov, 300, 2, kernel)
+    assert rigid_gap(latent, fit.latent) < 0.25
+    assert fit.log_likelihood > gplvm.log_likelihood(latent, cov, 300, kernel, 1.0, 0.02)
+    assert fit.complete
+    assert fit.n_iter > 100
+
+
+def test_the_log_likelihood_belongs_to_the_parameters_returned():
+    _, cov = sample(1, KERNELS[0])
+    fit = refine.likelihood(7.3 * cov, 300, 1, KERNELS[0])
+    own = gplvm.log_likelihood(fit.latent, 7.3 * cov, 300, fit.kernel, fit.variance, fit.noise)
+    assert fit.log_likelihood == pytest.approx(own, rel=1e-9)
+    assert fit.pool[fit.start] == pytest.approx(fit.log_likelihood, rel=1e-9)
+    assert max(fit.pool.values()) == fit.pool[fit.start]
+
+
+def test_the_units_of_the_observations_do_not_matter():
+    _, cov = sample(2, KERNELS[3])
+    fit, large = (refine.likelihood(unit * cov, 300, 1, "matern") for unit in (1.0, 1024.0))
+    np.testing.assert_allclose(large.latent, fit.latent, atol=1e-9)
+    assert large.noise == pytest.approx(1024.0 * fit.noise, rel=1e-9)
+    assert large.variance == pytest.approx(1024.0 * fit.variance, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_order_of_the_rows_leaves_no_trace(seed):
+    _, cov = sample(seed, KERNELS[2], m=2)
+    order = np.random.default_rng(seed).permutation(len(cov))
+    fit = refine.likelihood(cov, 300, 2, KERNELS[2])
+    mixed = refine.likelihood(cov[np.ix_(order, order)], 300, 2, KERNELS[2])
+    np.testing.assert_allclose(mixed.latent, fit.latent[order], atol=1e-8)
+    np.testing.assert_allclose(mixed.standard_errors, fit.standard_errors[order], atol=1e-8)
+
+
+def test_two_runs_give_the_same_bits():
+    _, cov = sample(3, KERNELS[1], m=2)
+    first, second = (refine.likelihood(cov, 300, 2, KERNELS[1]) for _ in range(2))
+    assert (first.latent == second.latent).all()
+    assert first.log_likelihood == second.log_likelihood
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_on_an_exact_covariance_nothing_moves(kernel):
+    latent, _ = sample(4, kernel, n=25, m=2)
+    cov = naive_covariance(latent, kernel.covariance, 1.3, 0.05)
+    fit = refine.likelihood(cov, 100, 2, kernel, starts={"truth": latent})
+    assert rigid_gap(latent, fit.latent) < 1e-6
+    assert fit.variance == pytest.approx(1.3, rel=1e-5)
+    assert fit.noise == pytest.approx(0.05, rel=1e-5)
+
+
+def test_the_noise_is_found():
+    _, cov = sample(5, KERNELS[0], n=50, m=1, n_observed=1000, noise=0.3)
+    fit = refine.likelihood(cov, 1000, 1, KERNELS[0])
+    assert fit.noise == pytest.approx(0.3, rel=0.05)
+    assert fit.variance == pytest.approx(1.0, rel=0.25)
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
+def test_auto_chooses_the_kernel_that_made_the_data(kernel):
+    _, cov = sample(6, kernel, n=40, m=1, n_observed=500)
+    assert type(refine.likelihood(cov, 500, 1, "auto").kernel) is type(kernel)
+
+
+def test_a_free_shape_is_likelier_than_a_wrong_one():
+    true = kernels.RationalQuadratic(alpha=0.5)
+    _, cov = sample(7, true, n=40, n_observed=2000)
+    wrong = replace(true, alpha=4.0)
+    fixed = refine.likelihood(cov, 2000, 1, wrong)
+    free = refine.likelihood(cov, 2000, 1, wrong, fit_shape=True)
+    assert free.log_likelihood > fixed.log_likelihood
+    assert abs(np.log(free.kernel.alpha / 0.5)) < abs(np.log(4.0 / 0.5))
+
+
+def test_a_time_budget_ends_the_search_with_the_best_so_far():
+    _, cov = sample(8, KERNELS[3], n=40, m=2)
+    refine.likelihood(cov, 300, 2, "matern", time_budget=0.01)
+    begin = time.perf_counter()
+    fit = refine.likelihood(cov, 300, 2, "matern", time_budget=0.3)
+    assert time.perf_counter() - begin < 5.0
+    assert not fit.complete
+    assert np.isfinite(fit.latent).all()
+    assert np.isfinite(fit.log_likelihood)
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[3]], ids=repr)
+def test_blocks_of_points_find_the_latent_too(kernel, monkeypatch):
+    monkeypatch.setattr(search, "BLOCK", 20)
+    monkeypatch.setattr(search, "FULL_LIMIT", 30)
+    latent, cov = sample(9, kernel, n=60, m=1, n_observed=500)
+    fit = refine.likelihood(cov, 500, 1, kernel)
+    assert rigid_gap(latent, fit.latent) < 0.25
+
+
+@pytest.mark.parametrize("make", [composite.correlation_blocks, composite.latent_blocks])
+def test_blocks_have_one_size_and_every_point_is_in_a_local_and_a_spread_one(make):
+    latent, cov = sample(10, KERNELS[0], n=90, m=2)
+    blocks = make(cov if make is composite.correlation_blocks else latent, 15)
+    assert np.bincount(np.concatenate(blocks), minlength=90).min() >= 2
+    assert all((np.diff(block) > 0).all() for block in blocks)
+    assert {block.size for block in blocks} == {15}
+    assert len(blocks) < 5 * 90 / 15
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, kernels.GammaExponential(gamma=1.6)], ids=repr)
+@pytest.mark.parametrize("blocked", [False, True])
+def test_the_gradient_of_the_objective_equals_finite_differences(kernel, blocked):
+    latent, cov = sample(11, kernel, n=12, m=2)
+    blocks = [np.arange(8), np.arange(4, 12)] if blocked else None
+    shape = gplvm.shape_name(kernel) is not None
+    at = objective.Objective(cov, kernel, 2, blocks=blocks, shape=shape)
+    vector = at.vector(latent, 0.9, 0.05)
+    numeric = central_difference(lambda x: at(x, 0.1)[0], vector)
+    np.testing.assert_allclose(at(vector, 0.1)[1], numeric, rtol=1e-5, atol=1e-6)
+
+
+def test_standard_errors_equal_those_of_the_naive_information():
+    kernel = KERNELS[3]
+    latent, _ = sample(12, kernel, n=8, m=2)
+    model = naive_covariance(latent, kernel.covariance, 1.2, 0.1)
+    inverse = np.linalg.inv(model)
+    slopes = []
+    for i in range(8):
+        for c in range(2):
+            shift = np.zeros((8, 2))
+            shift[i, c] = 1e-5
+            up = naive_covariance(latent + shift, kernel.covariance, 1.2, 0.1)
+            down = naive_covariance(latent - shift, kernel.covariance, 1.2, 0.1)
+            slopes.append(inverse @ (up - down) / 2e-5)
+    information = 50.0 * np.array([[np.trace(a @ b) for b in slopes] for a in slopes])
+    wanted = np.sqrt(np.diagonal(np.linalg.pinv(information, rcond=1e-7))).reshape(8, 2)
+    found = refine.standard_errors(latent, 100, kernel, 1.2, 0.1)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+
+
+def test_standard_errors_are_as_large_as_the_errors():
+    kernel, n_observed = KERNELS[0], 500
+    latent, _ = sample(13, kernel, n=30, m=2)
+    model = naive_covariance(latent, kernel.covariance, 1.0, 0.1)
+    root = np.linalg.cholesky(model)
+    ratios = []
+    for seed in range(6):
+        rows = root @ np.random.default_rng(seed).standard_normal((30, n_observed))
+        cov = gplvm.sample_covariance(rows)
+        fit = refine.likelihood(cov, n_observed, 2, kernel, starts={"truth": latent})
+        expected = np.sqrt((fit.standard_errors**2).sum(axis=1).mean())
+        ratios.append(rigid_gap(latent, fit.latent) / expected)
+    assert 0.7 < np.mean(ratios) < 1.4
+
+
+def test_starts_are_closed_forms_of_every_graph():
+    _, cov = sample(14, KERNELS[0], m=2)
+    found = refine.starts(cov, 300, 2)
+    assert len(found) == 10
+    assert all(start.shape == (30, 2) and np.isfinite(start).all() for start in found.values())
+
+
+def test_tiny_problems_are_solved():
+    fit = refine.likelihood(np.array([[1.0, 0.4], [0.4, 1.0]]), 50, 1)
+    assert fit.latent.shape == (2, 1)
+    assert np.isfinite(fit.latent).all()
+
+
+def test_duplicate_points_are_no_obstacle():
+    _, cov = sample(15, KERNELS[2], n=20)
+    twice = np.repeat(np.arange(20), 2)
+    fit = refine.likelihood(cov[np.ix_(twice, twice)], 300, 1, KERNELS[2])
+    assert np.isfinite(fit.latent).all()
+
+
+def test_a_bar_is_shown_on_a_terminal_only(monkeypatch, capsys):
+    _, cov = sample(16, KERNELS[0], n=12)
+    refine.likelihood(cov, 300, 1, verbose=1)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    refine.likelihood(cov, 300, 1, verbose=1)
+    assert "likelihood refine" in capsys.readouterr().err
+
+
+def test_what_does_not_fit_is_refused():
+    latent, cov = sample(17, KERNELS[0], n=10)
+    with pytest.raises(ValueError, match="sample_cov must be symmetric"):
+        refine.likelihood(cov + np.triu(cov, 1), 300, 1)
+    with pytest.raises(ValueError, match="n_components must be less"):
+        refine.likelihood(cov, 300, 10)
+    with pytest.raises(ValueError, match="n_observed must be an integer"):
+        refine.likelihood(cov, 0, 1)
+    with pytest.raises(ValueError, match="time_budget must be positive"):
+        refine.likelihood(cov, 300, 1, time_budget=0.0)
+    with pytest.raises(ValueError, match=r"starts\['mine'\] must have shape"):
+        refine.likelihood(cov, 300, 2, starts={"mine": latent})
+    with pytest.raises(ValueError, match="must be positive"):
+        refine.likelihood(np.zeros((4, 4)), 300, 1)
+
+
+def test_cdist_of_the_result_is_in_units_of_the_kernel():
+    kernel = kernels.SquaredExponential(length_scale=10.0)
+    latent, cov = sample(18, kernel, n=30, m=1, n_observed=1000)
+    fit = refine.likelihood(cov, 1000, 1, kernel)
+    assert cdist(fit.latent, fit.latent).max() == pytest.approx(
+        cdist(latent, latent).max(), rel=0.1
+    )
