@@ -5,6 +5,8 @@ import pytest
 from webdriver import CHROMIUM, DRIVER, Browser
 
 from ikd_graph.show import colors, page, svg
+from ikd_graph.show.report.cliques import threshold_slider
+from ikd_graph.study.levels import Levels
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs chromium and chromedriver")
 
@@ -13,6 +15,22 @@ pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs chromiu
 def browser(tmp_path_factory):
     with Browser(tmp_path_factory.mktemp("profile")) as window:
         yield window
+
+
+def levels():
+    """Three levels of a threshold."""
+    whole = np.array([50, 20, 4])
+    return Levels(
+        threshold=np.array([0.2, 0.4, 0.6]),
+        edges=whole,
+        components=np.array([1, 2, 9]),
+        largest_component=np.array([20, 15, 3]),
+        cliques=np.array([np.nan, 11.0, 2.0]),
+        largest_clique=np.array([np.nan, 7.0, 3.0]),
+        coverage=np.array([1.0, 0.5, 0.0]),
+        n_points=20,
+        clique_limit=100,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +44,7 @@ def shown(browser, tmp_path_factory):
         page.table(
             ["name", "score"], [["b", 0.5], ["a", None], ["c", 12.0], ["d", 3.0]], sortable=True
         ),
+        threshold_slider(levels(), 0.4),
     ]
     path = tmp_path_factory.mktemp("page") / "page.html"
     names = {"codes": groups.codes.tolist(), "classes": list(groups.names)}
@@ -72,6 +91,20 @@ def test_hovering_a_point_lights_its_row_everywhere_and_names_it(shown):
     assert shown.run(rows) == ["3", "3"]
     shown.move(1, 1)
     assert shown.run("return document.getElementById('tip').hidden") is True
+
+
+def test_the_slider_shows_the_numbers_of_its_level(shown):
+    read = (
+        "return Array.from(document.querySelectorAll('dd[data-value]')).map(d => d.textContent)"
+        ".concat([document.querySelector('output').textContent,"
+        " document.querySelector('.cursor').getAttribute('x1')])"
+    )
+    assert shown.run(read)[:6] == ["20", "2", "11", "7", "50.0%", "0.40"]
+    shown.run(
+        "const s = document.querySelector('.slider input'); s.value = 0;"
+        "s.dispatchEvent(new Event('input'))"
+    )
+    assert shown.run(read) == ["50", "1", "over 100", "–", "100.0%", "0.20", "44"]
 
 
 @pytest.mark.parametrize("width", [360, 1280])

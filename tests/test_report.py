@@ -107,6 +107,11 @@ def test_numbers_in_a_table_sort_by_value_and_stand_right():
     assert 'class=n><button type="button">score' in html
 
 
+def test_a_cell_can_say_its_number_in_its_own_words():
+    html = page.table(["noise"], [[(0.5, "half")]], sortable=True)
+    assert '<td class="n" data-v="0.5">half</td>' in html
+
+
 def test_the_best_rows_of_a_table_are_marked():
     assert page.table(["a"], [[1], [2]], best=[1]).count("class=best") == 1
 
@@ -283,10 +288,12 @@ def test_noise_levels_bring_curves_with_their_spread():
 
 
 def test_the_words_name_the_best_the_strategy_and_the_price():
-    words = compare_words.say_comparison(comparison({"blockwise": [0.9], "geodesic": [0.6]}))
+    found = comparison({"blockwise": [0.9], "geodesic": [0.88]})
+    found.rows[1] = replace(found.rows[1], seconds=2.0)
+    words = compare_words.say_comparison(found)
     assert words[0].startswith("Best: BLOCKWISE with R² after affine alignment 0.900 in 9.0 s")
     assert "Use the strategy 'blockwise'" in words[1]
-    assert "'geodesic' takes 6.0 s instead of 9.0 s and gives up 0.300" in words[1]
+    assert "'geodesic' takes 2.0 s instead of 9.0 s and gives up 0.020" in words[1]
 
 
 def test_the_words_say_when_an_affine_alignment_flatters():
@@ -366,3 +373,9 @@ def test_the_page_of_an_embedding_tells_what_was_done(view):
     assert "largest clique" in html
     for text in view.model.choices_.values():
         assert text.split(";")[0][:30] in html
+
+
+def test_numbers_inside_attributes_are_plain():
+    picture = svg.lines(np.array([0.1, 0.2]), {"a": [1, 2]}, xlabel="x", cursor=True)
+    line = next(e for e in parse(picture).iter("line") if e.get("class") == "cursor")
+    assert json.loads(line.get("data-cursor")) == [44.0, 346.0]

@@ -77,7 +77,7 @@ border-radius:0 4px 4px 0}
 table{border-collapse:collapse;min-width:100%;font-size:.93rem;font-variant-numeric:tabular-nums}
 th,td{text-align:left;padding:.5rem 1.3rem .5rem 0;max-width:24rem;
 border-bottom:1px solid var(--line);vertical-align:top}
-th{font-weight:620;color:var(--soft);vertical-align:bottom;line-height:1.25;max-width:8.5rem}
+th{font-weight:620;color:var(--soft);vertical-align:bottom;line-height:1.25;max-width:9.5rem}
 td:first-child{white-space:nowrap}
 td.n,th.n{text-align:right}
 tr.best td{font-weight:680}

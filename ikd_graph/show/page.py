@@ -276,7 +276,7 @@ def table(
     columns : sequence of str
         Heads.
     rows : iterable of sequences
-        Cells: text, numbers, or None for nothing.
+        Cells: text, numbers, numbers with a text of their own (a pair), or None for nothing.
     sortable : bool
         Whether a click on a head sorts.
     best : sequence of int
@@ -316,6 +316,7 @@ def table(
 
 def _is_number(value: Any) -> bool:
     """Whether a cell holds a number."""
+    value = value[0] if isinstance(value, tuple) else value
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
@@ -323,9 +324,12 @@ def _cell(value: Any, numeric: bool, say: Callable[[Any], str]) -> str:
     """One cell of a table."""
     if not numeric:
         return f"<td>{escape('' if value is None else say_number(value))}</td>"
+    text = None
+    if isinstance(value, tuple):
+        value, text = value
     known = value is not None and np.isfinite(value)
     raw = repr(float(value)) if known else ""
-    return f'<td class="n" data-v="{raw}">{escape(say(value)) if known else "–"}</td>'
+    return f'<td class="n" data-v="{raw}">{escape(text or say(value)) if known else "–"}</td>'
 
 
 def command(text: str) -> str:

@@ -52,7 +52,7 @@ def cliques_page(view: CliqueView, command: str = "") -> str:
     sections = [
         page.section("Advice", page.advice(clique_advice(view))),
         page.section("Cliques and the points they share", _network(view, paint)),
-        page.section("What a threshold does", _slider(view.levels, model.threshold_)),
+        page.section("What a threshold does", threshold_slider(view.levels, model.threshold_)),
         page.section("Counts", page.facts(clique_facts(view)), page.side_by_side(*_charts(view))),
         page.section("Largest cliques", _largest(view, paint)),
         page.section("How well the cliques agree", _agreement(view, paint)),
@@ -99,8 +99,21 @@ def _network(view: CliqueView, paint: Paint) -> str:
     return page.with_legend(picture, "" if groups is None else page.class_legend(groups))
 
 
-def _slider(levels: Levels, used: float | None) -> str:
-    """Curves over the threshold with a slider that reads them."""
+def threshold_slider(levels: Levels, used: float | None) -> str:
+    """Curves over the threshold with a slider that reads them.
+
+    Parameters
+    ----------
+    levels : Levels
+        Counts at many thresholds.
+    used : float or None
+        Threshold to mark.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     at = levels.threshold
     palette = {"edges": colors.CLASSES[0], "components": colors.CLASSES[2]}
     palette["cliques"] = colors.CLASSES[3]

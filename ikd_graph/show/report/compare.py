@@ -141,7 +141,7 @@ def _table(found: Comparison, gathered: list[Entry]) -> str:
     rows = []
     for entry in gathered:
         row: list[Any] = [entry.title, *([entry.n_components] if dims else [])]
-        row += [entry.noise] if noises else []
+        row += [(entry.noise, f"{entry.noise:g}")] if noises else []
         for name in measures:
             row.append(entry.mean(name))
             if several and name == found.measure:

@@ -23,6 +23,7 @@ MEASURE_WORDS = {
 """Names of measures for readers."""
 
 _TIE = 0.01
+_CHEAP = 0.05
 
 
 class Entry(NamedTuple):
@@ -173,12 +174,12 @@ def _say_strategy(
     fast = min(ranked, key=lambda title: overall[title][1])
     text = f"Use the strategy {ours[first]!r}{where}: {value:.3f} against {rivals}"
     gap = value - overall[fast][0]
-    if fast != first:
+    if fast == first:
+        text += ", and it is the quickest of them"
+    elif gap < _CHEAP and overall[fast][1] < 0.5 * overall[first][1]:
         price = f"{say_seconds(overall[fast][1])} instead of {say_seconds(overall[first][1])}"
         loss = "nothing" if gap < 0.0005 else f"{gap:.3f}"
         text += f". {ours[fast]!r} takes {price} and gives up {loss}"
-    else:
-        text += ", and it is the quickest of them"
     return [text + "."]
 
 

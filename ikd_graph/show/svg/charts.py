@@ -216,7 +216,7 @@ class _Frame:
 
     def cursor(self, places: NDArray[np.float64]) -> str:
         """Line that knows all places it can stand at."""
-        at = [round(self.x(value), 1) for value in places.tolist()]
+        at = [round(float(self.x(value)), 1) for value in places.tolist()]
         return (
             f'<line class="cursor" x1="{at[0]}" x2="{at[0]}" y1="{_TOP}" '
             f'y2="{_HEIGHT - _BOTTOM}" data-cursor="{at}"/>'
