@@ -404,7 +404,7 @@ def enter_cliques(chain, n_cliques, overlap):
 
 @jit
 def link_group(chain, n_cliques, group, overlap):
-    """Join a group with all groups that share enough with one of its cliques.
+    """Join a group with the groups that share enough with the first of its cliques to find any.
 
     Parameters
     ----------
@@ -422,12 +422,13 @@ def link_group(chain, n_cliques, group, overlap):
     bool
         Whether there was one.
     """
-    joined = False
     for clique in range(n_cliques):
         if not chain.linked[clique] and find_group(chain.group, clique) == group:
-            joined |= link_clique(chain, clique, overlap)
             chain.linked[clique] = True
-    return joined
+            # Stop here: to go on would be to compare the cliques of the other, larger group too.
+            if link_clique(chain, clique, overlap):
+                return True
+    return False
 
 
 @jit
