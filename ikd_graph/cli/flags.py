@@ -103,7 +103,7 @@ def read_kernel(text: str) -> Any:
     Examples
     --------
     >>> read_kernel("matern:nu=2.5")
-    Matern(nu=2.5, length_scale=1.0)
+    Matern(length_scale=1.0, nu=2.5)
     """
     name, colon, rest = text.partition(":")
     if not colon:
