@@ -42,7 +42,7 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None, cure
 
 def check_fraction(name: str, value: Any, cure: str = "") -> float:
     """Raise unless ``value`` lies strictly between 0 and 1."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < value < 1.0:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) < 1.0:
         raise ValueError(f"{name} must lie in (0, 1), got {value!r}{_cure(cure)}")
     return float(value)
 
@@ -134,7 +134,7 @@ def check_reference(value: Any, names: Iterable[str], n_samples: int) -> None:
     """Raise unless ``value`` names a reference point or is the index of a point."""
     known = tuple(names)
     is_index = isinstance(value, Integral) and not isinstance(value, bool)
-    inside = isinstance(value, Integral) and -n_samples <= value < n_samples
+    inside = isinstance(value, Integral) and -n_samples <= int(value) < n_samples
     if (is_index and inside) or (isinstance(value, str) and value in known):
         return
     listed = ", ".join(repr(name) for name in known)

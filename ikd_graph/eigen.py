@@ -240,7 +240,7 @@ def _lanczos(
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     # A random start: one made from the points would share the symmetries of a grid and miss every
     # eigenvector that lacks them. Full precision, so that the order of the rows leaves no trace.
-    start = np.random.default_rng(0).standard_normal(n)
+    start = np.asarray(np.random.default_rng(0).standard_normal(n))
     values, vectors = eigsh(operator, k=n_components, which="LA", v0=start, tol=0.0)
     low = _most_negative(operator, n_components + 1, start)
     squares = np.empty(-(-n // _BLOCK))

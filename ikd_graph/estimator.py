@@ -551,8 +551,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _model(self) -> pipeline.Noise:
         """Signal and noise variance, fitted now if the fit left that out."""
-        if self.noise_variance_ is not None:
-            return pipeline.Noise(self.signal_variance_, self.noise_variance_, self.log_likelihood_)
+        if self._noise is not None:
+            return self._noise
         with limit_threads(self.n_jobs):
             noise = pipeline.explain(
                 self.embedding_[self._used],

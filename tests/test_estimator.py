@@ -38,11 +38,6 @@ def quiet(model, X):
         return model.fit(X)
 
 
-def closed(**parameters):
-    """The closed form alone: what most tests here are about, and quicker than a polish."""
-    return IKD(**{"n_components": 2, "refine": None, **parameters})
-
-
 def curve(seed=0, n=90, n_features=60, noise=0.05):
     """Noisy observations of a curve in two dimensions."""
     rng = np.random.default_rng(seed)
@@ -55,8 +50,9 @@ def curve(seed=0, n=90, n_features=60, noise=0.05):
 
 @parametrize_with_checks(
     [IKD()]
-    + [IKD(strategy=strategy) for strategy in STRATEGIES]
-    + [IKD(merge="greedy", strategy="blockwise"), IKD(path="covariance", n_neighbors=5)]
+    + [IKD(strategy=strategy, refine=None) for strategy in STRATEGIES]
+    + [IKD(merge="greedy", strategy="blockwise", refine="stress")]
+    + [IKD(path="covariance", n_neighbors=5, refine=None)]
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_scikit_learn_finds_no_fault(estimator, check):
@@ -98,7 +94,7 @@ def test_blockwise_returns_the_latent_of_an_exact_covariance(kernel, merge, n):
 def test_permuting_the_rows_permutes_the_latent(seed, strategy):
     X, _ = curve(seed)
     order = np.random.default_rng(seed).permutation(len(X))
-    model = IKD(2, strategy=strategy, threshold=0.4, n_neighbors=6)
+    model = IKD(2, refine=None, strategy=strategy, threshold=0.4, n_neighbors=6)
     plain = quiet(model, X).embedding_
     mixed = quiet(clone(model), X[order]).embedding_
     np.testing.assert_allclose(mixed, plain[order], atol=1e-8 * np.abs(plain).max())
@@ -107,7 +103,7 @@ def test_permuting_the_rows_permutes_the_latent(seed, strategy):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_everything_learnt_has_its_shape(strategy):
     X, _ = curve()
-    model = quiet(IKD(2, strategy=strategy), X)
+    model = quiet(IKD(2, refine=None, strategy=strategy), X)
     n = len(X)
     assert model.embedding_.shape == (n, 2)
     assert model.eigenvalues_.shape == (2,)
@@ -126,11 +122,19 @@ def test_everything_learnt_has_its_shape(strategy):
 
 def test_auto_says_what_it_chose_and_why():
     X, _ = curve()
-    model = quiet(IKD(2), X)
-    assert {"strategy", "threshold", "path", "reference"} <= set(model.choices_)
+    model = quiet(IKD(2), X[:40])
+    assert {"strategy", "threshold", "path", "reference", "refine"} <= set(model.choices_)
     assert (
         quiet(
-            IKD(2, strategy="geodesic", threshold=0.5, path="distance", reference="center"), X
+            IKD(
+                2,
+                refine=None,
+                strategy="geodesic",
+                threshold=0.5,
+                path="distance",
+                reference="center",
+            ),
+            X,
         ).choices_
         == {}
     )
@@ -139,7 +143,7 @@ def test_auto_says_what_it_chose_and_why():
 def test_pandas_goes_in_and_comes_out():
     X, _ = curve()
     frame = pd.DataFrame(X, index=[f"cell{i}" for i in range(len(X))]).add_prefix("gene")
-    model = IKD(2, n_neighbors=6).set_output(transform="pandas")
+    model = IKD(2, refine=None, n_neighbors=6).set_output(transform="pandas")
     out = model.fit_transform(frame)
     assert list(out.columns) == ["ikd0", "ikd1"]
     assert list(out.index) == list(frame.index)
@@ -149,7 +153,7 @@ def test_pandas_goes_in_and_comes_out():
 
 def test_it_works_in_a_pipeline():
     X, _ = curve()
-    pipeline = make_pipeline(FunctionTransformer(np.tanh), IKD(2, n_neighbors=6))
+    pipeline = make_pipeline(FunctionTransformer(np.tanh), IKD(2, refine=None, n_neighbors=6))
     assert pipeline.fit_transform(X).shape == (len(X), 2)
     assert pipeline.transform(X[:3]).shape == (3, 2)
 
@@ -158,9 +162,9 @@ def test_it_works_in_a_pipeline():
 def test_a_precomputed_correlation_gives_what_the_rows_give(strategy):
     X, _ = curve()
     settings_ = {"strategy": strategy, "threshold": 0.3, "n_neighbors": 6}
-    from_rows = quiet(IKD(2, **settings_), X).embedding_
+    from_rows = quiet(IKD(2, refine=None, **settings_), X).embedding_
     corr = np.corrcoef(X)
-    from_corr = quiet(IKD(2, affinity="precomputed", **settings_), corr).embedding_
+    from_corr = quiet(IKD(2, refine=None, affinity="precomputed", **settings_), corr).embedding_
     np.testing.assert_allclose(from_corr, from_rows, atol=1e-9)
 
 
@@ -195,12 +199,12 @@ def test_a_graph_in_pieces_is_joined_separated_or_refused(strategy):
     X = two_curves()
     settings_ = {"strategy": strategy, "threshold": 0.75, "n_neighbors": None}
     with pytest.raises(ValueError, match=r"graph must be connected for disconnected='raise', got"):
-        IKD(2, disconnected="raise", **settings_).fit(X)
+        IKD(2, refine=None, disconnected="raise", **settings_).fit(X)
     with pytest.warns(UserWarning, match=r"graph has \d+ components .* joined by \d+ bridges"):
-        joined = IKD(2, disconnected="join", **settings_).fit(X)
+        joined = IKD(2, refine=None, disconnected="join", **settings_).fit(X)
     assert np.all(np.isfinite(joined.embedding_))
     with pytest.warns(UserWarning, match=r"laid side by side; a lower threshold"):
-        apart = IKD(2, disconnected="separate", **settings_).fit(X)
+        apart = IKD(2, refine=None, disconnected="separate", **settings_).fit(X)
     assert apart.n_components_graph_ == joined.n_components_graph_ > 1
     boxes = [
         (part.min(axis=0), part.max(axis=0))
@@ -216,7 +220,7 @@ def test_isolated_points_are_placed_and_counted():
     X, _ = curve()
     X[7] = np.random.default_rng(99).normal(size=X.shape[1])
     with pytest.warns(UserWarning, match="components"):
-        model = IKD(2, strategy="blockwise", threshold=0.5, n_neighbors=None).fit(X)
+        model = IKD(2, refine=None, strategy="blockwise", threshold=0.5, n_neighbors=None).fit(X)
     assert np.all(np.isfinite(model.embedding_))
 
 
@@ -225,14 +229,14 @@ def test_duplicate_rows_share_their_place():
     X = np.vstack([X, X[:5], X[:1], X[:1]])
     for strategy in STRATEGIES:
         # A threshold graph: among equal neighbours a k-NN graph has to choose by index.
-        latent = quiet(IKD(2, strategy=strategy, threshold=0.5), X).embedding_
+        latent = quiet(IKD(2, refine=None, strategy=strategy, threshold=0.5), X).embedding_
         np.testing.assert_allclose(latent[90:95], latent[:5], atol=1e-6)
 
 
 def test_all_rows_equal_is_one_place():
     X = np.tile(np.arange(5.0), (12, 1))
     for strategy in STRATEGIES:
-        latent = quiet(IKD(2, strategy=strategy, n_neighbors=3), X).embedding_
+        latent = quiet(IKD(2, refine=None, strategy=strategy, n_neighbors=3), X).embedding_
         assert np.abs(latent).max() < 1e-6
 
 
@@ -240,7 +244,7 @@ def test_all_rows_equal_is_one_place():
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_very_few_points_have_an_answer(n, strategy):
     X, _ = curve(n=90)
-    latent = quiet(IKD(1, strategy=strategy), X[:n]).embedding_
+    latent = quiet(IKD(1, refine=None, strategy=strategy), X[:n]).embedding_
     assert latent.shape == (n, 1)
     assert np.all(np.isfinite(latent))
 
@@ -294,19 +298,19 @@ def test_a_precomputed_covariance_knows_no_rows():
 def test_nothing_the_caller_owns_is_changed():
     X, _ = curve()
     X.setflags(write=False)
-    model = IKD(2, n_neighbors=6)
+    model = IKD(2, refine=None, n_neighbors=6)
     before = model.get_params()
     model.fit(X)
     assert model.get_params() == before
     corr = np.corrcoef(X)
     corr.setflags(write=False)
-    quiet(IKD(2, affinity="precomputed", strategy="eigen"), corr)
+    quiet(IKD(2, refine=None, affinity="precomputed", strategy="eigen"), corr)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_pickle_keeps_the_model_in_plain_arrays(strategy):
     X, _ = curve()
-    model = quiet(IKD(2, strategy=strategy), X)
+    model = quiet(IKD(2, refine=None, strategy=strategy), X)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.embedding_, model.embedding_)
     np.testing.assert_array_equal(again.transform(X[::7] + 0.01), model.transform(X[::7] + 0.01))
@@ -315,10 +319,10 @@ def test_a_pickle_keeps_the_model_in_plain_arrays(strategy):
 
 def test_the_unit_of_the_latent_is_the_length_scale():
     X, _ = curve()
-    one = IKD(2, n_neighbors=6).fit_transform(X)
-    two = IKD(2, n_neighbors=6, kernel=kernels.SquaredExponential(length_scale=2.0)).fit_transform(
-        X
-    )
+    one = IKD(2, refine=None, n_neighbors=6).fit_transform(X)
+    two = IKD(
+        2, refine=None, n_neighbors=6, kernel=kernels.SquaredExponential(length_scale=2.0)
+    ).fit_transform(X)
     np.testing.assert_allclose(two, 2.0 * one, atol=1e-9)
 
 
