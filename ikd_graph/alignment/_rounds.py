@@ -11,7 +11,7 @@ from .._records import Blocks, SolvedBlocks
 Floats = NDArray[np.float64]
 
 # Rounds that each of two starts gets before the better one goes on.
-_TRIAL_ROUNDS = 20
+_TRIAL_ROUNDS = 10
 # Weight of a start that holds together what blocks leave open, as a share of their own weight:
 # .001 to .003 was best on three latents and 100 to 1000 observations.
 _ANCHOR_SHARE = 0.002
