@@ -10,8 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._records import CsrGraph
-
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Raise unless ``value`` is one of the names in ``choices``."""
@@ -202,8 +200,8 @@ def check_bridges_known(n_components: int) -> None:
 
 
 def check_graph(name: str, value: Any) -> None:
-    """Raise unless ``value`` is a graph record."""
-    if not isinstance(value, CsrGraph):
+    """Raise unless ``value`` has the fields of a graph record."""
+    if not all(hasattr(value, field) for field in ("indptr", "indices", "weights")):
         raise TypeError(
             f"{name} must be a CsrGraph, got {type(value).__name__}; make one with "
             "graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
