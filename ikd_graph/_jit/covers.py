@@ -16,9 +16,7 @@ class Cover(NamedTuple):
     largest: np.ndarray  # (n,) int32, size of the largest clique of a point
     inside: np.ndarray  # (n,) bool, all False between calls
     candidates: np.ndarray  # (d,) int32, d = largest degree: nodes that know all of the clique
-    known: np.ndarray  # (n,) int64, how much of the clique a candidate knows
-    strength: np.ndarray  # (n,) float64, weight of its edges to the clique
-    gain: np.ndarray  # (n,) int64, how many of these edges no clique has yet
+    score: np.ndarray  # (n, 3) float64, edges to the clique: how many, how many new, their weight
 
 
 class Chain(NamedTuple):
@@ -51,15 +49,15 @@ def add_node(graph, cover, node):
     graph : CsrGraph
         The graph.
     cover : Cover
-        Updated: ``known``, ``strength`` and ``gain``.
+        Its ``score`` is updated.
     node : int
         The node.
     """
     for e in range(graph.indptr[node], graph.indptr[node + 1]):
         other = graph.indices[e]
-        cover.known[other] += 1
-        cover.strength[other] += graph.weights[e]
-        cover.gain[other] += not cover.covered[e]
+        cover.score[other, 0] += 1.0
+        cover.score[other, 1] += not cover.covered[e]
+        cover.score[other, 2] += graph.weights[e]
 
 
 @jit
@@ -91,18 +89,18 @@ def grow(graph, cover, members, size):
     for i in range(count):
         other = graph.indices[begin + i]
         cover.candidates[i] = other
-        cover.known[other], cover.strength[other], cover.gain[other] = 0, 0.0, 0
+        cover.score[other, 0], cover.score[other, 1], cover.score[other, 2] = 0.0, 0.0, 0.0
     for i in range(size):
         add_node(graph, cover, members[i])
     while True:
         kept, best = 0, -1
         for i in range(count):
             node = cover.candidates[i]
-            if cover.known[node] == size:
+            if cover.score[node, 0] == size:
                 cover.candidates[kept] = node
                 kept += 1
-                more = cover.gain[node] - cover.gain[best] if best >= 0 else 1
-                if more > 0 or (more == 0 and cover.strength[node] > cover.strength[best]):
+                more = cover.score[node, 1] - cover.score[best, 1] if best >= 0 else 1.0
+                if more > 0 or (more == 0 and cover.score[node, 2] > cover.score[best, 2]):
                     best = node
         if best < 0:
             break

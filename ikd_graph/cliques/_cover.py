@@ -122,9 +122,7 @@ def _empty_cover(g: CsrGraph) -> Cover:
         largest=np.zeros(g.n_nodes, dtype=np.int32),
         inside=np.zeros(g.n_nodes, dtype=np.bool_),
         candidates=np.empty(width, dtype=np.int32),
-        known=np.zeros(g.n_nodes, dtype=np.int64),
-        strength=np.zeros(g.n_nodes, dtype=np.float64),
-        gain=np.zeros(g.n_nodes, dtype=np.int64),
+        score=np.zeros((g.n_nodes, 3)),
     )
 
 
