@@ -146,7 +146,8 @@ def _table(found: Comparison, gathered: list[Entry]) -> str:
             row.append(entry.mean(name))
             if several and name == found.measure:
                 row.append(entry.spread(name))
-        row += [entry.mean("seconds"), entry.mean("extra_mb")]
+        memory = entry.mean("extra_mb")
+        row += [entry.mean("seconds"), (memory, f"{memory:.0f}")]
         rows.append([*row, *([entry.failure] if failed else [])])
     scores = np.array([entry.mean(found.measure) for entry in gathered])
     best = [int(np.nanargmax(scores))] if np.isfinite(scores).any() else []

@@ -180,7 +180,16 @@ def _say_strategy(
         price = f"{say_seconds(overall[fast][1])} instead of {say_seconds(overall[first][1])}"
         loss = "nothing" if gap < 0.0005 else f"{gap:.3f}"
         text += f". {ours[fast]!r} takes {price} and gives up {loss}"
-    return [text + "."]
+    return [text + ".", *_say_choices(next(e for e in able if e.title == first))]
+
+
+def _say_choices(entry: Entry) -> list[str]:
+    """What our strategy chose by itself, and why."""
+    facts = entry.rows[0].facts
+    if not facts:
+        return []
+    reasons = "; ".join(f"{name.replace('_', ' ')} {text}" for name, text in facts.items())
+    return [f"What {entry.title} chose by itself: {reasons}."]
 
 
 def _say_levels(able: list[Entry], measure: str, levels: list[float], where: str) -> list[str]:

@@ -1,0 +1,22 @@
+"""Single cells: a tree of cell types behind a table of counts; a row is a cell, a column a gene."""
+
+import numpy as np
+
+from ikd_graph import IKD
+from ikd_graph.show import plot
+
+# A stem that splits in two: each gene follows a smooth profile along the way from stem to tip.
+rng = np.random.default_rng(0)
+way = rng.uniform(0, 2, 500)  # how far along its way a cell is
+branch = np.where(way < 1, "stem", np.where(rng.random(500) < 0.5, "left", "right"))
+steps = np.stack([way, (way - 1) * (branch == "left"), (way - 1) * (branch == "right")], axis=1)
+profile = np.sin(steps @ rng.normal(0, 2, (3, 300)) + rng.uniform(0, 6, 300))
+counts = rng.poisson(np.exp(1.0 + profile) * rng.gamma(8, 1 / 8, (500, 1)))
+
+shares = counts / counts.sum(axis=1, keepdims=True)  # cells are sequenced to different depths
+logs = np.log1p(1e3 * shares)
+model = IKD(n_components=2).fit(logs - logs.mean(axis=0))
+print(f"{model.strategy_}: {model.graph_.n_edges} edges, {model.n_components_graph_} component(s)")
+
+ax = plot.embedding(model.embedding_, branch, label_title="branch", ax=plot.axes())
+print("picture:", plot.save(ax, "07_single_cell.png"))
