@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .closed_forms import starts
 from .curvature import standard_errors
+from .fit import LikelihoodFit, likelihood
 from .majorize import StressFit, distance_precision, stress
-from .search import LikelihoodFit, likelihood
 
 __all__ = [
     "LikelihoodFit",

@@ -32,6 +32,8 @@ def starts(
     n_observed: int,
     n_components: int,
     kernel: str | StationaryKernel = "squared_exponential",
+    *,
+    wide: bool = True,
 ) -> dict[str, Floats]:
     """Closed-form latents of one covariance, by name.
 
@@ -45,6 +47,8 @@ def starts(
         Columns of the latents.
     kernel : str or StationaryKernel
         Kernel of the model.
+    wide : bool
+        Make all of them; otherwise only the two that cost least and err least.
 
     Returns
     -------
@@ -84,18 +88,19 @@ def starts(
     def nearest(k: int, matrix: Floats = corr) -> CsrGraph:
         return graph.neighbor_graph(matrix, min(k, n - 1))
 
-    few = n > MANY_POINTS
-    add("threshold", graph.union(dense, nearest(6)), True, n <= MOST_POINTS)
-    add("8 neighbors", nearest(8), few, not few)
-    if n > MOST_POINTS:
+    wide = wide and n <= MOST_POINTS
+    cheap = n <= MANY_POINTS
+    add("threshold", graph.union(dense, nearest(6)), True, wide)
+    add("8 neighbors", nearest(8), not cheap or not wide, wide and cheap)
+    if not wide:
         return out
-    add("5 neighbors", nearest(5), True, not few)
+    add("5 neighbors", nearest(5), True, cheap)
     # Nearest rows instead of nearest directions: the size of a row tells something too.
     variance = np.diagonal(cov)
     apart = variance[:, None] + variance - 2.0 * cov
-    add("nearest rows", nearest(5, 1.0 - 0.5 * apart / variance.mean()), True, not few)
+    add("nearest rows", nearest(5, 1.0 - 0.5 * apart / variance.mean()), True, cheap)
     add("product of 5 neighbors", nearest(5), True, False, path="covariance")
-    if not few:
+    if cheap:
         add("10 neighbors", nearest(10), False, True)
     vectors = np.linalg.eigh(cov)[1]
     out["eigenvectors"] = eigen.pin_signs(vectors[:, -n_components:]) * np.sqrt(n)

@@ -1,81 +1,51 @@
 """Blocks of points whose likelihoods are added up where one over all points costs too much.
 
-Local blocks are neighbours and tell the fine structure; spread blocks are drawn from everywhere
-and keep the whole in shape. With blocks of a fixed size b the cost of n points is n b^2.
+Cells of neighbours tell the fine structure; spread blocks are drawn from everywhere and keep the
+whole in shape. With blocks of a fixed size b the cost of n points is n b^2. A cell knows nothing
+of what lies across its border, so every stage of a search cuts anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 Floats = NDArray[np.float64]
 
 
-def correlation_blocks(cov: Floats, size: int) -> list[NDArray[np.intp]]:
-    """Blocks of points with the largest correlations, for a start that is not known yet.
-
-    Parameters
-    ----------
-    cov : (n, n) float64
-        Covariance between points.
-    size : int
-        Points in a block.
-
-    Returns
-    -------
-    list of (size,) int arrays
-        Sorted members.
-    """
-    spread = np.sqrt(np.diagonal(cov))
-
-    def nearest(point: int) -> NDArray[np.intp]:
-        closeness = cov[point] / (spread * spread[point])
-        return np.argsort(-closeness, kind="stable")[:size]
-
-    return _local(len(cov), size, nearest) + _spread(len(cov), size)
-
-
-def latent_blocks(latent: Floats, size: int) -> list[NDArray[np.intp]]:
-    """Blocks of latent neighbours.
+def blocks_of(latent: Floats, size: int, cut: int = 0) -> list[NDArray[np.intp]]:
+    """Cells and spread blocks of at most ``size`` points; every point is in one of each.
 
     Parameters
     ----------
     latent : (n, m) float64
         Latent points.
     size : int
-        Points in a block.
+        Largest number of points in a block.
+    cut : int
+        Which of the many ways to cut.
 
     Returns
     -------
-    list of (size,) int arrays
-        Sorted members.
+    list of (b,) int arrays
+        Sorted members of each block.
     """
-    tree = cKDTree(latent)
-
-    def nearest(point: int) -> NDArray[np.intp]:
-        return np.asarray(tree.query(latent[point], size)[1], dtype=np.intp)
-
-    return _local(len(latent), size, nearest) + _spread(len(latent), size)
-
-
-def _local(n: int, size: int, nearest: Callable[[int], NDArray[np.intp]]) -> list[NDArray[np.intp]]:
-    """Overlapping blocks: every point is among the nearer half of one of them."""
-    open_points = np.ones(n, dtype=bool)
-    blocks = []
-    for point in range(n):
-        if open_points[point]:
-            members = nearest(point)
-            open_points[members[: size // 2]] = False
-            open_points[point] = False
-            blocks.append(np.sort(members))
-    return blocks
+    rng = np.random.default_rng(cut)
+    turn = np.linalg.qr(rng.standard_normal((latent.shape[1], latent.shape[1])))[0]
+    order = rng.permutation(len(latent))
+    spread = np.array_split(order, -(-len(latent) // size))
+    return [np.sort(block) for block in [*_cells(latent @ turn, size), *spread]]
 
 
-def _spread(n: int, size: int) -> list[NDArray[np.intp]]:
-    """Every point in one block drawn at random."""
-    order = np.random.default_rng(0).permutation(n)
-    return [np.sort(part) for part in np.array_split(order, max(n // size, 1))]
+def _cells(points: Floats, size: int) -> list[NDArray[np.intp]]:
+    """Halve along the widest axis until every cell is small enough."""
+    waiting, cells = [np.arange(len(points))], []
+    while waiting:
+        cell = waiting.pop()
+        if cell.size <= size:
+            cells.append(cell)
+            continue
+        axis = int(np.argmax(points[cell].std(axis=0)))
+        order = np.argsort(points[cell, axis], kind="stable")
+        waiting += [cell[order[: cell.size // 2]], cell[order[cell.size // 2 :]]]
+    return cells

@@ -1,0 +1,210 @@
+r"""Likelihood refine: latent, variances and kernel that make the observations likeliest.
+
+The surface has many valleys. Four things find the right one: several closed-form starts; a noise
+floor that falls from far above the true noise to almost nothing, so that the coarse structure is
+settled before the fine one can lock a wrong turn in; early selection by likelihood under the same
+floor; and a few reheats of the best with its points shaken. All of it is deterministic, and the
+order of the points leaves no trace: they are sorted by what the covariance says of them first.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import eigen, gplvm, kernels
+from .._threads import limit_threads
+from .._validation import check_components, check_integer, check_positive, check_symmetric
+from ..kernels import StationaryKernel
+from .curvature import standard_errors
+from .search import Found, Search
+
+Floats = NDArray[np.float64]
+
+ERRORS_LIMIT = 500
+"""Number of points up to which standard errors are found: they invert a matrix of n m rows."""
+
+EXACT_LIMIT = 2000
+"""Number of points up to which the log likelihood of all points at once is reported."""
+
+
+class LikelihoodFit(NamedTuple):
+    """The likeliest latent found and what came with it."""
+
+    latent: Floats  # (n, m), centred, along its principal axes
+    kernel: StationaryKernel  # with its fitted shape where that was free
+    variance: float  # signal variance, in the units of the covariance
+    noise: float  # noise variance, in the units of the covariance
+    log_likelihood: float  # of all observed dimensions; over blocks of points beyond a size
+    n_iter: int  # evaluations of the likelihood and its gradient
+    start: str  # name of the start that won
+    standard_errors: Floats | None  # (n, m) of the latent after rigid alignment; None beyond a size
+    pool: dict[str, float]  # log likelihood that each finalist reached
+    complete: bool  # False if the time budget ended the search
+
+
+def likelihood(
+    sample_cov: ArrayLike,
+    n_observed: int,
+    n_components: int,
+    kernel: str | StationaryKernel = "squared_exponential",
+    *,
+    starts: Mapping[str, ArrayLike] | None = None,
+    fit_shape: bool = False,
+    time_budget: float | None = None,
+    verbose: int = 0,
+) -> LikelihoodFit:
+    """Find the latent under which the observations are likeliest.
+
+    Parameters
+    ----------
+    sample_cov : (n, n) array_like of float64
+        S = X X^T / N, see `ikd_graph.gplvm.sample_covariance`.
+    n_observed : int
+        Number N of observed dimensions.
+    n_components : int
+        Columns of the latent.
+    kernel : str or StationaryKernel
+        Kernel of the model; "auto" chooses among all kernels by likelihood.
+    starts : mapping of str to (n, n_components) array_like, optional
+        Latents to start from, instead of the closed forms of `starts`.
+    fit_shape : bool
+        Also fit the kernel's alpha, gamma or nu.
+    time_budget : float, optional
+        Seconds after which the best so far is returned. The result then depends on the machine.
+    verbose : int
+        1 shows a bar when standard error is a terminal.
+
+    Returns
+    -------
+    LikelihoodFit
+        The latent, the kernel, its variance and the noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels, refine
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.uniform(0.0, 5.0, 25)[:, None]
+    >>> model = kernels.Matern().covariance((z - z.T) ** 2) + 0.01 * np.eye(25)
+    >>> rows = np.linalg.cholesky(model) @ rng.standard_normal((25, 500))
+    >>> fit = refine.likelihood(gplvm.sample_covariance(rows), 500, 1, "matern")
+    >>> bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.99)
+    True
+    """
+    cov = np.array(sample_cov, dtype=np.float64, order="C")
+    check_symmetric("sample_cov", cov)
+    check_components(n_components, len(cov))
+    check_integer("n_observed", n_observed, 1)
+    deadline = np.inf
+    if time_budget is not None:
+        deadline = time.perf_counter() + check_positive("time_budget", time_budget)
+    order = _order_of_points(cov)
+    cov = np.ascontiguousarray(cov[np.ix_(order, order)])
+    scale = check_positive("the mean variance", float(np.trace(cov)) / len(cov))
+    cov /= scale
+    given = None
+    if starts is not None:
+        given = {name: _as_start(name, at, cov, n_components)[order] for name, at in starts.items()}
+    # Blocks and small matrices are faster on one BLAS thread, and their bits are then the same.
+    with limit_threads(_threads_now()), _Progress(verbose) as progress:
+        search = Search(
+            cov,
+            n_observed,
+            n_components,
+            given=given,
+            fit_shape=fit_shape,
+            deadline=deadline,
+            tick=progress.step,
+        )
+        chosen = search.choose_kernel() if kernel == "auto" else kernels.get(kernel)
+        return _report(search.run(chosen), search, order, scale)
+
+
+class _Progress:
+    """A bar on a terminal, nothing elsewhere."""
+
+    def __init__(self, verbose: int) -> None:
+        self._bar: Any = None
+        if verbose and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(desc="likelihood refine", unit=" stages", leave=False)
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def step(self) -> None:
+        """One more stage is done."""
+        if self._bar is not None:
+            self._bar.update(1)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _report(found: Found, search: Search, order: NDArray[np.intp], scale: float) -> LikelihoodFit:
+    """Put the points back in their order and everything in the units of the covariance."""
+    objective, best, pool = found
+    n, n_observed = len(order), search.n_observed
+    kernel = objective.shaped(best.vector)
+    variance, noise = objective.scales(best.vector)
+    latent = _principal_axes(objective.latent(best.vector))
+    back = np.argsort(order)
+    errors = None
+    if n <= ERRORS_LIMIT:
+        errors = standard_errors(latent, n_observed, kernel, variance, noise)[back]
+    # A density of values that are larger by the root of the scale is smaller by that root each.
+    shift = 0.5 * n * np.log(scale)
+    log_likelihood = -best.value
+    if objective.blocks is not None and n <= EXACT_LIMIT:
+        log_likelihood = gplvm.log_likelihood(latent, search.cov, 1, kernel, variance, noise)
+    return LikelihoodFit(
+        latent=latent[back],
+        kernel=kernel,
+        variance=scale * variance,
+        noise=scale * noise,
+        log_likelihood=n_observed * (log_likelihood - shift),
+        n_iter=search.n_evaluations,
+        start=best.name,
+        standard_errors=errors,
+        pool={name: -n_observed * (value + shift) for name, value in pool.items()},
+        complete=not objective.expired,
+    )
+
+
+def _order_of_points(cov: Floats) -> NDArray[np.intp]:
+    """An order that does not depend on the one the points came in, ties of equal rows apart."""
+    # Sorted before they are added up: a sum in another order has other last bits.
+    return np.lexsort((np.sort(cov, axis=1).sum(axis=1), np.diagonal(cov)))
+
+
+def _threads_now() -> int:
+    """Number of Numba threads in force, which an estimator may have set."""
+    import numba
+
+    return int(numba.get_num_threads())
+
+
+def _as_start(name: str, latent: ArrayLike, cov: Floats, n_components: int) -> Floats:
+    """A start of the right shape."""
+    points = np.asarray(latent, dtype=np.float64)
+    if points.shape != (len(cov), n_components):
+        raise ValueError(
+            f"starts[{name!r}] must have shape {(len(cov), n_components)}, got {points.shape}; "
+            "one row per row of sample_cov and one column per component"
+        )
+    return points - points.mean(axis=0)
+
+
+def _principal_axes(latent: Floats) -> Floats:
+    """Centred latent, turned so that its columns are uncorrelated, the widest first."""
+    centred = latent - latent.mean(axis=0)
+    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    return eigen.pin_signs(left) * sizes
