@@ -106,8 +106,8 @@ def grow(graph, cover, members, size):
             break
         count = kept
         members[size] = best
+        add_node(graph, cover, members[size])
         size += 1
-        add_node(graph, cover, best)
     # All others are neighbours of the first: its row has them in order.
     for i in range(size):
         cover.inside[members[i]] = True
@@ -612,9 +612,9 @@ def keep_path(graph, cover, chain, n_cliques, last, overlap):
         length += 1
         step = chain.origin[step]
     # The walk went backwards; forwards, a clique never moves past one that is still needed.
-    path = chain.touched[:length][::-1].copy()
+    path = chain.touched[:length].copy()
     for i in range(length):
-        step, clique = path[i], n_cliques + i
+        step, clique = path[length - 1 - i], n_cliques + i
         size = chain.indptr[step + 1] - chain.indptr[step]
         at = chain.indptr[clique]
         for j in range(size):
@@ -686,7 +686,8 @@ def bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience):
     """
     if link_group(chain, n_cliques, group, overlap):
         return n_cliques
-    trial, clique, found = n_cliques, 0, False
+    # No clique of the group comes before the one that it is named after.
+    trial, clique, found = n_cliques, group, False
     while clique < trial and not found and not tired(chain, trial - n_cliques, reach, patience):
         if clique < n_cliques and find_group(chain.group, clique) != group:
             clique += 1
