@@ -5,7 +5,7 @@ import time
 
 from sklearn.base import BaseEstimator
 
-WARM_UP = 60
+WARM_UP = 150
 """Number of points up to which they behave: the first call on a few points."""
 
 

@@ -132,6 +132,13 @@ def test_the_default_leaves_out_what_is_not_installed(monkeypatch):
     assert asked == ["umap"]
 
 
+def test_strategies_are_compared_without_a_refinement_that_would_hide_them():
+    for name, settings in compare.IKD_METHODS.items():
+        assert ("refine" in settings) == (name != "ikd")
+    assert _compare._ikd("blockwise", "matern").get_params()["refine"] is None
+    assert _compare._ikd("ikd", None).get_params()["strategy"] == "auto"
+
+
 def test_a_signal_is_named(tmp_path):
     log = tmp_path / "log"
     log.write_text("line\nKilled\n")

@@ -27,11 +27,15 @@ Source = Dataset | Callable[[float, int], Dataset]
 
 IKD_METHODS: dict[str, dict[str, Any]] = {
     "ikd": {},
-    "blockwise": {"strategy": "blockwise"},
-    "geodesic": {"strategy": "geodesic"},
-    "eigen": {"strategy": "eigen"},
+    "blockwise": {"strategy": "blockwise", "refine": None},
+    "geodesic": {"strategy": "geodesic", "refine": None},
+    "eigen": {"strategy": "eigen", "refine": None},
 }
-"""Parameters of ``IKD`` that each of our own names stands for."""
+"""Parameters of ``IKD`` that each of our own names stands for.
+
+``ikd`` chooses everything by itself; the strategies are the closed form alone, because a refinement
+would hide what tells them apart.
+"""
 
 DEFAULT_METHODS = ("blockwise", "geodesic", "eigen", "pca", "isomap", "umap")
 """What ``compare`` runs unless told otherwise; UMAP only where it is installed."""

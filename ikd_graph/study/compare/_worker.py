@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from ..._files import write_whole
 from .. import baselines
 
+WARM_UP_POINTS = 150
+"""Number of points of the first, untimed call: enough to reach all that has to be compiled."""
+
 
 class Cell(NamedTuple):
     """One fit to make."""
@@ -148,7 +151,7 @@ def main(folder: Path) -> None:
         X = np.load(cell.data_file)
         if warmup is None:
             begin = time.perf_counter()
-            few = X[:: max(X.shape[0] // 60, 1)][:60]
+            few = X[:: max(X.shape[0] // WARM_UP_POINTS, 1)][:WARM_UP_POINTS]
             run_cell(job, cell._replace(n_components=min(cell.n_components, 2)), few, 0.0)
             warmup = time.perf_counter() - begin
         outcome = run_cell(job, cell, X, warmup)
