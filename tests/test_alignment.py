@@ -200,6 +200,23 @@ def test_groups_are_moved_rigidly_onto_a_frame():
 # Greedy merging
 
 
+def check_against_twin(sets, views, n_points):
+    size = views[0].shape[1]
+    merged = merge_quietly(solved_from(sets, views), n_points)
+    groups, order = naive_merge(sets, views, n_points)
+    assert [tuple(row) for row in merged.order] == order
+    assert merged.n_weak == sum(overlap <= size for *_, overlap in order)
+    for group in groups:
+        nodes = sorted(group)
+        expected = np.array([group[p] for p in nodes])
+        assert np.unique(merged.labels[nodes]).size == 1
+        np.testing.assert_allclose(
+            merged.coordinates[nodes], expected - expected.mean(axis=0), atol=1e-6
+        )
+    covered = np.unique(np.concatenate(sets)).size
+    assert merged.labels.max() + 1 == len(groups) + n_points - covered
+
+
 @pytest.mark.parametrize(
     ("n_points", "size", "n_blocks", "smallest", "largest"),
     [
@@ -215,19 +232,21 @@ def test_greedy_merging_agrees_with_the_naive_twin(
     n_points, size, n_blocks, smallest, largest, seed
 ):
     _, sets, views = random_blocks(seed, n_points, size, n_blocks, smallest, largest, 0.05)
-    merged = merge_quietly(solved_from(sets, views), n_points)
-    groups, order = naive_merge(sets, views, n_points)
-    assert [tuple(row) for row in merged.order] == order
-    assert merged.n_weak == sum(overlap <= size for *_, overlap in order)
-    for group in groups:
-        nodes = sorted(group)
-        expected = np.array([group[p] for p in nodes])
-        assert np.unique(merged.labels[nodes]).size == 1
-        np.testing.assert_allclose(
-            merged.coordinates[nodes], expected - expected.mean(axis=0), atol=1e-6
-        )
-    covered = np.unique(np.concatenate(sets)).size
-    assert merged.labels.max() + 1 == len(groups) + n_points - covered
+    check_against_twin(sets, views, n_points)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_blocks_that_grow_side_by_side_agree_with_the_naive_twin(seed):
+    """More blocks grow at a time than rows of overlaps are kept, and later meet."""
+    rng = np.random.default_rng(seed)
+    latent = rng.normal(size=(150, 2))
+    starts = rng.integers(0, 143, 120)
+    sets = [np.sort(rng.choice(8, rng.integers(4, 7), replace=False)) + s for s in starts]
+    views = [
+        (latent[nodes] + 0.01 * rng.normal(size=(nodes.size, 2))) @ random_orthogonal(rng, 2)
+        for nodes in sets
+    ]
+    check_against_twin(sets, views, 150)
 
 
 KERNELS = [

@@ -34,8 +34,10 @@ def gp_mapping(n_points, n_observed, seed, n_components=3, noise=0.05):
         latent[t] = step * latent[t - 1] + np.sqrt(1.0 - step**2) * latent[t]
     waves = rng.normal(size=(n_components, 4000)) / KERNEL.length_scale
     phase = rng.uniform(0.0, 2.0 * np.pi, 4000)
-    features = np.cos(latent @ waves + phase) * np.sqrt(2.0 / 4000)
-    data = features @ rng.normal(size=(4000, n_observed))
+    amplitudes = np.sqrt(2.0 / 4000) * rng.normal(size=(4000, n_observed))
+    # In parts: all features at once would be the peak of memory that is to be measured.
+    parts = np.array_split(latent, max(n_points // 500, 1))
+    data = np.concatenate([np.cos(part @ waves + phase) @ amplitudes for part in parts])
     return latent, data + noise * rng.normal(size=data.shape)
 
 
