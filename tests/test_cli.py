@@ -184,7 +184,8 @@ def test_ctrl_c_says_which_stage_was_running_and_leaves_nothing(
 
     monkeypatch.setattr(IKD, "fit", interrupted)
     assert run("embed", table, "-o", tmp_path / "out") == 130
-    assert "the stage 'graph'" in one_line(capsys)
+    expected = "interrupted: stopped during the stage 'graph'; nothing was written"
+    assert one_line(capsys) == f"ikd-graph: {expected}\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -194,7 +195,7 @@ def test_ctrl_c_outside_the_fit_names_what_was_going_on(table, tmp_path, capsys,
 
     monkeypatch.setattr(common.datasets, "load", interrupted)
     assert run("embed", table) == 130
-    assert "reading the data" in one_line(capsys)
+    assert "stopped while reading the data; nothing was written" in one_line(capsys)
 
 
 def test_without_matplotlib_the_rest_is_written_and_the_cure_is_named(

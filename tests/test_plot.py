@@ -134,7 +134,7 @@ def test_the_widest_gap_is_marked_on_the_spectrum(ax):
     plot.spectrum([9.0, 8.0, 1.0], ax=ax)
     assert [text.get_text() for text in ax.texts] == ["widest gap after 2"]
     assert widest_gap([2.0]) == widest_gap([1.0, 1.0]) == 0
-    assert widest_gap([3.0, -50.0]) == 1
+    assert widest_gap([3.0, -50.0]) == widest_gap([-1.0, -2.0]) == 0
 
 
 def test_few_counts_have_a_bar_each_and_many_share_bars():

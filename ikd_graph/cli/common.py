@@ -52,7 +52,8 @@ def named_stage(name: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as stopped:
-        raise KeyboardInterrupt(str(stopped) or f"while {name}; nothing was written") from None
+        left = "what was written is whole" if name == "writing" else "nothing was written"
+        raise KeyboardInterrupt(f"{str(stopped) or f'stopped while {name}'}; {left}") from None
 
 
 def check_output(arguments: argparse.Namespace) -> None:

@@ -26,7 +26,7 @@ def complain(kind: str, text: str) -> None:
     Parameters
     ----------
     kind : str
-        "error" or "warning".
+        "error", "warning" or "interrupted".
     text : str
         What is wrong; line breaks become spaces.
     """

@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments.run(arguments)
             sys.stdout.flush()
     except KeyboardInterrupt as stopped:
-        complain("stopped", str(stopped) or "before the first stage")
+        complain("interrupted", str(stopped) or "stopped before the first stage")
         return _INTERRUPTED
     except BrokenPipeError:
         close_pipe()

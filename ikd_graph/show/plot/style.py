@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._files import write_whole
-from ..colors import INK, MUTED, RULE
+from ..colors import INK, RULE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,23 +133,6 @@ def bare(ax: Axes) -> None:
     ax.spines["bottom"].set_visible(False)
     ax.set_xticks([])
     ax.set_yticks([])
-
-
-def title(ax: Axes, text: str, note: str = "") -> None:
-    """Write a left-aligned title, with a quieter second part on the same line.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes to name.
-    text : str
-        The title.
-    note : str
-        What it was made from, in grey.
-    """
-    ax.set_title(text, loc="left", fontsize=TEXT + 1.5, color=INK, pad=14, fontweight="bold")
-    if note:
-        ax.set_title(note, loc="right", fontsize=SMALL, color=MUTED, pad=14)
 
 
 def _padded(figure: Any) -> Any:
