@@ -122,6 +122,8 @@ def threshold_levels(
     else:
         levels = np.array([check_fraction("thresholds", float(t)) for t in thresholds])
     levels = np.unique([*levels, *(check_fraction("also", float(t)) for t in also)])
+    if levels.size == 0:
+        raise ValueError("thresholds must name at least one, got none; None chooses them")
     base = source.make(float(levels[0]))
     rows = []
     for level in progress(levels) if progress else levels:

@@ -1,0 +1,116 @@
+"""What every threshold would make of the same data."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ikd_graph.study.levels import threshold_levels
+
+
+def rows_of(seed, n=40, p=60):
+    rng = np.random.default_rng(seed)
+    at = np.linspace(0, 5, n)[:, None]
+    X = np.sin(at * rng.uniform(0.5, 1.5, p) + rng.uniform(0, 6, p))
+    return X + 0.2 * rng.normal(size=X.shape)
+
+
+def naive(X, level, size):
+    """Counts of one threshold by networkx on the correlation matrix."""
+    corr = np.corrcoef(X)
+    graph = nx.from_numpy_array(np.triu(corr > level, 1))
+    parts = [len(part) for part in nx.connected_components(graph)]
+    found = [clique for clique in nx.find_cliques(graph) if len(clique) > 1]
+    placed = set().union(*(set(clique) for clique in found if len(clique) >= size))
+    largest = max((len(clique) for clique in found), default=1)
+    covered = len(placed) / len(X)
+    return graph.number_of_edges(), len(parts), max(parts), len(found), largest, covered
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_components", [1, 3])
+def test_levels_count_what_networkx_counts(seed, n_components):
+    X = rows_of(seed)
+    found = threshold_levels(X, thresholds=[0.9, 0.3, 0.7], n_components=n_components)
+    assert found.threshold.tolist() == [0.3, 0.7, 0.9]
+    columns = (
+        found.edges,
+        found.components,
+        found.largest_component,
+        found.cliques,
+        found.largest_clique,
+        found.coverage,
+    )
+    for row, level in zip(zip(*columns, strict=True), found.threshold, strict=True):
+        np.testing.assert_allclose(row, naive(X, level, n_components + 2))
+
+
+def test_beyond_the_limit_cliques_are_unknown_but_coverage_is_not():
+    X = rows_of(0)
+    whole = threshold_levels(X, thresholds=[0.2, 0.5])
+    cut = threshold_levels(X, thresholds=[0.2, 0.5], clique_limit=2)
+    assert np.isnan(cut.cliques).all()
+    assert np.isnan(cut.largest_clique).all()
+    np.testing.assert_allclose(cut.coverage, whole.coverage)
+    assert cut.clique_limit == 2
+
+
+def test_even_levels_are_round_ascending_and_hold_the_extra_one():
+    found = threshold_levels(rows_of(1), also=[0.4321])
+    assert 10 <= found.threshold.size <= 27
+    assert np.all(np.diff(found.threshold) > 0)
+    assert 0.4321 in found.threshold
+    rest = found.threshold[found.threshold != 0.4321]
+    np.testing.assert_allclose(rest, np.round(rest, 2))
+    assert np.all(np.diff(found.edges) <= 0)
+    assert np.all(np.diff(found.components) >= 0)
+
+
+def test_a_precomputed_correlation_gives_the_same_as_its_rows():
+    X = rows_of(2)
+    corr = np.corrcoef(X)
+    expected = threshold_levels(X, thresholds=[0.4, 0.8])
+    kept = sp.csr_matrix(np.where(corr > 0.3, corr, 0.0))
+    for matrix in (corr, kept):
+        found = threshold_levels(matrix, affinity="precomputed", thresholds=[0.4, 0.8])
+        assert found.edges.tolist() == expected.edges.tolist()
+        assert found.components.tolist() == expected.components.tolist()
+        np.testing.assert_allclose(found.coverage, expected.coverage)
+    assert threshold_levels(kept, affinity="precomputed").threshold.min() >= 0.29
+
+
+def test_the_largest_threshold_that_holds_together_is_known():
+    found = threshold_levels(rows_of(0), thresholds=np.arange(0.1, 1.0, 0.1))
+    top = found.connected_up_to()
+    assert top is not None
+    at = found.threshold.tolist().index(top)
+    assert found.components[at] == 1
+    assert np.all(found.components[at + 1 :] > 1)
+    assert threshold_levels(rows_of(0), thresholds=[0.999]).connected_up_to() is None
+
+
+def test_progress_wraps_the_thresholds():
+    seen = []
+
+    def watch(levels):
+        for level in levels:
+            seen.append(float(level))
+            yield level
+
+    threshold_levels(rows_of(0), thresholds=[0.5, 0.8], progress=watch)
+    assert seen == [0.5, 0.8]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"thresholds": [1.2]}, r"thresholds must lie in \(0, 1\), got 1.2"),
+        ({"also": [0.0]}, r"also must lie in \(0, 1\), got 0.0"),
+        ({"clique_limit": 0}, "clique_limit must be an integer at least 1"),
+        ({"n_components": 0}, "n_components must be an integer at least 1"),
+        ({"thresholds": []}, "thresholds must name at least one"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        threshold_levels(rows_of(0), **arguments)
