@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 from reference_alignment import naive_blockwise
 
-from ikd_graph import (
-    alignment,
-    blocks,
-    cliques,
-    covariance,
-    geodesics,
-    graph,
-    kernels,
-    landmarks,
-)
+from ikd_graph import alignment, blocks, cliques, covariance, graph, kernels, strategies
+from ikd_graph._stages import Stages
 from ikd_graph._threads import limit_threads
 from ikd_graph.study.metrics import affine_r2
 
@@ -42,12 +34,9 @@ def gp_mapping(n_points, n_observed, seed, n_components=3, noise=0.05):
 
 
 def blockwise(g, n_components=3):
-    """Cover, cliques solved, geodesic start from landmarks, global merger."""
-    solved = blocks.solve(g, cliques.cover(g, n_components + 2), KERNEL, n_components)
-    lengths = geodesics.distance_lengths(g, KERNEL)
-    nodes, distances = landmarks.farthest_nodes(lengths, 60 + n_components)
-    start = landmarks.solve(np.square(distances), nodes, n_components).coordinates
-    return alignment.merge_global(solved, g.n_nodes, start=start).coordinates
+    """Cover, cliques solved, geodesic start, global merger."""
+    plan = strategies.Plan("blockwise", KERNEL, n_components)
+    return strategies.solve_blockwise(g, plan, Stages()).embedding.coordinates
 
 
 def compiled_greedy(g, n_components=3):
