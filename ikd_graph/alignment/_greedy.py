@@ -88,10 +88,8 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     >>> merged = alignment.merge_greedy(solved, 6)
     >>> abs(np.diff(merged.coordinates[:, 0])).round(6)
     array([1., 1., 1., 1., 1.])
-    >>> merged.order
-    array([[0, 1, 2],
-           [0, 2, 2],
-           [0, 3, 2]])
+    >>> merged.order[:, 2]
+    array([2, 2, 2])
     """
     check_block_members(*solved.blocks, n_points)
     result = merge_pairs(solved, n_points)
