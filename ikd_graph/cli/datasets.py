@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import Any
 
-from ..study.datasets import BUILTIN, DATA_HOME
+from ..study.datasets import BUILTIN, DATA_HOME, FIXED_LATENTS, REAL
 from .console import facts, say
 
 
@@ -34,8 +34,17 @@ def run(arguments: argparse.Namespace) -> None:
     arguments : argparse.Namespace
         Not used.
     """
-    facts([(name, (load.__doc__ or "").split("\n")[0]) for name, load in BUILTIN.items()])
     home = os.environ.get(DATA_HOME)
-    where = repr(home) if home else "not set"
-    say()
-    say(f"digits comes with scikit-learn; the others are looked for in {DATA_HOME} ({where}).")
+    say(
+        f"Real data; all but digits are looked for in the folder {DATA_HOME} ({home or 'not set'}):"
+    )
+    facts([(name, _first_line(load)) for name, load in REAL.items()])
+    say("Drawn at random, nothing to download:")
+    facts([(name, _first_line(load)) for name, load in BUILTIN.items() if name not in REAL])
+    say(f"For compare, drawn afresh for every noise level and seed: {', '.join(FIXED_LATENTS)}.")
+
+
+def _first_line(load: Any) -> str:
+    """What a loader says of its data."""
+    told = (load.__doc__ or "").split("\n")[0]
+    return told or "A latent of the paper seen through random functions, with noise."
