@@ -283,7 +283,8 @@ def test_a_kernel_that_cannot_be_read_is_refused(text, table, capsys):
 def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
     assert run("cliques", table, "-o", tmp_path, "--threshold", 0.6, "--n-neighbors", 4) == 0
     found = json.loads((tmp_path / "table_cliques.json").read_text())
-    model = IKD(strategy="blockwise", threshold=0.6, n_neighbors=4).fit(made_data()[0])
+    model = IKD(strategy="blockwise", threshold=0.6, n_neighbors=4, refine=None)
+    model.fit(made_data()[0])
     twin = graph.to_networkx(model.graph_)
     sizes = sorted(len(clique) for clique in nx.find_cliques(twin))
     counted = found["maximal_cliques"]["size_distribution"]
@@ -315,8 +316,9 @@ def test_a_limit_below_one_is_refused(limit, table, capsys):
     assert "--limit must be an integer at least 1" in one_line(capsys)
 
 
-def test_cliques_has_no_strategy_to_choose(table, capsys):
-    assert run("cliques", table, "--strategy", "eigen") == 2
+@pytest.mark.parametrize("flag", ["--strategy", "--refine"])
+def test_cliques_has_no_strategy_to_choose(flag, table, capsys):
+    assert run("cliques", table, flag, "none") == 2
     assert "unrecognized arguments" in capsys.readouterr().err
 
 

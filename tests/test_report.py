@@ -316,7 +316,7 @@ def clique_view(seed=0):
     at = np.linspace(0, 6, 40)[:, None]
     X = np.sin(at * rng.uniform(0.5, 1.5, 30) + rng.uniform(0, 6, 30))
     data = Dataset(X=X, y=(at[:, 0] > 3).astype(int), label_names=("early", "late"), name="bend")
-    model = IKD(strategy="blockwise", threshold=0.6, n_neighbors=4).fit(X)
+    model = IKD(strategy="blockwise", threshold=0.6, n_neighbors=4, refine=None).fit(X)
     return report.view_cliques(model, data)
 
 

@@ -33,6 +33,8 @@ from .console import facts, say
 from .flags import add_method_flags, method_parameters
 
 _LIMIT = 100_000
+# Refined coordinates or landmarks would no longer show what the cliques say of each point.
+_PLAIN: dict[str, Any] = {"strategy": "blockwise", "refine": None, "n_landmarks": None}
 
 
 def add_command(commands: Any) -> None:
@@ -54,7 +56,7 @@ def add_command(commands: Any) -> None:
         "--limit", metavar="N", type=int, default=_LIMIT,
         help=f"list at most this many maximal cliques; default: {_LIMIT}",
     )  # fmt: skip
-    add_method_flags(parser, leave_out=("strategy",))
+    add_method_flags(parser, leave_out=tuple(_PLAIN))
     parser.set_defaults(run=run)
 
 
@@ -69,8 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
     limit = check_integer("--limit", arguments.limit, 1)
     data = read_data(arguments)
     loud = 0 if arguments.quiet else 1
-    parameters = {**method_parameters(arguments), "strategy": "blockwise"}
-    model = IKD(**parameters, verbose=loud)
+    model = IKD(**method_parameters(arguments), **_PLAIN, verbose=loud)
     with named_stage("solving the cliques"):
         model.fit(data.X)
     with named_stage("looking at cliques and thresholds"):

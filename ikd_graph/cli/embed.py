@@ -139,6 +139,8 @@ def summarise(model: IKD, data: Dataset) -> None:
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes
         lines.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))
+    if getattr(model, "refine_", None):
+        lines.append(("refined", f"by {model.refine_}"))
     kept = float(np.sum(model.explained_variance_ratio_))
     dims = count(model.embedding_.shape[1], "dimension")
     mass = f"{model.negative_mass_:.1%} negative"

@@ -103,7 +103,9 @@ def _run_facts(model: IKD) -> dict[str, Any]:
     found["variance explained"] = f"{float(np.sum(model.explained_variance_ratio_)):.1%}"
     found["negative mass"] = f"{model.negative_mass_:.2%}"
     for name, attribute in (
+        ("landmarks", "n_landmarks_"),
         ("refined by", "refine_"),
+        ("signal variance", "signal_variance_"),
         ("noise variance", "noise_variance_"),
         ("log likelihood", "log_likelihood_"),
     ):
