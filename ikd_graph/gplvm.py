@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.blas import dsymm
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
-from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
 from ._validation import check_positive, check_symmetric
@@ -196,73 +195,19 @@ def negative_log_likelihood_and_gradient(
     whitened = dsymm(1.0, inverse, sample_cov.T, lower=1)
     trace = float(np.trace(whitened))
     slope = dsymm(-0.5, inverse, whitened, side=1, lower=1)
-    slope += 0.5 * (inverse + inverse.T)
-    slope.flat[:: len(slope) + 1] -= 0.5 * np.diagonal(inverse)
+    inverse *= 0.5
+    slope += inverse
+    slope += inverse.T
+    slope.flat[:: len(slope) + 1] -= np.diagonal(inverse)
 
     value = 0.5 * (len(latent) * _LOG_2PI + log_det + trace)
-    by_cov = variance * slope.T
+    by_noise = noise * float(np.trace(slope))
+    slope *= variance
+    by_cov = slope.T
     by_shape = float(np.vdot(by_cov, _shape_derivative(kernel, sq_dist))) if shape else 0.0
     by_variance = float(np.vdot(by_cov, cov))
-    by_noise = noise * float(np.trace(slope))
-    return LikelihoodGradient(
-        value, _force(latent, by_cov, sq_dist, kernel), by_variance, by_noise, by_shape
-    )
-
-
-def fit_variances(
-    latent: ArrayLike,
-    sample_cov: ArrayLike,
-    n_observed: int,
-    kernel: str | StationaryKernel,
-) -> tuple[float, float, float]:
-    """Signal and noise variance under which a latent is likeliest.
-
-    One eigendecomposition of K turns the likelihood of v (K + r I) into sums over eigenvalues; the
-    best v for a ratio r is in closed form, and r is searched on a line.
-
-    Parameters
-    ----------
-    latent : (n, m) array_like of float64
-        Latent points Z.
-    sample_cov : (n, n) array_like of float64
-        S = X X^T / N, see `sample_covariance`.
-    n_observed : int
-        Number N of observed dimensions.
-    kernel : str or StationaryKernel
-        Kernel of the model.
-
-    Returns
-    -------
-    variance, noise : float
-        Signal and noise variance, in the units of S.
-    log_likelihood : float
-        As `log_likelihood`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import gplvm
-    >>> rows = 3.0 * np.random.default_rng(0).standard_normal((40, 500))
-    >>> latent = 100.0 * np.arange(40.0)[:, None]
-    >>> variance, noise, _ = gplvm.fit_variances(latent, rows @ rows.T / 500, 500, "matern")
-    >>> round(variance + noise, 1)
-    9.0
-    """
-    points, cov, kernel = _checked(latent, sample_cov, kernel, 1.0)
-    n = len(points)
-    values, vectors = np.linalg.eigh(kernel.covariance(cdist(points, points, "sqeuclidean")))
-    values = np.maximum(values, 0.0)
-    power = np.einsum("ij,ij->j", vectors, cov @ vectors)
-
-    def cost(log_ratio: float) -> float:
-        shifted = values + np.exp(log_ratio)
-        return n * float(np.log(np.mean(power / shifted))) + float(np.log(shifted).sum())
-
-    log_ratio = float(minimize_scalar(cost, bounds=(-18.0, 7.0), method="bounded").x)
-    variance = float(np.mean(power / (values + np.exp(log_ratio))))
-    total = n * (_LOG_2PI + 1.0) + n * np.log(variance)
-    total += float(np.log(values + np.exp(log_ratio)).sum())
-    return variance, variance * float(np.exp(log_ratio)), -0.5 * n_observed * float(total)
+    by_latent = _force(latent, by_cov, sq_dist, kernel)
+    return LikelihoodGradient(value, by_latent, by_variance, by_noise, by_shape)
 
 
 def posterior_mean(
@@ -342,11 +287,14 @@ def _checked(
 
 
 def _force(latent: Floats, by_cov: Floats, sq_dist: Floats, kernel: StationaryKernel) -> Floats:
-    """Derivative in the latent, from the derivative in every covariance (variance included)."""
-    apart = sq_dist > 0.0
+    """Derivative in the latent, from that in every covariance; overwrites the distances."""
+    together = sq_dist == 0.0
     # Distance 1 stands in for 0, where the slope of some kernels is infinite.
-    weight = 4.0 * by_cov * kernel.derivative(np.where(apart, sq_dist, 1.0))
-    weight *= apart
+    sq_dist[together] = 1.0
+    weight = kernel.derivative(sq_dist)
+    weight *= by_cov
+    weight *= 4.0
+    weight[together] = 0.0
     return weight.sum(axis=1)[:, None] * latent - weight @ latent
 
 

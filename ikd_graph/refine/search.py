@@ -13,6 +13,7 @@ from ..kernels import StationaryKernel
 from . import closed_forms
 from .composite import blocks_of
 from .objective import LEAST_NOISE, Candidate, Objective
+from .relax import detour
 
 Floats = NDArray[np.float64]
 Blocks = Sequence[NDArray[np.intp]]
@@ -36,6 +37,10 @@ _REHEATS = 8
 _SHAKE = 0.6
 _SAME = 0.02  # candidates this near in value under a floor are in one valley
 _HOPELESS = 0.7
+_NOISY = 0.15  # share of noise in the variance
+_EXTRA = (1, 3)  # dimensions
+_DETOURS = 3
+_SPREADS = (0.1, 0.5)
 _LOOSE = 1e-7
 _SCREEN_NAMES = ("threshold + stress", "threshold", "5 neighbors", "nearest rows")
 
@@ -122,7 +127,14 @@ class Search:
         done = [self._cool(objective, at, 90) for at in valleys]
         if self.given is not None:
             done += [self._untouched(objective, latent, name) for name, latent in starts.items()]
-        best = self._reheat(objective, _best(done), [at.value for at in valleys])
+        best = _best(done)
+        variance, noise = objective.scales(best.vector)
+        if noise > _NOISY * (variance + noise):
+            # Floors below the noise change nothing; extra dimensions do.
+            done += self._detours(objective, done)
+            best = _best(done)
+        else:
+            best = self._reheat(objective, best, [at.value for at in valleys])
         best = objective.polish(best, 600, tolerance=1e-9)
         return Found(objective, best, _pool([*done, best]))
 
@@ -150,6 +162,16 @@ class Search:
             done += [self._untouched(objective, latent, name) for name, latent in starts.items()]
         return Found(objective, _best(done), _pool(done))
 
+    def _detours(self, objective: Objective, done: list[Candidate]) -> list[Candidate]:
+        """The best few through one and three extra dimensions, lightly and far into them."""
+        found = []
+        for extra in _EXTRA:
+            wide = self._objective(objective.kernel, extra=extra)
+            for at in sorted(done, key=_value)[:_DETOURS]:
+                found += [detour(objective, wide, at, spread) for spread in _SPREADS]
+                self.tick()
+        return found
+
     def _free_shape(self, found: Found) -> Found:
         """Polish with the kernel's shape parameter free."""
         fixed, at = found.objective, found.best
@@ -159,13 +181,18 @@ class Search:
         return Found(objective, best, found.pool | {best.name: best.value})
 
     def _objective(
-        self, kernel: StationaryKernel, blocks: Blocks | None = None, shape: bool = False
+        self,
+        kernel: StationaryKernel,
+        blocks: Blocks | None = None,
+        *,
+        shape: bool = False,
+        extra: int = 0,
     ) -> Objective:
         """Likelihood of this covariance under a kernel."""
         objective = Objective(
             self.cov,
             kernel,
-            self.n_components,
+            self.n_components + extra,
             blocks=blocks,
             deadline=self.deadline,
             shape=shape,
