@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
-from ikd_graph import cliques
+from ikd_graph import cliques, graph
 from ikd_graph._records import Blocks, CsrGraph
 from ikd_graph._threads import limit_threads
 from ikd_graph.cliques import _cover, _search
@@ -461,3 +461,16 @@ def test_the_graph_of_cliques_carries_members_and_overlaps():
         (i, j, shared[i, j]) for i, j in zip(*np.nonzero(np.triu(shared >= 2)), strict=True)
     }
     assert set(joined.edges(data="overlap")) == expected
+
+
+def test_the_early_stop_is_cut_short_with_a_count_and_still_covers_every_point():
+    points = np.random.default_rng(3).random((60, 2))
+    g = graph.threshold_graph(np.exp(-((points[:, None] - points[None]) ** 2).sum(-1)), 0.8)
+    whole = cliques.covering_cliques(g)
+    with pytest.warns(UserWarning, match=r"of 60 points were not covered by the first 3 maximal"):
+        short = cliques.covering_cliques(g, max_cliques=3)
+    assert set(short.members) == set(whole.members) == set(range(60))
+    for first, last in zip(short.indptr[:-1], short.indptr[1:], strict=True):
+        members = short.members[first:last]
+        linked = np.intersect1d(members, g.indices[g.indptr[members[0]] : g.indptr[members[0] + 1]])
+        assert linked.size == members.size - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,16 @@ from .. import _jit
 from .._records import Blocks, CsrGraph
 from .._validation import check_graph, check_integer
 from ._ragged import join, take
-from ._search import StartGraph, new_search, prepare, with_more_masks
+from ._search import StartGraph, fill, new_search, prepare, with_more_masks
 
 if TYPE_CHECKING:
     from .._jit.covers import Chain, Cover
 
 _CLIQUES_PER_POINT = 2
 """Cliques for each point that the automatic budget allows: correlation graphs take about one."""
+
+_VISITS_PER_POINT = 20
+"""Cliques for each point that the paper's early stop visits before it is cut short."""
 
 _SEARCH_STEPS = 100_000
 """Steps after which the search for a large enough clique of a point is given up."""
@@ -101,6 +105,66 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
         spent += sum(part.n_blocks for part in added)
     parts.append(_bridges(g, start, state, join(parts), min_size))
     return join(parts)
+
+
+def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
+    """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
+
+    The early stop of the paper's blockwise solution. On dense graphs it can visit cliques without
+    end before it comes to the last point, so it has a budget; points that are not covered when it
+    is spent get cliques of `cover`, which covers edges too and is the better choice there.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    max_cliques : int, optional
+        Most cliques visited; 20 for each point by default.
+
+    Returns
+    -------
+    Blocks
+        The cliques visited, in the order of `maximal_cliques`; an isolated point is one of size 1.
+
+    Warns
+    -----
+    UserWarning
+        If the budget was spent, with the number of points that were still open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import cliques, graph
+    >>> cliques.covering_cliques(graph.threshold_graph(np.eye(3), 0.5)).sizes.tolist()
+    [1, 1, 1]
+    """
+    check_graph("g", g)
+    budget = _VISITS_PER_POINT * g.n_nodes
+    if max_cliques is not None:
+        budget = check_integer("max_cliques", max_cliques, 1)
+    covered = np.zeros(g.n_nodes, dtype=np.bool_)
+    kept: list[Blocks] = []
+    n_kept = 0
+    for found in fill(prepare(g), 1, 0, g.n_nodes, 256):
+        needed = min(_jit.cliques.cover_points(found, covered), budget - n_kept)
+        kept.append(take(found, np.arange(needed)))
+        n_kept += needed
+        if covered.all() or n_kept >= budget:
+            break
+    visited = join(kept)
+    covered = np.zeros(g.n_nodes, dtype=np.bool_)
+    covered[visited.members] = True
+    if covered.all():
+        return visited
+    warnings.warn(
+        f"{int(np.sum(~covered))} of {g.n_nodes} points were not covered by the first {n_kept} "
+        "maximal cliques and got one each; merge='global' solves a cover of the edges instead",
+        UserWarning,
+        stacklevel=2,
+    )
+    rest = cover(g, 2, max_cliques=1)
+    opens = np.add.reduceat(~covered[rest.members], rest.indptr[:-1]) > 0
+    return join([visited, take(rest, np.flatnonzero(opens))])
 
 
 def _empty_cover(g: CsrGraph) -> Cover:

@@ -14,7 +14,7 @@ from .. import _jit
 from .._records import Blocks, CsrGraph
 from .._threads import map_blocks
 from .._validation import check_graph, check_integer
-from ._ragged import arrays, join
+from ._ragged import arrays
 
 if TYPE_CHECKING:
     from .._jit.cliques import OrderedGraph, Search
@@ -123,40 +123,6 @@ def iter_cliques(g: CsrGraph, min_size: int = 1, chunk: int = 1024) -> Iterator[
     # Not a generator itself: bad arguments are refused at the call, not at the first clique.
     chunks = fill(prepare(g), min_size, 0, g.n_nodes, chunk)
     return (clique for blocks in chunks for clique in arrays(blocks))
-
-
-def covering_cliques(g: CsrGraph) -> Blocks:
-    """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
-
-    The early stop of the paper's blockwise solution. The number of cliques visited is not bounded
-    by the number of points; `cover` is, and covers edges too.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-
-    Returns
-    -------
-    Blocks
-        The cliques visited, in the order of `maximal_cliques`; an isolated point is one of size 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import cliques, graph
-    >>> cliques.covering_cliques(graph.threshold_graph(np.eye(3), 0.5)).sizes.tolist()
-    [1, 1, 1]
-    """
-    check_graph("g", g)
-    covered = np.zeros(g.n_nodes, dtype=np.bool_)
-    kept: list[Blocks] = []
-    for blocks in fill(prepare(g), 1, 0, g.n_nodes, 256):
-        needed = _jit.cliques.cover_points(blocks, covered)
-        kept.append(Blocks(blocks.indptr[: needed + 1], blocks.members[: blocks.indptr[needed]]))
-        if covered.all():
-            break
-    return join(kept)
 
 
 def prepare(g: CsrGraph) -> StartGraph:
