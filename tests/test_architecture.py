@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 FLOOR_OF = {
     "_config": 0,
     "_files": 0,
+    "_memory": 0,
     "_records": 0,
     "_stages": 0,
     "_threads": 0,
@@ -37,12 +38,12 @@ FLOOR_OF = {
     "landmarks": 4,
     "newpoints": 5,
     "strategies": 5,
-    "refine": 5,
-    "pipeline": 6,
-    "estimator": 7,
-    "study": 8,
-    "show": 9,
-    "cli": 10,
+    "refine": 6,
+    "pipeline": 7,
+    "estimator": 8,
+    "study": 9,
+    "show": 10,
+    "cli": 11,
 }
 
 
