@@ -8,7 +8,7 @@ from ikd_graph.study.levels import threshold_levels
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:300], y[:300]
-model = IKD(n_components=2, strategy="blockwise", threshold=0.8, n_neighbors=6).fit(X)
+model = IKD(strategy="blockwise", threshold=0.75, n_neighbors=6, refine=None).fit(X)
 
 summary = cliques.summary(model.graph_, model.cliques_, n_components=2)
 print(f"{summary['n_cliques']} cliques solved, the largest of {summary['sizes']['max']} points")

@@ -1,0 +1,24 @@
+"""Large data: 20 000 points, 100 measurements of each, embedded through 400 landmarks."""
+
+import time
+
+import numpy as np
+
+from ikd_graph import IKD
+from ikd_graph.show import plot
+from ikd_graph.study import metrics
+
+rng = np.random.default_rng(0)
+latent = rng.uniform(0, 6, (20_000, 2))
+waves = latent @ rng.normal(size=(2, 100)) + rng.uniform(0, 2 * np.pi, 100)
+X = np.cos(waves) + 0.1 * rng.normal(size=waves.shape)  # no table of 20 000 x 20 000 is ever made
+
+start = time.perf_counter()
+model = IKD(n_components=2, n_neighbors=15, n_landmarks=400).fit(X)
+seconds = time.perf_counter() - start
+r2 = metrics.affine_r2(latent, model.embedding_)
+print(f"{len(X)} points, {model.graph_.n_edges} edges: {seconds:.1f} s, R² {r2:.3f}")
+
+colour = latent[:, 0]
+ax = plot.embedding(model.embedding_, colour, label_title="true first coordinate", ax=plot.axes())
+print("picture:", plot.save(ax, "08_large_data.png"))
