@@ -15,6 +15,7 @@ header{margin-bottom:2.4rem}
 h1{font-size:2.1rem;line-height:1.15;margin:0 0 .7rem;letter-spacing:-.02em;font-weight:680}
 h2{font-size:1.22rem;margin:3.2rem 0 .9rem;letter-spacing:-.01em;font-weight:650}
 h3{font-size:.95rem;margin:0 0 .35rem;font-weight:620}
+section>h3,section>figure{margin-top:2rem}
 p{margin:.6rem 0;max-width:44rem}
 .lead{font-size:1.14rem;color:var(--ink);max-width:46rem}
 .soft,figcaption,.kind{color:var(--soft)}
