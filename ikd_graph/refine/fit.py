@@ -122,8 +122,8 @@ def likelihood(
             deadline=deadline,
             tick=progress.step,
         )
-        chosen = search.choose_kernel() if kernel == "auto" else kernels.get(kernel)
-        return _report(search.run(chosen), search, order, scale)
+        found = search.run_all() if kernel == "auto" else search.run(kernels.get(kernel))
+        return _report(found, search, order, scale)
 
 
 class _Progress:

@@ -37,6 +37,7 @@ _REHEATS = 8
 _SHAKE = 0.6
 _SAME = 0.02  # candidates this near in value under a floor are in one valley
 _HOPELESS = 0.7
+_CLOSE = 1.0  # kernels this near in value after a short search are both searched
 _NOISY = 0.15  # share of noise in the variance
 _EXTRA = (1, 3)  # dimensions
 _DETOURS = 3
@@ -103,17 +104,23 @@ class Search:
             return self._free_shape(found)
         return found
 
-    def choose_kernel(self) -> StationaryKernel:
-        """Kernel of the largest likelihood, after a short search with each."""
-        found = []
+    def run_all(self) -> Found:
+        """Find the likeliest latent under the likeliest kernel.
+
+        A short search with every kernel leaves the best, and the second where it is close.
+        """
+        screened = []
         for name in kernels.KERNELS:
             kernel = kernels.get(name)
             starts = self._starts(kernel)
             starts = {key: starts[key] for key in _SCREEN_NAMES if key in starts} or starts
             objective = self._objective(kernel, self._common_blocks(starts))
             soft = [self._anneal(objective, starts[key], key, _SOFT[1]) for key in starts]
-            found.append((self._cool(objective, _best(soft), 100).value, kernel))
-        return min(found, key=lambda pair: pair[0])[1]
+            screened.append((self._cool(objective, _best(soft), 100).value, kernel))
+        screened.sort(key=lambda pair: pair[0])
+        close = [kernel for value, kernel in screened[:2] if value < screened[0][0] + _CLOSE]
+        found = [self.run(kernel) for kernel in close]
+        return min(found, key=lambda one: one.best.value)
 
     def _search_all(self, kernel: StationaryKernel) -> Found:
         """All starts softly, the best of every valley to the end, then reheats of the best."""
@@ -166,6 +173,8 @@ class Search:
         """The best few through one and three extra dimensions, lightly and far into them."""
         found = []
         for extra in _EXTRA:
+            if self.n_components + extra >= len(self.cov):
+                break
             wide = self._objective(objective.kernel, extra=extra)
             for at in sorted(done, key=_value)[:_DETOURS]:
                 found += [detour(objective, wide, at, spread) for spread in _SPREADS]
