@@ -8,7 +8,7 @@ from reference_gplvm import central_difference, naive_covariance
 from scipy.spatial.distance import cdist
 
 from ikd_graph import gplvm, kernels, refine
-from ikd_graph.refine import composite, objective, search
+from ikd_graph.refine import composite, objective, relax, search
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 
@@ -124,6 +124,19 @@ def test_blocks_of_points_find_the_latent_too(kernel, monkeypatch):
     latent, cov = sample(9, kernel, n=60, m=1, n_observed=500)
     fit = refine.likelihood(cov, 500, 1, kernel)
     assert rigid_gap(latent, fit.latent) < 0.25
+
+
+@pytest.mark.parametrize("extra", [1, 3])
+def test_a_detour_through_more_dimensions_ends_in_the_wanted_ones(extra):
+    latent, cov = sample(19, KERNELS[2], n=30, m=1, noise=0.5)
+    narrow, wide = (objective.Objective(cov, KERNELS[2], 1 + more) for more in (0, extra))
+    # Points thrown at random on a line cannot pass one another; beside it they can.
+    thrown = np.random.default_rng(3).uniform(-2.0, 2.0, latent.shape)
+    stuck = narrow.polish(narrow.place(thrown, "thrown", 0.1), 300)
+    found = relax.detour(narrow, wide, stuck, 0.5)
+    assert found.vector.size == stuck.vector.size
+    assert found.value == pytest.approx(narrow(found.vector)[0], rel=1e-12)
+    assert found.value < stuck.value - 0.1
 
 
 @pytest.mark.parametrize("cut", range(3))
