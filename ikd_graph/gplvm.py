@@ -322,7 +322,24 @@ def posterior_mean(
 
 
 def shape_name(kernel: StationaryKernel) -> str | None:
-    """Name of the kernel's shape parameter (``alpha``, ``gamma``, ``nu``), None if it has none."""
+    """Name of the kernel's shape parameter.
+
+    Parameters
+    ----------
+    kernel : StationaryKernel
+        The kernel.
+
+    Returns
+    -------
+    str or None
+        ``alpha``, ``gamma`` or ``nu``; None if the kernel has no parameter but its length-scale.
+
+    Examples
+    --------
+    >>> from ikd_graph import gplvm, kernels
+    >>> gplvm.shape_name(kernels.Matern())
+    'nu'
+    """
     names = [field.name for field in fields(kernel) if field.name != "length_scale"]
     return names[0] if names else None
 
