@@ -292,3 +292,24 @@ def check_graph_connected(sizes: NDArray[np.integer]) -> None:
         "n_neighbors connects it, disconnected='join' bridges it, 'separate' lays the components "
         "side by side"
     )
+
+
+def check_memory(what: str, needed: float, free: int | None, cure: str) -> None:
+    """Raise if something takes more bytes than there are.
+
+    Parameters
+    ----------
+    what : str
+        What takes them.
+    needed : float
+        Bytes it takes.
+    free : int or None
+        Bytes there are, None if not known.
+    cure : str
+        What takes fewer.
+    """
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{what} must fit into memory, got {int(needed)} bytes ({needed * 1e-9:.1f} GB) with "
+            f"{free} available ({free * 1e-9:.1f} GB){_cure(cure)}"
+        )

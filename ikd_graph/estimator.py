@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from . import choices, covariance, gplvm, kernels, newpoints, pipeline, strategies
+from . import choices, covariance, gplvm, kernels, landmarks, newpoints, pipeline, strategies
 from ._records import Blocks
 from ._stages import Stages
-from ._threads import limit_threads
+from ._threads import limit_threads, map_blocks
 from ._validation import (
     check_choice,
     check_components,
@@ -90,13 +92,18 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         distances of the graph's edges, each weighted by its precision; None keeps the closed form.
         "auto" is "likelihood" where the data look like draws of a Gaussian process and there are
         at most 300 points (seconds), "stress" where they do and there are more, else None.
+    n_landmarks : "auto", int, float or None
+        Number or fraction of points that the others are placed by. Distances are measured from
+        these landmarks only, so that memory grows with points times landmarks. None solves all
+        points; "auto" does so up to 10 000 points and takes 300 landmarks beyond (50 for each
+        coordinate if that is more). The "blockwise" strategy needs none.
     time_budget : float or None
         Seconds after which the likelihood polish returns the best so far. The result then depends
         on the machine.
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
-        Seed of the approximate neighbour search, the only random part.
+        Seed of the approximate neighbour search and of the landmarks, the only random parts.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -147,6 +154,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     standard_errors_ : (n_samples, n_components) ndarray of float64 or None
         Standard errors of the latent from the curvature of the likelihood, after rigid alignment
         (likelihood polish, where affordable).
+    n_landmarks_ : int or None
+        Number of landmarks, None where all points were solved.
+    landmarks_ : (n_landmarks_,) ndarray of int64 or None
+        Rows that are landmarks.
     n_iter_ : int
         Steps of the polish.
     choices_ : dict of str to str
@@ -185,6 +196,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         max_cliques: int | None = None,
         disconnected: str = "join",
         refine: str | None = "auto",
+        n_landmarks: float | str | None = "auto",
         time_budget: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -203,6 +215,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.max_cliques = max_cliques
         self.disconnected = disconnected
         self.refine = refine
+        self.n_landmarks = n_landmarks
         self.time_budget = time_budget
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -371,7 +384,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
         tags.input_tags.sparse = self.affinity == "precomputed"
-        tags.transformer_tags.preserves_dtype = ["float64"]
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     @property
@@ -406,20 +419,21 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_choice("refine", self.refine, ("auto", *choices.REFINES))
             if self.refine == "likelihood":
                 check_has_rows(self.affinity, "refine='likelihood'")
+        landmarks.check_number(self.n_landmarks, self.n_components)
         if self.time_budget is not None:
             check_positive("time_budget", self.time_budget)
         check_integer("verbose", self.verbose, 0)
         check_random_state(self.random_state)
 
     def _check_input(self, X: Any) -> Any:
-        """X as an array of float64 (or a sparse precomputed matrix) that can be worked with."""
+        """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
         precomputed = self.affinity == "precomputed"
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
         X = validate_data(
             self,
             X,
-            dtype=np.float64,
+            dtype=np.float64 if precomputed else [np.float64, np.float32],
             accept_sparse=["csr", "csc", "coo"] if precomputed else False,
         )
         check_enough_rows(X.shape[0])
@@ -449,6 +463,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             n_samples=source.n_samples,
             evidence=evidence,
         )
+        chosen, n_landmarks = self._for_many(chosen, source.n_samples)
         plan = strategies.Plan(
             strategy=chosen.strategy,
             kernel=kernels.get("squared_exponential" if self.kernel == "auto" else self.kernel),
@@ -457,7 +472,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             reference=chosen.reference,
             merge=self.merge,
             max_cliques=self.max_cliques,
+            n_landmarks=n_landmarks,
+            random_state=self.random_state,
         )
+        pipeline.require_memory(source.n_samples, plan)
         if plan.strategy == "eigen":
             fit = pipeline.fit_eigen(source, plan, stages)
         else:
@@ -471,6 +489,24 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
             fit = pipeline.fit_graph(source, g, plan, self.disconnected, stages)
         self._store(X, source, chosen, self._polish(fit, X, source, chosen, stages))
+
+    def _for_many(
+        self, chosen: choices.Choice, n_samples: int
+    ) -> tuple[choices.Choice, int | None]:
+        """Number of landmarks, and a graph that grows with the points and not with their pairs."""
+        reasons, count = dict(chosen.reasons), None
+        if chosen.strategy != "blockwise":
+            count, why = landmarks.number(self.n_landmarks, n_samples, self.n_components)
+            if why:
+                reasons["n_landmarks"] = why
+        chosen = replace(chosen, reasons=reasons)
+        many = n_samples > landmarks.AUTO_POINTS
+        if many and "threshold" in reasons and chosen.threshold is not None:
+            k = choices.CLIQUE_NEIGHBORS
+            reasons["threshold"] = f"none: too many of {n_samples} points would lie above one"
+            reasons["n_neighbors"] = f"{k}: the graph grows with the points, not with their pairs"
+            chosen = replace(chosen, threshold=None, n_neighbors=k)
+        return chosen, count
 
     def _polish(
         self,
@@ -508,7 +544,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Keep what was learnt."""
         solution, plan, g = fit.solution, fit.plan, fit.graph
         embedding = solution.embedding
-        self.embedding_ = embedding.coordinates
+        # Placement works in double precision whatever the type of X.
+        self.embedding_ = embedding.coordinates.astype(X.dtype, copy=False)
         self.eigenvalues_ = embedding.eigenvalues
         self.explained_variance_ratio_ = embedding.explained_variance_ratio
         self.negative_mass_ = embedding.negative_mass
@@ -534,13 +571,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._rows: Any = source.rows
         self._used = _evenly(X.shape[0])
         self._placement = newpoints.prepare(
-            self.embedding_,
+            embedding.coordinates,
             solution.sq_dist,
+            solution.landmarks,
             kernel=plan.kernel,
             path="direct" if plan.strategy == "eigen" and fit.n_iter == 0 else plan.path,
             n_neighbors=chosen.n_neighbors or choices.AUTO_NEIGHBORS,
-            keys=newpoints.row_keys(X),
         )
+        kept = solution.landmarks
+        self.landmarks_ = None if kept is None else kept.nodes
+        self.n_landmarks_ = None if kept is None else int(kept.nodes.size)
+        self._known = newpoints.KnownRows(_entries(X) if self.affinity == "precomputed" else X)
 
     def _store_noise(self, noise: pipeline.Noise | None) -> None:
         """Keep the generative model, or that there is none yet."""
@@ -571,31 +612,54 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X = validate_data(
             self,
             X,
-            dtype=np.float64,
+            dtype=np.float64 if precomputed else self._X.dtype,
             reset=False,
             accept_sparse=["csr"] if precomputed else False,
         )
-        placement = self._placement
         latent = np.empty((X.shape[0], self.embedding_.shape[1]))
         residual = np.empty(X.shape[0])
-        chunk = max(1, 2**22 // placement.latent.shape[0])
-        with limit_threads(self.n_jobs):
-            for start in range(0, X.shape[0], chunk):
-                part = slice(start, start + chunk)
-                latent[part], residual[part] = newpoints.place(placement, self._compare(X[part]))
-        for row, key in enumerate(newpoints.row_keys(X)):
-            if key in placement.known:
-                latent[row] = self.embedding_[placement.known[key]]
+        chunk = newpoints.chunk_rows(self.embedding_.shape[0])
+        bar = _bar(X.shape[0], self.verbose, "placing rows")
+
+        def place(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            latent[part], residual[part] = newpoints.place(self._placement, *self._compare(X[part]))
+            if bar is not None:
+                bar.update(stop - start)
+
+        try:
+            with limit_threads(self.n_jobs):
+                map_blocks(place, X.shape[0], chunk)
+        finally:
+            if bar is not None:
+                bar.close()
+        latent = latent.astype(self.embedding_.dtype, copy=False)
+        equal = self._known.find(_entries(X) if precomputed else X)
+        latent[equal >= 0] = self.embedding_[equal[equal >= 0]]
         return latent, residual
 
-    def _compare(self, X: Any) -> Floats:
-        """Covariances of new rows with the training rows, on the scale of variance 1."""
+    def _compare(self, X: Any) -> tuple[Any, Any, Any]:
+        """Covariances of new rows with the training rows on the scale of variance 1, and both."""
         if self.affinity != "precomputed":
             scale = np.sqrt(self.variance_ * (X.shape[1] - 1))
             rows = covariance.unit_rows(X, self.affinity, scale=scale, allow_flat=self._counts)
-            return rows @ self._rows.T
+            return rows.astype(self._rows.dtype, copy=False) @ self._rows.T, rows, self._rows
         dense = X.toarray() if sp.issparse(X) else X
-        return np.asarray(dense / self.variance_)
+        return np.asarray(dense / self.variance_), None, None
+
+
+def _entries(X: Any) -> Any:
+    """A covariance as a sparse matrix: dense or sparse, equal rows have equal entries."""
+    return sp.csr_array(X)
+
+
+def _bar(total: int, verbose: int, text: str) -> Any:
+    """A progress bar on a terminal, or None."""
+    if not verbose or not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    return tqdm(total=total, desc=text, leave=False)
 
 
 def _evenly(n_rows: int) -> NDArray[np.int64]:

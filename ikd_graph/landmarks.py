@@ -1,32 +1,327 @@
-"""Geodesic solutions from a few landmarks: memory in proportion to points times landmarks.
+"""Solutions from a few landmarks: memory in proportion to points times landmarks.
 
-Paths are searched from the landmarks only, the landmarks are solved among themselves, and every
-other point is placed by Gower's interpolation of its squared distances to them (landmark scaling).
+Distances are measured from the landmarks only, the landmarks are solved among themselves, and every
+other point is placed by Gower's interpolation of its squared distances to them. A landmark counts
+as many points as are nearest to it, so that the solution leans to that of all points: with every
+point a landmark it is that one.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from . import eigen, geodesics
 from ._records import CsrGraph, Embedding
+from ._threads import map_blocks
+from ._validation import check_fraction, check_integer
+from .kernels import StationaryKernel
 
 Floats = NDArray[np.float64]
+Lengths = NDArray[np.floating]
+
+AUTO_POINTS = 10_000
+"""Most points for which "auto" solves all of them: their distances fill 800 MB, and twice that."""
+
+AUTO_LANDMARKS, AUTO_PER_COMPONENT = 300, 50
+"""Landmarks of "auto": so many, and so many for each coordinate."""
+
+SMALLEST_PRODUCT = 1e-100
+"""A product of correlations below it would underflow in the inverse of heavy-tailed kernels."""
+
+BATCH = 20
+"""Landmarks that are drawn together, before distances are looked at again."""
+
+_SINGLE_FROM = 2**30  # bytes of lengths from which they are kept in single precision
+_COLUMNS = 4096
 
 
-def gower_map(
-    latent: Floats, sq_dist: Floats, landmarks: NDArray[np.int64]
-) -> tuple[Floats, Floats]:
+class Landmarks(NamedTuple):
+    """Landmarks with what places any point by its distances to them."""
+
+    nodes: NDArray[np.int64]  # (l,) points that are landmarks
+    lengths: Lengths  # (l, n) from each landmark to every point
+    gower: Floats  # (m, l) a point with squared distances d is put at origin - gower @ d
+    origin: Floats  # (m,)
+
+
+class Drawn(NamedTuple):
+    """Landmarks and their distances, before they are solved."""
+
+    nodes: NDArray[np.int64]  # (l,)
+    lengths: Lengths  # (l, n)
+    counts: NDArray[np.int64]  # (l,) points that are nearest to each, itself included
+
+
+def number(
+    n_landmarks: float | str | None, n_samples: int, n_components: int
+) -> tuple[int | None, str]:
+    """Number of landmarks that a setting stands for.
+
+    Parameters
+    ----------
+    n_landmarks : "auto", int, float or None
+        "auto", a number of points, a fraction of them, or None for no landmarks.
+    n_samples : int
+        Number of points.
+    n_components : int
+        Number of coordinates; there are at least twice as many landmarks, and one more.
+
+    Returns
+    -------
+    count : int or None
+        Number of landmarks; None where all points are solved.
+    reason : str
+        Why, in words; empty unless "auto" chose.
+
+    Examples
+    --------
+    >>> from ikd_graph import landmarks
+    >>> landmarks.number(0.1, 1000, 2)[0]
+    100
+    >>> landmarks.number("auto", 70_000, 2)[1]
+    '300: distances between all of 70000 points would fill 39.2 GB'
+    """
+    if n_landmarks is None:
+        return None, ""
+    least, reason = 2 * n_components + 1, ""
+    if n_landmarks == "auto":
+        if n_samples <= AUTO_POINTS:
+            return None, f"none: distances between {n_samples} points fit into memory"
+        count = max(AUTO_LANDMARKS, AUTO_PER_COMPONENT * n_components)
+        size = f"{8e-9 * n_samples**2:.1f} GB"
+        reason = f"{count}: distances between all of {n_samples} points would fill {size}"
+    elif isinstance(n_landmarks, Integral):
+        count = int(n_landmarks)
+    else:
+        count = round(float(n_landmarks) * n_samples)
+    count = max(count, least)
+    return (None if count >= n_samples else count), reason
+
+
+def check_number(n_landmarks: Any, n_components: int) -> None:
+    """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
+    if n_landmarks is None or n_landmarks == "auto":
+        return
+    if isinstance(n_landmarks, float):
+        check_fraction("n_landmarks", n_landmarks, "an int is a number of points, 'auto' chooses")
+        return
+    check_integer("n_landmarks", n_landmarks, n_components + 1, cure="'auto' chooses a number")
+
+
+def draw(
+    measure: Callable[[NDArray[np.int64]], Lengths],
+    n_points: int,
+    count: int,
+    rng: np.random.RandomState,
+    first: int | None = None,
+) -> Drawn:
+    """Draw landmarks in batches, far from those before and where there are many points.
+
+    A point is drawn with a probability in proportion to its squared distance to the nearest
+    landmark so far: a region gets landmarks for being far from them and for being populous.
+
+    Parameters
+    ----------
+    measure : callable
+        Maps (b,) points to their (b, n) lengths to all points.
+    n_points : int
+        Number of points.
+    count : int
+        Number of landmarks, at most the number of points.
+    rng : RandomState
+        Source of chance.
+    first : int or None
+        A point that has to be a landmark.
+
+    Returns
+    -------
+    Drawn
+        Landmarks in the order they were drawn.
+    """
+    dtype = np.float64 if 8 * count * n_points < _SINGLE_FROM else np.float32
+    lengths = np.empty((count, n_points), dtype)
+    nodes = np.empty(count, dtype=np.int64)
+    nearest = np.full(n_points, np.inf)
+    owner = np.zeros(n_points, dtype=np.int64)
+    weights = np.ones(n_points)
+    done = 0
+    while done < count:
+        size = min(BATCH, count - done)
+        # The smallest of exponential waiting times: a weighted draw without repetition.
+        waiting = rng.standard_exponential(n_points) / np.maximum(weights, 1e-300)
+        waiting[nodes[:done]] = np.inf
+        if done == 0 and first is not None:
+            waiting[first] = 0.0
+        batch = np.argpartition(waiting, size - 1)[:size]
+        batch = batch[np.argsort(waiting[batch])]
+        part = slice(done, done + size)
+        nodes[part], lengths[part] = batch, measure(batch)
+        for row in range(done, done + size):
+            nearer = lengths[row] < nearest
+            owner[nearer] = row
+            np.minimum(nearest, lengths[row], out=nearest)
+        done += size
+        np.square(nearest, out=weights)
+        weights[nodes[:done]] = 0.0
+    # A duplicate of an earlier landmark owns itself at least.
+    owner[nodes] = np.arange(count)
+    return Drawn(nodes, lengths, np.bincount(owner, minlength=count))
+
+
+def solve(
+    drawn: Drawn,
+    to_squares: Callable[[Lengths], Floats],
+    n_components: int,
+    reference: str | int = "center",
+) -> tuple[Embedding, Landmarks]:
+    """Latent of all points from their distances to the landmarks.
+
+    Parameters
+    ----------
+    drawn : Drawn
+        Landmarks and their lengths to all points.
+    to_squares : callable
+        Maps lengths, of any shape, to squared distances.
+    n_components : int
+        Number of coordinates, less than the number of landmarks.
+    reference : {"min_max", "min_mean", "center"} or int
+        Reference point, see `eigen.reference_index`; a name chooses among the landmarks, an
+        index is that of a landmark among all points.
+
+    Returns
+    -------
+    embedding : Embedding
+        Coordinates of all points; the spectrum is that of the landmarks, weighted by the points
+        they stand for.
+    landmarks : Landmarks
+        What places further points.
+    """
+    nodes = drawn.nodes
+    among = to_squares(drawn.lengths[:, nodes])
+    among = 0.5 * (among + among.T)
+    if isinstance(reference, Integral):
+        reference = int(np.flatnonzero(nodes == int(reference) % drawn.lengths.shape[1])[0])
+    at = eigen.reference_index(among, reference)
+    share = drawn.counts / drawn.counts.sum()
+    # What the distances of a point to the reference are made of: the mean, or one of them.
+    seen = share if at == eigen.CENTRE else (np.arange(nodes.size) == at).astype(np.float64)
+    offset = among @ seen
+    constant = 0.5 * float(seen @ offset)
+    gram = 0.5 * (offset[:, None] + offset - among) - constant
+    root = np.sqrt(drawn.counts.astype(np.float64))
+    values, vectors = eigh(root[:, None] * gram * root, check_finite=False)
+    total, negative = float(np.sum(values**2)), float(np.sum(np.minimum(values, 0.0) ** 2))
+    values = values[: -n_components - 1 : -1].copy()
+    vectors = eigen.pin_signs(vectors[:, : -n_components - 1 : -1])
+    real = values > 1e-12 * max(float(values[0]), 0.0)
+    if not real.all() and float(among.max()) > 0.0:
+        _warn_flat(n_components, int(real.sum()))
+    scale = np.sqrt(np.where(real, values, 0.0))
+    # Rows of points per unit of Gram row: the eigenvector equation, solved for a new row.
+    pull = np.zeros((n_components, nodes.size))
+    pull[real] = (root[:, None] * vectors[:, real] / scale[real]).T
+    gower = 0.5 * (pull - pull.sum(axis=1, keepdims=True) * seen)
+    origin = pull @ (0.5 * offset - constant)
+    points = np.empty((drawn.lengths.shape[1], n_components))
+
+    def place(start: int, stop: int) -> None:
+        points[start:stop] = origin - to_squares(drawn.lengths[:, start:stop]).T @ gower.T
+
+    map_blocks(place, points.shape[0], _COLUMNS)
+    points[nodes] = vectors * scale / root[:, None]
+    ratio = values**2 / total if total > 0.0 else np.zeros_like(values)
+    mass = negative / total if total > 0.0 else 0.0
+    centre = eigen.CENTRE if at == eigen.CENTRE else int(nodes[at])
+    embedding = Embedding(points, values, ratio, mass, centre)
+    return embedding, Landmarks(nodes, drawn.lengths, gower, origin)
+
+
+def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
+    """Lengths of edges whose shortest paths are the best ones.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Graph of covariances.
+    kernel : StationaryKernel
+        The kernel.
+    path : {"covariance", "distance"}
+        What a path optimises.
+
+    Returns
+    -------
+    CsrGraph
+        The same graph with lengths as weights.
+    """
+    if path == "covariance":
+        return geodesics.covariance_lengths(g)
+    return geodesics.distance_lengths(g, kernel)
+
+
+def squares_of_lengths(
+    kernel: StationaryKernel, path: str, lengths: NDArray[np.floating]
+) -> Floats:
+    """Squared distances that the lengths of best paths stand for, see `path_lengths`.
+
+    Parameters
+    ----------
+    kernel : StationaryKernel
+        The kernel.
+    path : {"covariance", "distance"}
+        What a path optimises.
+    lengths : ndarray of float
+        Lengths, any shape.
+
+    Returns
+    -------
+    ndarray of float64
+        Squared distances, the same shape.
+    """
+    values = np.asarray(lengths, dtype=np.float64)
+    if path == "covariance":
+        return kernel.sq_distance(np.clip(np.exp(-values), SMALLEST_PRODUCT, 1.0))
+    return np.square(values)
+
+
+def lengths_of_squares(kernel: StationaryKernel, path: str, sq_dist: Floats) -> Floats:
+    """Lengths that squared distances stand for: the inverse of `squares_of_lengths`.
+
+    Parameters
+    ----------
+    kernel : StationaryKernel
+        The kernel.
+    path : {"covariance", "distance"}
+        What a path optimises.
+    sq_dist : ndarray of float64
+        Squared distances, any shape.
+
+    Returns
+    -------
+    ndarray of float64
+        Lengths, the same shape.
+    """
+    if path == "covariance":
+        return -np.log(np.maximum(kernel.covariance(sq_dist), SMALLEST_PRODUCT))
+    return np.sqrt(sq_dist)
+
+
+def gower_map(latent: Floats, sq_dist: Floats, nodes: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Linear map from squared landmark distances to a latent point: b - G d^2.
 
     Parameters
     ----------
     latent : (n, m) ndarray of float64
         Training latent.
-    sq_dist : (n, l) ndarray of float64
-        Squared distances of training rows to the landmarks.
-    landmarks : (l,) ndarray of int64
+    sq_dist : (l, n) ndarray of float64
+        Squared distances from the landmarks to the training rows.
+    nodes : (l,) ndarray of int64
         Rows that are landmarks.
 
     Returns
@@ -36,12 +331,12 @@ def gower_map(
     origin : (m,) ndarray of float64
         What the map adds, so that the training rows are right on average.
     """
-    centred = latent[landmarks] - latent[landmarks].mean(axis=0)
+    centred = latent[nodes] - latent[nodes].mean(axis=0)
     gower = 0.5 * np.linalg.pinv(centred, rcond=1e-10)
-    return gower, latent.mean(axis=0) + gower @ sq_dist.mean(axis=0)
+    return gower, latent.mean(axis=0) + gower @ sq_dist.mean(axis=1)
 
 
-def farthest_nodes(lengths: CsrGraph, count: int) -> tuple[NDArray[np.int64], Floats]:
+def farthest_nodes(lengths: CsrGraph, count: int) -> Drawn:
     """Nodes of a connected graph, each the farthest from those before it.
 
     Parameters
@@ -53,11 +348,9 @@ def farthest_nodes(lengths: CsrGraph, count: int) -> tuple[NDArray[np.int64], Fl
 
     Returns
     -------
-    nodes : (count,) ndarray of int64
+    Drawn
         The nodes, in the order they were found; the first ends the longest path from a node
-        with the shortest edges, so that the order of the nodes does not matter.
-    distances : (count, n) ndarray of float64
-        Path lengths from each to every node.
+        with the shortest edges, so that the order of the nodes does not matter. All count alike.
     """
     mean = np.full(lengths.n_nodes, np.inf)
     degrees = np.diff(lengths.indptr)
@@ -72,39 +365,15 @@ def farthest_nodes(lengths: CsrGraph, count: int) -> tuple[NDArray[np.int64], Fl
         nodes.append(int(np.argmax(nearest)))
         distances[found] = geodesics.shortest_distances(lengths, [nodes[-1]])[0]
         np.minimum(nearest, distances[found], out=nearest)
-    return np.array(nodes, dtype=np.int64), distances
+    alike = np.ones(count, dtype=np.int64)
+    return Drawn(np.array(nodes, dtype=np.int64), distances, alike)
 
 
-def solve(
-    sq_dist: Floats,
-    landmarks: NDArray[np.int64],
-    n_components: int,
-    reference: str | int = "center",
-) -> Embedding:
-    """Latent of all points from their squared distances to the landmarks.
-
-    Parameters
-    ----------
-    sq_dist : (l, n) ndarray of float64
-        Squared distances from each landmark to every point.
-    landmarks : (l,) ndarray of int64
-        Points that are landmarks.
-    n_components : int
-        Number of coordinates, less than the number of landmarks.
-    reference : {"min_max", "min_mean", "center"} or int
-        Reference point among the landmarks, see `eigen.reference_index`.
-
-    Returns
-    -------
-    Embedding
-        Coordinates of all points and the spectrum of the landmarks.
-    """
-    among = sq_dist[:, landmarks]
-    among = 0.5 * (among + among.T)
-    solved = eigen.coordinates(among, n_components, reference)
-    anchors = solved.coordinates
-    gower = 0.5 * np.linalg.pinv(anchors - anchors.mean(axis=0), rcond=1e-10)
-    origin = anchors.mean(axis=0) + gower @ among.mean(axis=1)
-    points = origin - (gower @ sq_dist).T
-    points[landmarks] = anchors
-    return solved._replace(coordinates=points)
+def _warn_flat(n_components: int, n_real: int) -> None:
+    """Say that the landmarks span fewer dimensions than were asked for."""
+    warnings.warn(
+        f"{n_components - n_real} of the {n_components} leading eigenvalues are not positive: the "
+        f"distances between landmarks span {n_real} dimension(s); the coordinates beyond are zero",
+        UserWarning,
+        stacklevel=3,
+    )

@@ -16,14 +16,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from . import landmarks
 from .covariance import FLOOR
 from .kernels import StationaryKernel
-from .landmarks import gower_map
 
 Floats = NDArray[np.float64]
 
 MAX_LANDMARKS = 1000
-_CHUNK_BYTES = 64 * 2**20
+"""Landmarks that new rows are placed by where all points were solved."""
+
+CHUNK_BYTES = 32 * 2**20
+"""Size of the covariances of new rows with training rows that are held at a time, per thread."""
+
+# So many more candidates are compared in double precision than there are neighbours to be found.
+_SPARE = 8
 
 
 @dataclass(frozen=True)
@@ -34,21 +40,20 @@ class Placement:
     path: str  # "direct" (eigen), "distance" or "covariance"
     n_neighbors: int
     latent: Floats  # (n, m)
-    landmarks: NDArray[np.int64]  # (l,) training rows that are landmarks
-    sq_dist: Floats  # (n, l) squared distance of every training row to the landmarks
+    nodes: NDArray[np.int64]  # (l,) training rows that are landmarks
+    lengths: NDArray[np.floating] | None  # (l, n) from landmarks; None: those of the latent itself
     gower: Floats  # (m, l) half the pseudo-inverse of the centred landmark latent
     origin: Floats  # (m,)
-    known: dict[bytes, int]  # digest of a training row -> its index
 
 
 def prepare(
     latent: Floats,
     sq_dist: Floats | None,
+    solved: landmarks.Landmarks | None = None,
     *,
     kernel: StationaryKernel,
     path: str,
     n_neighbors: int,
-    keys: list[bytes],
 ) -> Placement:
     """Keep what placing new rows needs.
 
@@ -59,37 +64,39 @@ def prepare(
     sq_dist : (n, n) ndarray of float64 or None
         Squared distances the latent came from; None takes those of the latent itself (merged
         cliques, components laid side by side).
+    solved : Landmarks or None
+        Landmarks the latent came from.
     kernel : StationaryKernel
         The kernel.
     path : {"direct", "distance", "covariance"}
         How a new row reaches the landmarks.
     n_neighbors : int
         Training rows a new row may walk through.
-    keys : list of bytes
-        Digest of every training row.
 
     Returns
     -------
     Placement
         Plain arrays.
     """
+    if solved is not None:
+        lengths = None if path == "direct" else solved.lengths
+        return Placement(
+            kernel, path, n_neighbors, latent, solved.nodes, lengths, solved.gower, solved.origin
+        )
     n = latent.shape[0]
     count = min(n, MAX_LANDMARKS)
     if sq_dist is None:
-        landmarks = np.linspace(0, n - 1, count).astype(np.int64)
-        order = np.lexsort(latent.T[::-1])
-        landmarks = np.sort(order[landmarks])
-        to_landmarks = cdist(latent, latent[landmarks], "sqeuclidean")
+        spread = np.linspace(0, n - 1, count).astype(np.int64)
+        nodes = np.sort(np.lexsort(latent.T[::-1])[spread])
+        to_landmarks = cdist(latent[nodes], latent, "sqeuclidean")
+        kept = None
     else:
-        landmarks = farthest_points(sq_dist, count)
-        to_landmarks = np.ascontiguousarray(sq_dist[:, landmarks])
-    gower, origin = gower_map(latent, to_landmarks, landmarks)
-    known: dict[bytes, int] = {}
-    for index, key in enumerate(keys):
-        known.setdefault(key, index)
-    return Placement(
-        kernel, path, n_neighbors, latent, landmarks, to_landmarks, gower, origin, known
-    )
+        nodes = farthest_points(sq_dist, count)
+        to_landmarks = sq_dist[nodes]
+        direct = path == "direct"
+        kept = None if direct else landmarks.lengths_of_squares(kernel, path, to_landmarks)
+    gower, origin = landmarks.gower_map(latent, to_landmarks, nodes)
+    return Placement(kernel, path, n_neighbors, latent, nodes, kept, gower, origin)
 
 
 def farthest_points(sq_dist: Floats, count: int) -> NDArray[np.int64]:
@@ -123,33 +130,110 @@ def row_keys(X: Any) -> list[bytes]:
 
     Parameters
     ----------
-    X : (n, p) ndarray of float64 or scipy sparse
-        Rows.
+    X : (n, p) ndarray of float or scipy sparse
+        Rows. Rows of a sparse and of a dense matrix are not compared with one another.
 
     Returns
     -------
     list of bytes
         One digest a row.
     """
+    if sp.issparse(X):
+        table = sp.csr_array(X)
+        table.eliminate_zeros()
+        table.sort_indices()
+        ends = zip(table.indptr[:-1], table.indptr[1:], strict=True)
+        columns, values = table.indices.astype(np.int64), table.data.astype(np.float64)
+        return [
+            _digest(columns[one:end].tobytes() + values[one:end].tobytes()) for one, end in ends
+        ]
     keys = []
     for start in range(0, X.shape[0], 1024):
-        part = X[start : start + 1024]
-        dense = part.toarray() if sp.issparse(part) else np.asarray(part)
         # + 0.0 makes -0.0 the zero it equals.
-        block = np.ascontiguousarray(dense, dtype=np.float64) + 0.0
-        keys += [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in block]
+        block = np.ascontiguousarray(X[start : start + 1024]) + 0.0
+        keys += [_digest(row) for row in block]
     return keys
 
 
-def place(placement: Placement, corr: Floats) -> tuple[Floats, Floats]:
+def _digest(data: Any) -> bytes:
+    """Sixteen bytes that stand for many."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+class KnownRows:
+    """Which training row a row equals, if any.
+
+    Parameters
+    ----------
+    rows : (n, p) ndarray of float or scipy sparse
+        Training rows. A dense array is looked at when rows are first looked for, and kept; a
+        sparse matrix is looked at now, and not kept.
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = None if sp.issparse(rows) else rows
+        self._first = _first_of(row_keys(rows)) if sp.issparse(rows) else None
+
+    def find(self, rows: Any) -> NDArray[np.int64]:
+        """First training row that each row equals.
+
+        Parameters
+        ----------
+        rows : (n_new, p) ndarray of float or scipy sparse
+            Rows of the same type as the training rows.
+
+        Returns
+        -------
+        (n_new,) ndarray of int64
+            Index of the training row, -1 where there is none.
+        """
+        if self._first is None:
+            self._first = _first_of(row_keys(self._rows))
+        found = [self._first.get(key, -1) for key in row_keys(rows)]
+        return np.array(found, dtype=np.int64)
+
+
+def _first_of(keys: list[bytes]) -> dict[bytes, int]:
+    """Index of the first row with each key."""
+    known: dict[bytes, int] = {}
+    for index, key in enumerate(keys):
+        known.setdefault(key, index)
+    return known
+
+
+def chunk_rows(n_training: int) -> int:
+    """Number of new rows to be compared at a time.
+
+    Parameters
+    ----------
+    n_training : int
+        Number of training rows.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    return int(max(1, min(1024, CHUNK_BYTES // (8 * max(n_training, MAX_LANDMARKS)))))
+
+
+def place(
+    placement: Placement,
+    corr: NDArray[np.floating],
+    new_rows: NDArray[np.floating] | None = None,
+    rows: NDArray[np.floating] | None = None,
+) -> tuple[Floats, Floats]:
     """Latent of new rows from their covariances with the training rows.
 
     Parameters
     ----------
     placement : Placement
         What was kept of the fit.
-    corr : (n_new, n) ndarray of float64
-        Covariances on the scale where the variance is 1.
+    corr : (n_new, n) ndarray of float
+        Covariances on the scale where the variance is 1; with rows they only say which are large.
+    new_rows, rows : (n_new, p) and (n, p) ndarray of float, or None
+        Scaled rows whose products the covariances are. The products that count are formed anew
+        in double precision: those of a matrix product depend on how many rows it is made of.
 
     Returns
     -------
@@ -160,34 +244,58 @@ def place(placement: Placement, corr: Floats) -> tuple[Floats, Floats]:
         and the root mean square difference between the distances to the landmarks as measured and
         as placed, in quadrature.
     """
-    n_new = corr.shape[0]
-    latent = np.empty((n_new, placement.latent.shape[1]))
-    residual = np.empty(n_new)
-    n_landmarks = placement.landmarks.size
-    rows = max(1, _CHUNK_BYTES // (8 * n_landmarks * max(placement.n_neighbors, 1)))
-    anchors = placement.latent[placement.landmarks]
-    for start in range(0, n_new, rows):
-        part = slice(start, start + rows)
-        sq_dist = _landmark_distances(placement, corr[part])
-        latent[part] = placement.origin - sq_dist @ placement.gower.T
-        found = np.linalg.norm(latent[part][:, None] - anchors, axis=2)
-        misfit = np.mean((found - np.sqrt(sq_dist)) ** 2, axis=1)
-        nearest = placement.kernel.sq_distance(np.clip(corr[part].max(axis=1), FLOOR, 1.0))
-        residual[part] = np.sqrt(misfit + nearest)
-    return latent, residual
-
-
-def _landmark_distances(placement: Placement, corr: Floats) -> Floats:
-    """Squared distances of new rows to the landmarks, (n_new, l)."""
     kernel = placement.kernel
+    near, known = _nearest(corr, placement.n_neighbors, new_rows, rows)
+    step = np.clip(known, FLOOR, 1.0)
     if placement.path == "direct":
-        return kernel.sq_distance(np.clip(corr[:, placement.landmarks], FLOOR, 1.0))
-    k = min(placement.n_neighbors, corr.shape[1])
-    near = np.argpartition(-corr, k - 1, axis=1)[:, :k]
-    step = np.clip(np.take_along_axis(corr, near, axis=1), FLOOR, 1.0)
-    if placement.path == "distance":
-        first = np.sqrt(kernel.sq_distance(step))
-        onward = np.sqrt(placement.sq_dist[near])
-        return np.asarray((first[:, :, None] + onward).min(axis=1) ** 2)
-    product = step[:, :, None] * kernel.covariance(placement.sq_dist[near])
-    return kernel.sq_distance(np.clip(product.max(axis=1), 1e-100, 1.0))
+        seen = corr[:, placement.nodes]
+        if new_rows is not None and rows is not None:
+            anchors = rows[placement.nodes].astype(np.float64)
+            # Row by row: a vector times a matrix has the same bits whatever came with it.
+            seen = np.array([anchors @ row for row in new_rows.astype(np.float64)])
+        sq_dist = kernel.sq_distance(np.clip(seen, FLOOR, 1.0))
+    else:
+        sq_dist = _walk(placement, near, step)
+    latent = np.array([placement.origin - placement.gower @ row for row in sq_dist])
+    found = cdist(latent, placement.latent[placement.nodes])
+    misfit = np.mean((found - np.sqrt(sq_dist)) ** 2, axis=1)
+    nearest = kernel.sq_distance(step[:, 0])
+    return latent, np.sqrt(misfit + nearest)
+
+
+def _nearest(
+    corr: NDArray[np.floating],
+    n_neighbors: int,
+    new_rows: NDArray[np.floating] | None,
+    rows: NDArray[np.floating] | None,
+) -> tuple[NDArray[np.intp], Floats]:
+    """Training rows most like each new row and their covariances, best first, (n_new, k) each."""
+    k = min(n_neighbors, corr.shape[1])
+    taken = min(k + _SPARE, corr.shape[1])
+    near = np.argpartition(-corr, taken - 1, axis=1)[:, :taken]
+    near.sort(axis=1)
+    if new_rows is None or rows is None:
+        known = np.take_along_axis(corr, near, axis=1).astype(np.float64)
+    else:
+        known = np.empty(near.shape)
+        for at, row in enumerate(new_rows.astype(np.float64)):
+            known[at] = rows[near[at]].astype(np.float64) @ row
+    order = np.argsort(-known, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(near, order, axis=1), np.take_along_axis(known, order, axis=1)
+
+
+def _walk(placement: Placement, near: NDArray[np.intp], step: Floats) -> Floats:
+    """Squared distances of new rows to the landmarks along the best way, (n_new, l)."""
+    kernel, path = placement.kernel, placement.path
+    first = landmarks.lengths_of_squares(kernel, path, kernel.sq_distance(step))
+    best = np.full((placement.nodes.size, near.shape[0]), np.inf)
+    anchors = placement.latent[placement.nodes]
+    onward: NDArray[np.floating]
+    for rank in range(near.shape[1]):
+        if placement.lengths is None:
+            square = cdist(anchors, placement.latent[near[:, rank]], "sqeuclidean")
+            onward = landmarks.lengths_of_squares(kernel, path, square)
+        else:
+            onward = placement.lengths[:, near[:, rank]]
+        np.minimum(best, onward + first[:, rank], out=best)
+    return np.ascontiguousarray(landmarks.squares_of_lengths(kernel, path, best).T)

@@ -10,12 +10,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from . import covariance, gplvm, graph, kernels, refine, strategies
+from . import _memory, covariance, gplvm, graph, kernels, refine, strategies
 from ._records import CsrGraph
 from ._stages import Stages
-from ._validation import check_bridges_known, check_graph_connected, check_whole_matrix
+from ._threads import map_blocks
+from ._validation import (
+    check_bridges_known,
+    check_graph_connected,
+    check_memory,
+    check_whole_matrix,
+)
 
 Floats = NDArray[np.float64]
+
+# From so many rows on the precision of X is kept: its copy in double would be large.
+_MANY_ROWS = 10_000
 
 MODEL_POINTS = 2000
 """Most points whose full covariance the generative model inverts."""
@@ -27,7 +36,7 @@ class Source(NamedTuple):
     n_samples: int
     n_observed: int | None  # number of observed dimensions, None if not known
     variance: float  # what covariances were divided by
-    rows: Floats | None = None  # (n, p) scaled rows
+    rows: NDArray[np.floating] | None = None  # (n, p) scaled rows
     corr: Floats | None = None  # (n, n)
     sparse: Any = None  # (n, n) csr_array
 
@@ -37,6 +46,12 @@ class Source(NamedTuple):
         if self.rows is not None:
             return covariance.gram(self.rows)
         return np.asarray(self.sparse.toarray() if self.corr is None else self.corr)
+
+    def of(self, points: NDArray[np.int64]) -> Floats:
+        """Covariances of some points with all, (b, n)."""
+        if self.rows is not None:
+            return np.asarray(self.rows[points] @ self.rows.T, dtype=np.float64)
+        return np.asarray(self.sparse[points].toarray() if self.corr is None else self.corr[points])
 
 
 class Noise(NamedTuple):
@@ -83,12 +98,60 @@ def source_of(X: Any, affinity: str, *, counts: bool) -> Source:
             return Source(n_samples, None, variance, sparse=scaled)
         corr, variance = covariance.scale_to_correlation(X)
         return Source(n_samples, None, variance, corr=corr)
-    rows = covariance.unit_rows(X, affinity, allow_flat=counts)
+    rows = _scaled_rows(X, affinity, counts)
     variance = 1.0
     if affinity == "covariance":
         centred = X - X.mean(axis=1, keepdims=True)
         variance = float(np.mean(np.sum(centred**2, axis=1)) / (n_features - 1))
     return Source(n_samples, n_features, variance, rows=rows)
+
+
+def _scaled_rows(X: NDArray[np.floating], affinity: str, counts: bool) -> NDArray[np.floating]:
+    """Unit rows in the precision of X if there are many, else in double."""
+    many = X.shape[0] > _MANY_ROWS
+    if not many or affinity == "covariance":
+        rows = covariance.unit_rows(X, affinity, allow_flat=counts)
+        return rows.astype(X.dtype, copy=False) if many else rows
+    rows = np.empty_like(X, order="C")
+
+    def scale(start: int, stop: int) -> None:
+        rows[start:stop] = covariance.unit_rows(X[start:stop], affinity)
+
+    try:
+        map_blocks(scale, X.shape[0], 512)
+    except ValueError:
+        # Rows without spread are counted over all rows.
+        rows = covariance.unit_rows(X, affinity, allow_flat=counts).astype(X.dtype, copy=False)
+    return rows
+
+
+def require_memory(n_samples: int, plan: strategies.Plan) -> None:
+    """Raise before work is done if the distances of a plan do not fit into memory.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of points.
+    plan : Plan
+        How to solve.
+
+    Raises
+    ------
+    MemoryError
+        With the number of bytes and the parameter that takes fewer.
+    """
+    if plan.strategy == "blockwise":
+        return
+    columns = n_samples if plan.n_landmarks is None else min(plan.n_landmarks, n_samples)
+    # A table of distances and what is made of it on the way.
+    needed = 8.0 * n_samples * columns * (2.5 if plan.n_landmarks is None else 1.2)
+    if plan.n_landmarks is None:
+        what = f"squared distances between {n_samples} points"
+        cure = "n_landmarks=300 takes a few of them, n_landmarks='auto' chooses how many"
+    else:
+        what = f"distances from {columns} landmarks to {n_samples} points"
+        cure = f"a smaller n_landmarks takes fewer; {columns} is too many here"
+    check_memory(what, needed, _memory.available(), cure)
 
 
 def graph_of(
@@ -159,9 +222,13 @@ def fit_eigen(source: Source, plan: strategies.Plan, stages: Stages) -> Fit:
     """
     if source.sparse is not None:
         check_whole_matrix(source.sparse)
-    with stages("covariance"):
-        corr = source.matrix
-    solution = strategies.solve_eigen(corr, plan, stages)
+    n = source.n_samples
+    if plan.n_landmarks is not None and plan.n_landmarks < n:
+        solution = strategies.solve_eigen_landmarks(source.of, n, plan, stages)
+    else:
+        with stages("covariance"):
+            corr = source.matrix
+        solution = strategies.solve_eigen(corr, plan, stages)
     labels = np.zeros(source.n_samples, dtype=np.int64)
     return Fit(solution, plan, None, labels, None, None, 0)
 
@@ -231,7 +298,7 @@ def polish_stress(fit: Fit, g: CsrGraph, n_observed: int | None, stages: Stages)
         latent = fit.solution.embedding.coordinates
         polished = refine.stress(latent, g, fit.plan.kernel, n_observed or 1)
     embedding = fit.solution.embedding._replace(coordinates=polished.latent)
-    solution = replace(fit.solution, embedding=embedding, sq_dist=None)
+    solution = replace(fit.solution, embedding=embedding, sq_dist=None, landmarks=None)
     return fit._replace(solution=solution, n_iter=polished.n_iter)
 
 
@@ -282,7 +349,7 @@ def polish_likelihood(
     embedding = fit.solution.embedding._replace(coordinates=found.latent)
     noise = Noise(found.variance, found.noise, found.log_likelihood)
     return fit._replace(
-        solution=replace(fit.solution, embedding=embedding, sq_dist=None),
+        solution=replace(fit.solution, embedding=embedding, sq_dist=None, landmarks=None),
         plan=plan,
         noise=noise,
         standard_errors=found.standard_errors,
@@ -350,5 +417,6 @@ __all__ = [
     "graph_of",
     "polish_likelihood",
     "polish_stress",
+    "require_memory",
     "source_of",
 ]

@@ -10,14 +10,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from . import alignment, blocks, cliques, eigen, geodesics, graph, landmarks
 from ._records import Blocks, CsrGraph, Embedding, SolvedBlocks
 from ._stages import Stages
-from .covariance import into_domain
+from ._threads import map_blocks
+from .covariance import FLOOR, into_domain
 from .kernels import StationaryKernel
 
 Floats = NDArray[np.float64]
@@ -27,8 +31,6 @@ PATHS = ("covariance", "distance")
 MERGES = ("greedy", "global")
 DISCONNECTED = ("raise", "join", "separate")
 
-# A product of correlations below this would underflow in the inverse of heavy-tailed kernels.
-_SMALLEST_PRODUCT = 1e-100
 # Up to so many points the frame of a blockwise solution is the whole geodesic one.
 _WHOLE_FRAME = 1000
 _FRAME_LANDMARKS = 60
@@ -46,6 +48,8 @@ class Plan:
     merge: str = "global"
     max_cliques: int | None = None
     n_observed: int | None = None
+    n_landmarks: int | None = None  # None solves all points
+    random_state: Any = None  # seed of the landmarks
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class Solution:
     cliques: Blocks | None = None
     residuals: Floats | None = None  # (n,) how far cliques disagree about each point
     merge_order: NDArray[np.int64] | None = None  # (merges, 3) block, block, shared points
+    landmarks: landmarks.Landmarks | None = None
 
 
 def solve_eigen(corr: Floats, plan: Plan, stages: Stages) -> Solution:
@@ -102,11 +107,82 @@ def solve_geodesic(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
     Solution
         The latent.
     """
+    if plan.n_landmarks is not None and plan.n_landmarks < g.n_nodes:
+        return _solve_geodesic_landmarks(g, plan, stages)
     with stages("geodesics"):
         sq_dist = geodesic_sq_distances(g, plan)
     with stages("eigenpairs"):
         embedding = eigen.coordinates(sq_dist, plan.n_components, plan.reference)
     return Solution(embedding, sq_dist)
+
+
+def _solve_geodesic_landmarks(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
+    """As `solve_geodesic` with paths from landmarks only: no (n, n) array."""
+    with stages("landmarks"):
+        lengths = landmarks.path_lengths(g, plan.kernel, plan.path)
+        drawn = _draw(partial(geodesics.shortest_distances, lengths), g.n_nodes, plan)
+        # Edges keep their own lengths, as in the solution of all points.
+        for row, node in enumerate(drawn.nodes):
+            edge = slice(lengths.indptr[node], lengths.indptr[node + 1])
+            drawn.lengths[row, lengths.indices[edge]] = lengths.weights[edge]
+    with stages("eigenpairs"):
+        to_squares = partial(landmarks.squares_of_lengths, plan.kernel, plan.path)
+        embedding, kept = landmarks.solve(drawn, to_squares, plan.n_components, plan.reference)
+    return Solution(embedding, landmarks=kept)
+
+
+def solve_eigen_landmarks(
+    correlations: Callable[[NDArray[np.int64]], Floats], n_points: int, plan: Plan, stages: Stages
+) -> Solution:
+    """Invert the covariances with landmarks only, as `solve_eigen` does all of them.
+
+    Parameters
+    ----------
+    correlations : callable
+        Maps (b,) points to their (b, n) covariances, on the scale where the variance is 1.
+    n_points : int
+        Number of points.
+    plan : Plan
+        Kernel, number of components, reference point and number of landmarks.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Solution
+        The latent.
+    """
+    below = 0
+
+    def measure(nodes: NDArray[np.int64]) -> Floats:
+        nonlocal below
+        corr = correlations(nodes)
+        below += int(np.count_nonzero(corr <= 0.0))
+        return np.sqrt(plan.kernel.sq_distance(np.clip(corr, FLOOR, 1.0)))
+
+    with stages("landmarks"):
+        drawn = _draw(measure, n_points, plan)
+        drawn.lengths[np.arange(drawn.nodes.size), drawn.nodes] = 0.0
+    if below:
+        warnings.warn(
+            f"{below} of {drawn.lengths.size} pairs with a landmark have a covariance <= 0; they "
+            f"were set to {FLOOR:g}. Such pairs carry no distance: strategy='geodesic' does "
+            "without them",
+            UserWarning,
+            stacklevel=5,
+        )
+    with stages("eigenpairs"):
+        embedding, kept = landmarks.solve(drawn, np.square, plan.n_components, plan.reference)
+    return Solution(embedding, landmarks=kept)
+
+
+def _draw(
+    measure: Callable[[NDArray[np.int64]], NDArray[np.floating]], n_points: int, plan: Plan
+) -> landmarks.Drawn:
+    """Landmarks as a plan wants them, the reference point among them."""
+    count = plan.n_landmarks or n_points
+    first = None if isinstance(plan.reference, str) else int(plan.reference) % n_points
+    return landmarks.draw(measure, n_points, count, check_random_state(plan.random_state), first)
 
 
 def geodesic_sq_distances(g: CsrGraph, plan: Plan) -> Floats:
@@ -125,9 +201,16 @@ def geodesic_sq_distances(g: CsrGraph, plan: Plan) -> Floats:
         Squared distances, symmetric.
     """
     if plan.path == "covariance":
-        product = np.asarray(geodesics.geodesic_covariance(g), dtype=np.float64)
-        np.clip(product, _SMALLEST_PRODUCT, 1.0, out=product)
-        return plan.kernel.sq_distance(product)
+        matrix = np.asarray(geodesics.geodesic_covariance(g), dtype=np.float64)
+
+        def invert(start: int, stop: int) -> None:
+            # In place: at thousands of points a second matrix is what memory runs out on.
+            part = matrix[start:stop]
+            np.clip(part, landmarks.SMALLEST_PRODUCT, 1.0, out=part)
+            part[...] = plan.kernel.sq_distance(part)
+
+        map_blocks(invert, g.n_nodes, 64)
+        return matrix
     sq_dist = np.asarray(geodesics.geodesic_distances(g, plan.kernel), dtype=np.float64)
     np.square(sq_dist, out=sq_dist)
     sources, targets, weights = graph.edges(g)
@@ -211,8 +294,8 @@ def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:
         sq_dist = geodesic_sq_distances(g, replace(plan, path="distance"))
         return eigen.coordinates(sq_dist, plan.n_components).coordinates
     lengths = geodesics.distance_lengths(g, plan.kernel)
-    nodes, distances = landmarks.farthest_nodes(lengths, _FRAME_LANDMARKS + plan.n_components)
-    return landmarks.solve(np.square(distances), nodes, plan.n_components).coordinates
+    drawn = landmarks.farthest_nodes(lengths, _FRAME_LANDMARKS + plan.n_components)
+    return landmarks.solve(drawn, np.square, plan.n_components)[0].coordinates
 
 
 def _warn_groups(labels: NDArray[np.integer], n_components: int) -> None:

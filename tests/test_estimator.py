@@ -133,6 +133,7 @@ def test_auto_says_what_it_chose_and_why():
                 threshold=0.5,
                 path="distance",
                 reference="center",
+                n_landmarks=None,
             ),
             X,
         ).choices_

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ikd_graph import IKD, kernels, landmarks, newpoints
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph import IKD, kernels, newpoints
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 STRATEGIES = ["eigen", "blockwise", "geodesic"]
@@ -26,7 +25,9 @@ def surface(seed=0, n=240, n_features=400):
 @pytest.mark.parametrize("affinity", ["correlation", "cosine", "covariance"])
 def test_training_rows_get_their_stored_latent(strategy, affinity):
     X, _ = surface()
-    model = IKD(2, strategy=strategy, affinity=affinity, threshold=0.6, n_neighbors=8).fit(X)
+    model = IKD(
+        2, refine=None, strategy=strategy, affinity=affinity, threshold=0.6, n_neighbors=8
+    ).fit(X)
     assert np.array_equal(model.transform(X[::3]), model.embedding_[::3])
 
 
@@ -34,7 +35,7 @@ def test_training_rows_get_their_stored_latent(strategy, affinity):
 def test_new_rows_land_where_they_belong(strategy):
     X, latent = surface()
     train, new = np.arange(0, 200), np.arange(200, 240)
-    model = IKD(2, strategy=strategy, threshold=0.6, n_neighbors=8).fit(X[train])
+    model = IKD(2, refine=None, strategy=strategy, threshold=0.6, n_neighbors=8).fit(X[train])
     found = model.transform(X[new])
     # Aligned by the training points, so that the new ones have no say in it.
     design = np.column_stack([model.embedding_, np.ones(200)])
@@ -48,7 +49,7 @@ def test_new_rows_land_where_they_belong(strategy):
 @given(seed=st.integers(0, 10**6), strategy=st.sampled_from(STRATEGIES))
 def test_a_row_is_placed_by_itself(seed, strategy):
     X, _ = surface(seed, n=120)
-    model = IKD(2, strategy=strategy, n_neighbors=8).fit(X[:100])
+    model = IKD(2, refine=None, strategy=strategy, n_neighbors=8).fit(X[:100])
     together = model.transform(X[100:])
     for row in range(20):
         alone = model.transform(X[100 + row : 101 + row])
@@ -60,9 +61,11 @@ def test_a_row_is_placed_by_itself(seed, strategy):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_precomputed_block_gives_what_the_rows_give(strategy):
     X, _ = surface(n=150)
-    from_rows = IKD(2, strategy=strategy, threshold=0.5, n_neighbors=8).fit(X[:120])
+    from_rows = IKD(2, refine=None, strategy=strategy, threshold=0.5, n_neighbors=8).fit(X[:120])
     corr = np.corrcoef(X)
-    model = IKD(2, strategy=strategy, affinity="precomputed", threshold=0.5, n_neighbors=8)
+    model = IKD(
+        2, refine=None, strategy=strategy, affinity="precomputed", threshold=0.5, n_neighbors=8
+    )
     model.fit(corr[:120, :120])
     np.testing.assert_allclose(
         model.transform(corr[120:, :120]), from_rows.transform(X[120:]), atol=1e-8
@@ -72,7 +75,7 @@ def test_a_precomputed_block_gives_what_the_rows_give(strategy):
 
 def test_a_row_far_from_all_others_is_seen_as_such():
     X, _ = surface()
-    model = IKD(2, strategy="geodesic", n_neighbors=8).fit(X[:200])
+    model = IKD(2, refine=None, strategy="geodesic", n_neighbors=8).fit(X[:200])
     stray = np.random.default_rng(5).normal(size=(20, X.shape[1]))
     usual = model.placement_residuals(X[200:])
     assert model.placement_residuals(stray).min() > 3.0 * np.median(usual)
@@ -81,7 +84,7 @@ def test_a_row_far_from_all_others_is_seen_as_such():
 def test_transform_changes_neither_the_model_nor_its_input():
     X, _ = surface()
     X.setflags(write=False)
-    model = IKD(2, n_neighbors=8).fit(X[:200])
+    model = IKD(2, refine=None, n_neighbors=8).fit(X[:200])
     before = model.embedding_.copy()
     model.transform(X[150:])
     assert np.array_equal(model.embedding_, before)
@@ -89,7 +92,7 @@ def test_transform_changes_neither_the_model_nor_its_input():
 
 def test_the_wrong_number_of_columns_is_named():
     X, _ = surface()
-    model = IKD(2, n_neighbors=8).fit(X)
+    model = IKD(2, refine=None, n_neighbors=8).fit(X)
     with pytest.raises(ValueError, match="X has 399 features, but IKD is expecting 400"):
         model.transform(X[:, 1:])
 
@@ -109,16 +112,3 @@ def test_farthest_points_do_not_depend_on_the_order(count):
     mixed = newpoints.farthest_points(sq_distances(points[order], points[order]), count)
     assert sorted(order[mixed]) == sorted(plain)
     assert len(set(plain)) == count
-
-
-def test_all_points_as_landmarks_give_the_whole_solution():
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(50, 3))
-    sq_dist = sq_distances(points, points)
-    found = landmarks.solve(sq_dist, np.arange(50), 3)
-    np.testing.assert_allclose(
-        sq_distances(found.coordinates, found.coordinates), sq_dist, atol=1e-9
-    )
-    few = landmarks.solve(sq_dist[:9], np.arange(9), 3).coordinates
-    np.testing.assert_allclose(sq_distances(few, few), sq_dist, atol=1e-8)
-    assert affine_r2(points, few) > 1 - 1e-9
