@@ -488,7 +488,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     random_state=self.random_state,
                 )
             fit = pipeline.fit_graph(source, g, plan, self.disconnected, stages)
-        self._store(X, source, chosen, self._polish(fit, X, source, chosen, stages))
+        self._store(X, source, chosen, evidence, self._polish(fit, X, source, chosen, stages))
 
     def _for_many(
         self, chosen: choices.Choice, n_samples: int
@@ -539,7 +539,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return fit
 
     def _store(
-        self, X: Any, source: pipeline.Source, chosen: choices.Choice, fit: pipeline.Fit
+        self,
+        X: Any,
+        source: pipeline.Source,
+        chosen: choices.Choice,
+        evidence: choices.Evidence | None,
+        fit: pipeline.Fit,
     ) -> None:
         """Keep what was learnt."""
         solution, plan, g = fit.solution, fit.plan, fit.graph
@@ -576,7 +581,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             solution.landmarks,
             kernel=plan.kernel,
             path="direct" if plan.strategy == "eigen" and fit.n_iter == 0 else plan.path,
-            n_neighbors=chosen.n_neighbors or choices.AUTO_NEIGHBORS,
+            n_neighbors=newpoints.walkable(
+                chosen.n_neighbors or choices.AUTO_NEIGHBORS,
+                trusted=evidence is None or evidence.holds,
+                threshold=chosen.threshold,
+            ),
+            threshold=chosen.threshold,
         )
         kept = solution.landmarks
         self.landmarks_ = None if kept is None else kept.nodes

@@ -327,12 +327,18 @@ def gower_map(latent: Floats, sq_dist: Floats, nodes: NDArray[np.int64]) -> tupl
     Returns
     -------
     gower : (m, l) ndarray of float64
-        Half the pseudo-inverse of the centred landmark latent.
+        Half the pseudo-inverse of the centred landmark latent, each landmark with the weight of
+        the points that are nearest to it.
     origin : (m,) ndarray of float64
         What the map adds, so that the training rows are right on average.
     """
-    centred = latent[nodes] - latent[nodes].mean(axis=0)
-    gower = 0.5 * np.linalg.pinv(centred, rcond=1e-10)
+    # Landmarks count the points nearest to them: those left out would pull the same way.
+    owner = np.argmin(sq_dist, axis=0)
+    owner[nodes] = np.arange(nodes.size)
+    counts = np.bincount(owner, minlength=nodes.size).astype(np.float64)
+    root = np.sqrt(counts)
+    centred = latent[nodes] - counts @ latent[nodes] / counts.sum()
+    gower = 0.5 * np.linalg.pinv(root[:, None] * centred, rcond=1e-10) * root
     return gower, latent.mean(axis=0) + gower @ sq_dist.mean(axis=1)
 
 

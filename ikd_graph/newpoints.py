@@ -25,6 +25,9 @@ Floats = NDArray[np.float64]
 MAX_LANDMARKS = 1000
 """Landmarks that new rows are placed by where all points were solved."""
 
+THRESHOLD_WAYS = 40
+"""Most training rows above a threshold that a new row walks through, nearest first."""
+
 CHUNK_BYTES = 32 * 2**20
 """Size of the covariances of new rows with training rows that are held at a time, per thread."""
 
@@ -38,7 +41,8 @@ class Placement:
 
     kernel: StationaryKernel
     path: str  # "direct" (eigen), "distance" or "covariance"
-    n_neighbors: int
+    n_neighbors: int  # training rows that a new row may walk through
+    threshold: float  # smallest covariance of such a row, unless it is the nearest
     latent: Floats  # (n, m)
     nodes: NDArray[np.int64]  # (l,) training rows that are landmarks
     lengths: NDArray[np.floating] | None  # (l, n) from landmarks; None: those of the latent itself
@@ -54,6 +58,7 @@ def prepare(
     kernel: StationaryKernel,
     path: str,
     n_neighbors: int,
+    threshold: float | None = None,
 ) -> Placement:
     """Keep what placing new rows needs.
 
@@ -72,17 +77,19 @@ def prepare(
         How a new row reaches the landmarks.
     n_neighbors : int
         Training rows a new row may walk through.
+    threshold : float or None
+        Smallest covariance of such a row.
 
     Returns
     -------
     Placement
         Plain arrays.
     """
+    low = -np.inf if threshold is None else threshold
     if solved is not None:
         lengths = None if path == "direct" else solved.lengths
-        return Placement(
-            kernel, path, n_neighbors, latent, solved.nodes, lengths, solved.gower, solved.origin
-        )
+        nodes, gower, origin = solved.nodes, solved.gower, solved.origin
+        return Placement(kernel, path, n_neighbors, low, latent, nodes, lengths, gower, origin)
     n = latent.shape[0]
     count = min(n, MAX_LANDMARKS)
     if sq_dist is None:
@@ -96,7 +103,32 @@ def prepare(
         direct = path == "direct"
         kept = None if direct else landmarks.lengths_of_squares(kernel, path, to_landmarks)
     gower, origin = landmarks.gower_map(latent, to_landmarks, nodes)
-    return Placement(kernel, path, n_neighbors, latent, nodes, kept, gower, origin)
+    return Placement(kernel, path, n_neighbors, low, latent, nodes, kept, gower, origin)
+
+
+def walkable(n_neighbors: int, *, trusted: bool, threshold: float | None) -> int:
+    """Number of training rows that a new row may walk through.
+
+    On the model many ways average the errors of covariances. Off it their values say little but
+    their order does, and of many ways the shortest is one that cuts across a fold.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours in the graph.
+    trusted : bool
+        Whether the data look like draws of the model.
+    threshold : float or None
+        Threshold of the graph.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    if not trusted:
+        return 1
+    return 2 * n_neighbors if threshold is None else max(THRESHOLD_WAYS, 2 * n_neighbors)
 
 
 def farthest_points(sq_dist: Floats, count: int) -> NDArray[np.int64]:
@@ -249,7 +281,7 @@ def place(
     step = np.clip(known, FLOOR, 1.0)
     if placement.path == "direct":
         seen = corr[:, placement.nodes]
-        if new_rows is not None and rows is not None:
+        if new_rows is not None and rows is not None and rows.dtype == np.float32:
             anchors = rows[placement.nodes].astype(np.float64)
             # Row by row: a vector times a matrix has the same bits whatever came with it.
             seen = np.array([anchors @ row for row in new_rows.astype(np.float64)])
@@ -288,6 +320,7 @@ def _walk(placement: Placement, near: NDArray[np.intp], step: Floats) -> Floats:
     """Squared distances of new rows to the landmarks along the best way, (n_new, l)."""
     kernel, path = placement.kernel, placement.path
     first = landmarks.lengths_of_squares(kernel, path, kernel.sq_distance(step))
+    first[:, 1:][step[:, 1:] < placement.threshold] = np.inf
     best = np.full((placement.nodes.size, near.shape[0]), np.inf)
     anchors = placement.latent[placement.nodes]
     onward: NDArray[np.floating]

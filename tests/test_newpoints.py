@@ -112,3 +112,30 @@ def test_farthest_points_do_not_depend_on_the_order(count):
     mixed = newpoints.farthest_points(sq_distances(points[order], points[order]), count)
     assert sorted(order[mixed]) == sorted(plain)
     assert len(set(plain)) == count
+
+
+def test_new_rows_walk_many_ways_on_the_model_and_one_off_it():
+    assert newpoints.walkable(7, trusted=False, threshold=0.3) == 1
+    assert newpoints.walkable(7, trusted=True, threshold=None) == 14
+    assert newpoints.walkable(7, trusted=True, threshold=0.3) == newpoints.THRESHOLD_WAYS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_components", [2, 5, 10])
+def test_new_images_are_classified_as_well_as_by_isomap(digits, n_components):
+    from sklearn.manifold import Isomap
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = digits
+    order = np.random.default_rng(1).permutation(len(X))
+    train, new = order[:1437], order[1437:]
+
+    def accuracy(fitted, placed):
+        return KNeighborsClassifier(5).fit(fitted, y[train]).score(placed, y[new])
+
+    model = IKD(n_components, random_state=0).fit(X[train])
+    peer = Isomap(n_neighbors=model.n_neighbors_, n_components=n_components).fit(X[train])
+    whole = IKD(n_components, random_state=0).fit_transform(X)
+    ours = accuracy(model.embedding_, model.transform(X[new]))
+    assert ours >= accuracy(peer.embedding_, peer.transform(X[new]))
+    assert ours >= accuracy(whole[train], whole[new]) - 0.02
