@@ -106,7 +106,15 @@ def number(
 
 
 def check_number(n_landmarks: Any, n_components: int) -> None:
-    """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
+    """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them.
+
+    Parameters
+    ----------
+    n_landmarks : object
+        What the user gave.
+    n_components : int
+        Number of coordinates; landmarks must be more.
+    """
     if n_landmarks is None or n_landmarks == "auto":
         return
     if isinstance(n_landmarks, float):

@@ -48,7 +48,18 @@ class Source(NamedTuple):
         return np.asarray(self.sparse.toarray() if self.corr is None else self.corr)
 
     def of(self, points: NDArray[np.int64]) -> Floats:
-        """Covariances of some points with all, (b, n)."""
+        """Covariances of some points with all.
+
+        Parameters
+        ----------
+        points : (b,) ndarray of int64
+            The points.
+
+        Returns
+        -------
+        (b, n) ndarray of float64
+            Covariances on the scale where the variance is 1.
+        """
         if self.rows is not None:
             return np.asarray(self.rows[points] @ self.rows.T, dtype=np.float64)
         return np.asarray(self.sparse[points].toarray() if self.corr is None else self.corr[points])

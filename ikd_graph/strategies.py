@@ -258,13 +258,13 @@ def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
             merged = alignment.merge_greedy(solved, g.n_nodes)
             points = merged.coordinates
             if merged.labels.max(initial=0) > 0:
-                _warn_groups(merged.labels, size)
+                _warn_groups(merged.labels)
                 points = alignment.place_groups(points, merged.labels, geodesic_frame(g, plan))
         else:
             merged = alignment.merge_global(solved, g.n_nodes, start=geodesic_frame(g, plan))
             points = merged.coordinates
             if merged.labels.max(initial=0) > 0:
-                _warn_groups(merged.labels, size)
+                _warn_groups(merged.labels)
     points = points - points.mean(axis=0)
     # The frame of a merged latent is free: turn it to its principal axes, as eigenpairs would.
     values, axes = np.linalg.eigh(points.T @ points)
@@ -298,13 +298,13 @@ def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:
     return landmarks.solve(drawn, np.square, plan.n_components)[0].coordinates
 
 
-def _warn_groups(labels: NDArray[np.integer], n_components: int) -> None:
+def _warn_groups(labels: NDArray[np.integer]) -> None:
     """Say how many points no clique connects to the rest."""
     sizes = np.bincount(labels)
     warnings.warn(
-        f"{sizes.size} groups of cliques share fewer than {n_components + 1} points with one "
-        f"another; {labels.size - sizes.max()} points were placed by the geodesic solution. A "
-        "lower threshold or more neighbours would let them merge",
+        f"{sizes.size} groups of cliques share no point with one another; "
+        f"{labels.size - sizes.max()} points were placed by the geodesic solution. A lower "
+        "threshold or more neighbours would let them merge",
         UserWarning,
         stacklevel=3,
     )
