@@ -282,7 +282,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (n_new, n_components) ndarray of float64
-            The latent. A row that equals a training row gets the stored latent of that row.
+            The latent. A row that equals a training row gets the stored latent of that row; any
+            other walks through its nearest training rows to the landmarks (through the nearest
+            one only where the data do not look like draws of a Gaussian process).
         """
         return self._place(X)[0]
 
