@@ -474,3 +474,15 @@ def test_the_early_stop_is_cut_short_with_a_count_and_still_covers_every_point()
         members = short.members[first:last]
         linked = np.intersect1d(members, g.indices[g.indptr[members[0]] : g.indptr[members[0] + 1]])
         assert linked.size == members.size - 1
+
+
+@pytest.mark.parametrize("s0", [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
+def test_the_cliques_of_cells_are_cliques_at_any_threshold(s0, data_home):
+    X = np.load(data_home / "guo_qpcr.npz")["X"]
+    g = graph.threshold_graph(np.corrcoef(X), s0)
+    linked = np.corrcoef(X) > s0
+    for members in itertools.islice(cliques.iter_cliques(g, 2), 2000):
+        inside = linked[np.ix_(members, members)]
+        assert inside.all()
+        # Maximal: no other point is linked to all of them.
+        assert np.count_nonzero(linked[members].all(axis=0)) == members.size
