@@ -221,7 +221,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch
     monkeypatch.setattr(_memory, "available", lambda: 10**6)
     X, _ = waves(400)
     message = (
-        "squared distances between 400 points must fit into memory, got 3200000 bytes (0.0 GB) "
+        "squared distances between 400 points must fit into memory, got 3840000 bytes (0.0 GB) "
         "with 1000000 available (0.0 GB); n_landmarks=300 takes a few of them"
     )
     with pytest.raises(MemoryError, match=re.escape(message)):

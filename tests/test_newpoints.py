@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ikd_graph import IKD, kernels, newpoints
+from ikd_graph import IKD, kernels, newpoints, pipeline
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 STRATEGIES = ["eigen", "blockwise", "geodesic"]
@@ -139,3 +139,27 @@ def test_new_images_are_classified_as_well_as_by_isomap(digits, n_components):
     ours = accuracy(model.embedding_, model.transform(X[new]))
     assert ours >= accuracy(peer.embedding_, peer.transform(X[new]))
     assert ours >= accuracy(whole[train], whole[new]) - 0.02
+
+
+def test_a_terminal_sees_how_far_placing_has_come(monkeypatch, capsys):
+    X, _ = surface(n=60)
+    quiet = IKD(2, refine=None, n_neighbors=6).fit(X[:50])
+    quiet.transform(X[50:])
+    assert capsys.readouterr().err == ""
+    loud = IKD(2, refine=None, n_neighbors=6, verbose=1).fit(X[:50])
+    capsys.readouterr()
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    found = loud.transform(X[50:])
+    assert "placing rows" in capsys.readouterr().err
+    assert np.array_equal(found, quiet.transform(X[50:]))
+
+
+def test_single_precision_rows_are_placed_alone_as_together(monkeypatch):
+    monkeypatch.setattr(pipeline, "_MANY_ROWS", 50)
+    X = surface(n=140)[0].astype(np.float32)
+    model = IKD(2, refine=None, n_neighbors=8, n_landmarks=30, random_state=0).fit(X[:100])
+    together = model.transform(X[100:])
+    assert together.dtype == np.float32
+    for row in range(0, 40, 7):
+        assert np.array_equal(model.transform(X[100 + row : 101 + row])[0], together[row])
+    assert np.array_equal(model.transform(X[:100]), model.embedding_)
