@@ -93,6 +93,18 @@ def draw(rows, path):
     figure.savefig(path, dpi=150)
 
 
+def write(rows, folder):
+    """Write the table twice and the picture; called after every strategy, so that none is lost."""
+    with (folder / "cost_curves.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    lines = ["| " + " | ".join(COLUMNS) + " |", "|---|---:|---:|---:|"]
+    lines += ["| " + " | ".join(str(row[column]) for column in COLUMNS) + " |" for row in rows]
+    (folder / "cost_curves.md").write_text("\n".join(lines) + "\n")
+    draw(rows, folder / "cost_curves.png")
+
+
 def main():
     """Measure, print as it goes, write the table and the picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -112,14 +124,7 @@ def main():
             print(f"{name}, {n_points} points: {seconds} s, {peak} MB", flush=True)
             if seconds > given.seconds:
                 break
-    with (given.out / "cost_curves.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|---|---:|---:|---:|"]
-    lines += ["| " + " | ".join(str(row[column]) for column in COLUMNS) + " |" for row in rows]
-    (given.out / "cost_curves.md").write_text("\n".join(lines) + "\n")
-    draw(rows, given.out / "cost_curves.png")
+        write(rows, given.out)
 
 
 if __name__ == "__main__":
