@@ -8,12 +8,24 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+import threadpoolctl
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
 
 _guard = threading.Lock()
 _inside = 0
 _limits: Any = None
+
+
+def _take_control() -> None:
+    """Let this thread set BLAS: newer versions of threadpoolctl ignore all threads but one.
+
+    The setting belongs to the process and is made under a lock here, so that whoever is first in
+    may set it and whoever is last out, often another thread, may restore it.
+    """
+    controller = getattr(threadpoolctl, "OpenBLASController", None)
+    release = getattr(controller, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
 
 
 def _enter_single_blas() -> None:
@@ -21,7 +33,8 @@ def _enter_single_blas() -> None:
     global _inside, _limits
     with _guard:
         if _inside == 0:
-            _limits = threadpool_limits(1, user_api="blas")
+            _take_control()
+            _limits = threadpoolctl.threadpool_limits(1, user_api="blas")
         _inside += 1
 
 
@@ -35,8 +48,10 @@ def _leave_single_blas() -> None:
     with _guard:
         _inside -= 1
         if _inside == 0:
+            _take_control()
             _limits.restore_original_limits()
             _limits = None
+            _take_control()
 
 
 @contextmanager

@@ -247,8 +247,8 @@ def fit_variances(
     >>> rows = 3.0 * np.random.default_rng(0).standard_normal((40, 500))
     >>> latent = 100.0 * np.arange(40.0)[:, None]
     >>> variance, noise, _ = gplvm.fit_variances(latent, rows @ rows.T / 500, 500, "matern")
-    >>> round(variance + noise, 1)
-    9.0
+    >>> bool(8.5 < variance + noise < 9.5)
+    True
     """
     points, cov, kernel = _checked(latent, sample_cov, kernel, 1.0)
     n = len(points)

@@ -97,12 +97,34 @@ def test_blocks_are_the_same_for_any_number_of_threads_and_errors_come_through()
         map_blocks(fail, 10, 4)
 
 
+def test_the_last_to_leave_restores_what_another_thread_had_set(two_blas_threads):
+    # threadpoolctl alone lets only the thread that set BLAS first restore it.
+    inside, leave = threading.Event(), threading.Event()
+
+    def first():
+        with limit_threads(1):
+            inside.set()
+            leave.wait(10)
+        done.wait(10)
+
+    done = threading.Event()
+    worker = threading.Thread(target=first)
+    worker.start()
+    inside.wait(10)
+    with limit_threads(1):
+        leave.set()
+        threading.Event().wait(0.2)
+    # The first thread lives on: it must not keep the setting to itself.
+    assert blas_threads() == {2}
+    done.set()
+    worker.join()
+
+
 @pytest.mark.parametrize("strategy", ["eigen", "blockwise", "geodesic"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_results_have_the_same_bits_for_any_number_of_jobs_and_on_every_run(strategy):
     model = IKD(n_components=2, strategy=strategy, threshold=0.5, n_neighbors=8)
-    with np.testing.suppress_warnings() as quiet:
-        quiet.filter(UserWarning)
-        results = [model.set_params(n_jobs=jobs).fit_transform(points()) for jobs in (1, 2, 2)]
+    results = [model.set_params(n_jobs=jobs).fit_transform(points()) for jobs in (1, 2, 2)]
     assert np.array_equal(results[0], results[1])
     assert np.array_equal(results[1], results[2])
 
