@@ -15,6 +15,7 @@ FLOOR_OF = {
     "baselines": 0,
     "levels": 0,
     "compare": 1,
+    "diagnosis": 1,
     "experiments": 2,
 }
 

@@ -1,0 +1,111 @@
+"""``ikd-graph diagnose``: what an embedding of a data set can be worth."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from ..show import page
+from ..show.words import versions
+from ..study.diagnosis import Diagnosis, diagnose
+from .common import (
+    add_data_arguments,
+    file_stem,
+    leave_files,
+    named_stage,
+    read_data,
+    typed_command,
+)
+from .console import facts, say
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the parser.
+
+    Parameters
+    ----------
+    commands : argparse subparsers
+        Where commands are added.
+    """
+    parser = commands.add_parser(
+        "diagnose",
+        help="tell what an embedding of a data set can be worth",
+        description="Count the correlations worth trusting, predict the accuracy of an embedding "
+        "and suggest its settings; leave the numbers as .json and a page as .html.",
+    )
+    add_data_arguments(parser)
+    for flag, default, text in (
+        ("--n-components", 2, "number of hidden coordinates"),
+        ("--n-draws", 5, "number of data sets drawn for the expected accuracy"),
+    ):
+        parser.add_argument(
+            flag, metavar="N", type=int, default=default, help=f"{text}; default: {default}"
+        )
+    parser.add_argument(
+        "--random-state", "--seed", metavar="N", type=int, default=0,
+        help="seed of the draws; default: 0",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        What was parsed.
+    """
+    data = read_data(arguments)
+    with named_stage("diagnosing"):
+        found = diagnose(
+            data.X,
+            arguments.n_components,
+            n_draws=arguments.n_draws,
+            random_state=arguments.random_state,
+            verbose=0 if arguments.quiet else 1,
+        )
+    stem = file_stem(data.name)
+    files: dict[str, str | bytes | None] = {
+        f"{stem}_diagnosis.json": json.dumps(asdict(found), indent=1) + "\n",
+        f"{stem}_diagnosis.html": diagnosis_page(found, data.name, typed_command(arguments)),
+    }
+    if not arguments.quiet:
+        say(f"{data.name}: diagnosis")
+        facts(list(found.findings().items()))
+        for sentence in found.suggestions:
+            say(f"- {sentence}")
+    with named_stage("writing"):
+        leave_files(arguments.output, files, arguments.quiet)
+
+
+def diagnosis_page(found: Diagnosis, name: str, command: str = "") -> str:
+    """Page of a diagnosis.
+
+    Parameters
+    ----------
+    found : Diagnosis
+        What was found.
+    name : str
+        Name of the data set.
+    command : str
+        What to type to make the page again.
+
+    Returns
+    -------
+    str
+        HTML that needs no other file.
+    """
+    verdict = "with warnings" if found.warnings else "with nothing to warn of"
+    lead = f"Expected R² {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, {verdict}."
+    draws = {f"draw {k + 1}": r2 for k, r2 in enumerate(found.draws_r2)}
+    sections = [
+        page.section("Warnings", page.advice(found.warnings)) if found.warnings else "",
+        page.section("What was found", page.reasons(found.findings())),
+        page.section("What to do", page.advice(found.suggestions)),
+        page.section("R² of each draw", page.level_bars(draws, lambda r2: f"{r2:.3f}")),
+        page.section("Again", page.command(command) if command else ""),
+        page.footer(versions()),
+    ]
+    return page.document(name, lead, sections, kind="Diagnosis")

@@ -1,0 +1,395 @@
+"""Can these data be embedded at all: correlations worth trusting, and the accuracy to expect."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import minimum_spanning_tree
+from sklearn.utils.validation import check_array
+
+from .. import choices, covariance, graph, pipeline
+from .._validation import (
+    check_components,
+    check_enough_columns,
+    check_enough_rows,
+    check_integer,
+)
+from ..estimator import IKD
+from .datasets.mappings import add_noise, gp_mapping
+from .metrics import affine_r2
+
+Floats = NDArray[np.float64]
+
+MOST_POINTS = 1000
+"""Beyond so many points a sample of them is looked at."""
+
+SAMPLE_POINTS = 500
+"""Size of that sample."""
+
+WEAK_R2 = 0.8
+"""A predicted R² below this is warned of."""
+
+_WHOLE = 0.9
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What can be expected of an embedding of some data; see `diagnose`.
+
+    Attributes
+    ----------
+    n_points, n_used, n_observed, n_components : int
+        Points, those that were looked at, observed dimensions N, hidden coordinates M.
+    standard_error : float
+        Sampling error of a correlation of nothing, 1 / sqrt(N).
+    share_above_two, share_above_five : float
+        Share of pairs whose correlation exceeds 2 and 5 of these; chance makes 2.3 % and none.
+    threshold : float
+        Smallest correlation that is trusted, ``choices.auto_threshold``.
+    n_edges, components, largest_component : int
+        Pairs above it, components of their graph, points in the largest of them.
+    mean_degree : float
+        Trusted correlations of a point.
+    connected_up_to : float
+        The weakest link: every threshold below it leaves the graph in one piece.
+    graph_components : int
+        Components of the graph that was fitted, in which nearest neighbours are edges too.
+    predicted_r2, spread_r2 : float
+        Mean and standard deviation of R² (after affine alignment) over ``draws_r2``.
+    draws_r2 : tuple of float
+        R² of the latent of each draw.
+    noise_share : float
+        Estimated share of noise in the variance of a measurement.
+    negative_mass : float
+        Share of the squared eigenvalues in negative ones: how far from distances in space.
+    spread_ratio, kurtosis_gap : float
+        Evidence for the model, see `ikd_graph.choices.Evidence`.
+    model_holds : bool
+        Whether nothing in it speaks against the model, on which the prediction rests.
+    refine : str or None
+        Polish of the fits behind the prediction.
+    parameters : dict
+        Parameters for `ikd_graph.IKD` on all points.
+    suggestions, warnings : tuple of str
+        What to do, and what is wrong, in sentences.
+    """
+
+    n_points: int
+    n_used: int
+    n_observed: int
+    n_components: int
+    standard_error: float
+    share_above_two: float
+    share_above_five: float
+    threshold: float
+    n_edges: int
+    components: int
+    largest_component: int
+    mean_degree: float
+    connected_up_to: float
+    graph_components: int
+    predicted_r2: float
+    spread_r2: float
+    draws_r2: tuple[float, ...]
+    noise_share: float
+    negative_mass: float
+    spread_ratio: float
+    kurtosis_gap: float
+    model_holds: bool
+    refine: str | None
+    parameters: dict[str, Any]
+    suggestions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def holds_together(self) -> bool:
+        """Whether the graph is whole, and trusted correlations alone join nearly all points."""
+        return self.graph_components == 1 and self.largest_component >= _WHOLE * self.n_used
+
+    @property
+    def enough_trusted(self) -> bool:
+        """Whether a point has 2 M trusted correlations: fewer cannot fix places in M dimensions."""
+        return self.mean_degree >= 2 * self.n_components
+
+    def findings(self) -> dict[str, str]:
+        """What was found, in words.
+
+        Returns
+        -------
+        dict of str to str
+            Name and sentence, in the order to read them.
+        """
+        sampled = "" if self.n_used == self.n_points else f", {self.n_used} of them looked at"
+        pieces = (
+            "join all points"
+            if self.components == 1
+            else f"leave {self.components} pieces, the largest of {self.largest_component} points"
+        )
+        if self.connected_up_to > 0.0:
+            link = f"every threshold below {self.connected_up_to:.3g} leaves the graph whole"
+        else:
+            link = "no threshold leaves the graph whole"
+        doubt = "" if self.enough_trusted else ", if it is not points far apart (they look alike)"
+        polish = f"{self.refine} polish" if self.refine else "closed form"
+        return {
+            "data": f"{self.n_points} points{sampled}, {self.n_observed} measurements of each",
+            "correlations": f"{self.share_above_two:.1%} exceed 2 standard errors of "
+            f"{self.standard_error:.3g} (chance makes 2.3%), {self.share_above_five:.1%} exceed 5",
+            "trusted": f"above {self.threshold:.3g}: {self.n_edges} pairs, "
+            f"{self.mean_degree:.1f} for a point; they {pieces}",
+            "weakest link": link,
+            "model": ("nothing speaks against" if self.model_holds else "the rows do not look like")
+            + f" draws of a Gaussian process (variances scatter {self.spread_ratio:.2g} times as "
+            f"expected, kurtosis {self.kurtosis_gap:+.2f} off)",
+            "noise": f"{self.noise_share:.0%} of the variance{doubt}; negative mass "
+            f"{self.negative_mass:.1%}",
+            "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f} in "
+            f"{len(self.draws_r2)} draws from the fitted model ({polish})",
+        }
+
+    def summary(self) -> str:
+        """The whole diagnosis in words.
+
+        Returns
+        -------
+        str
+            Lines of findings, warnings and suggestions.
+        """
+        found = self.findings()
+        width = max(len(name) for name in found)
+        lines = [f"{name:<{width}}  {text}" for name, text in found.items()]
+        lines += [f"warning: {text}" for text in self.warnings]
+        return "\n".join([*lines, *(f"- {text}" for text in self.suggestions)])
+
+    def __str__(self) -> str:
+        """As `summary`."""
+        return self.summary()
+
+
+def diagnose(
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    n_draws: int = 5,
+    random_state: int | None = 0,
+    verbose: int = 0,
+) -> Diagnosis:
+    """Tell what an embedding of weakly correlated data can be worth before it is believed.
+
+    The prediction is a parametric bootstrap: `ikd_graph.IKD` is fitted to X, its latent, kernel,
+    signal and noise variance are taken for the truth, new data of the same size are drawn from
+    them, and the latent of each draw is compared with the one drawn from. It holds as far as the
+    model does, and it cannot see an error that the fit to X has made already.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows; beyond 1000 a fixed random sample of 500 is looked at.
+    n_components : int
+        Number M of hidden coordinates.
+    n_draws : int
+        Number of data sets drawn, at least 2.
+    random_state : int or None
+        Seed of the draws.
+    verbose : int
+        1 shows a progress bar on a terminal.
+
+    Returns
+    -------
+    Diagnosis
+        Numbers, and sentences about them.
+
+    Warns
+    -----
+    UserWarning
+        Once, if the predicted R² is below 0.8, the graph does not hold together, or too few
+        correlations are trustworthy.
+
+    Examples
+    --------
+    >>> from ikd_graph.study import datasets
+    >>> from ikd_graph.study.diagnosis import diagnose
+    >>> at = np.linspace(0.0, 3.0, 15)[:, None]
+    >>> found = diagnose(datasets.gplvm_data(at, 300, noise=0.1).X, 1, n_draws=2)
+    >>> found.holds_together, found.predicted_r2 > 0.9
+    (True, True)
+    """
+    check_integer("n_draws", n_draws, 2)
+    data, counts, n_points = _taken(X)
+    n_observed = data.shape[1]
+    check_components(n_components, n_points)
+    evidence = choices.examine(data)
+    # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        trusted = _trust(data, counts=counts)
+        polish = "auto" if len(data) <= choices.LIKELIHOOD_POINTS else None
+        # The estimator knows a table of counts, where a row may be silent, by its type.
+        table = data.astype(np.int64) if counts else data
+        model = IKD(n_components, refine=polish, n_landmarks=None).fit(table)
+        noise = pipeline.explain(
+            np.asarray(model.embedding_, dtype=np.float64), data, model.kernel_, centred=True
+        )
+        draws = _bootstrap(model, noise, n_observed, n_draws, random_state, verbose)
+    chosen = choices.choose(
+        strategy="auto",
+        path="auto",
+        reference="auto",
+        threshold="auto",
+        n_neighbors=None,
+        refine="auto",
+        n_samples=n_points,
+        evidence=evidence,
+    )
+    names = ("strategy", "path", "threshold", "n_neighbors", "refine")
+    found = Diagnosis(
+        n_points=n_points,
+        n_used=len(data),
+        n_observed=n_observed,
+        n_components=n_components,
+        **trusted,
+        graph_components=int(model.n_components_graph_),
+        predicted_r2=float(np.mean(draws)),
+        spread_r2=float(np.std(draws, ddof=1)),
+        draws_r2=draws,
+        noise_share=float(noise.noise / (noise.variance + noise.noise)),
+        negative_mass=float(model.negative_mass_),
+        spread_ratio=float(evidence.spread_ratio),
+        kurtosis_gap=float(evidence.kurtosis_gap),
+        model_holds=bool(evidence.holds),
+        refine=model.refine_,
+        parameters={name: getattr(chosen, name) for name in names},
+    )
+    wrong = tuple(_wrongs(found))
+    if wrong:
+        warnings.warn("; ".join(wrong), UserWarning, stacklevel=2)
+    words = (*_advise(found), *(f"{name}: {chosen.reasons[name]}" for name in names))
+    return Diagnosis(**{**vars(found), "suggestions": words, "warnings": wrong})
+
+
+def _taken(X: ArrayLike) -> tuple[Floats, bool, int]:
+    """The points to look at, whether X is a table of counts, and its number of points."""
+    counts = np.asarray(X).dtype.kind in "iub"
+    data = check_array(X, dtype=np.float64)
+    n_points, n_observed = data.shape
+    check_enough_rows(n_points)
+    check_enough_columns(n_observed, "correlation")
+    if n_points > MOST_POINTS:
+        data = data[np.random.default_rng(0).choice(n_points, SAMPLE_POINTS, replace=False)]
+    return data, counts, n_points
+
+
+def _trust(data: Floats, *, counts: bool) -> dict[str, Any]:
+    """The fields of a diagnosis that say which correlations can be trusted."""
+    rows = covariance.unit_rows(data, allow_flat=counts)
+    n, n_observed = data.shape
+    corr = covariance.gram(rows)
+    pairs = corr[np.triu_indices(n, 1)]
+    error = float(np.sqrt(covariance.sampling_variance(0.0, n_observed)))
+    threshold = choices.auto_threshold(n_observed)
+    g = graph.row_threshold_graph(rows, threshold)
+    sizes = np.bincount(graph.component_labels(g))
+    # The strongest spanning tree; lengths stay positive, since a dense graph drops zeros.
+    tree = minimum_spanning_tree(2.0 - np.clip(corr, -1.0, 1.0))
+    return {
+        "standard_error": error,
+        "share_above_two": float(np.mean(pairs > 2.0 * error)),
+        "share_above_five": float(np.mean(pairs > 5.0 * error)),
+        "threshold": float(threshold),
+        "n_edges": int(g.n_edges),
+        "components": int(sizes.size),
+        "largest_component": int(sizes.max()),
+        "mean_degree": 2.0 * g.n_edges / n,
+        "connected_up_to": float(2.0 - tree.data.max()),
+    }
+
+
+def _bootstrap(
+    model: IKD,
+    noise: pipeline.Noise,
+    n_observed: int,
+    n_draws: int,
+    random_state: int | None,
+    verbose: int,
+) -> tuple[float, ...]:
+    """R² of the latents of data drawn from a fitted model, found with the settings of the fit."""
+    truth = np.asarray(model.embedding_, dtype=np.float64)
+    again = IKD(
+        truth.shape[1],
+        strategy=model.strategy_,
+        kernel=model.kernel_,
+        path=model.path_,
+        threshold=model.threshold_,
+        n_neighbors=model.n_neighbors_,
+        refine=model.refine_,
+        n_landmarks=None,
+    )
+    rng = np.random.default_rng(random_state)
+    found = []
+    for _ in _progress(n_draws, verbose):
+        signal = gp_mapping(truth, n_observed, model.kernel_, variance=noise.variance, seed=rng)
+        drawn = add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
+        found.append(affine_r2(truth, again.fit_transform(drawn)))
+    return tuple(found)
+
+
+def _progress(n_draws: int, verbose: int) -> Iterable[int]:
+    """Numbers of the draws, with a bar on a terminal."""
+    if not verbose or not sys.stderr.isatty():
+        return range(n_draws)
+    from tqdm import tqdm
+
+    return tqdm(range(n_draws), desc="draws", leave=False)
+
+
+def _wrongs(found: Diagnosis) -> list[str]:
+    """What is to be warned of."""
+    said = []
+    if found.predicted_r2 < WEAK_R2:
+        said.append(
+            f"expected R² is {found.predicted_r2:.2f}, below {WEAK_R2:g}: another sample of "
+            f"{found.n_observed} measurements would give another picture; more of them help"
+        )
+    if not found.holds_together:
+        said.append(
+            f"the graph does not hold together: correlations above {found.threshold:.3g} join "
+            f"{found.largest_component} of {found.n_used} points; the places of its pieces to one "
+            "another rest on correlations that may be noise"
+        )
+    if not found.enough_trusted:
+        said.append(
+            f"too few correlations are trustworthy: {found.mean_degree:.1f} for a point, "
+            f"{2 * found.n_components} are needed in {found.n_components} dimensions; fewer "
+            "dimensions or more measurements help"
+        )
+    return said
+
+
+def _advise(found: Diagnosis) -> list[str]:
+    """Sentences that the reasons of the settings leave unsaid."""
+    said = []
+    if not found.model_holds:
+        said.append(
+            "the expected R² is that of data of the model, which these are not; trust it less"
+        )
+    weakest = found.connected_up_to
+    if found.components > 1 and weakest > 2.0 * found.standard_error:
+        said.append(
+            f"a threshold just below {weakest:.3g} leaves the graph whole and is still beyond "
+            "2 standard errors"
+        )
+    if found.n_used < found.n_points:
+        said.append(
+            f"correlations and R² are those of {found.n_used} points; all {found.n_points}, which "
+            "lie denser, were not tried"
+        )
+    return said
+
+
+__all__ = ["Diagnosis", "diagnose"]

@@ -1,0 +1,229 @@
+"""What an embedding can be worth: counts against plain ones, the bootstrap, words and warnings."""
+
+import json
+import warnings
+from dataclasses import FrozenInstanceError, asdict, replace
+from types import SimpleNamespace
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from ikd_graph import IKD, choices, kernels, pipeline
+from ikd_graph.study import datasets, diagnosis
+from ikd_graph.study.diagnosis import Diagnosis, diagnose
+
+N_POINTS = 60
+
+
+def drawn(n_observed, noise, *, seed=0, n_points=N_POINTS):
+    """Data of a line, drawn from the model."""
+    line = np.linspace(0.0, 4.0, n_points)[:, None]
+    return datasets.gplvm_data(line, n_observed, noise=noise, seed=seed).X
+
+
+def quietly(X, n_components=1, **more):
+    """A diagnosis whose warnings are looked at elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return diagnose(X, n_components, **{"n_draws": 2, **more})
+
+
+@pytest.fixture(scope="module")
+def strong():
+    return diagnose(drawn(400, 0.1), 1, n_draws=2)
+
+
+@pytest.fixture(scope="module")
+def weak():
+    return quietly(drawn(40, 3.0), 2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n_observed", "noise"), [(40, 1.0), (150, 0.5), (400, 0.1)])
+def test_counts_of_correlations_are_those_of_networkx(seed, n_observed, noise):
+    X = drawn(n_observed, noise, seed=seed)
+    found = diagnosis._trust(X, counts=False)
+    corr = np.corrcoef(X)
+    pairs = corr[np.triu_indices(N_POINTS, 1)]
+    g = nx.from_numpy_array(np.triu(corr > min(5 / n_observed**0.5, 0.5), 1))
+    parts = [len(part) for part in nx.connected_components(g)]
+    assert found["share_above_two"] == np.mean(pairs > 2 / n_observed**0.5)
+    assert found["share_above_five"] == np.mean(pairs > 5 / n_observed**0.5)
+    assert found["n_edges"] == g.number_of_edges()
+    assert found["mean_degree"] == pytest.approx(np.mean([k for _, k in g.degree]))
+    assert (found["components"], found["largest_component"]) == (len(parts), max(parts))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_graph_is_whole_below_its_weakest_link_and_not_above(seed):
+    X = drawn(100, 0.7, seed=seed)
+    weakest = diagnosis._trust(X, counts=False)["connected_up_to"]
+    corr = np.corrcoef(X)
+    for level, whole in ((weakest - 1e-9, True), (weakest + 1e-9, False)):
+        assert nx.is_connected(nx.from_numpy_array(np.triu(corr > level, 1))) is whole
+
+
+def test_equal_rows_are_linked_as_strongly_as_can_be():
+    X = np.repeat(np.random.default_rng(0).normal(size=(1, 30)), 5, axis=0)
+    assert diagnosis._trust(X, counts=False)["connected_up_to"] == pytest.approx(1.0)
+
+
+def test_good_data_are_foretold_to_be_good_without_a_warning(strong):
+    assert strong.warnings == ()
+    assert strong.model_holds
+    assert strong.holds_together
+    assert strong.enough_trusted
+    assert strong.predicted_r2 > 0.95
+    # The noise has a hundredth of the signal's variance.
+    assert strong.noise_share == pytest.approx(0.01, abs=0.01)
+
+
+def test_bad_data_are_warned_of_once_and_in_every_respect():
+    with pytest.warns(UserWarning, match=r"expected R².*; the graph does not.*; too few") as told:
+        found = diagnose(drawn(40, 3.0), 2, n_draws=2)
+    assert len(told) == 1
+    assert str(told[0].message) == "; ".join(found.warnings)
+    assert told[0].filename == __file__
+    assert not found.holds_together
+    assert not found.enough_trusted
+    assert found.predicted_r2 < 0.8
+
+
+def test_more_measurements_promise_more(strong, weak):
+    middle = quietly(drawn(100, 1.0))
+    assert weak.predicted_r2 < middle.predicted_r2 < strong.predicted_r2
+    assert weak.share_above_five < middle.share_above_five < strong.share_above_five
+
+
+def test_the_prediction_is_mean_and_spread_of_its_draws(weak):
+    assert len(weak.draws_r2) == 2
+    assert weak.predicted_r2 == pytest.approx(np.mean(weak.draws_r2))
+    assert weak.spread_r2 == pytest.approx(np.std(weak.draws_r2, ddof=1))
+
+
+def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings(monkeypatch):
+    seen = []
+
+    class Recorder:
+        """Stands for the estimator; finds the first true coordinate and no other."""
+
+        def __init__(self, n_components, **settings):
+            seen.append((n_components, settings))
+
+        def fit_transform(self, X):
+            """Keep the data."""
+            seen.append(X)
+            return latent[:, :1]
+
+    latent = np.random.default_rng(0).normal(size=(12, 2))
+    kernel = kernels.Matern(nu=2.5, length_scale=0.8)
+    settings = {"strategy": "eigen", "path": "distance", "threshold": 0.3, "n_neighbors": 4}
+    learnt = {f"{name}_": value for name, value in settings.items()}
+    model = SimpleNamespace(embedding_=latent, kernel_=kernel, refine_="stress", **learnt)
+    monkeypatch.setattr(diagnosis, "IKD", Recorder)
+    noise = pipeline.Noise(variance=3.0, noise=0.25, log_likelihood=0.0)
+    draws = diagnosis._bootstrap(model, noise, 40_000, 2, 0, 0)
+    (n_components, given), first, second = seen
+    assert n_components == 2
+    assert given == {**settings, "kernel": kernel, "refine": "stress", "n_landmarks": None}
+    assert not np.array_equal(first, second)
+    gaps = latent[:, None, :] - latent[None, :, :]
+    expected = 3.0 * kernel.covariance((gaps**2).sum(axis=2)) + 0.25 * np.eye(12)
+    for X in (first, second):
+        np.testing.assert_allclose(X @ X.T / 40_000, expected, atol=0.1)
+    r2 = (1.0 + np.corrcoef(latent.T)[0, 1] ** 2) / 2.0
+    assert draws == pytest.approx((r2, r2))
+
+
+def test_the_same_seed_makes_the_same_diagnosis_and_another_other_draws(weak):
+    X = drawn(40, 3.0)
+    assert quietly(X, 2) == weak
+    assert quietly(X, 2, random_state=1).draws_r2 != weak.draws_r2
+
+
+def test_words_say_the_numbers_and_suggest_settings_that_the_estimator_takes(strong, weak):
+    assert str(weak) == weak.summary()
+    assert f"{weak.predicted_r2:.2f} ± {weak.spread_r2:.2f}" in weak.summary()
+    assert all(f"warning: {text}" in weak.summary() for text in weak.warnings)
+    assert "warning" not in strong.summary()
+    # Points that are all far apart have the covariance of noise.
+    assert "far apart" in weak.summary()
+    assert "far apart" not in strong.summary()
+    assert "threshold: 0.25: five standard errors" in strong.summary()
+    latent = IKD(1, **strong.parameters).fit_transform(drawn(400, 0.1))
+    np.testing.assert_array_equal(latent, IKD(1).fit_transform(drawn(400, 0.1)))
+
+
+def test_a_diagnosis_is_plain_data_that_cannot_change(strong):
+    plain = json.loads(json.dumps(asdict(strong), allow_nan=False))
+    assert (
+        Diagnosis(**{k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()}) == strong
+    )
+    with pytest.raises(FrozenInstanceError, match="predicted_r2"):
+        strong.predicted_r2 = 1.0
+
+
+def test_each_warning_has_its_own_cause(strong):
+    assert diagnosis._wrongs(strong) == []
+    planted = (
+        (replace(strong, predicted_r2=0.79), "expected R² is 0.79"),
+        (replace(strong, graph_components=2), "does not hold together"),
+        (replace(strong, largest_component=53), "join 53 of 60 points"),
+        (replace(strong, mean_degree=1.9), "too few correlations are trustworthy: 1.9"),
+    )
+    for found, words in planted:
+        (said,) = diagnosis._wrongs(found)
+        assert words in said
+    # A stray point or two is no reason to warn.
+    assert diagnosis._wrongs(replace(strong, components=3, largest_component=58)) == []
+
+
+def test_data_off_the_model_are_said_to_be():
+    X = drawn(150, 0.1) * np.linspace(0.2, 5.0, N_POINTS)[:, None]
+    found = quietly(X)
+    assert not found.model_holds
+    assert found.refine is None
+    assert any("trust it less" in text for text in found.suggestions)
+
+
+def test_many_points_are_sampled_and_the_suggestion_is_for_all(monkeypatch):
+    monkeypatch.setattr(diagnosis, "MOST_POINTS", 50)
+    monkeypatch.setattr(diagnosis, "SAMPLE_POINTS", 30)
+    X = drawn(200, 0.1)
+    found = quietly(X)
+    assert (found.n_points, found.n_used) == (N_POINTS, 30)
+    assert "30 of them looked at" in found.summary()
+    chosen = choices.examine(X)
+    assert found.spread_ratio != chosen.spread_ratio
+    assert quietly(X) == found
+
+
+def test_above_the_size_of_a_likelihood_polish_the_closed_form_is_foretold(monkeypatch):
+    monkeypatch.setattr(choices, "LIKELIHOOD_POINTS", 40)
+    found = quietly(drawn(150, 0.1))
+    assert found.refine is None
+    assert found.parameters["refine"] == "stress"
+
+
+def test_silent_rows_of_counts_are_looked_at_too():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(np.exp(drawn(60, 0.1)))
+    counts[3] = 0
+    found = quietly(counts)
+    assert found.n_used == N_POINTS
+    assert found.components > 1
+
+
+@pytest.mark.parametrize(
+    ("X", "more", "message"),
+    [
+        (np.ones((5, 4)), {}, "rows of X must vary"),
+        (np.eye(5), {"n_components": 5}, "n_components must be less than the number of points"),
+        (np.eye(5), {"n_draws": 1}, "n_draws must be an integer at least 2, got 1"),
+        (np.full((5, 4), np.nan), {}, "contains NaN"),
+    ],
+)
+def test_what_cannot_be_diagnosed_says_why(X, more, message):
+    with pytest.raises(ValueError, match=message):
+        diagnose(X, **more)
