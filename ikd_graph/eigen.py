@@ -256,5 +256,13 @@ def _lanczos(
 
 
 def _most_negative(operator: Any, count: int, start: Floats) -> Floats:
-    """The lowest eigenvalues to two digits, enough to say how far from Euclidean the input is."""
-    return eigsh(operator, k=count, which="SA", v0=start, tol=1e-2, return_eigenvectors=False)
+    """The lowest eigenvalues to a digit, enough to say how far from Euclidean the input is."""
+    return eigsh(
+        operator,
+        k=count,
+        which="SA",
+        v0=start,
+        ncv=2 * count + 6,
+        tol=0.1,
+        return_eigenvectors=False,
+    )
