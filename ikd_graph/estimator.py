@@ -55,7 +55,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     strategy : {"auto", "eigen", "blockwise", "geodesic"}
         "eigen" inverts every covariance (Alg. 1); "blockwise" solves cliques of the graph and
         merges them by rigid motions; "geodesic" replaces what is not an edge by the best path
-        (Section 2.4). "auto" is "geodesic", or "eigen" where every covariance can be trusted.
+        (Section 2.4). "auto" is "geodesic".
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the latent. "auto" takes the
