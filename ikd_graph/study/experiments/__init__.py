@@ -10,6 +10,7 @@ from collections.abc import Callable
 from ._methods import METHODS, PAPER_METHODS
 from ._table import Table
 from .peers import gplvm_race, starts
+from .placing import new_points
 from .real import faces, fig7, fig13, table2
 from .recovery import fig2, fig4, fig5, fig6, merge_quality, mismatch
 
@@ -28,6 +29,7 @@ __all__ = [
     "gplvm_race",
     "merge_quality",
     "mismatch",
+    "new_points",
     "starts",
     "table2",
 ]
@@ -43,6 +45,7 @@ EXPERIMENTS: dict[str, Callable[..., Table]] = {
     "fig7": fig7,
     "fig13": fig13,
     "faces": faces,
+    "new_points": new_points,
     "gplvm_race": gplvm_race,
     "starts": starts,
 }
