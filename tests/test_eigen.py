@@ -1,9 +1,13 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 
-from ikd_graph import eigen
+from ikd_graph import IKD, eigen
+from ikd_graph.study import datasets
 
 
 def sq_distances(points):
@@ -119,3 +123,62 @@ def test_bad_arguments_are_named():
         eigen.coordinates(sq_dist, 2, 4)
     with pytest.raises(ValueError, match="sq_dist must be symmetric"):
         eigen.coordinates(np.triu(sq_dist), 2)
+
+
+def spectrum(X, **settings):
+    """Fifteen leading eigenvalues of a geodesic fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = IKD(15, strategy="geodesic", refine=None, **settings)
+        return model.fit(X).eigenvalues_
+
+
+@pytest.mark.parametrize("kernel", ["squared_exponential", "matern"])
+@pytest.mark.parametrize("n_components", [1, 2, 3, 4, 5])
+def test_the_eigengap_finds_the_dimension_of_noisy_data(n_components, kernel):
+    found = []
+    for seed in range(3):
+        latent = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(200, n_components))
+        data = datasets.gplvm_data(latent, 1000, kernel=kernel, noise=0.1, seed=seed)
+        found.append(eigen.eigengap(spectrum(data.X, kernel=kernel)))
+    assert np.median(found) == n_components
+
+
+def test_the_eigengap_of_a_long_sheet_is_two_though_its_widest_drop_comes_after_one():
+    roll = datasets.swiss_roll(500).X
+    sq_dist = sq_distances(roll)
+    values = spectrum(
+        1.0 - sq_dist / sq_dist.max(), affinity="precomputed", threshold=None, n_neighbors=6
+    )
+    assert np.argmax(values[:-1] / values[1:]) == 0
+    assert eigen.eigengap(values) == 2
+
+
+def test_the_eigengap_of_digits_lies_where_their_spectrum_falls_by_half():
+    values = spectrum(load_digits().data, threshold=None, n_neighbors=7, path="covariance")
+    assert eigen.eigengap(values) == 6
+
+
+def test_the_eigengap_knows_no_order_no_unit_and_no_answer_above_the_largest():
+    values = np.r_[50.0, 30.0, 20.0, np.linspace(1.0, -1.0, 40)]
+    shuffled = 1e-9 * np.random.default_rng(0).permutation(values)
+    assert eigen.eigengap(values) == eigen.eigengap(shuffled) == 3
+    assert eigen.eigengap(values, largest=2) == 1
+    assert eigen.eigengap([1.0, 1.0]) == 1
+    assert eigen.eigengap([1.0, 0.0]) == 1
+    # Noise as large as the third eigenvalue hides it.
+    assert eigen.eigengap([50.0, 45.0, 5.0, 1.0, -10.0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: eigen.eigengap([1.0]), "at least 2 with a positive one"),
+        (lambda: eigen.eigengap([-1.0, -2.0]), "at least 2 with a positive one"),
+        (lambda: eigen.eigengap([1.0, np.nan]), "eigenvalues must be finite"),
+        (lambda: eigen.eigengap([1.0, 0.5], largest=2), "largest must be"),
+    ],
+)
+def test_a_spectrum_without_a_gap_to_find_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -13,7 +13,7 @@ import pytest
 from matplotlib import pyplot
 
 from ikd_graph.show import colors, layout, plot
-from ikd_graph.show.plot.charts import mean_and_spread, widest_gap
+from ikd_graph.show.plot.charts import mean_and_spread, spectrum_gap
 from ikd_graph.show.words import count, say_kernel, say_number, say_seconds, versions
 
 
@@ -130,11 +130,11 @@ def test_no_residual_names_no_point(ax):
     assert [text.get_text() for text in ax.texts] == []
 
 
-def test_the_widest_gap_is_marked_on_the_spectrum(ax):
+def test_the_spectrum_gap_is_marked_on_the_spectrum(ax):
     plot.spectrum([9.0, 8.0, 1.0], ax=ax)
-    assert [text.get_text() for text in ax.texts] == ["widest gap after 2"]
-    assert widest_gap([2.0]) == widest_gap([1.0, 1.0]) == 0
-    assert widest_gap([3.0, -50.0]) == widest_gap([-1.0, -2.0]) == 0
+    assert [text.get_text() for text in ax.texts] == ["gap after 2"]
+    assert spectrum_gap([2.0]) == spectrum_gap([1.0, 1.0]) == 0
+    assert spectrum_gap([3.0, -50.0]) == spectrum_gap([-1.0, -2.0]) == 0
 
 
 def test_few_counts_have_a_bar_each_and_many_share_bars():

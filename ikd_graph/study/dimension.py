@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
+from .. import covariance, eigen, kernels
+from .._records import Blocks
 from .._validation import check_choice, check_enough_rows, check_finite, check_integer
 
 Floats = NDArray[np.float64]
 
 
 class Eigengap(NamedTuple):
-    """Number of dimensions before the widest gap of a spectrum."""
+    """Number of dimensions before the gap of a spectrum."""
 
     n_components: int
-    ratios: Floats  # (n_candidates,) eigenvalue i over eigenvalue i + 1
+    ratios: Floats  # (n_candidates,) eigenvalue i over eigenvalue i + 1, see `eigen.gap_ratios`
 
 
 class ScalingFit(NamedTuple):
@@ -32,14 +34,14 @@ class ScalingFit(NamedTuple):
 
 
 def eigengap(eigenvalues: ArrayLike, max_components: int | None = None) -> Eigengap:
-    """Find the widest gap, as a ratio, between neighbouring eigenvalues.
+    """Find the gap that ends the dimensions of a spectrum, with all ratios (`eigen.eigengap`).
 
     Parameters
     ----------
     eigenvalues : (n,) float64
         Eigenvalues of a Gram matrix, in any order; negative ones are noise.
     max_components : int or None
-        Largest answer to consider; None is all but the last positive eigenvalue.
+        Largest answer to consider; None is all but the last eigenvalue.
 
     Returns
     -------
@@ -51,20 +53,63 @@ def eigengap(eigenvalues: ArrayLike, max_components: int | None = None) -> Eigen
     >>> eigengap([9.0, 7.0, 5.0, 0.2, 0.1, -0.1]).n_components
     3
     """
-    values = np.sort(np.asarray(eigenvalues, dtype=np.float64).ravel())[::-1]
-    check_finite("eigenvalues", values)
-    if values.size < 2 or values[0] <= 0.0:
-        raise ValueError(
-            "eigenvalues must be at least 2 with a positive one among them, got "
-            f"{values.size}, the largest {values[0] if values.size else 'none'}"
-        )
-    # A negative eigenvalue shows how large noise can be; rounding is the floor without one.
-    noise = max(-values[-1], values[0] * 1e-12)
-    floored = np.maximum(values, noise)
-    limit = values.size - 1 if max_components is None else max_components
-    ratios = floored[:-1] / floored[1:]
-    ratios = ratios[: check_integer("max_components", limit, 1, values.size - 1)]
-    return Eigengap(int(np.argmax(ratios)) + 1, ratios)
+    ratios = eigen.gap_ratios(eigenvalues)
+    if max_components is not None:
+        ratios = ratios[: check_integer("max_components", max_components, 1, ratios.size)]
+    return Eigengap(eigen.eigengap(eigenvalues, largest=ratios.size), ratios)
+
+
+def clique_eigengaps(
+    X: ArrayLike,
+    cliques: Blocks,
+    kernel: str | kernels.StationaryKernel = "squared_exponential",
+    *,
+    affinity: str = "correlation",
+) -> NDArray[np.int64]:
+    """Dimensions that the spectrum of each clique speaks for.
+
+    A clique is a small piece of the latent, so flat that no path has to be trusted, but noise is
+    large in it: the median over many cliques says more than any one of them.
+
+    Parameters
+    ----------
+    X : (n, n_features) float64
+        The data that the cliques were found in.
+    cliques : Blocks
+        Cliques, as ``IKD(strategy="blockwise").fit(X).cliques_``.
+    kernel : str or StationaryKernel
+        Kernel that turns correlations into distances.
+    affinity : {"correlation", "cosine", "covariance"}
+        How rows were compared.
+
+    Returns
+    -------
+    (n_cliques,) int64
+        Number of dimensions of each clique, 0 where its points are too few (below four) or lie in
+        one place.
+
+    Examples
+    --------
+    >>> from ikd_graph import IKD
+    >>> from ikd_graph.study import datasets
+    >>> X = datasets.gplvm_data("medium", 400).X
+    >>> model = IKD(3, strategy="blockwise", refine=None).fit(X)
+    >>> clique_eigengaps(X, model.cliques_).size == model.cliques_.n_blocks
+    True
+    """
+    rows = covariance.unit_rows(_points(X), affinity)
+    inverse = kernels.get(kernel).sq_distance
+    found = np.zeros(cliques.n_blocks, dtype=np.int64)
+    for at in range(cliques.n_blocks):
+        members = cliques.members[cliques.indptr[at] : cliques.indptr[at + 1]]
+        if members.size < 4:
+            continue
+        corr = np.clip(covariance.gram(rows[members]), covariance.FLOOR, 1.0)
+        np.fill_diagonal(corr, 1.0)
+        values = np.linalg.eigvalsh(eigen.gram_matrix(inverse(corr)))
+        if values[-1] > 0.0:
+            found[at] = eigen.eigengap(values)
+    return found
 
 
 def box_counting_dimension(

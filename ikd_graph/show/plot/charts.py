@@ -13,6 +13,9 @@ from .. import colors
 from ..words import say_seconds
 from .style import SMALL, drawing_axes, figure_of, quiet, whole_ticks
 
+# A drop by less is none to speak of.
+_GAP = 1.1
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 def spectrum(
     eigenvalues: ArrayLike, n_components: int | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Eigenvalues as bars, those kept in colour, with the largest gap marked.
+    """Eigenvalues as bars, those kept in colour, with the gap that ends the dimensions marked.
 
     Parameters
     ----------
@@ -42,12 +45,12 @@ def spectrum(
     kept = values.size if n_components is None else n_components
     fill = [colors.ACCENT if r <= kept else colors.RULE for r in rank]
     ax.bar(rank, values, width=0.72, color=fill)
-    gap = widest_gap(values)
+    gap = spectrum_gap(values)
     if gap:
         middle = 0.5 * (values[gap - 1] + values[gap])
         ax.axvline(gap + 0.5, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
         ax.annotate(
-            f"widest gap after {gap}",
+            f"gap after {gap}",
             (gap + 0.5, max(middle, 0.6 * values[0])),
             xytext=(7, 0),
             textcoords="offset points",
@@ -62,29 +65,29 @@ def spectrum(
     return ax
 
 
-def widest_gap(eigenvalues: ArrayLike) -> int:
-    """Number of eigenvalues before the widest gap (as a ratio); 0 where there is none to speak of.
+def spectrum_gap(eigenvalues: ArrayLike) -> int:
+    """Number of eigenvalues before the gap that ends the dimensions; 0 where there is none.
 
     Parameters
     ----------
     eigenvalues : array-like of shape (k,)
-        Eigenvalues, descending.
+        Eigenvalues.
 
     Returns
     -------
     int
-        Suggested number of dimensions.
+        Suggested number of dimensions, see `ikd_graph.eigen.eigengap`.
 
     Examples
     --------
-    >>> widest_gap([9.0, 8.0, 1.0, 0.5])
+    >>> spectrum_gap([9.0, 8.0, 1.0, 0.5])
     2
     """
     values = np.asarray(eigenvalues, dtype=float)
     if values.size < 2 or values.max(initial=0.0) <= 0.0:
         return 0
     found = eigengap(values)
-    return found.n_components if found.ratios.max() > 1.0 else 0
+    return found.n_components if found.ratios.max() > _GAP else 0
 
 
 def degrees(degree: ArrayLike, *, ax: Axes | None = None) -> Axes:

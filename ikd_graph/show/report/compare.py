@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from ...study.compare import Comparison
 from ...study.datasets import Dataset
 from .. import colors, page, svg
-from ..plot.charts import widest_gap
+from ..plot.charts import spectrum_gap
 from ..words import count
 from .compare_words import (
     MEASURE_WORDS,
     Entry,
     by_level,
     entries,
+    own_choices,
     say_comparison,
     shown_measures,
 )
@@ -61,6 +62,7 @@ def compare_page(found: Comparison, command: str = "") -> str:
     paint = paint_points(_with_something_to_see(shown), _MOST_SMALL)
     sections = [
         page.section("In words", page.advice(words[1:])),
+        _choices(found),
         page.section("Embeddings", _multiples(found, first, shown, paint)),
         page.section("Numbers", _table(found, gathered)),
         page.section("Against noise", _noise(found, gathered, palette)),
@@ -70,6 +72,12 @@ def compare_page(found: Comparison, command: str = "") -> str:
         page.footer(", ".join(f"{name} {version}" for name, version in found.versions.items())),
     ]
     return page.document(found.name, words[0], sections, kind="Comparison", names=paint.names)
+
+
+def _choices(found: Comparison) -> str:
+    """What the best of our methods chose by itself."""
+    title, chosen = own_choices(found)
+    return page.section(f"What {title} chose by itself", page.reasons(chosen))
 
 
 def _first_cell(found: Comparison) -> list[int]:
@@ -219,7 +227,7 @@ def _costs(found: Comparison, first: list[int]) -> str:
 
 
 def _spectra(found: Comparison, first: list[int]) -> str:
-    """Eigenvalues of the methods that have more than coordinates, with the widest gap."""
+    """Eigenvalues of the methods that have more than coordinates, and where their gap lies."""
     figures = []
     for at in first:
         row, values = found.rows[at], found.spectra[at]
@@ -227,7 +235,7 @@ def _spectra(found: Comparison, first: list[int]) -> str:
         if values is None or len(values) <= row.n_components:
             continue
         top = np.sort(np.asarray(values, dtype=np.float64))[::-1][:20]
-        gap = widest_gap(top)
+        gap = spectrum_gap(top)
         chart = svg.bars(
             np.arange(1, top.size + 1),
             top / (top[0] if top[0] > 0 else 1.0),
