@@ -3,6 +3,7 @@
 import os
 import time
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 WARM_UP = 150
@@ -25,3 +26,11 @@ class Hangs(BaseEstimator):
 class Raises(BaseEstimator):
     def fit_transform(self, X):
         raise RuntimeError("no luck")
+
+
+class Takes(BaseEstimator):
+    def __init__(self, mib):
+        self.mib = mib
+
+    def fit_transform(self, X):
+        return X + np.ones(self.mib * 2**17)[-1]

@@ -255,7 +255,7 @@ def comparison(scores, levels=(0.0,), n_seeds=1, measure="r2_affine", failures=N
                 )  # fmt: skip
                 found.rows.append(replace(row, **{measure: score}))
                 found.embeddings.append(None if failure else rng.normal(size=(30, 2)))
-                found.spectra.append(None if failure else np.array([5.0, 4.0, 0.5, 0.1]))
+                found.spectra.append(None if failure else np.array([5.0, 4.0, 0.5, 0.4]))
                 found.data.append(data)
     return found
 
@@ -282,8 +282,8 @@ def test_noise_levels_bring_curves_with_their_spread():
     assert html.count('class="band"') == 2
     assert "± over seeds" in html
     words = " ".join(compare_words.say_comparison(found))
-    assert "blockwise is better at noise 0" in words
-    assert "geodesic is better at noise 1" in words
+    assert "blockwise is better at noise 0, by 0.09" in words
+    assert "geodesic is better at noise 1, by 0.2" in words
     assert "do not differ beyond chance at noise 0.5" in words
 
 
@@ -293,7 +293,34 @@ def test_the_words_name_the_best_the_strategy_and_the_price():
     words = compare_words.say_comparison(found)
     assert words[0].startswith("Best: BLOCKWISE with R² after affine alignment 0.900 in 9.0 s")
     assert "Use the strategy 'blockwise'" in words[1]
-    assert "'geodesic' takes 2.0 s instead of 9.0 s and gives up 0.020" in words[1]
+    assert "GEODESIC takes 2.0 s instead of 9.0 s and gives up 0.020" in words[1]
+
+
+def test_a_difference_is_told_from_chance_by_pairs_of_the_same_seed():
+    levels = (0.0, 1.0)
+    found = comparison({"blockwise": [0.5, 0.5], "geodesic": [0.4, 0.4]}, levels, 3)
+    # At noise 0 both swing together from seed to seed, at noise 1 against each other.
+    for at, row in enumerate(found.rows):
+        swing = 0.4 * row.seed * (-1 if row.noise and row.method == "geodesic" else 1)
+        found.rows[at] = replace(row, r2_affine=row.r2_affine + swing)
+    words = " ".join(compare_words.say_comparison(found))
+    assert "blockwise is better at noise 0, by 0.1" in words
+    assert "do not differ beyond chance at noise 1" in words
+    alone = comparison({"blockwise": [0.5, 0.5], "geodesic": [0.4, 0.4]}, levels)
+    assert "one seed: chance is not ruled out" in " ".join(compare_words.say_comparison(alone))
+
+
+def test_the_default_call_is_named_as_such_and_its_choices_are_told():
+    found = comparison({"ikd": [0.9], "geodesic": [0.9], "pca": [0.95]})
+    found.rows[0] = replace(found.rows[0], facts={"n_neighbors": "7: near <enough>"})
+    words = compare_words.say_comparison(found)
+    assert words[1].startswith("Call IKD() as it is: 0.900 against GEODESIC 0.900")
+    assert compare_words.own_choices(found) == ("IKD", {"n neighbors": "7: near <enough>"})
+    html = report.compare_page(found)
+    outline(html)
+    assert "What IKD chose by itself" in html
+    assert "7: near &lt;enough&gt;" in html
+    assert compare_words.own_choices(comparison({"pca": [0.9]})) == ("", {})
 
 
 def test_the_words_say_when_an_affine_alignment_flatters():

@@ -10,7 +10,13 @@ from typing import Any
 
 from ..estimator import IKD
 from ..show import plot, report
-from ..show.report.compare_words import MEASURE_WORDS, by_level, entries, say_comparison
+from ..show.report.compare_words import (
+    MEASURE_WORDS,
+    by_level,
+    entries,
+    own_choices,
+    say_comparison,
+)
 from ..show.words import say_number, say_seconds
 from ..study import baselines, datasets
 from ..study.compare import DEFAULT_METHODS, IKD_METHODS, Comparison, compare
@@ -26,7 +32,7 @@ from .common import (
     read_data,
     typed_command,
 )
-from .console import say
+from .console import facts, say
 from .flags import read_kernel
 
 
@@ -250,6 +256,10 @@ def summarise(found: Comparison) -> None:
         say(f"  {entry.title:<22}{at:<18} {text}")
     for sentence in say_comparison(found):
         say(f"- {sentence}")
+    title, chosen = own_choices(found)
+    if chosen:
+        say(f"{title} chose by itself")
+        facts(list(chosen.items()))
 
 
 def _is(entry: Any, title: str, dim: int) -> bool:

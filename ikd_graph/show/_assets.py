@@ -99,7 +99,9 @@ ul.advice li{margin:.4rem 0}
 font-size:.84rem;line-height:1.35;padding:.3rem .6rem;border-radius:6px;max-width:16rem}
 footer{margin-top:3.6rem;color:var(--soft);font-size:.85rem;border-top:1px solid var(--line);
 padding-top:1rem}
-@media (max-width:46rem){.scroll table{width:max-content}td{max-width:15rem}
+@media (max-width:46rem){.multiples{gap:.6rem;
+grid-template-columns:repeat(auto-fill,minmax(min(9.5rem,100%),1fr))}
+.multiples figure{padding:.55rem}.scroll table{width:max-content}td{max-width:15rem}
 main{padding:1.7rem 1.05rem 3rem}h1{font-size:1.6rem}
 .lead{font-size:1.04rem}.wide{grid-template-columns:minmax(0,1fr)}
 .wide .legend{display:flex;flex-wrap:wrap;gap:.15rem .5rem}.legend.many{columns:auto}

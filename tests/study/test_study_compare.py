@@ -1,9 +1,10 @@
 import pickle
+import sys
 
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from stubs_study import Dies, Hangs, Raises
+from stubs_study import Dies, Hangs, Raises, Takes
 
 from ikd_graph.study import baselines, compare, datasets
 from ikd_graph.study.compare import _compare, _processes, _worker
@@ -155,6 +156,17 @@ def test_a_worker_leaves_a_result_for_each_cell(tmp_path, roll):
     outcome = pickle.loads((tmp_path / "result-1.pkl").read_bytes())
     assert outcome.coordinates.shape == (400, 2)
     assert outcome.failure == ""
+
+
+def test_memory_is_that_of_the_fit_and_not_of_what_came_before():
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the peak can be reset on Linux only")
+    held = np.ones(20_000_000)
+    del held
+    job = _worker.Job("", Takes(40), [])
+    outcome = _worker.run_cell(job, _worker.Cell(0, "", 2, 0), np.ones((200, 3)), 0.0)
+    assert 30.0 < outcome.extra_mb < 60.0
+    assert outcome.peak_mb > outcome.extra_mb
 
 
 def test_our_own_strategies_are_rows_with_their_spectrum():

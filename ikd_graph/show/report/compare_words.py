@@ -172,49 +172,87 @@ def _say_strategy(
     value = overall[first][0]
     rivals = ", ".join(f"{title} {overall[title][0]:.3f}" for title in ranked[1:])
     fast = min(ranked, key=lambda title: overall[title][1])
-    text = f"Use the strategy {ours[first]!r}{where}: {value:.3f} against {rivals}"
+    if ours[first] == "ikd":
+        text = f"Call IKD() as it is{where}: {value:.3f} against {rivals}"
+    else:
+        text = f"Use the strategy {ours[first]!r}{where}: {value:.3f} against {rivals}"
     gap = value - overall[fast][0]
     if fast == first:
         text += ", and it is the quickest of them"
     elif gap < _CHEAP and overall[fast][1] < 0.5 * overall[first][1]:
         price = f"{say_seconds(overall[fast][1])} instead of {say_seconds(overall[first][1])}"
         loss = "nothing" if gap < 0.0005 else f"{gap:.3f}"
-        text += f". {ours[fast]!r} takes {price} and gives up {loss}"
-    return [text + ".", *_say_choices(next(e for e in able if e.title == first))]
+        text += f". {fast} takes {price} and gives up {loss}"
+    return [text + "."]
 
 
-def _say_choices(entry: Entry) -> list[str]:
-    """What our strategy chose by itself, and why."""
-    facts = entry.rows[0].facts
-    if not facts:
-        return []
-    reasons = "; ".join(f"{name.replace('_', ' ')} {text}" for name, text in facts.items())
-    return [f"What {entry.title} chose by itself: {reasons}."]
+def own_choices(found: Comparison) -> tuple[str, dict[str, str]]:
+    """What the best of our methods chose by itself, and why.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+
+    Returns
+    -------
+    title : str
+        Name of the method; empty where none of ours has a measure or something to tell.
+    choices : dict of str to str
+        What was chosen, and the choice with its reason.
+    """
+    measure = found.measure
+    ours = [row for row in found.rows if row.method in IKD_METHODS and row.facts]
+    able = [row for row in ours if np.isfinite(getattr(row, measure))]
+    if not able:
+        return "", {}
+    mean: dict[str, list[float]] = {}
+    for row in able:
+        mean.setdefault(row.title, []).append(getattr(row, measure))
+    first = max(mean, key=lambda title: float(np.mean(mean[title])))
+    row = next(row for row in able if row.title == first)
+    return first, {name.replace("_", " "): text for name, text in row.facts.items()}
 
 
 def _say_levels(able: list[Entry], measure: str, levels: list[float], where: str) -> list[str]:
     """At which noise each of the two graph strategies is better."""
     of = {(e.method, e.noise): e for e in able}
     told: dict[str, list[float]] = {"blockwise": [], "geodesic": [], "": []}
+    gaps: dict[str, list[float]] = {side: [] for side in told}
     for level in levels:
         pair = [of.get((name, level)) for name in ("blockwise", "geodesic")]
         if pair[0] is None or pair[1] is None:
             continue
-        gap = pair[0].mean(measure) - pair[1].mean(measure)
-        noise = np.hypot(
-            *(e.spread(measure) / max(len(e.rows) - 1, 1) ** 0.5 for e in pair if e is not None)
-        )
-        sure = abs(gap) > max(2.0 * float(noise), 0.005)
-        told["" if not sure else "blockwise" if gap > 0 else "geodesic"].append(level)
+        gap, error = _paired_gap(pair[0].values(measure), pair[1].values(measure))
+        sure = abs(gap) > max(error, 0.005)
+        side = "" if not sure else "blockwise" if gap > 0 else "geodesic"
+        told[side].append(level)
+        gaps[side].append(abs(gap))
     parts: list[str] = []
     for name in ("blockwise", "geodesic"):
         if told[name]:
-            parts.append(f"{name} is better at noise {_list(told[name])}")
+            low, high = f"{min(gaps[name]):.2g}", f"{max(gaps[name]):.2g}"
+            by = low if low == high else f"{low} to {high}"
+            parts.append(f"{name} is better at noise {_list(told[name])}, by {by}")
     if told[""]:
         parts.append(f"they do not differ beyond chance at noise {_list(told[''])}")
     if not parts:
         return []
-    return [f"Blockwise against geodesic{where}: {'; '.join(parts)}."]
+    few = "" if max(len(e.rows) for e in able) > 1 else " (one seed: chance is not ruled out)"
+    return [f"Blockwise against geodesic{where}{few}: {'; '.join(parts)}."]
+
+
+def _paired_gap(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean difference of two methods over the seeds both worked on, and its 95 % half width."""
+    if first.shape != second.shape:
+        return float(np.nanmean(first) - np.nanmean(second)), np.inf
+    gaps = (first - second)[np.isfinite(first - second)]
+    if gaps.size < 2:
+        return float(gaps.sum()), 0.0
+    from scipy.stats import t
+
+    half = t.ppf(0.975, gaps.size - 1) * gaps.std(ddof=1) / np.sqrt(gaps.size)
+    return float(gaps.mean()), float(half)
 
 
 def _say_flattery(able: list[Entry], measure: str) -> list[str]:

@@ -37,7 +37,7 @@ IKD_METHODS: dict[str, dict[str, Any]] = {
 would hide what tells them apart.
 """
 
-DEFAULT_METHODS = ("blockwise", "geodesic", "eigen", "pca", "isomap", "umap")
+DEFAULT_METHODS = ("ikd", "blockwise", "geodesic", "eigen", "pca", "isomap", "umap")
 """What ``compare`` runs unless told otherwise; UMAP only where it is installed."""
 
 

@@ -47,7 +47,7 @@ class Row:
     seconds, cpu_seconds, warmup_seconds : float
         Wall and processor time of the fit; of a first call on a few points.
     peak_mb, extra_mb : float
-        Peak memory of the process, and its growth during the fit, in MiB.
+        Peak memory of the process during the fit, and what the fit added to it, in MiB.
     failure : str
         Why there is no embedding; empty if there is one.
     notes : tuple of str

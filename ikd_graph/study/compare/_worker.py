@@ -6,6 +6,7 @@ written whole, so that whoever waits can read it as soon as it is there.
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
 import time
@@ -49,15 +50,15 @@ class Outcome(NamedTuple):
     facts: dict[str, str]  # what the estimator chose, in words
     seconds: float
     cpu_seconds: float
-    peak_mb: float  # of the whole process, libraries included
-    extra_mb: float  # growth of that peak during the fit
+    peak_mb: float  # of the whole process during the fit, libraries included
+    extra_mb: float  # what the fit added to it
     warmup_seconds: float  # a first call on a few points: imports and compilation
     failure: str
     notes: tuple[str, ...]
 
 
 def peak_memory_mb() -> float:
-    """Largest resident size of this process so far, in MiB; NaN where the system cannot tell.
+    """Largest resident size of this process, in MiB; NaN where the system cannot tell.
 
     Returns
     -------
@@ -71,6 +72,12 @@ def peak_memory_mb() -> float:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # Linux counts KiB, macOS bytes.
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def forget_peak() -> None:
+    """Let `peak_memory_mb` start again from what is held now, where the system can (Linux)."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float) -> Outcome:
@@ -92,6 +99,8 @@ def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float
     Outcome
         The embedding, or the reason why there is none.
     """
+    # Else the peak of imports and compilation would hide that of the fit.
+    forget_peak()
     before = peak_memory_mb()
     cpu, begin = time.process_time(), time.perf_counter()
     fitted = None
