@@ -31,7 +31,13 @@ THRESHOLD_WAYS = 40
 CHUNK_BYTES = 32 * 2**20
 """Size of the covariances of new rows with training rows that are held at a time, per thread."""
 
-# So many more candidates are compared in double precision than there are neighbours to be found.
+CHUNK_ROWS = 256
+"""New rows that are compared at a time where their covariances are products of rows."""
+
+# So many training rows are compared at a time: their products stay in the cache of a processor.
+_TILE = 2048
+
+# So many more candidates are looked at closely than there are neighbours to be found.
 _SPARE = 8
 
 
@@ -234,7 +240,7 @@ def _first_of(keys: list[bytes]) -> dict[bytes, int]:
 
 
 def chunk_rows(n_training: int) -> int:
-    """Number of new rows to be compared at a time.
+    """Number of new rows whose covariances with all training rows are held at a time.
 
     Parameters
     ----------
@@ -251,7 +257,7 @@ def chunk_rows(n_training: int) -> int:
 
 def place(
     placement: Placement,
-    corr: NDArray[np.floating],
+    corr: NDArray[np.floating] | None,
     new_rows: NDArray[np.floating] | None = None,
     rows: NDArray[np.floating] | None = None,
 ) -> tuple[Floats, Floats]:
@@ -261,11 +267,12 @@ def place(
     ----------
     placement : Placement
         What was kept of the fit.
-    corr : (n_new, n) ndarray of float
-        Covariances on the scale where the variance is 1; with rows they only say which are large.
+    corr : (n_new, n) ndarray of float or None
+        Covariances on the scale where the variance is 1; not looked at beside rows.
     new_rows, rows : (n_new, p) and (n, p) ndarray of float, or None
-        Scaled rows whose products the covariances are. The products that count are formed anew
-        in double precision: those of a matrix product depend on how many rows it is made of.
+        Scaled rows whose products the covariances are. They are compared tile by tile, and the
+        products that count are formed anew in double precision: those of a matrix product depend
+        on how many rows it is made of.
 
     Returns
     -------
@@ -276,15 +283,21 @@ def place(
         and the root mean square difference between the distances to the landmarks as measured and
         as placed, in quadrature.
     """
-    kernel = placement.kernel
-    near, known = _nearest(corr, placement.n_neighbors, new_rows, rows)
+    kernel, k = placement.kernel, placement.n_neighbors
+    if new_rows is not None and rows is not None:
+        near, known = _nearest_rows(new_rows, rows, k)
+    else:
+        assert corr is not None
+        near, known = _nearest(corr, k)
     step = np.clip(known, FLOOR, 1.0)
     if placement.path == "direct":
-        seen = corr[:, placement.nodes]
-        if new_rows is not None and rows is not None and rows.dtype == np.float32:
-            anchors = rows[placement.nodes].astype(np.float64)
+        if new_rows is not None and rows is not None:
+            anchors = rows[placement.nodes].astype(np.float64, copy=False)
             # Row by row: a vector times a matrix has the same bits whatever came with it.
-            seen = np.array([anchors @ row for row in new_rows.astype(np.float64)])
+            seen = np.array([anchors @ row for row in new_rows.astype(np.float64, copy=False)])
+        else:
+            assert corr is not None
+            seen = corr[:, placement.nodes]
         sq_dist = kernel.sq_distance(np.clip(seen, FLOOR, 1.0))
     else:
         sq_dist = _walk(placement, near, step)
@@ -295,25 +308,70 @@ def place(
     return latent, np.sqrt(misfit + nearest)
 
 
-def _nearest(
-    corr: NDArray[np.floating],
-    n_neighbors: int,
-    new_rows: NDArray[np.floating] | None,
-    rows: NDArray[np.floating] | None,
-) -> tuple[NDArray[np.intp], Floats]:
+def _nearest(corr: NDArray[np.floating], n_neighbors: int) -> tuple[NDArray[np.intp], Floats]:
     """Training rows most like each new row and their covariances, best first, (n_new, k) each."""
     k = min(n_neighbors, corr.shape[1])
     taken = min(k + _SPARE, corr.shape[1])
     near = np.argpartition(-corr, taken - 1, axis=1)[:, :taken]
     near.sort(axis=1)
-    if new_rows is None or rows is None:
-        known = np.take_along_axis(corr, near, axis=1).astype(np.float64)
-    else:
-        known = np.empty(near.shape)
-        for at, row in enumerate(new_rows.astype(np.float64)):
-            known[at] = rows[near[at]].astype(np.float64) @ row
+    return _ordered(near, np.take_along_axis(corr, near, axis=1).astype(np.float64), k)
+
+
+def _nearest_rows(
+    new_rows: NDArray[np.floating], rows: NDArray[np.floating], n_neighbors: int
+) -> tuple[NDArray[np.intp], Floats]:
+    """The same from rows, in memory that does not grow with their number."""
+    k = min(n_neighbors, rows.shape[0])
+    taken = min(k + _SPARE, rows.shape[0])
+    near = _candidates(new_rows.astype(rows.dtype, copy=False), rows, taken)
+    near.sort(axis=1)
+    known = np.empty(near.shape)
+    for at, row in enumerate(new_rows.astype(np.float64, copy=False)):
+        known[at] = rows[near[at]].astype(np.float64, copy=False) @ row
+    return _ordered(near, known, k)
+
+
+def _ordered(near: NDArray[np.intp], known: Floats, k: int) -> tuple[NDArray[np.intp], Floats]:
+    """The k best of some candidates, best first; of equals the one with the lower index."""
     order = np.argsort(-known, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(near, order, axis=1), np.take_along_axis(known, order, axis=1)
+
+
+def _candidates(
+    new_rows: NDArray[np.floating], rows: NDArray[np.floating], count: int
+) -> NDArray[np.intp]:
+    """Rows with the largest products with each new row, (n_new, count), in no order.
+
+    After the first tile only products above the least of those held are looked at, and they are
+    few: a tile takes its rows from everywhere, so that each is like the others.
+    """
+    n_new, n = len(new_rows), len(rows)
+    n_tiles = -(-n // max(_TILE, 4 * count))
+    first = new_rows @ rows[::n_tiles].T
+    best = np.argpartition(-first, count - 1, axis=1)[:, :count]
+    products, columns = np.take_along_axis(first, best, axis=1), best * n_tiles
+    least = products.min(axis=1)[:, None]
+    owners = np.repeat(np.arange(n_new), count)
+    held, waiting = [(owners, columns.ravel(), products.ravel())], 0
+    # Filled again by every tile: fresh memory would cost as much as the products.
+    space, larger = np.empty(first.size, first.dtype), np.empty(first.size, np.bool_)
+    for tile in range(1, n_tiles):
+        part = rows[tile::n_tiles]
+        shape, size = (n_new, len(part)), n_new * len(part)
+        seen = np.matmul(new_rows, part.T, out=space[:size].reshape(shape))
+        above = np.flatnonzero(np.greater(seen, least, out=larger[:size].reshape(shape)))
+        owner, column = np.divmod(above, seen.shape[1])
+        held.append((owner, column * n_tiles + tile, seen.ravel()[above]))
+        waiting += above.size
+        if waiting > owners.size or tile == n_tiles - 1:
+            owner, column, product = (np.concatenate(part) for part in zip(*held, strict=True))
+            order = np.lexsort((column, -product, owner))
+            # Each new row has at least as many candidates as are kept.
+            begin = np.searchsorted(owner[order], np.arange(n_new))
+            keep = order[begin[:, None] + np.arange(count)]
+            columns, least = column[keep], product[keep[:, -1:]]
+            held, waiting = [(owners, columns.ravel(), product[keep].ravel())], 0
+    return columns
 
 
 def _walk(placement: Placement, near: NDArray[np.intp], step: Floats) -> Floats:

@@ -1,9 +1,12 @@
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ikd_graph import IKD, kernels, newpoints, pipeline
+from ikd_graph import IKD, covariance, kernels, newpoints, pipeline
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 STRATEGIES = ["eigen", "blockwise", "geodesic"]
@@ -163,3 +166,65 @@ def test_single_precision_rows_are_placed_alone_as_together(monkeypatch):
     for row in range(0, 40, 7):
         assert np.array_equal(model.transform(X[100 + row : 101 + row])[0], together[row])
     assert np.array_equal(model.transform(X[:100]), model.embedding_)
+
+
+def unit_rows(seed, n, n_features, dtype=np.float64):
+    rows = np.random.default_rng(seed).normal(size=(n, n_features))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(dtype)
+
+
+@pytest.mark.parametrize("n", [30, 255, 256, 1000, 3001])
+@pytest.mark.parametrize("k", [1, 20])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tiles_find_the_rows_that_a_whole_table_finds(monkeypatch, n, k, dtype):
+    monkeypatch.setattr(newpoints, "_TILE", 64)
+    rows, new = unit_rows(0, n, 6, dtype), unit_rows(1, 17, 6)
+    # Rows in the order of their products with one of the new ones: the worst that may come.
+    rows = rows[np.argsort(rows @ new[3])]
+    near, known = newpoints._nearest_rows(new, rows, k)
+    table = new @ rows.T.astype(np.float64)
+    order = np.argsort(-table, axis=1, kind="stable")[:, :k]
+    assert np.array_equal(near, order)
+    np.testing.assert_allclose(known, np.take_along_axis(table, order, axis=1), atol=1e-14)
+
+
+def test_equal_rows_are_no_trouble_for_tiles(monkeypatch):
+    monkeypatch.setattr(newpoints, "_TILE", 64)
+    rows = np.repeat(unit_rows(0, 4, 5), 500, axis=0)
+    near, known = newpoints._nearest_rows(rows[[700, 1900]], rows, 30)
+    assert np.all(near[0] // 500 == 1)
+    assert np.all(near[1] // 500 == 3)
+    assert all(len(set(row)) == 30 for row in near.tolist())
+    np.testing.assert_allclose(known, 1.0, atol=1e-14)
+
+
+def test_memory_of_the_search_does_not_grow_with_the_training_rows():
+    new = unit_rows(1, 200, 10, np.float32)
+
+    def peak(n):
+        rows = unit_rows(0, n, 10, np.float32)
+        tracemalloc.start()
+        newpoints._nearest_rows(new, rows, 10)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    few = peak(20_000)
+    assert peak(80_000) < 1.5 * few
+    # Less than one table of 200 x 80 000 products.
+    assert few < 4 * 200 * 80_000 / 2
+
+
+@pytest.mark.parametrize("path", ["direct", "distance", "covariance"])
+def test_rows_are_placed_where_their_covariances_put_them(path):
+    X, _ = surface(n=240)
+    strategy = "eigen" if path == "direct" else "geodesic"
+    model = IKD(2, refine=None, strategy=strategy, path="distance", n_neighbors=8).fit(X[:200])
+    placement = replace(model._placement, path=path)
+    rows = model._rows
+    new = covariance.unit_rows(X[200:], "correlation")
+    table = np.corrcoef(X)[200:, :200]
+    for found, wanted in zip(
+        newpoints.place(placement, None, new, rows), newpoints.place(placement, table), strict=True
+    ):
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
