@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -10,10 +11,15 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from ikd_graph import IKD, cliques, graph
 from ikd_graph.show import colors, page, report, svg
+from ikd_graph.show.report import clique_view as views
 from ikd_graph.show.report import clique_words, compare_words, paint
+from ikd_graph.show.words import say_number
+from ikd_graph.study import datasets
 from ikd_graph.study.compare import Comparison, Row
 from ikd_graph.study.datasets import Dataset
+from ikd_graph.study.levels import threshold_levels
 
 VOID = {"meta", "link", "input", "br", "circle", "line", "rect", "path", "img"}
 
@@ -337,8 +343,6 @@ def test_a_comparison_in_which_nothing_ran_is_a_page_all_the_same():
 
 
 def clique_view(seed=0):
-    from ikd_graph import IKD
-
     rng = np.random.default_rng(seed)
     at = np.linspace(0, 6, 40)[:, None]
     X = np.sin(at * rng.uniform(0.5, 1.5, 30) + rng.uniform(0, 6, 30))
@@ -363,6 +367,40 @@ def test_the_page_of_cliques_is_whole(view):
     assert html.count('class="cursor"') == 2
 
 
+def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(data_home):
+    cells = datasets.load("guo_qpcr")
+    model = IKD(strategy="blockwise", refine=None).fit(cells.X)
+    links = views.largest_graph(model.cliques_)
+    found = list(cliques.iter_cliques(model.graph_))
+    # Levels of a threshold are tested by themselves, and take seconds.
+    levels = threshold_levels(cells.X, thresholds=[0.7, 0.9])
+    view = views.CliqueView(model, cells, found, True, links, levels)
+    facts = clique_words.clique_facts(view)
+    twin = graph.to_networkx(model.graph_)
+    expected = sorted(sorted(c) for c in nx.find_cliques(twin))
+    assert sorted(c.tolist() for c in found) == expected
+    assert facts["points"] == twin.number_of_nodes() == 437
+    assert facts["edges"] == twin.number_of_edges()
+    assert facts["components before joining"] == nx.number_connected_components(twin)
+    assert facts["maximal cliques"] == say_number(len(expected))
+    assert facts["largest clique"] == max(map(len, expected))
+    assert facts["mean clique size"] == pytest.approx(np.mean([len(c) for c in expected]))
+    html = report.cliques_page(view)
+    outline(html)
+    # The largest cliques that are told apart, as the table shows them: nearly all of one stage.
+    table = re.search(r"<h2>Largest cliques</h2>(.*?)</table>", html)[1]
+    told = re.findall(r"<td>((?:[^<]+ × \d+(?:, )?)+)</td>", table)
+    assert len(told) == 15
+    pure = 0
+    for text, k in zip(told, clique_words.largest_apart(found, 437, 15), strict=True):
+        stages = Counter(cells.labels[found[k]].tolist())
+        assert dict(part.split(" × ") for part in text.split(", ")) == {
+            name: str(number) for name, number in stages.items()
+        }
+        pure += len(stages) == 1
+    assert pure >= 9
+
+
 def test_the_largest_cliques_that_are_listed_are_not_almost_the_same(view):
     chosen = clique_words.largest_apart(view.maximal, 40, 6)
     sets = [set(view.maximal[k].tolist()) for k in chosen]
@@ -384,8 +422,6 @@ def test_badly_placed_points_are_those_with_unusual_residuals(view):
 
 
 def test_looking_at_cliques_needs_a_model_that_has_some():
-    from ikd_graph import IKD
-
     X = np.random.default_rng(0).normal(size=(12, 300)).cumsum(axis=0)
     model = IKD(strategy="geodesic", threshold=0.2).fit(X)
     with pytest.raises(ValueError, match="must be fitted with strategy='blockwise'"):

@@ -265,11 +265,12 @@ def _order(model: IKD) -> str:
     if order is None or len(order) == 0:
         return ""
     shared = np.asarray(order)[:, 2]
-    return page.figure(
+    chart = page.figure(
         svg.lines(
             np.arange(1, shared.size + 1), {"shared": shared}, xlabel="merge",
             ylabel="points shared", title="points shared at each merge",
         ),
         "Merging goes from the largest overlap to the smallest; the smallest carry the most error.",
-        "Order of merging",
     )  # fmt: skip
+    # Beside each other, though it is alone: a chart of full width has letters of double size.
+    return "<h3>Order of merging</h3>" + page.side_by_side(chart)
