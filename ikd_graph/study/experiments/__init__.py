@@ -12,6 +12,7 @@ from ._table import Table
 from .peers import gplvm_race, starts
 from .placing import new_points
 from .real import faces, fig7, fig13, table2
+from .reconstruction import way_back
 from .recovery import fig2, fig4, fig5, fig6, merge_quality, mismatch
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "new_points",
     "starts",
     "table2",
+    "way_back",
 ]
 
 EXPERIMENTS: dict[str, Callable[..., Table]] = {
@@ -46,6 +48,7 @@ EXPERIMENTS: dict[str, Callable[..., Table]] = {
     "fig13": fig13,
     "faces": faces,
     "new_points": new_points,
+    "way_back": way_back,
     "gplvm_race": gplvm_race,
     "starts": starts,
 }
