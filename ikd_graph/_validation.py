@@ -325,3 +325,11 @@ def check_memory(what: str, needed: float, free: int | None, cure: str) -> None:
             f"{what} must fit into memory, got {int(needed)} bytes ({needed * 1e-9:.1f} GB) with "
             f"{free} available ({free * 1e-9:.1f} GB){_cure(cure)}"
         )
+
+
+def check_not_zero(name: str, largest: float) -> None:
+    """Raise unless a table has an entry other than 0, by whose size it can be scaled."""
+    if not largest > 0.0:
+        raise ValueError(
+            f"{name} must not be zero throughout, got no other value; its points are all the same"
+        )

@@ -7,14 +7,14 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ._threads import map_blocks
-from ._validation import check_choice, check_rows_vary
+from ._validation import check_choice, check_not_zero, check_rows_vary, check_same_shape
 
 Floats = NDArray[np.float64]
 
@@ -29,9 +29,12 @@ _BLOCK = 256
 __all__ = [
     "AFFINITIES",
     "FLOOR",
+    "EuclideanRows",
     "correlation",
     "cosine",
     "covariance",
+    "euclidean",
+    "euclidean_rows",
     "gram",
     "into_domain",
     "sampling_variance",
@@ -116,25 +119,98 @@ def unit_rows(
     return rows
 
 
-def gram(rows: NDArray[np.floating]) -> Floats:
+class EuclideanRows(NamedTuple):
+    """Rows whose products are Euclidean similarities, and what it takes to make more of them.
+
+    Squared distances are no inner products of one set of rows with itself, but of two: with
+    a = 1/2 - |x|^2 / (2 sigma^2), the products of (x / sigma, a, 1) with (x / sigma, 1, a) are
+    1 - |x_i - x_j|^2 / (2 sigma^2).
+    """
+
+    rows: Floats  # (n, p + 2)
+    others: Floats  # (n, p + 2) the same with the last two columns swapped
+    origin: Floats  # (p,) subtracted from X first: distances do not see it, rounding does
+    scale: float  # sigma, the root mean square norm of the rows of X
+
+
+def euclidean_rows(X: ArrayLike, *, like: EuclideanRows | None = None) -> EuclideanRows:
+    r"""Rows U and V for which ``U @ V.T`` is 1 - \|x_i - x_j\|² / (2 σ²).
+
+    Two draws of a Gaussian process with variance s² per dimension are N s² · 2 (1 - k) apart in
+    the square, so that this estimates k with σ² = N s². The process has mean zero (Eq. 1): σ² is
+    the mean of \|x_i\|², rows not centred. Unlike "cosine" it does not take each row to its own
+    length, which for few dimensions is a bad estimate of the common one.
+
+    The similarity falls with the distance whatever σ is, so that nearest neighbours are those in
+    Euclidean distance, and a threshold is a radius; far pairs have values below zero.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+    like : EuclideanRows, optional
+        Rows to be compared with: takes origin and scale from them, as new rows must.
+
+    Returns
+    -------
+    EuclideanRows
+        Both sets of rows, origin and scale.
+
+    Raises
+    ------
+    ValueError
+        If X is zero throughout, or has other columns than ``like``.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> few = covariance.euclidean_rows([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    >>> (few.rows @ few.others.T).round(12)
+    array([[ 1.,  0., -1.],
+           [ 0.,  1.,  0.],
+           [-1.,  0.,  1.]])
+    """
+    points = np.array(X, dtype=np.float64, order="C")
+    if like is None:
+        largest = float(np.abs(points).max(initial=0.0))
+        check_not_zero("X", largest)
+        # Before squares are taken: values of 1e-200 or 1e200 are as good as any.
+        scale = largest * float(np.sqrt(np.mean(np.sum((points / largest) ** 2, axis=1))))
+        origin = points.mean(axis=0)
+    else:
+        origin, scale = like.origin, like.scale
+        check_same_shape("a row of X", points[:1], "a row compared with", origin[None])
+    points -= origin
+    points /= scale
+    half = 0.5 - 0.5 * np.einsum("ij,ij->i", points, points)
+    one = np.ones_like(half)
+    rows = np.column_stack([points, half, one])
+    return EuclideanRows(rows, np.column_stack([points, one, half]), origin, scale)
+
+
+def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None) -> Floats:
     """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
 
     Parameters
     ----------
     rows : (n, p) ndarray of float
         Scaled rows, see `unit_rows`.
+    others : (n, p) ndarray of float, optional
+        What they are multiplied with, if not with themselves, see `euclidean_rows`; the products
+        have to be symmetric.
 
     Returns
     -------
     (n, n) ndarray of float64
-        ``rows @ rows.T``, exactly symmetric.
+        ``rows @ others.T``, exactly symmetric.
     """
     n = rows.shape[0]
     out = np.empty((n, n))
+    right = rows if others is None else others
 
     def fill(start: int, stop: int) -> None:
         # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
-        part = rows[start:stop] @ rows[start:].T
+        part = rows[start:stop] @ right[start:].T
         square = part[:, : stop - start]
         part[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
         out[start:stop, start:] = part
@@ -198,6 +274,40 @@ def cosine(X: ArrayLike) -> Floats:
            [0.7071, 1.    ]])
     """
     return _bounded(gram(unit_rows(X, "cosine")))
+
+
+def euclidean(X: ArrayLike) -> Floats:
+    r"""Euclidean similarity between rows, 1 - \|x_i - x_j\|² / (2 σ²) with σ² the mean \|x_i\|².
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows, not centred.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Similarities, at most 1 and ones on the diagonal; negative between rows that are further
+        apart than independent ones.
+
+    Raises
+    ------
+    ValueError
+        If X is zero throughout.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.euclidean([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]).round(3)
+    array([[1.  , 0.25, 0.625],
+           [0.25, 1.  , 0.625],
+           [0.625, 0.625, 1.  ]])
+    """
+    made = euclidean_rows(X)
+    similarity = gram(made.rows, made.others)
+    np.minimum(similarity, 1.0, out=similarity)
+    np.fill_diagonal(similarity, 1.0)
+    return similarity
 
 
 def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:

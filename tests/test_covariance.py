@@ -90,3 +90,72 @@ def test_the_sampling_variance_is_that_of_repeated_draws():
     pair[:, 1] = r * pair[:, 0] + np.sqrt(1 - r**2) * pair[:, 1]
     found = [np.corrcoef(one)[0, 1] for one in pair]
     np.testing.assert_allclose(np.var(found), covariance.sampling_variance(r, n), rtol=0.1)
+
+
+def naive_euclidean(X):
+    variance = np.mean([np.sum(row**2) for row in X])
+    return np.array([[1 - np.sum((a - b) ** 2) / (2 * variance) for b in X] for a in X])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e150])
+def test_the_euclidean_similarity_is_what_its_formula_says(seed, scale):
+    X = np.random.default_rng(seed).normal(size=(40, 5)) + 2.0
+    found = covariance.euclidean(X * scale)
+    np.testing.assert_allclose(found, naive_euclidean(X), atol=1e-13)
+    assert np.array_equal(found, found.T)
+    assert np.all(np.diagonal(found) == 1.0)
+
+
+def test_euclidean_similarity_estimates_the_kernel_of_a_gaussian_process():
+    places = np.linspace(0.0, 4.0, 12)[:, None]
+    kernel = np.exp(-0.5 * (places - places.T) ** 2)
+    root = np.linalg.cholesky(kernel + 1e-10 * np.eye(12))
+    X = 3.0 * root @ np.random.default_rng(0).normal(size=(12, 20_000))
+    np.testing.assert_allclose(covariance.euclidean(X), kernel, atol=0.05)
+
+
+def test_the_nearest_rows_in_euclidean_similarity_are_the_nearest_rows():
+    X = np.random.default_rng(1).normal(size=(60, 3)) * [1.0, 5.0, 0.1] + [100.0, 0.0, -7.0]
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    order = np.argsort(-covariance.euclidean(X), axis=1)[:, :6]
+    assert np.array_equal(order, np.argsort(distances, axis=1)[:, :6])
+
+
+def test_two_columns_are_enough_for_euclidean_similarity_where_correlations_know_two_values():
+    X = np.random.default_rng(2).normal(size=(30, 2))
+    assert np.unique(covariance.correlation(X).round(9)).size == 2
+    assert np.unique(covariance.euclidean(X).round(9)).size > 400
+
+
+def test_new_rows_are_compared_on_the_scale_of_the_old_ones():
+    X = np.random.default_rng(3).normal(size=(25, 4)) + 1.0
+    whole, known = covariance.euclidean_rows(X), covariance.euclidean_rows(X[:20])
+    new = covariance.euclidean_rows(X[20:], like=known)
+    variance = np.mean(np.sum(X[:20] ** 2, axis=1))
+    squares = np.sum((X[20:, None] - X[None, :20]) ** 2, axis=2)
+    expected = 1.0 - squares / (2.0 * variance)
+    np.testing.assert_allclose(new.rows @ known.others.T, expected, atol=1e-13)
+    np.testing.assert_allclose(known.rows @ new.others.T, expected.T, atol=1e-13)
+    assert new.scale == known.scale != whole.scale
+
+
+def test_a_far_origin_does_not_cost_the_digits_of_distances():
+    X = np.random.default_rng(4).normal(size=(20, 3))
+    far = X + 1e6
+    made = covariance.euclidean_rows(far)
+    squares = 2.0 * made.scale**2 * (1.0 - made.rows @ made.others.T)
+    expected = np.sum((far[:, None] - far[None]) ** 2, axis=2)
+    assert np.abs(squares - expected).max() < 1e-3 < 1e-2 * expected.max()
+
+
+def test_rows_that_are_all_zero_have_no_euclidean_scale():
+    with pytest.raises(ValueError, match="X must not be zero throughout"):
+        covariance.euclidean(np.zeros((4, 3)))
+    assert np.all(covariance.euclidean(np.full((4, 3), 7.0)) == 1.0)
+
+
+def test_rows_of_another_width_are_not_compared():
+    known = covariance.euclidean_rows(np.eye(3))
+    with pytest.raises(ValueError, match="of the same shape as a row compared with"):
+        covariance.euclidean_rows(np.eye(4), like=known)
