@@ -164,11 +164,11 @@ def euclidean_rows(X: ArrayLike, *, like: EuclideanRows | None = None) -> Euclid
     Examples
     --------
     >>> from ikd_graph import covariance
-    >>> few = covariance.euclidean_rows([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    >>> (few.rows @ few.others.T).round(12)
-    array([[ 1.,  0., -1.],
-           [ 0.,  1.,  0.],
-           [-1.,  0.,  1.]])
+    >>> made = covariance.euclidean_rows([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+    >>> (made.rows @ made.others.T).round(3)
+    array([[1.   , 0.25 , 0.625],
+           [0.25 , 1.   , 0.625],
+           [0.625, 0.625, 1.   ]])
     """
     points = np.array(X, dtype=np.float64, order="C")
     if like is None:
@@ -299,9 +299,9 @@ def euclidean(X: ArrayLike) -> Floats:
     --------
     >>> from ikd_graph import covariance
     >>> covariance.euclidean([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]).round(3)
-    array([[1.  , 0.25, 0.625],
-           [0.25, 1.  , 0.625],
-           [0.625, 0.625, 1.  ]])
+    array([[1.   , 0.25 , 0.625],
+           [0.25 , 1.   , 0.625],
+           [0.625, 0.625, 1.   ]])
     """
     made = euclidean_rows(X)
     similarity = gram(made.rows, made.others)
