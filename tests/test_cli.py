@@ -433,3 +433,19 @@ def test_reproduce_runs_an_experiment_and_writes_its_table(tmp_path, capsys, mon
     assert "# Fig. 2" in capsys.readouterr().out
     assert run("reproduce", "fig99") == 2
     assert "invalid choice" in capsys.readouterr().err
+
+
+def test_reproduce_draws_what_has_pictures(tmp_path, monkeypatch):
+    from ikd_graph.cli import reproduce
+    from ikd_graph.study.experiments import half_moons
+
+    def quick(*, n_trials=1, seed=0):
+        return half_moons(("pca", "isomap"), n_samples=30, n_trials=n_trials, seed=seed)
+
+    monkeypatch.setitem(reproduce.EXPERIMENTS, "half_moons", quick)
+    assert run("reproduce", "half_moons", "-o", tmp_path, "-q") == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "half_moons.csv",
+        "half_moons.md",
+        "half_moons.png",
+    ]

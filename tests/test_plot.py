@@ -264,3 +264,26 @@ def test_kernels_are_written_with_what_is_unusual_about_them():
 
     assert say_kernel(SquaredExponential(length_scale=2.0)) == "squared exponential, length scale 2"
     assert say_kernel(RationalQuadratic(alpha=1.0)) == "rational quadratic, alpha 1"
+
+
+def test_small_multiples_draw_the_same_points_in_the_same_colours(ax):
+    rng = np.random.default_rng(0)
+    panels = {"first": rng.normal(size=(12, 3)), "line": rng.normal(size=12)}
+    first = plot.small_multiples(panels, ["a", "b"] * 6, captions={"line": "0.5"}, ax=ax)
+    drawn = [one for one in ax.figure.axes if one is not ax]
+    assert drawn[0] is first
+    assert [one.get_title(loc="left") for one in drawn] == ["first", "line"]
+    assert [one.get_xlabel() for one in drawn] == ["", "0.5"]
+    colors_of = [one.collections[0].get_facecolors() for one in drawn]
+    np.testing.assert_array_equal(colors_of[0], colors_of[1])
+    np.testing.assert_array_equal(drawn[1].collections[0].get_offsets()[:, 0], np.arange(12))
+    assert len(np.unique(colors_of[0], axis=0)) == 2
+
+
+def test_small_multiples_take_a_quantity_or_nothing_as_colours_and_want_a_subplot(ax):
+    Z = np.random.default_rng(0).normal(size=(9, 2))
+    shades = plot.small_multiples({"a": Z}, np.linspace(0.0, 1.0, 9), ax=ax).collections[0]
+    assert len(np.unique(shades.get_facecolors(), axis=0)) == 9
+    free = ax.figure.add_axes((0, 0, 1, 1))
+    with pytest.raises(ValueError, match="ax must be a subplot, got free Axes"):
+        plot.small_multiples({"a": Z}, ax=free)

@@ -7,8 +7,10 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from ..study.experiments import EXPERIMENTS
-from .common import check_output, named_stage
+from .._files import write_whole
+from ..show import plot
+from ..study.experiments import EXPERIMENTS, Gallery
+from .common import check_output, named_stage, picture
 from .console import say
 
 
@@ -26,7 +28,7 @@ def add_command(commands: Any) -> None:
         "reproduce",
         help="run an experiment of the paper again",
         description="Run an experiment of the paper again; leave its table as .md and every trial "
-        "as .csv.",
+        "as .csv, and what has pictures as .png.",
         epilog=told.replace("%", "%%"),
     )
     parser.add_argument("experiment", choices=tuple(EXPERIMENTS), metavar="EXPERIMENT",
@@ -64,8 +66,38 @@ def run(arguments: argparse.Namespace) -> None:
         table = experiment(**given)
     with named_stage("writing"):
         paths = table.write(arguments.output)
+        image = gallery(table) if isinstance(table, Gallery) else None
+        if image is not None:
+            paths.append(write_whole(arguments.output / f"{table.name}.png", image))
     if not arguments.quiet:
         say(table.to_markdown())
         say("wrote")
         for path in paths:
             say(f"  {path}")
+
+
+def gallery(table: Gallery) -> bytes | None:
+    """Picture of the embeddings of an experiment, beside the data.
+
+    Parameters
+    ----------
+    table : Gallery
+        What was found.
+
+    Returns
+    -------
+    bytes or None
+        A PNG, None without matplotlib.
+    """
+    if table.data is None:
+        return None
+    X = table.data.X
+    # A roll is seen from its end: its height, the second column, is left out.
+    panels = {"data": X[:, ::2] if X.shape[1] == 3 else X, **table.panels}
+    words = {name: f"{table.measure} {score:.3f}" for name, score in table.scores.items()}
+    rows = -(-len(panels) // 5)
+
+    def draw(ax: Any) -> object:
+        return plot.small_multiples(panels, table.data.y, captions=words, n_columns=5, ax=ax)
+
+    return picture(draw, 14.0, 2.9 * rows)

@@ -9,6 +9,7 @@ from .charts import (
     threshold_curve,
     time_bars,
 )
+from .multiples import small_multiples
 from .network import clique_graph
 from .points import embedding, residuals
 from .style import axes, png, save
@@ -24,6 +25,7 @@ __all__ = [
     "png",
     "residuals",
     "save",
+    "small_multiples",
     "spectrum",
     "threshold_curve",
     "time_bars",
