@@ -189,7 +189,8 @@ def study_trial(task: StudyTask) -> list[Trial]:
     list of dict
         One trial, the coordinates with it.
     """
-    data, changes, X = task.data, {}, task.data.X
+    data, X = task.data, task.data.X
+    changes: dict[str, Any] = {}
     if task.method not in baselines.PEERS:
         X = euclidean_similarity(X)
         changes = {"affinity": "precomputed", "threshold": None, "n_neighbors": _NEIGHBORS}
