@@ -1,9 +1,11 @@
 """All 70 000 Fashion-MNIST images beside UMAP on the same two threads; compile time excluded.
 
-Needs the folder of real data sets in IKD_GRAPH_DATA and umap-learn. Accuracies of five folds and
-trustworthiness on a sample go into ``extra_info`` with the seconds of every stage.
+Needs the folder of real data sets in IKD_GRAPH_DATA and umap-learn. Accuracies of five folds,
+trustworthiness on a sample, the peak memory of each fit and the load of the machine before it go
+into ``extra_info`` with the seconds of every stage.
 """
 
+import contextlib
 import os
 import warnings
 from pathlib import Path
@@ -45,6 +47,21 @@ def pca(n_components):
     return PCA(n_components, svd_solver="randomized", random_state=0)
 
 
+def forget_peak():
+    """Let Linux count the peak memory of this process from now on."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_megabytes():
+    """Peak memory since it was last forgotten, of the whole process; NaN where nothing tells."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return float("nan")
+
+
 @pytest.mark.benchmark(group="70 000 images")
 @pytest.mark.parametrize("n_components", [2, 10])
 @pytest.mark.parametrize("method", [ikd, umap, pca], ids=lambda method: method.__name__)
@@ -59,7 +76,10 @@ def test_seventy_thousand_images(benchmark, images, method, n_components):
         else:
             method(n_components).fit(X[:5000])
         model = method(n_components)
+        benchmark.extra_info["load"] = os.getloadavg()[0]
+        forget_peak()
         Z = np.asarray(benchmark.pedantic(model.fit_transform, args=(X,), rounds=1), np.float64)
+    benchmark.extra_info["peak megabytes"] = peak_megabytes()
     some = np.random.default_rng(0).choice(len(X), SAMPLE, replace=False)
     benchmark.extra_info["5-NN accuracy"] = knn_accuracy(Z, y, 5)
     benchmark.extra_info["trustworthiness"] = float(
