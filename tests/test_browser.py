@@ -1,11 +1,16 @@
 """Pages in a real browser: clicks, hovering, sorting, no complaint in the console."""
 
+import warnings
+
 import numpy as np
 import pytest
 from webdriver import CHROMIUM, DRIVER, Browser
 
+from ikd_graph.cli.diagnose import diagnosis_page
 from ikd_graph.show import colors, page, svg
 from ikd_graph.show.report.cliques import threshold_slider
+from ikd_graph.study import datasets
+from ikd_graph.study.diagnosis import diagnose
 from ikd_graph.study.levels import Levels
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs chromium and chromedriver")
@@ -51,6 +56,20 @@ def shown(browser, tmp_path_factory):
     path.write_text(page.document("t", "l", body, names=names), encoding="utf-8")
     browser.open(path)
     yield browser
+    assert browser.complaints() == []
+
+
+@pytest.fixture(scope="module")
+def diagnosed(browser, tmp_path_factory):
+    line = np.linspace(0.0, 4.0, 40)[:, None]
+    X = datasets.gplvm_data(line, 40, noise=2.0, seed=0).X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = diagnose(X, 1, n_draws=2)
+    path = tmp_path_factory.mktemp("diagnosis") / "page.html"
+    path.write_text(diagnosis_page(found, "<line>", "ikd-graph diagnose line.npy"), "utf-8")
+    browser.open(path)
+    yield browser, found
     assert browser.complaints() == []
 
 
@@ -112,3 +131,18 @@ def test_nothing_sticks_out_sideways(shown, width):
     path = f"/session/{shown.session}/window/rect"
     shown._send("POST", path, {"width": width, "height": 800})
     assert shown.run("return document.documentElement.scrollWidth <= window.innerWidth")
+
+
+# Last: it opens another page in the same window.
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_page_of_a_diagnosis_says_all_it_found_at_any_width(diagnosed, width):
+    window, found = diagnosed
+    path = f"/session/{window.session}/window/rect"
+    window._send("POST", path, {"width": width, "height": 800})
+    text = window.run("return document.querySelector('main').innerText")
+    assert "<line>" in text
+    for said in (*found.findings().values(), *found.suggestions, *found.warnings):
+        assert said in text
+    bars = window.run("return document.querySelectorAll('.track b').length")
+    assert bars == len(found.draws_r2) == 2
+    assert window.run("return document.documentElement.scrollWidth <= window.innerWidth")

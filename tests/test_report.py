@@ -336,8 +336,9 @@ def test_the_words_say_when_an_affine_alignment_flatters():
 
 
 def test_a_comparison_in_which_nothing_ran_is_a_page_all_the_same():
-    found = comparison({"umap": [0.0]}, failures={"umap": "not installed"})
+    found = comparison({"umap": [0.0, 0.0]}, (0.0, 1.0), failures={"umap": "not installed"})
     html = report.compare_page(found)
+    assert "Against noise" not in html
     outline(html)
     assert "No method gave an embedding." in html
 

@@ -81,6 +81,7 @@ def test_what_crashes_hangs_or_raises_is_a_row_with_its_reason(roll, monkeypatch
     reasons = {row.method: row.failure for row in found.rows}
     assert reasons["dies"].startswith("the process ended with code 3")
     assert reasons["raises"] == "RuntimeError: no luck"
+    assert all(np.isnan(row.seconds) and np.isnan(row.extra_mb) for row in found.rows)
     with pytest.raises(ValueError, match="at least one row must have 'knn', got none"):
         found.best("knn")
     monkeypatch.setattr(_processes, "STARTUP_SECONDS", 0.0)

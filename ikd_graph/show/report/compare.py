@@ -188,7 +188,7 @@ def _decimals(value: Any) -> str:
 
 def _noise(found: Comparison, gathered: list[Entry], palette: Mapping[str, str]) -> str:
     """Curves of the measures that a noise level changes."""
-    if len({entry.noise for entry in gathered}) < 2:
+    if len({entry.noise for entry in gathered}) < 2 or not shown_measures(found):
         return ""
     leading = [name for name in shown_measures(found) if name in ("r2_affine", "r2_rigid", "knn")]
     figures = []
@@ -217,7 +217,8 @@ def _costs(found: Comparison, first: list[int]) -> str:
     """Bars of time and memory."""
     rows = [found.rows[at] for at in first]
     seconds = {row.title: row.seconds for row in rows}
-    memory = {row.title: row.extra_mb for row in rows}
+    # Below what is written as 0 there is no bar.
+    memory = {row.title: row.extra_mb if not row.extra_mb < 0.5 else 0.0 for row in rows}
     return page.side_by_side(
         page.figure(page.time_bars(seconds), "Fit alone, after a first call.", "Time"),
         page.figure(

@@ -221,6 +221,12 @@ def _row(
     own = f"IKD {name}" if name in IKD_METHODS and name != "ikd" else name
     title = peer.title if peer is not None else "IKD" if name == "ikd" else own
     measures = {} if outcome.coordinates is None else score(source, outcome.coordinates)
+    # What a failure took says nothing about the method.
+    cost = (
+        outcome
+        if outcome.coordinates is not None
+        else outcome._replace(seconds=np.nan, cpu_seconds=np.nan, extra_mb=np.nan)
+    )
     return Row(
         method=name,
         title=title,
@@ -228,11 +234,11 @@ def _row(
         n_components=at[0],
         noise=at[1],
         seed=at[2],
-        seconds=outcome.seconds,
-        cpu_seconds=outcome.cpu_seconds,
+        seconds=cost.seconds,
+        cpu_seconds=cost.cpu_seconds,
         warmup_seconds=outcome.warmup_seconds,
         peak_mb=outcome.peak_mb,
-        extra_mb=outcome.extra_mb,
+        extra_mb=cost.extra_mb,
         failure=outcome.failure,
         notes=outcome.notes,
         facts=outcome.facts,
