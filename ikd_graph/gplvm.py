@@ -17,19 +17,28 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.blas import dsymm
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.linalg.lapack import dlauum, dpotrf, dpotrs, dtrtri
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
+from . import _jit
 from ._validation import check_positive, check_symmetric
-from .kernels import GammaExponential, RationalQuadratic, StationaryKernel, get
+from .kernels import (
+    GammaExponential,
+    Matern,
+    RationalQuadratic,
+    SquaredExponential,
+    StationaryKernel,
+    get,
+)
 
 Floats = NDArray[np.float64]
 
 __all__ = [
     "LikelihoodGradient",
     "Posterior",
+    "expected_information",
+    "fit_variances",
     "log_likelihood",
     "negative_log_likelihood_and_gradient",
     "posterior_mean",
@@ -38,6 +47,12 @@ __all__ = [
 ]
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
+_SMALL_TRIANGLE = 64
+_FAMILIES = {SquaredExponential: 0, RationalQuadratic: 1, GammaExponential: 2, Matern: 3}
+_NOT_POSITIVE = (
+    "noise must be large enough to invert the covariance of the latent, got {!r}; "
+    "a noise of 1e-6 times the variance is enough"
+)
 
 
 class LikelihoodGradient(NamedTuple):
@@ -183,32 +198,97 @@ def negative_log_likelihood_and_gradient(
     >>> bool(np.abs(at.latent).max() < 1e-12)
     True
     """
-    sq_dist = cdist(latent, latent, "sqeuclidean")
-    cov = kernel.covariance(sq_dist)
+    cov, change = _covariances(latent, kernel)
     model = variance * cov
     model.flat[:: len(model) + 1] += noise
     factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
     if failed:
         return LikelihoodGradient(np.inf, np.zeros_like(latent), 0.0, 0.0, 0.0)
     log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
-    inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-    # LAPACK fills the lower triangle and leaves 0 above it; dsymm reads the lower one only.
-    whitened = dsymm(1.0, inverse, sample_cov.T, lower=1)
+    inverse = _inverse(factor)
+    whitened = inverse @ sample_cov
     trace = float(np.trace(whitened))
-    slope = dsymm(-0.5, inverse, whitened, side=1, lower=1)
-    inverse *= 0.5
-    slope += inverse
-    slope += inverse.T
-    slope.flat[:: len(slope) + 1] -= np.diagonal(inverse)
+    by_cov = whitened @ inverse
+    np.subtract(inverse, by_cov, out=by_cov)
+    by_cov *= 0.5
 
     value = 0.5 * (len(latent) * _LOG_2PI + log_det + trace)
-    by_noise = noise * float(np.trace(slope))
-    slope *= variance
-    by_cov = slope.T
-    by_shape = float(np.vdot(by_cov, _shape_derivative(kernel, sq_dist))) if shape else 0.0
-    by_variance = float(np.vdot(by_cov, cov))
-    by_latent = _force(latent, by_cov, sq_dist, kernel)
+    by_noise = noise * float(np.trace(by_cov))
+    by_variance = variance * float(np.vdot(by_cov, cov))
+    by_latent = np.empty_like(latent)
+    _jit.likelihood.forces(latent, change, by_cov, 4.0 * variance, by_latent)
+    by_shape = 0.0
+    if shape:
+        sq_dist = cdist(latent, latent, "sqeuclidean")
+        by_shape = variance * float(np.vdot(by_cov, _shape_derivative(kernel, sq_dist)))
     return LikelihoodGradient(value, by_latent, by_variance, by_noise, by_shape)
+
+
+def expected_information(
+    latent: Floats, kernel: StationaryKernel, variance: float, noise: float
+) -> Floats:
+    r"""Expected information that one observed dimension carries of latent and variances.
+
+    For parameters a and b it is 1/2 tr(A^-1 dA/da A^-1 dA/db). A move of point i along axis c
+    changes row and column i of A by u_ic, with entries 2 v f'(d_ij) (z_ic - z_jc), so that
+
+        I(ic, je) = A^-1_ij u_ic^T A^-1 u_je + (A^-1 u_ic)_j (A^-1 u_je)_i,
+
+    which takes products of (n m, n) matrices. Unlike the curvature it is never indefinite.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        Latent points Z.
+    kernel : StationaryKernel
+        Kernel of the model.
+    variance, noise : float
+        Signal variance v > 0 and noise variance n > 0.
+
+    Returns
+    -------
+    (n m + 2, n m + 2) ndarray of float64, symmetric
+        Coordinates row by row, then log v, then log n.
+
+    Raises
+    ------
+    ValueError
+        If A is not positive definite to working precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels
+    >>> latent = np.array([[0.0], [1.0], [3.0]])
+    >>> known = gplvm.expected_information(latent, kernels.Matern(), 1.0, 0.1)
+    >>> known.shape
+    (5, 5)
+    """
+    n, m = latent.shape
+    size = n * m
+    cov, change = _covariances(latent, kernel)
+    signal = variance * cov
+    model = signal.copy()
+    model.flat[:: n + 1] += noise
+    factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
+    if failed:
+        raise ValueError(_NOT_POSITIVE.format(noise))
+    inverse = _inverse(factor)
+    moves = np.empty((size, n))
+    _jit.likelihood.moves(latent, change, variance, moves)
+    through = moves @ inverse
+    out = np.empty((size + 2, size + 2))
+    _jit.likelihood.information(inverse, through, moves @ through.T, m, out)
+    by_signal, by_noise = inverse @ signal, noise * inverse
+    # Point i meets row i of A^-1 dA A^-1, once from its row of A and once from its column.
+    by_point = moves.reshape(n, m, n)
+    out[size, :size] = np.einsum("ij,icj->ic", by_signal @ inverse, by_point).ravel()
+    out[size + 1, :size] = np.einsum("ij,icj->ic", by_noise @ inverse, by_point).ravel()
+    out[size, size] = 0.5 * np.vdot(by_signal, by_signal.T)
+    out[size + 1, size] = 0.5 * np.vdot(by_signal, by_noise)
+    out[size + 1, size + 1] = 0.5 * np.vdot(by_noise, by_noise)
+    _jit.likelihood.mirror(out)
+    return out
 
 
 def fit_variances(
@@ -311,10 +391,7 @@ def posterior_mean(
     across = variance * kernel.covariance(cdist(fresh, points, "sqeuclidean"))
     factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
     if failed:
-        raise ValueError(
-            f"noise must be large enough to invert the covariance of the latent, got {noise!r}; "
-            "a noise of 1e-6 times the variance is enough"
-        )
+        raise ValueError(_NOT_POSITIVE.format(noise))
     weights, _ = dpotrs(factor, np.asfortranarray(across.T), lower=1)
     explained = np.einsum("ij,ji->i", across, weights)
     std = np.sqrt(np.maximum(variance - explained, 0.0))
@@ -360,16 +437,45 @@ def _checked(
     return points, cov, get(kernel)
 
 
-def _force(latent: Floats, by_cov: Floats, sq_dist: Floats, kernel: StationaryKernel) -> Floats:
-    """Derivative in the latent, from that in every covariance; overwrites the distances."""
+def _covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Floats]:
+    """Covariance of every pair and its derivative in the squared distance; 0 for a pair in one."""
+    points = np.ascontiguousarray(latent)
+    n = len(points)
+    cov, change = np.empty((n, n)), np.empty((n, n))
+    family = _FAMILIES.get(type(kernel))
+    name = shape_name(kernel)
+    shape = 1.0 if name is None else float(getattr(kernel, name))
+    if family is not None and (family != _FAMILIES[Matern] or shape in (0.5, 1.5, 2.5)):
+        length = kernel.length_scale**2
+        _jit.likelihood.covariances(points, family, shape, length, cov, change)
+        return cov, change
+    sq_dist = cdist(points, points, "sqeuclidean")
     together = sq_dist == 0.0
     # Distance 1 stands in for 0, where the slope of some kernels is infinite.
-    sq_dist[together] = 1.0
-    weight = kernel.derivative(sq_dist)
-    weight *= by_cov
-    weight *= 4.0
-    weight[together] = 0.0
-    return weight.sum(axis=1)[:, None] * latent - weight @ latent
+    change = kernel.derivative(np.where(together, 1.0, sq_dist))
+    change[together] = 0.0
+    return kernel.covariance(sq_dist), change
+
+
+def _inverse(factor: Floats) -> Floats:
+    """Inverse of a matrix from its lower Cholesky factor, both triangles."""
+    product, _ = dlauum(_triangular_inverse(factor), lower=1, overwrite_c=1)
+    inverse = np.asarray(product.T)
+    _jit.likelihood.mirror_upper(inverse)
+    return inverse
+
+
+def _triangular_inverse(factor: Floats) -> Floats:
+    """Inverse of a lower triangle, by halves: LAPACK's own is slow beyond some tens of rows."""
+    n = len(factor)
+    if n <= _SMALL_TRIANGLE:
+        return np.asarray(dtrtri(factor, lower=1)[0])
+    half = n // 2
+    out = np.zeros((n, n), order="F")
+    out[:half, :half] = _triangular_inverse(factor[:half, :half])
+    out[half:, half:] = _triangular_inverse(factor[half:, half:])
+    out[half:, :half] = -out[half:, half:] @ (factor[half:, :half] @ out[:half, :half])
+    return out
 
 
 def _shape_derivative(kernel: StationaryKernel, sq_dist: Floats) -> Floats:

@@ -5,6 +5,7 @@ import pytest
 from reference_gplvm import (
     central_difference,
     naive_covariance,
+    naive_information,
     naive_log_likelihood,
     naive_posterior,
 )
@@ -77,6 +78,31 @@ def test_gradient_equals_finite_differences_in_every_parameter(kernel, seed):
     if name is not None:
         by_shape = central_difference(lambda x: value(shape=x).value, np.array(start))
         assert at.shape == pytest.approx(float(by_shape), rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_expected_information_equals_that_of_the_naive_derivatives(kernel):
+    latent, _, _ = problem(7)
+    found = gplvm.expected_information(latent, kernel, 1.4, 0.2)
+    wanted = naive_information(latent, kernel.covariance, 1.4, 0.2)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+    assert (found == found.T).all()
+
+
+def test_expected_information_of_a_singular_model_is_refused():
+    latent = np.zeros((3, 1))
+    with pytest.raises(ValueError, match="noise must be large enough"):
+        gplvm.expected_information(latent, KERNELS[0], 1.0, 0.0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 130, 200])
+def test_the_inverse_by_halves_equals_that_of_lapack(n):
+    rng = np.random.default_rng(n)
+    matrix = np.cov(rng.standard_normal((n, 3 * n + 3))).reshape(n, n) + np.eye(n)
+    factor = np.asfortranarray(np.linalg.cholesky(matrix))
+    found = gplvm._inverse(factor)
+    np.testing.assert_allclose(found, np.linalg.inv(matrix), atol=1e-12)
+    assert (found == found.T).all()
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)

@@ -8,7 +8,7 @@ from reference_gplvm import central_difference, naive_covariance
 from scipy.spatial.distance import cdist
 
 from ikd_graph import gplvm, kernels, refine
-from ikd_graph.refine import composite, objective, relax, search
+from ikd_graph.refine import composite, moves, objective, relax, search
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 
@@ -137,6 +137,86 @@ def test_a_detour_through_more_dimensions_ends_in_the_wanted_ones(extra):
     assert found.vector.size == stuck.vector.size
     assert found.value == pytest.approx(narrow(found.vector)[0], rel=1e-12)
     assert found.value < stuck.value - 0.1
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_scoring_reaches_the_bottom_that_many_more_steps_of_l_bfgs_only_come_near(kernel):
+    latent, cov = sample(20, kernel, n=40, m=2)
+    at = objective.Objective(cov, kernel, 2)
+    start = at.fit_scales(latent, "truth")
+    scored, followed = at.score(start, 60, tolerance=1e-13), at.polish(start, 2000)
+    assert scored.value <= followed.value + 1e-6
+    assert np.abs(at(scored.vector)[1]).max() < 1e-3
+    assert at.score(scored, 5).value <= scored.value
+
+
+def test_scoring_never_goes_up_and_stands_still_where_there_is_no_step():
+    latent, cov = sample(21, KERNELS[0], n=12)
+    at = objective.Objective(cov, KERNELS[0], 1)
+    start = objective.Candidate(np.inf, at.vector(latent), "here")
+    assert at.score(start, 0).value == at(start.vector)[0]
+    values = [at.score(start, steps).value for steps in range(6)]
+    assert (np.diff(values) <= 0.0).all()
+
+
+def test_a_large_latent_goes_down_without_the_information(monkeypatch):
+    latent, cov = sample(22, KERNELS[3], n=30)
+    fit = refine.likelihood(cov, 300, 1, KERNELS[3], starts={"truth": latent}, search=False)
+    monkeypatch.setattr(objective, "SCORING_LIMIT", 10)
+    other = refine.likelihood(cov, 300, 1, KERNELS[3], starts={"truth": latent}, search=False)
+    assert other.log_likelihood == pytest.approx(fit.log_likelihood, abs=0.1)
+
+
+def test_without_a_search_a_start_stays_in_its_valley():
+    latent, cov = sample(23, KERNELS[2], n=30)
+    thrown = np.random.default_rng(3).uniform(-2.0, 2.0, latent.shape)
+    stuck = refine.likelihood(cov, 300, 1, KERNELS[2], starts={"thrown": thrown}, search=False)
+    found = refine.likelihood(cov, 300, 1, KERNELS[2], starts={"thrown": thrown})
+    assert found.log_likelihood > stuck.log_likelihood + 10.0
+    with pytest.raises(ValueError, match="starts must be given where search is False"):
+        refine.likelihood(cov, 300, 1, KERNELS[2], search=False)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize("turn", range(4))
+def test_every_shake_leaves_a_latent_of_the_same_size(m, turn):
+    latent = np.random.default_rng(m).standard_normal((40, m))
+    moved = moves.shaken(latent, turn, 0.5, np.random.default_rng(turn))
+    assert moved.shape == latent.shape
+    still = np.isclose(moved, latent - latent.mean(axis=0)).all(axis=1)
+    assert not still.all()
+    if turn > 0 and m > 1:
+        assert still.any()
+
+
+def test_a_mirrored_part_keeps_its_own_distances():
+    latent = np.random.default_rng(4).standard_normal((40, 3))
+    moved = moves.shaken(latent, 1, 0.5, np.random.default_rng(1))
+    centred = latent - latent.mean(axis=0)
+    part = ~np.isclose(moved, centred).all(axis=1)
+    np.testing.assert_allclose(cdist(moved[part], moved[part]), cdist(latent[part], latent[part]))
+    np.testing.assert_allclose(moved[~part], centred[~part])
+
+
+def test_parts_are_points_and_clusters_of_them():
+    _, cov = sample(24, KERNELS[0])
+    found = moves.parts(cov / np.sqrt(np.outer(np.diagonal(cov), np.diagonal(cov))), 6)
+    assert [part.tolist() for part in found[:30]] == [[i] for i in range(30)]
+    assert all(1 < len(part) <= 6 for part in found[30:])
+    assert len(found) > 35
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_points_that_were_put_aside_are_seated_where_they_belong(kernel):
+    latent, _ = sample(25, kernel, n=40, m=2)
+    cov = naive_covariance(latent, kernel.covariance, 1.0, 0.02)
+    group = np.array([3, 17])
+    lost = latent.copy()
+    lost[group] += 5.0 * kernel.length_scale
+    (found,) = moves.reseated(lost, cov, kernel, 1.0, 0.1, [group])
+    np.testing.assert_array_equal(np.delete(found, group, 0), np.delete(latent, group, 0))
+    gap = np.linalg.norm(found[group] - latent[group], axis=1)
+    assert gap.max() < 0.6 * kernel.length_scale
 
 
 @pytest.mark.parametrize("cut", range(3))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import gplvm, kernels
 from ..kernels import StationaryKernel
-from . import closed_forms
+from . import closed_forms, moves
 from .composite import blocks_of
 from .objective import LEAST_NOISE, Candidate, Objective
 from .relax import detour
@@ -27,14 +27,23 @@ FULL_LIMIT = 400
 FEW_OBSERVED = 50
 """Observed dimensions below which a large latent is searched widely: noise makes more valleys."""
 
-_SOFT = ((0.3, 0.1), (3.0, 1.0, 0.3, 0.1))
-_REHEAT = ((1.0, 0.3, 0.1), (3.0, 1.0, 0.3, 0.1))
+_SOFT = ((0.3, 0.1), (1.0, 0.3, 0.1))
 _COOL = (0.03, 0.01)
 _STEPS = 30
+_COOL_STEPS = 15
 _BLOCK_STEPS = 20
 _FINALISTS = 5
-_REHEATS = 8
-_SHAKE = 0.6
+_SHAKE = 1.0  # length-scales
+_JURY = 4
+_PATIENCE = 20
+_FEW = 4  # moves where the first starts agree: one of each way
+_SHAKES = 80
+_BETTER = 1e-4
+_LARGEST_PART = 12
+_SEAT_NOISE = 0.1
+_PROMISING = 12
+_SETTLE = 12
+_RESEATS = 3
 _SAME = 0.02  # candidates this near in value under a floor are in one valley
 _HOPELESS = 0.7
 _CLOSE = 1.0  # kernels this near in value after a short search are both searched
@@ -67,6 +76,8 @@ class Search:
         Columns of the latent.
     given : dict of str to (n, m) float64, or None
         Starts, instead of the closed forms.
+    moves : bool
+        Leave the valleys of the starts; otherwise only go down from those given.
     fit_shape : bool
         End with the kernel's shape parameter free.
     deadline : float
@@ -82,13 +93,17 @@ class Search:
         n_components: int,
         *,
         given: dict[str, Floats] | None = None,
+        moves: bool = True,
         fit_shape: bool = False,
         deadline: float = np.inf,
         tick: Callable[[], None] = lambda: None,
     ) -> None:
         self.cov, self.n_observed, self.n_components = cov, n_observed, n_components
         self.given, self.fit_shape, self.deadline, self.tick = given, fit_shape, deadline, tick
+        self.moves = moves
         self.blocked = len(cov) > 2 * BLOCK
+        spread = np.sqrt(np.diagonal(cov))
+        self._corr = np.clip(cov / np.outer(spread, spread), -1.0, 1.0)
         self._objectives: list[Objective] = []
         self._blocks: Blocks | None = None
 
@@ -99,7 +114,10 @@ class Search:
 
     def run(self, kernel: StationaryKernel) -> Found:
         """Find the likeliest latent under a kernel."""
-        found = self._search_blocks(kernel) if self.blocked else self._search_all(kernel)
+        if not self.moves:
+            found = self._go_down(kernel)
+        else:
+            found = self._search_blocks(kernel) if self.blocked else self._search_all(kernel)
         if self.fit_shape and gplvm.shape_name(kernel) is not None:
             return self._free_shape(found)
         return found
@@ -116,22 +134,38 @@ class Search:
             starts = {key: starts[key] for key in _SCREEN_NAMES if key in starts} or starts
             objective = self._objective(kernel, self._common_blocks(starts))
             soft = [self._anneal(objective, starts[key], key, _SOFT[1]) for key in starts]
-            screened.append((self._cool(objective, _best(soft), 100).value, kernel))
+            screened.append((self._cool(objective, _best(soft)).value, kernel))
         screened.sort(key=lambda pair: pair[0])
         close = [kernel for value, kernel in screened[:2] if value < screened[0][0] + _CLOSE]
         found = [self.run(kernel) for kernel in close]
         return min(found, key=lambda one: one.best.value)
 
-    def _search_all(self, kernel: StationaryKernel) -> Found:
-        """All starts softly, the best of every valley to the end, then reheats of the best."""
+    def _go_down(self, kernel: StationaryKernel) -> Found:
+        """From the given starts to the bottoms of their own valleys."""
         objective, starts = self._objective(kernel), self._starts(kernel)
-        soft = [
-            self._anneal(objective, latent, name, floors)
-            for name, latent in starts.items()
-            for floors in _SOFT
-        ]
+        done = [self._untouched(objective, latent, name) for name, latent in starts.items()]
+        return Found(objective, _best(done), _pool(done))
+
+    def _search_all(self, kernel: StationaryKernel) -> Found:
+        """All starts softly, the best of every valley to the bottom, then moves out of the best.
+
+        Where the first few starts, which come from different graphs, all end in one valley, the
+        others are left out and fewer moves are tried.
+        """
+        objective, starts = self._objective(kernel), self._starts(kernel)
+        soft: list[Candidate] = []
+        agreed = False
+        for count, (name, latent) in enumerate(starts.items(), start=1):
+            soft.append(self._anneal(objective, latent, name, _SOFT[0]))
+            if count == _JURY:
+                values = [at.value for at in soft]
+                agreed = max(values) - min(values) < _SAME
+                if agreed:
+                    break
+        if not agreed:
+            soft += [self._anneal(objective, at, name, _SOFT[1]) for name, at in starts.items()]
         valleys = _valleys(soft)[:_FINALISTS]
-        done = [self._cool(objective, at, 90) for at in valleys]
+        done = [self._cool(objective, at) for at in valleys]
         if self.given is not None:
             done += [self._untouched(objective, latent, name) for name, latent in starts.items()]
         best = _best(done)
@@ -140,9 +174,9 @@ class Search:
             # Floors below the noise change nothing; extra dimensions do.
             done += self._detours(objective, done)
             best = _best(done)
-        else:
-            best = self._reheat(objective, best, [at.value for at in valleys])
-        best = objective.polish(best, 600, tolerance=1e-9)
+        seen = [at.value for at in valleys]
+        best = self._moved(objective, best, seen, _FEW if agreed else _PATIENCE)
+        best = objective.bottom(best, 60, 1e-10)
         return Found(objective, best, _pool([*done, best]))
 
     def _search_blocks(self, kernel: StationaryKernel) -> Found:
@@ -164,7 +198,7 @@ class Search:
         done = [best]
         if len(self.cov) <= FULL_LIMIT:
             objective = self._objective(kernel)
-            done = [objective.polish(best, 100, tolerance=1e-9)]
+            done = [objective.bottom(best, 60, 1e-10)]
         if self.given is not None:
             done += [self._untouched(objective, latent, name) for name, latent in starts.items()]
         return Found(objective, _best(done), _pool(done))
@@ -241,37 +275,81 @@ class Search:
             self.tick()
         return at
 
-    def _cool(self, objective: Objective, at: Candidate, steps: int) -> Candidate:
+    def _cool(self, objective: Objective, at: Candidate) -> Candidate:
         """From the last floor of `_anneal` to none."""
         for floor in _COOL:
-            at = objective.polish(at, _STEPS, floor, _LOOSE)
+            at = objective.polish(at, _COOL_STEPS, floor, _LOOSE)
         self.tick()
         # What the floor stood for is noise until the data say otherwise.
         variance, noise = objective.scales(at.vector, _COOL[-1])
         start = objective.vector(objective.latent(at.vector), variance, noise)
-        return objective.polish(at._replace(vector=start), steps)
+        return objective.bottom(at._replace(vector=start), 15)
 
     def _untouched(self, objective: Objective, latent: Floats, name: str) -> Candidate:
         """Polish a start without the floors: one that is right already must not be lost."""
-        return objective.polish(objective.fit_scales(latent, name), 90)
+        near = objective.polish(objective.fit_scales(latent, name), 90)
+        return objective.bottom(near, 60, 1e-10)
 
-    def _reheat(self, objective: Objective, best: Candidate, seen: list[float]) -> Candidate:
-        """Shake the best, let it settle under the floors again, keep it if it is better."""
+    def _moved(
+        self, objective: Objective, best: Candidate, seen: list[float], patience: int
+    ) -> Candidate:
+        """Shake and reseat points of the best until neither finds anything better."""
         rng = np.random.default_rng(0)
-        seen = list(seen)
-        for trial in range(_REHEATS):
-            if objective.expired:
+        while not objective.expired:
+            best = self._shaken(objective, best, seen, rng, patience)
+            other = self._reseated(objective, best)
+            if other.value > best.value - _BETTER:
                 break
-            latent = objective.latent(best.vector)
-            shake = _SHAKE * objective.kernel.length_scale * rng.standard_normal(latent.shape)
-            at = self._anneal(objective, latent + shake, best.name, _REHEAT[trial % 2])
-            # A valley that was cooled already, or one far too high, is not worth it.
-            known = any(abs(at.value - value) < _SAME for value in seen)
-            if known or at.value > min(seen) + _HOPELESS:
-                continue
-            seen.append(at.value)
-            best = _best([best, self._cool(objective, at, 90)])
+            best = other
         return best
+
+    def _shaken(
+        self,
+        objective: Objective,
+        best: Candidate,
+        seen: list[float],
+        rng: np.random.Generator,
+        patience: int,
+    ) -> Candidate:
+        """Shake until so many shakes in a row have come to nothing."""
+        size, idle, turn = _SHAKE * objective.kernel.length_scale, 0, 0
+        while idle < patience and turn < _SHAKES and not objective.expired:
+            latent = moves.shaken(objective.latent(best.vector), turn, size, rng)
+            at = self._anneal(objective, latent, best.name, _SOFT[1 - min(turn % 4, 1)])
+            turn, idle = turn + 1, idle + 1
+            if self._is_known(at.value, seen):
+                continue
+            other = self._cool(objective, at)
+            if other.value < best.value - _BETTER:
+                best, idle = other, 0
+        return best
+
+    def _reseated(self, objective: Objective, best: Candidate) -> Candidate:
+        """Seat small parts again and follow the most promising down."""
+        latent, variance = objective.latent(best.vector), objective.scales(best.vector)[0]
+        groups = moves.parts(self._corr, _LARGEST_PART)
+        found = []
+        for other in moves.reseated(
+            latent, self.cov, objective.kernel, variance, _SEAT_NOISE, groups
+        ):
+            if objective.expired:
+                return best
+            vector = objective.vector(other, variance, _SEAT_NOISE)
+            found.append(Candidate(objective.value(vector), vector, best.name))
+        here = Candidate(np.inf, objective.vector(latent, variance, _SEAT_NOISE), best.name)
+        promising = [here, *sorted(found, key=_value)[:_PROMISING]]
+        soft = [objective.polish(at, _SETTLE, _SOFT[0][-1], _LOOSE) for at in promising]
+        self.tick()
+        new = [at for at in _valleys(soft[1:]) if abs(at.value - soft[0].value) > _SAME]
+        return _best([best, *(self._cool(objective, at) for at in new[:_RESEATS])])
+
+    @staticmethod
+    def _is_known(value: float, seen: list[float]) -> bool:
+        """Whether a valley was cooled already, or is far too high to be worth it; else note it."""
+        if any(abs(value - other) < _SAME for other in seen) or value > min(seen) + _HOPELESS:
+            return True
+        seen.append(value)
+        return False
 
 
 def _value(at: Candidate) -> float:

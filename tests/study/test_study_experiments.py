@@ -1,11 +1,13 @@
 import csv
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from ikd_graph import kernels
 from ikd_graph.study import baselines, datasets, experiments
-from ikd_graph.study.experiments import _methods, _table, recovery
+from ikd_graph.study.experiments import _methods, _recovery, _table, recovery
 
 QUICK = ("eigen", "pca")
 
@@ -191,3 +193,42 @@ def test_processes_find_what_one_process_finds():
 def test_every_experiment_is_named():
     assert all(f.__name__ == name for name, f in experiments.EXPERIMENTS.items())
     assert recovery.KERNELS[0] == "squared_exponential"
+
+
+def test_what_the_search_lost_is_measured_against_a_start_at_the_truth():
+    latent = datasets.ou_latent(30, 1, variance=0.5, seed=0)
+    table = experiments.fig4(
+        {"own": latent}, ("matern",), (200,), ("ikd", "geodesic", "pca"), n_trials=1
+    )
+    ours, closed, peer = table.trials
+    assert -5.0 < ours["likelihood_gap"] < 0.1
+    assert np.isnan(closed["likelihood_gap"])
+    assert np.isnan(peer["likelihood_gap"])
+    assert "likelihood_gap" in table.summary()[0]
+    assert "start at the truth" not in table.title
+    assert any("starts at the truth" in note for note in table.notes)
+
+
+def test_the_noise_variance_found_is_compared_with_the_true_one():
+    table = experiments.fig5((0.0, 0.5), (200,), ("geodesic", "pca"), n_trials=1)
+    quiet, quiet_peer, loud, loud_peer = table.trials
+    assert np.isnan([t["noise_error"] for t in (quiet, quiet_peer, loud_peer)]).all()
+    assert abs(loud["noise_error"]) < 0.6
+
+
+def test_the_kernel_chosen_is_compared_with_the_one_that_made_the_data():
+    draw = _recovery.Task({}, ("gplvm", "medium", 50, "matern", 0.0), (), 0, 0, None)
+    model = SimpleNamespace(kernel="auto", kernel_=kernels.Matern(length_scale=2.0))
+    assert _recovery.kernel_right(model, None, draw) == 1.0
+    model.kernel_ = kernels.RationalQuadratic()
+    assert _recovery.kernel_right(model, None, draw) == 0.0
+    model.kernel = "matern"
+    assert np.isnan(_recovery.kernel_right(model, None, draw))
+    assert np.isnan(_recovery.kernel_right(None, None, draw))
+
+
+@pytest.mark.slow
+def test_a_kernel_is_chosen_where_none_is_given():
+    table = experiments.mismatch(("gamma_exponential",), (500,), ("ikd_auto_kernel",), n_trials=1)
+    assert table.trials[0]["kernel_right"] == 1.0
+    assert table.trials[0]["r2_affine"] > 0.9

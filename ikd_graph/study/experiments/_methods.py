@@ -45,6 +45,7 @@ PAPER_METHODS: dict[str, dict[str, Any]] = {
     "blockwise_greedy": {"strategy": "blockwise", "merge": "greedy", "refine": None},
     "blockwise_stress": {"strategy": "blockwise", "refine": "stress"},
     "geodesic_stress": {"strategy": "geodesic", "refine": "stress"},
+    "ikd_auto_kernel": {"kernel": "auto", "refine": "likelihood"},
 }
 """Parameters of ``IKD``: the paper's closed form, the same with true centring, our variants."""
 
@@ -84,7 +85,8 @@ def fit(
     Returns
     -------
     dict
-        coordinates (None after a failure), seconds, cpu_seconds, failure.
+        coordinates (None after a failure), seconds, cpu_seconds, failure, and model (the fitted
+        ``IKD``; None for peers and after a failure).
     """
     check_choice("methods", method, METHODS)
     if method in baselines.PEERS:
@@ -97,6 +99,7 @@ def fit(
             "seconds": found.seconds,
             "cpu_seconds": time.process_time() - cpu,
             "failure": found.failure,
+            "model": None,
         }
     model = _model(method, kernel, changes)
     _warm_up(method, str(changes))
@@ -115,6 +118,7 @@ def fit(
         "seconds": time.perf_counter() - begin,
         "cpu_seconds": time.process_time() - cpu,
         "failure": failure,
+        "model": None if failure else model,
     }
 
 
@@ -124,9 +128,9 @@ def _model(
     """Our estimator in the settings of a name."""
     from ...estimator import IKD
 
-    settings: dict[str, Any] = {**IKD_METHODS, **PAPER_METHODS}[method] | changes
+    settings: dict[str, Any] = dict({**IKD_METHODS, **PAPER_METHODS}[method]) | changes
     if kernel is not None:
-        settings["kernel"] = kernel
+        settings.setdefault("kernel", kernel)
     return IKD(**settings)
 
 

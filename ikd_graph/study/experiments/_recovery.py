@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels
+from ... import gplvm, kernels, refine
 from .. import metrics
 from ..datasets import Dataset, fixed_latent, gplvm_data, mapped_data
 from ._methods import fit
@@ -20,6 +20,8 @@ from ._table import Table, Trial, run_trials
 
 Floats = NDArray[np.float64]
 Latents = Sequence[str] | Mapping[str, Floats]
+
+_UNCENTRED = ("cosine", "euclidean")
 
 LENGTH_SCALE = 0.5
 """Length-scale of the paper's Fig. 3 to 6."""
@@ -34,6 +36,7 @@ class Task(NamedTuple):
     seed: int
     trial: int
     solve_kernel: str | None
+    extras: tuple[str, ...] = ()  # names in ``EXTRAS``, measured of methods that have a model
 
 
 def recovery_trial(task: Task) -> list[Trial]:
@@ -60,6 +63,7 @@ def recovery_trial(task: Task) -> list[Trial]:
         points = found["coordinates"]
         affine = metrics.affine_r2(data.latent, points) if points is not None else np.nan
         rigid = metrics.rigid_r2(data.latent, points, scale=True) if points is not None else np.nan
+        extras = {name: EXTRAS[name](found["model"], data, task) for name in task.extras}
         out.append(
             {
                 **task.cell,
@@ -68,12 +72,103 @@ def recovery_trial(task: Task) -> list[Trial]:
                 "trial": task.trial,
                 "r2_affine": affine,
                 "r2_rigid": rigid,
+                **extras,
                 "seconds": found["seconds"],
                 "cpu_seconds": found["cpu_seconds"],
                 "failure": found["failure"],
             }
         )
     return out
+
+
+def likelihood_gap(model: Any, data: Dataset, task: Task) -> float:
+    """Log likelihood at the bottom of the valley of the truth, less that of a model.
+
+    Parameters
+    ----------
+    model : IKD or None
+        What was fitted.
+    data : Dataset
+        Rows and true latent.
+    task : Task
+        What they were drawn for.
+
+    Returns
+    -------
+    float
+        Above 0 where the search has lost something; NaN for methods without a likelihood search.
+    """
+    if model is None or model.refine_ != "likelihood":
+        return np.nan
+    assert data.latent is not None
+    n_observed = data.X.shape[1]
+    cov = gplvm.sample_covariance(data.X, centered=model.affinity_ not in _UNCENTRED)
+    starts = {"truth": data.latent}
+    oracle = refine.likelihood(
+        cov, n_observed, data.latent.shape[1], model.kernel_, starts=starts, search=False
+    )
+    return oracle.log_likelihood - model.log_likelihood_
+
+
+def noise_error(model: Any, data: Dataset, task: Task) -> float:
+    """Noise variance found, over the true one, less 1.
+
+    Parameters
+    ----------
+    model : IKD or None
+        What was fitted.
+    data : Dataset
+        Rows and true latent.
+    task : Task
+        What they were drawn for.
+
+    Returns
+    -------
+    float
+        Relative error; NaN without noise, and for methods that estimate none.
+    """
+    true = float(task.recipe[-1]) ** 2
+    if model is None or model.noise_variance_ is None or true == 0.0:
+        return np.nan
+    return model.noise_variance_ / true - 1.0
+
+
+def kernel_right(model: Any, data: Dataset, task: Task) -> float:
+    """Whether the kernel chosen by likelihood is the one that made the data.
+
+    Parameters
+    ----------
+    model : IKD or None
+        What was fitted.
+    data : Dataset
+        Rows and true latent.
+    task : Task
+        What they were drawn for.
+
+    Returns
+    -------
+    float
+        1 or 0; NaN for methods that were told the kernel.
+    """
+    if model is None or model.kernel != "auto":
+        return np.nan
+    return float(type(model.kernel_) is type(kernels.get(task.recipe[3])))
+
+
+EXTRAS = {
+    "likelihood_gap": likelihood_gap,
+    "noise_error": noise_error,
+    "kernel_right": kernel_right,
+}
+"""Measures of a fitted model beyond its coordinates, by name."""
+
+EXTRA_NOTES = {
+    "likelihood_gap": "likelihood_gap: log likelihood of a fit that starts at the truth, less that "
+    "of the fit; above 0 where the search has lost something",
+    "noise_error": "noise_error: noise variance found, over the true one, less 1",
+    "kernel_right": "kernel_right: share of trials in which the generating kernel was chosen",
+}
+"""What they mean, in words."""
 
 
 def _draw(task: Task) -> Dataset:
@@ -110,4 +205,6 @@ def recovery_table(
         f"{len(seeds)} trials a cell, seed {tasks[0].seed}; mean, sd, se and min are of R² "
         "after an affine alignment, r2_rigid is the mean after a rigid one; bad: share below .9",
     ]
-    return Table(name, title, trials, (*by, "method"), "r2_affine", notes, 0.9, ("r2_rigid",))
+    also = ("r2_rigid", *tasks[0].extras)
+    notes += [EXTRA_NOTES[name] for name in tasks[0].extras]
+    return Table(name, title, trials, (*by, "method"), "r2_affine", notes, 0.9, also)

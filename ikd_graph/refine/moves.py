@@ -1,0 +1,196 @@
+"""Moves out of a wrong valley: shake some of the points, or take some out and seat them again.
+
+A wrong valley of the likelihood is rarely wrong all over. A few points sit on the wrong side, or a
+part that few covariances hold in place is folded over, while everything else is as it should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import cdist, squareform
+
+from ..kernels import StationaryKernel
+
+Floats = NDArray[np.float64]
+Points = NDArray[np.intp]
+
+_FEWEST = 5
+_DIRECTIONS = 24
+_NEAREST = 6
+_CLOSER = 0.3  # step around the best seat, in length-scales
+_TIES = 4
+_KNOWN = (0.05, 0.99)  # correlations that tell a distance
+
+
+def shaken(latent: Floats, turn: int, size: float, rng: np.random.Generator) -> Floats:
+    """A latent moved by chance, in one of four ways that take turns.
+
+    The least principal coordinate is drawn anew, because the data hold it least and parts of a
+    flat latent often lie on the wrong side of it; a part is mirrored across a principal plane;
+    one half is shaken; one neighbourhood is shaken.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        Latent points.
+    turn : int
+        Number of the move.
+    size : float
+        Standard deviation of the moves.
+    rng : Generator
+        Source of chance.
+
+    Returns
+    -------
+    (n, m) ndarray of float64
+        Moved points.
+    """
+    n, m = latent.shape
+    points = latent - latent.mean(axis=0)
+    steps = size * rng.standard_normal((n, m))
+    if turn % 4 == 0 and m > 1:
+        turned = points @ np.linalg.svd(points, full_matrices=False)[2].T
+        turned[:, -1] = 0.5 * steps[:, -1]
+        return turned
+    if turn % 4 == 1:
+        return _mirrored(points, rng)
+    if turn % 4 == 2:
+        along = points @ rng.standard_normal(m)
+        steps[along < np.median(along)] = 0.0
+    else:
+        order = _from_one_point(points, rng)
+        steps[order[rng.integers(_FEWEST, max(int(0.4 * n), _FEWEST + 1)) :]] = 0.0
+    return points + steps
+
+
+def _mirrored(points: Floats, rng: np.random.Generator) -> Floats:
+    """One side of a random cut, or one neighbourhood, mirrored across a principal plane."""
+    n, m = points.shape
+    if rng.random() < 0.6:
+        order = np.argsort(points @ rng.standard_normal(m), kind="stable")
+        count = int(rng.uniform(0.1, 0.9) * n)
+    else:
+        order = _from_one_point(points, rng)
+        count = int(rng.integers(min(_FEWEST, n), max(int(0.45 * n), _FEWEST + 1)))
+    axes = np.linalg.svd(points, full_matrices=False)[2]
+    # The least axis twice as often as the others.
+    normal = axes[min(int(rng.integers(m + 1)), m - 1)]
+    # A plane through the points on both sides of the cut leaves them near one another.
+    cut = order[max(0, count - _FEWEST) : count + _FEWEST]
+    centre = points[cut].mean(axis=0)
+    out = points.copy()
+    part = order[:count]
+    out[part] -= 2.0 * np.outer((points[part] - centre) @ normal, normal)
+    return out
+
+
+def _from_one_point(points: Floats, rng: np.random.Generator) -> Points:
+    """Points by their distance from one drawn at random."""
+    apart = ((points - points[rng.integers(len(points))]) ** 2).sum(axis=1)
+    return np.argsort(apart, kind="stable")
+
+
+def parts(corr: Floats, largest: int) -> list[Points]:
+    """Every point by itself, and the clusters of a tree of average linkage that are small enough.
+
+    Parameters
+    ----------
+    corr : (n, n) float64
+        Correlations.
+    largest : int
+        Most points in a part.
+
+    Returns
+    -------
+    list of (k,) int arrays
+        Members of each part.
+    """
+    n = len(corr)
+    far = 1.0 - 0.5 * (corr + corr.T)
+    np.fill_diagonal(far, 0.0)
+    members = [[point] for point in range(n)]
+    for left, right, _, _ in linkage(squareform(far, checks=False), "average"):
+        members.append(members[int(left)] + members[int(right)])
+    return [np.array(sorted(part)) for part in members if len(part) <= min(largest, n // 2)]
+
+
+def reseated(
+    latent: Floats,
+    cov: Floats,
+    kernel: StationaryKernel,
+    variance: float,
+    noise: float,
+    groups: list[Points],
+) -> Iterator[Floats]:
+    """Latents in which one group after another was taken out and seated again point by point.
+
+    A point goes where it is likeliest given the points that are seated, the best known one first:
+    with k its covariances with them and B the inverse of theirs, its own density is that of a
+    normal of variance v + n - k^T B k around k^T B x.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        Latent points.
+    cov : (n, n) float64
+        Sample covariance.
+    kernel : StationaryKernel
+        Kernel of the model.
+    variance, noise : float
+        Signal and noise variance; a generous noise lets points find their side before their place.
+    groups : list of (k,) int arrays
+        Points to take out together.
+
+    Yields
+    ------
+    (n, m) ndarray of float64
+        One latent for each group.
+    """
+    n, m = latent.shape
+    spread = np.sqrt(np.diagonal(cov))
+    corr = cov / np.outer(spread, spread)
+    reach = np.sqrt(kernel.sq_distance(np.clip(corr, *_KNOWN)))
+    around = np.random.default_rng(0).standard_normal((_DIRECTIONS, m))
+    around /= np.linalg.norm(around, axis=1, keepdims=True)
+    model = variance * kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    model.flat[:: n + 1] += noise
+    whole = np.linalg.inv(model)
+    for group in groups:
+        out = latent.copy()
+        seated = np.setdiff1d(np.arange(n), group)
+        # The inverse without some rows, from the inverse with them.
+        inside = whole[np.ix_(group, seated)]
+        inverse = whole[np.ix_(seated, seated)]
+        inverse = inverse - inside.T @ np.linalg.solve(whole[np.ix_(group, group)], inside)
+        waiting = list(group)
+        while waiting:
+            ties = np.sort(corr[np.ix_(waiting, seated)], axis=1)[:, -_TIES:].sum(axis=1)
+            point = waiting.pop(int(np.argmax(ties)))
+            near = seated[np.argsort(-corr[point, seated], kind="stable")[:_NEAREST]]
+            arms = reach[point, near][:, None, None] * around
+            seats = np.concatenate([out[near], (out[near][:, None] + arms).reshape(-1, m)])
+            power = inverse @ cov[np.ix_(seated, seated)] @ inverse
+            pull = inverse @ cov[seated, point]
+            for step in (_CLOSER, 0.0):
+                across = variance * kernel.covariance(cdist(seats, out[seated], "sqeuclidean"))
+                left = variance + noise - np.einsum("ij,ij->i", across @ inverse, across)
+                miss = cov[point, point] - 2.0 * across @ pull
+                miss += np.einsum("ij,ij->i", across @ power, across)
+                best = seats[int(np.argmin(np.log(left) + miss / left))]
+                seats = np.vstack([best, best + step * kernel.length_scale * around])
+            out[point] = best
+            across = variance * kernel.covariance(cdist(best[None], out[seated], "sqeuclidean"))[0]
+            gain = inverse @ across
+            rest = variance + noise - float(gain @ across)
+            inverse = np.block(
+                [
+                    [inverse + np.outer(gain, gain) / rest, -gain[:, None] / rest],
+                    [-gain[None] / rest, np.array([[1.0 / rest]])],
+                ]
+            )
+            seated = np.append(seated, point)
+        yield out
