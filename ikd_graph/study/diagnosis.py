@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
+from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from .. import choices, covariance, graph, pipeline
@@ -33,9 +34,11 @@ SAMPLE_POINTS = 500
 """Size of that sample."""
 
 WEAK_R2 = 0.8
-"""A predicted R² below this is warned of."""
+"""A predicted R² that may be below this, by one spread of its draws, is warned of."""
 
 _WHOLE = 0.9
+# Halves of fewer measurements than this say nothing about the whole.
+_FEWEST_HALF = 10
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,15 @@ class Diagnosis:
     graph_components : int
         Components of the graph that was fitted, in which nearest neighbours are edges too.
     predicted_r2, spread_r2 : float
-        Mean and standard deviation of R² (after affine alignment) over ``draws_r2``.
+        Expected R² (after affine alignment), and the standard deviation of ``draws_r2``.
     draws_r2 : tuple of float
         R² of the latent of each draw.
+    agreement : float
+        R² of the embedding against that of the likeliest kernel, both fitted to the same data.
+    halves_r2 : float
+        R² that the agreement of two halves of the measurements speaks for.
+    likeliest_kernel : str
+        Name of that kernel, from which data are drawn.
     noise_share : float
         Estimated share of noise in the variance of a measurement.
     negative_mass : float
@@ -97,6 +106,9 @@ class Diagnosis:
     predicted_r2: float
     spread_r2: float
     draws_r2: tuple[float, ...]
+    agreement: float
+    halves_r2: float
+    likeliest_kernel: str
     noise_share: float
     negative_mass: float
     spread_ratio: float
@@ -149,8 +161,11 @@ class Diagnosis:
             f"expected, kurtosis {self.kurtosis_gap:+.2f} off)",
             "noise": f"{self.noise_share:.0%} of the variance{doubt}; negative mass "
             f"{self.negative_mass:.1%}",
-            "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f} in "
-            f"{len(self.draws_r2)} draws from the fitted model ({polish})",
+            "draws": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets drawn from "
+            f"the fitted model ({self.likeliest_kernel}, {polish})",
+            "agreement": f"R² {self.agreement:.2f} with the embedding of that kernel; two halves of "
+            f"the measurements speak for {self.halves_r2:.2f}",
+            "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f}",
         }
 
     def summary(self) -> str:
@@ -182,10 +197,15 @@ def diagnose(
 ) -> Diagnosis:
     """Tell what an embedding of weakly correlated data can be worth before it is believed.
 
-    The prediction is a parametric bootstrap: `ikd_graph.IKD` is fitted to X, its latent, kernel,
-    signal and noise variance are taken for the truth, new data of the same size are drawn from
-    them, and the latent of each draw is compared with the one drawn from. It holds as far as the
-    model does, and it cannot see an error that the fit to X has made already.
+    The prediction has three parts. A parametric bootstrap: `ikd_graph.IKD` is fitted to X with its
+    likeliest kernel, that latent, kernel, signal and noise variance are taken for the truth, new
+    data of the same size are drawn from them, and the latent that the default call finds in each
+    draw is compared with the one drawn from. It cannot see an error that the fit to X has made
+    already, so its mean is multiplied by the agreement of the default embedding of X with that of
+    the likeliest kernel: searches that end in different places cannot both be right. And it may
+    see errors that are none: what two halves of the measurements, embedded by themselves, agree on
+    is no accident, so the prediction is at least the R² that their agreement speaks for
+    (Spearman and Brown's formula for twice the measurements). All hold as far as the model does.
 
     Parameters
     ----------
@@ -208,7 +228,7 @@ def diagnose(
     Warns
     -----
     UserWarning
-        Once, if the predicted R² is below 0.8, the graph does not hold together, or too few
+        Once, if the predicted R² less its spread is below 0.8, the graph does not hold together, or too few
         correlations are trustworthy.
 
     Examples
@@ -232,11 +252,21 @@ def diagnose(
         polish = "auto" if len(data) <= choices.LIKELIHOOD_POINTS else None
         # The estimator knows a table of counts, where a row may be silent, by its type.
         table = data.astype(np.int64) if counts else data
-        model = IKD(n_components, refine=polish, n_landmarks=None).fit(table)
+        model = IKD(n_components, affinity="correlation", refine=polish, n_landmarks=None)
+        model.fit(table)
+        # Only where the likelihood polishes it can tell kernels apart.
+        likeliest = model
+        if model.refine_ == "likelihood":
+            likeliest = clone(model).set_params(kernel="auto").fit(table)
         noise = pipeline.explain(
-            np.asarray(model.embedding_, dtype=np.float64), data, model.kernel_, centred=True
+            np.asarray(likeliest.embedding_, dtype=np.float64),
+            data,
+            likeliest.kernel_,
+            centred=True,
         )
-        draws = _bootstrap(model, noise, n_observed, n_draws, random_state, verbose)
+        draws = _bootstrap(likeliest, model, noise, n_observed, n_draws, random_state, verbose)
+        agreement = affine_r2(likeliest.embedding_, model.embedding_)
+        halves = _halves(model, table, random_state)
     chosen = choices.choose(
         strategy="auto",
         path="auto",
@@ -255,16 +285,22 @@ def diagnose(
         n_components=n_components,
         **trusted,
         graph_components=int(model.n_components_graph_),
-        predicted_r2=float(np.mean(draws)),
+        predicted_r2=max(float(np.mean(draws)) * agreement, halves),
         spread_r2=float(np.std(draws, ddof=1)),
         draws_r2=draws,
+        agreement=agreement,
+        halves_r2=halves,
+        likeliest_kernel=type(likeliest.kernel_).__name__,
         noise_share=float(noise.noise / (noise.variance + noise.noise)),
         negative_mass=float(model.negative_mass_),
         spread_ratio=float(evidence.spread_ratio),
         kurtosis_gap=float(evidence.kurtosis_gap),
         model_holds=bool(evidence.holds),
         refine=model.refine_,
-        parameters={name: getattr(chosen, name) for name in names},
+        parameters={
+            "affinity": "correlation",
+            **{name: getattr(chosen, name) for name in names},
+        },
     )
     wrong = tuple(_wrongs(found))
     if wrong:
@@ -310,7 +346,25 @@ def _trust(data: Floats, *, counts: bool) -> dict[str, Any]:
     }
 
 
+def _halves(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
+    """R² of the whole that the agreement of embeddings of two halves of the columns speaks for."""
+    n_half = table.shape[1] // 2
+    if n_half < _FEWEST_HALF:
+        return 0.0
+    columns = np.random.default_rng(random_state).permutation(table.shape[1])
+    try:
+        first = clone(model).fit_transform(table[:, columns[:n_half]])
+        second = clone(model).fit_transform(table[:, columns[n_half:]])
+        shared = 0.5 * (affine_r2(first, second) + affine_r2(second, first))
+    # A row that is constant in one half, or a half that falls into one place.
+    except ValueError:
+        return 0.0
+    link = float(np.sqrt(max(shared, 0.0)))
+    return 2.0 * link / (1.0 + link)
+
+
 def _bootstrap(
+    source: IKD,
     model: IKD,
     noise: pipeline.Noise,
     n_observed: int,
@@ -318,10 +372,11 @@ def _bootstrap(
     random_state: int | None,
     verbose: int,
 ) -> tuple[float, ...]:
-    """R² of the latents of data drawn from a fitted model, found with the settings of the fit."""
-    truth = np.asarray(model.embedding_, dtype=np.float64)
+    """R² of the latents of data drawn from one fitted model, found with the settings of another."""
+    truth = np.asarray(source.embedding_, dtype=np.float64)
     again = IKD(
         truth.shape[1],
+        affinity="correlation",
         strategy=model.strategy_,
         kernel=model.kernel_,
         path=model.path_,
@@ -333,7 +388,7 @@ def _bootstrap(
     rng = np.random.default_rng(random_state)
     found = []
     for _ in _progress(n_draws, verbose):
-        signal = gp_mapping(truth, n_observed, model.kernel_, variance=noise.variance, seed=rng)
+        signal = gp_mapping(truth, n_observed, source.kernel_, variance=noise.variance, seed=rng)
         drawn = add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
         found.append(affine_r2(truth, again.fit_transform(drawn)))
     return tuple(found)
@@ -351,10 +406,13 @@ def _progress(n_draws: int, verbose: int) -> Iterable[int]:
 def _wrongs(found: Diagnosis) -> list[str]:
     """What is to be warned of."""
     said = []
-    if found.predicted_r2 < WEAK_R2:
+    low = found.predicted_r2 - found.spread_r2
+    if low < WEAK_R2:
+        may = "is" if found.predicted_r2 < WEAK_R2 else "may be"
         said.append(
-            f"expected R² is {found.predicted_r2:.2f}, below {WEAK_R2:g}: another sample of "
-            f"{found.n_observed} measurements would give another picture; more of them help"
+            f"expected R² is {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, which {may} below "
+            f"{WEAK_R2:g}: another sample of {found.n_observed} measurements would give another "
+            "picture; more of them help"
         )
     if not found.holds_together:
         said.append(

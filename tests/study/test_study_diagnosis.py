@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, choices, kernels, pipeline
-from ikd_graph.study import datasets, diagnosis
+from ikd_graph.study import datasets, diagnosis, metrics
 from ikd_graph.study.diagnosis import Diagnosis, diagnose
 
 N_POINTS = 60
@@ -96,10 +96,37 @@ def test_more_measurements_promise_more(strong, weak):
     assert weak.share_above_five < middle.share_above_five < strong.share_above_five
 
 
-def test_the_prediction_is_mean_and_spread_of_its_draws(weak):
+def test_the_prediction_is_that_of_the_draws_where_the_fits_agree_and_of_halves_at_least(weak):
     assert len(weak.draws_r2) == 2
-    assert weak.predicted_r2 == pytest.approx(np.mean(weak.draws_r2))
+    expected = max(np.mean(weak.draws_r2) * weak.agreement, weak.halves_r2)
+    assert weak.predicted_r2 == pytest.approx(expected)
     assert weak.spread_r2 == pytest.approx(np.std(weak.draws_r2, ddof=1))
+
+
+def test_fits_of_two_kernels_are_compared_where_the_likelihood_can_tell_kernels(monkeypatch):
+    X = drawn(60, 1.0)
+    found = quietly(X)
+    default, likeliest = IKD(1).fit(X), IKD(1, kernel="auto").fit(X)
+    expected = metrics.affine_r2(likeliest.embedding_, default.embedding_)
+    assert found.agreement == pytest.approx(expected)
+    assert found.likeliest_kernel == type(likeliest.kernel_).__name__
+    assert found.likeliest_kernel in found.summary()
+    monkeypatch.setattr(choices, "LIKELIHOOD_POINTS", 10)
+    closed = quietly(X)
+    assert (closed.agreement, closed.likeliest_kernel) == (1.0, "SquaredExponential")
+
+
+def test_halves_speak_for_the_whole_by_the_formula_of_spearman_and_brown(monkeypatch):
+    X = drawn(101, 0.3)
+    model = IKD(1, refine=None).fit(X)
+    columns = np.random.default_rng(3).permutation(101)
+    first, second = (IKD(1, refine=None).fit_transform(X[:, c]) for c in np.split(columns, [50]))
+    link = abs(np.corrcoef(first[:, 0], second[:, 0])[0, 1])
+    assert diagnosis._halves(model, X, 3) == pytest.approx(2 * link / (1 + link))
+    assert diagnosis._halves(model, X[:, :19], 3) == 0.0
+    # A row that varies in one column only is constant in one of the halves.
+    X[0], X[0, 0] = 1.0, 2.0
+    assert diagnosis._halves(model, X, 3) == 0.0
 
 
 def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings(monkeypatch):
@@ -123,10 +150,17 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
     model = SimpleNamespace(embedding_=latent, kernel_=kernel, refine_="stress", **learnt)
     monkeypatch.setattr(diagnosis, "IKD", Recorder)
     noise = pipeline.Noise(variance=3.0, noise=0.25, log_likelihood=0.0)
-    draws = diagnosis._bootstrap(model, noise, 40_000, 2, 0, 0)
+    source = SimpleNamespace(embedding_=latent, kernel_=kernel)
+    draws = diagnosis._bootstrap(source, model, noise, 40_000, 2, 0, 0)
     (n_components, given), first, second = seen
     assert n_components == 2
-    assert given == {**settings, "kernel": kernel, "refine": "stress", "n_landmarks": None}
+    assert given == {
+        **settings,
+        "affinity": "correlation",
+        "kernel": kernel,
+        "refine": "stress",
+        "n_landmarks": None,
+    }
     assert not np.array_equal(first, second)
     gaps = latent[:, None, :] - latent[None, :, :]
     expected = 3.0 * kernel.covariance((gaps**2).sum(axis=2)) + 0.25 * np.eye(12)
@@ -168,6 +202,7 @@ def test_each_warning_has_its_own_cause(strong):
     assert diagnosis._wrongs(strong) == []
     planted = (
         (replace(strong, predicted_r2=0.79), "expected R² is 0.79"),
+        (replace(strong, predicted_r2=0.85, spread_r2=0.1), "0.85 ± 0.10, which may be below 0.8"),
         (replace(strong, graph_components=2), "does not hold together"),
         (replace(strong, largest_component=53), "join 53 of 60 points"),
         (replace(strong, mean_degree=1.9), "too few correlations are trustworthy: 1.9"),

@@ -71,8 +71,8 @@ def test_faces_are_embedded_at_their_box_counting_dimension(monkeypatch, digits)
 
 @pytest.fixture
 def quick_diagnosis(monkeypatch):
-    def embed(n_components):
-        return IKD(n_components, refine=None)
+    def embed(n_components, **parameters):
+        return IKD(n_components, **{**parameters, "refine": None})
 
     monkeypatch.setattr(calibration, "IKD", embed)
     monkeypatch.setattr(diagnosis.choices, "LIKELIHOOD_POINTS", 0)
