@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 Points = NDArray[np.intp]
 
 _FEWEST = 5
-_DIRECTIONS = 24
-_NEAREST = 6
+_DIRECTIONS = 16
+_NEAREST = 5
 _CLOSER = 0.3  # step around the best seat, in length-scales
 _TIES = 4
 _KNOWN = (0.05, 0.99)  # correlations that tell a distance
@@ -173,24 +173,27 @@ def reseated(
             near = seated[np.argsort(-corr[point, seated], kind="stable")[:_NEAREST]]
             arms = reach[point, near][:, None, None] * around
             seats = np.concatenate([out[near], (out[near][:, None] + arms).reshape(-1, m)])
-            power = inverse @ cov[np.ix_(seated, seated)] @ inverse
-            pull = inverse @ cov[seated, point]
+            known, tie = cov[np.ix_(seated, seated)], cov[seated, point]
             for step in (_CLOSER, 0.0):
                 across = variance * kernel.covariance(cdist(seats, out[seated], "sqeuclidean"))
-                left = variance + noise - np.einsum("ij,ij->i", across @ inverse, across)
-                miss = cov[point, point] - 2.0 * across @ pull
-                miss += np.einsum("ij,ij->i", across @ power, across)
+                gain = across @ inverse
+                left = variance + noise - np.einsum("ij,ij->i", gain, across)
+                miss = cov[point, point] - 2.0 * gain @ tie
+                miss += np.einsum("ij,ij->i", gain @ known, gain)
                 best = seats[int(np.argmin(np.log(left) + miss / left))]
                 seats = np.vstack([best, best + step * kernel.length_scale * around])
             out[point] = best
             across = variance * kernel.covariance(cdist(best[None], out[seated], "sqeuclidean"))[0]
-            gain = inverse @ across
-            rest = variance + noise - float(gain @ across)
-            inverse = np.block(
-                [
-                    [inverse + np.outer(gain, gain) / rest, -gain[:, None] / rest],
-                    [-gain[None] / rest, np.array([[1.0 / rest]])],
-                ]
-            )
+            inverse = _bordered(inverse, inverse @ across, variance + noise, across)
             seated = np.append(seated, point)
         yield out
+
+
+def _bordered(inverse: Floats, gain: Floats, own: float, across: Floats) -> Floats:
+    """Inverse of a matrix with one more row, from the inverse without it."""
+    rest = own - float(gain @ across)
+    out = np.empty((len(inverse) + 1, len(inverse) + 1))
+    out[:-1, :-1] = inverse + np.outer(gain, gain) / rest
+    out[-1, :-1] = out[:-1, -1] = -gain / rest
+    out[-1, -1] = 1.0 / rest
+    return out

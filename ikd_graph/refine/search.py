@@ -27,6 +27,9 @@ FULL_LIMIT = 400
 FEW_OBSERVED = 50
 """Observed dimensions below which a large latent is searched widely: noise makes more valleys."""
 
+MANY_OBSERVED = 500
+"""Observed dimensions from which fewer starts and moves are enough."""
+
 _SOFT = ((0.3, 0.1), (1.0, 0.3, 0.1))
 _COOL = (0.03, 0.01)
 _STEPS = 30
@@ -41,6 +44,7 @@ _SHAKES = 80
 _BETTER = 1e-4
 _LARGEST_PART = 12
 _SEAT_NOISE = 0.1
+_MOVED = 0.7  # length-scales: points that end nearer to their old seats have none else
 _PROMISING = 12
 _SETTLE = 12
 _RESEATS = 3
@@ -150,19 +154,20 @@ class Search:
         """All starts softly, the best of every valley to the bottom, then moves out of the best.
 
         Where the first few starts, which come from different graphs, all end in one valley, the
-        others are left out and fewer moves are tried.
+        others are left out and fewer moves are tried; so are they with many observed dimensions,
+        where nearly every start ends in the right valley.
         """
         objective, starts = self._objective(kernel), self._starts(kernel)
-        soft: list[Candidate] = []
-        agreed = False
-        for count, (name, latent) in enumerate(starts.items(), start=1):
-            soft.append(self._anneal(objective, latent, name, _SOFT[0]))
-            if count == _JURY:
-                values = [at.value for at in soft]
-                agreed = max(values) - min(values) < _SAME
-                if agreed:
-                    break
-        if not agreed:
+        names = list(starts)
+        soft = [self._anneal(objective, starts[name], name, _SOFT[0]) for name in names[:_JURY]]
+        values = [at.value for at in soft]
+        easy = len(names) > _JURY and max(values) - min(values) < _SAME
+        if not easy:
+            soft += [
+                self._anneal(objective, starts[name], name, _SOFT[0]) for name in names[_JURY:]
+            ]
+            easy = self.n_observed >= MANY_OBSERVED
+        if not easy:
             soft += [self._anneal(objective, at, name, _SOFT[1]) for name, at in starts.items()]
         valleys = _valleys(soft)[:_FINALISTS]
         done = [self._cool(objective, at) for at in valleys]
@@ -175,7 +180,7 @@ class Search:
             done += self._detours(objective, done)
             best = _best(done)
         seen = [at.value for at in valleys]
-        best = self._moved(objective, best, seen, _FEW if agreed else _PATIENCE)
+        best = self._moved(objective, best, seen, _FEW if easy else _PATIENCE)
         best = objective.bottom(best, 60, 1e-10)
         return Found(objective, best, _pool([*done, best]))
 
@@ -334,8 +339,12 @@ class Search:
         ):
             if objective.expired:
                 return best
-            vector = objective.vector(other, variance, _SEAT_NOISE)
-            found.append(Candidate(objective.value(vector), vector, best.name))
+            gone = np.sqrt(((other - latent) ** 2).sum(axis=1).max())
+            if gone > _MOVED * objective.kernel.length_scale:
+                vector = objective.vector(other, variance, _SEAT_NOISE)
+                found.append(Candidate(objective.value(vector), vector, best.name))
+        if not found:
+            return best
         here = Candidate(np.inf, objective.vector(latent, variance, _SEAT_NOISE), best.name)
         promising = [here, *sorted(found, key=_value)[:_PROMISING]]
         soft = [objective.polish(at, _SETTLE, _SOFT[0][-1], _LOOSE) for at in promising]

@@ -102,7 +102,8 @@ def likelihood_gap(model: Any, data: Dataset, task: Task) -> float:
         return np.nan
     assert data.latent is not None
     n_observed = data.X.shape[1]
-    cov = gplvm.sample_covariance(data.X, centered=model.affinity_ not in _UNCENTRED)
+    affinity = getattr(model, "affinity_", model.affinity)
+    cov = gplvm.sample_covariance(data.X, centered=affinity not in _UNCENTRED)
     starts = {"truth": data.latent}
     oracle = refine.likelihood(
         cov, n_observed, data.latent.shape[1], model.kernel_, starts=starts, search=False
