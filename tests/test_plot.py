@@ -15,6 +15,7 @@ from matplotlib import pyplot
 from ikd_graph.show import colors, layout, plot
 from ikd_graph.show.plot.charts import mean_and_spread, spectrum_gap
 from ikd_graph.show.words import count, say_kernel, say_number, say_seconds, versions
+from ikd_graph.study import dimension
 
 
 @pytest.fixture(autouse=True)
@@ -287,3 +288,18 @@ def test_small_multiples_take_a_quantity_or_nothing_as_colours_and_want_a_subplo
     free = ax.figure.add_axes((0, 0, 1, 1))
     with pytest.raises(ValueError, match="ax must be a subplot, got free Axes"):
         plot.small_multiples({"a": Z}, ax=free)
+
+
+@pytest.mark.parametrize("measure", ["box_counting_dimension", "correlation_dimension"])
+def test_the_line_of_a_dimension_runs_through_its_counts(measure, ax):
+    sheet = np.random.default_rng(0).uniform(size=(800, 2))
+    fit = getattr(dimension, measure)(sheet)
+    plot.scaling(fit, ax=ax)
+    rest, used, line = ax.lines
+    assert len(rest.get_xdata()) + len(used.get_xdata()) == np.count_nonzero(fit.counts)
+    assert (line.get_xdata() == fit.fit_range).all()
+    fitted = np.exp(np.interp(np.log(used.get_xdata()), np.log(line.get_xdata()),
+                              np.log(line.get_ydata())))  # fmt: skip
+    np.testing.assert_allclose(np.log(fitted), np.log(used.get_ydata()), atol=0.5)
+    assert ax.texts[0].get_text() == f"dimension {fit.dimension:.2f}"
+    assert ax.get_xscale() == ax.get_yscale() == "log"

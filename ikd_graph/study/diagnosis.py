@@ -161,10 +161,10 @@ class Diagnosis:
             f"expected, kurtosis {self.kurtosis_gap:+.2f} off)",
             "noise": f"{self.noise_share:.0%} of the variance{doubt}; negative mass "
             f"{self.negative_mass:.1%}",
-            "draws": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets drawn from "
-            f"the fitted model ({self.likeliest_kernel}, {polish})",
-            "agreement": f"R² {self.agreement:.2f} with the embedding of that kernel; two halves of "
-            f"the measurements speak for {self.halves_r2:.2f}",
+            "draws": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets drawn "
+            f"from the fitted model ({self.likeliest_kernel}, {polish})",
+            "agreement": f"R² {self.agreement:.2f} with the embedding of that kernel; two halves "
+            f"of the measurements speak for {self.halves_r2:.2f}",
             "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f}",
         }
 
@@ -228,8 +228,8 @@ def diagnose(
     Warns
     -----
     UserWarning
-        Once, if the predicted R² less its spread is below 0.8, the graph does not hold together, or too few
-        correlations are trustworthy.
+        Once, if the predicted R² less its spread is below 0.8, the graph does not hold
+        together, or too few correlations are trustworthy.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from .charts import (
 from .multiples import small_multiples
 from .network import clique_graph
 from .points import embedding, residuals
+from .scaling import scaling
 from .style import axes, png, save
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "png",
     "residuals",
     "save",
+    "scaling",
     "small_multiples",
     "spectrum",
     "threshold_curve",

@@ -1,0 +1,22 @@
+"""Weak data: what an embedding can be worth, asked before it is believed."""
+
+import warnings
+
+from ikd_graph import IKD
+from ikd_graph.show import plot
+from ikd_graph.study import datasets, metrics
+from ikd_graph.study.diagnosis import diagnose
+
+warnings.simplefilter("ignore", UserWarning)  # a diagnosis warns; here its words are printed
+bars = {}
+for noise in (0.2, 0.8, 1.4):
+    # 64 points in three dimensions, 100 noisy measurements of each; the latent is known here.
+    data = datasets.gplvm_data(datasets.fixed_latent("easy", 64), 100, noise=noise)
+    found = diagnose(data.X, n_components=3, n_draws=3)
+    Z = IKD(n_components=3, **found.parameters).fit_transform(data.X)
+    bars[f"expected at noise {noise}"] = found.predicted_r2
+    bars[f"reached at noise {noise}"] = metrics.affine_r2(data.latent, Z)
+
+print(found.summary())  # that of the noisiest
+ax = plot.level_bars(bars, "{:.3f}".format, xlabel="R² after affine alignment", ax=plot.axes())
+print("picture:", plot.save(ax, "10_weak_data.png"))
