@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 from ikd_graph import alignment, blocks, graph, kernels
 from ikd_graph._records import Blocks, SolvedBlocks
 from ikd_graph._threads import limit_threads
+from ikd_graph.alignment._rounds import Rounds
 
 SE = kernels.SquaredExponential()
 
@@ -409,6 +410,22 @@ def test_global_merging_from_a_geodesic_start_beats_greedy_on_noisy_data(seed):
         latent, merge_quietly(solved, 80).coordinates
     )
     assert rigid_r2(latent, merged.coordinates) > 0.95
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_start_gives_way_only_to_a_clearly_lower_sum(seed):
+    latent, sets, views = random_blocks(seed, 40, 2, 12, 8, 12, noise=0.1)
+    rounds = Rounds(solved_from(sets, views), 40)
+    mirrored = rounds.settle(latent * [1.0, -1.0], 200, 1e-6)[0]
+    lower, higher = rounds.place(mirrored), rounds.place(latent)
+    assert lower < higher
+    # Both are right but for a reflection: what is left of the difference says nothing.
+    kept = rounds.better(latent, mirrored)
+    assert np.linalg.norm(kept - latent) < 0.2 * np.linalg.norm(kept - mirrored)
+    folded = latent.copy()
+    folded[latent[:, 0] > 0.0, 0] *= -1.0
+    left = rounds.better(folded, mirrored)
+    assert rounds.place(left) < 1.1 * lower
 
 
 def test_few_rounds_are_reported_as_not_converged():

@@ -44,10 +44,12 @@ def merge_global(
 
     The sum of squares has many local minima, so the start matters. The geodesic solution of the
     same graph is a good one, for it knows where things are at large. The greedy merger is the
-    other: it is exact on exact data. Where each of its motions rests on M + 1 shared points, both
-    starts get some rounds and the lower sum goes on. Where not, blocks leave angles or whole
-    components open, and the given start joins in as one more block of all points with a small
-    weight, which settles what is open and next to nothing else.
+    other: it is exact on exact data. Both get some rounds, and the given start goes on unless the
+    greedy one then has less than half its sum: blocks that share little fit nearly as well with a
+    part of the whole mirrored, which only the start can tell. Where a motion of the greedy merger
+    rests on fewer than M + 1 shared points, blocks leave angles or whole components open, and the
+    given start joins in as one more block of all points with a small weight, which settles what is
+    open and next to nothing else.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ def merge_global(
     elif n_weak:
         warn_weak(greedy, stacklevel=3)
     consensus = Rounds(solved, n_points, weighting, anchor)
-    if start is not None and anchor is None:
+    if start is not None:
         points = consensus.better(points, place_groups(greedy.coordinates, greedy.labels, points))
     points, n_rounds, converged = consensus.settle(points, max_rounds, tolerance)
     consensus.place(points)

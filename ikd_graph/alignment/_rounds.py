@@ -12,6 +12,9 @@ Floats = NDArray[np.float64]
 
 # Rounds that each of two starts gets before the better one goes on.
 _TRIAL_ROUNDS = 10
+# Where both starts are right their sums are mostly within a factor of two of each other by then, so
+# that a smaller gain says nothing: a latent with a part mirrored may be the lower one by chance.
+_CLEARLY_LOWER = 0.5
 # Weight of a start that holds together what blocks leave open, as a share of their own weight:
 # .001 to .003 was best on three latents and 100 to 1000 observations.
 _ANCHOR_SHARE = 0.002
@@ -124,9 +127,9 @@ class Rounds:
         return mean, max_rounds, False
 
     def better(self, first: Floats, second: Floats) -> Floats:
-        """The one of two starts that has the lower sum of squares after some rounds each."""
+        """The first of two starts, or the second if some rounds each leave it clearly lower."""
         first, second = (self.settle(start, _TRIAL_ROUNDS, 1e-3)[0] for start in (first, second))
-        return first if self.place(first) <= self.place(second) else second
+        return second if self.place(second) < _CLEARLY_LOWER * self.place(first) else first
 
     def fit_of(self, points: Floats) -> tuple[float, Floats]:
         """How well the blocks, just placed, agree with the points (without the anchor).
