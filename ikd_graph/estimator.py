@@ -35,6 +35,8 @@ Floats = NDArray[np.float64]
 
 __all__ = ["IKD"]
 
+_UNCENTRED = ("cosine", "euclidean")
+
 # Up to so many points the noise of a closed-form latent is fitted along with it.
 _NOISE_POINTS = 500
 
@@ -60,9 +62,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the latent. "auto" takes the
         likeliest of the four where the likelihood polishes, else the squared exponential.
-    affinity : {"correlation", "cosine", "covariance", "precomputed"}
-        How rows of X are compared; with "precomputed" X is the (n_samples, n_samples) covariance,
-        dense, or sparse (what is not stored is not known).
+    affinity : {"auto", "correlation", "cosine", "covariance", "euclidean", "shared_neighbors", \
+            "precomputed"}
+        How rows of X are compared. "euclidean" is 1 - |x_i - x_j|^2 / (2 sigma^2), for few columns
+        whose length is known; "shared_neighbors" is the correlation times the root of the share of
+        nearest neighbours in common, for tables of groups (it tells groups apart and spoils a
+        continuum); with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
+        (what is not stored is not known). "auto" is "correlation" where X looks like draws of a
+        Gaussian process with N >= 100 columns, has more than 10 000 rows, or ``threshold`` is a
+        number; else "shared_neighbors" where the points fall into groups; else "cosine" where rows
+        differ in length more than a sample explains; else "euclidean".
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
         N >= 100 observed dimensions that look like draws of a Gaussian process, else none; None
@@ -70,7 +79,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_neighbors : int or None
         Number of neighbours of the k-NN graph. Given with a number as ``threshold`` the two graphs
         are united; given alone it is the graph. None beside ``threshold="auto"`` is 6 where there
-        is a threshold, else 7 (15 for cliques).
+        is a threshold, else 7 for correlations, 12 for cosines and 15 for other affinities and for
+        cliques.
+    mutual : "auto" or bool
+        Whether neighbours make an edge only where each is one of the other's. "auto" does so for
+        shared neighbours, and where it chooses ``n_neighbors`` for Euclidean similarities.
     neighbors : {"auto", "exact", "approximate"}
         How neighbours are found: blocked products, pynndescent, or by size (20 000 rows).
     path : {"auto", "covariance", "distance"}
@@ -119,7 +132,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     negative_mass_ : float
         Share of ``sum_t lambda_t^2`` in negative eigenvalues: how far from Euclidean the inverted
         covariances are.
-    strategy_, path_ : str
+    strategy_, affinity_, path_ : str
         What "auto" chose.
     kernel_ : StationaryKernel
         The kernel.
@@ -186,9 +199,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         *,
         strategy: str = "auto",
         kernel: str | kernels.StationaryKernel = "squared_exponential",
-        affinity: str = "correlation",
+        affinity: str = "auto",
         threshold: float | str | None = "auto",
         n_neighbors: int | None = None,
+        mutual: bool | str = "auto",
         neighbors: str = "auto",
         path: str = "auto",
         reference: str | int = "auto",
@@ -208,6 +222,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.affinity = affinity
         self.threshold = threshold
         self.n_neighbors = n_neighbors
+        self.mutual = mutual
         self.neighbors = neighbors
         self.path = path
         self.reference = reference
@@ -342,7 +357,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     points[part],
                     self.embedding_[used],
                     self._X[used] - mean_row,
-                    self.kernel_,
+                    noise.kernel,
                     noise.variance,
                     noise.noise,
                 )
@@ -376,9 +391,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         take = _evenly(rows.shape[0])
         noise = self._model()
         with limit_threads(self.n_jobs):
-            cov = gplvm.sample_covariance(rows[take], centered=self.affinity != "cosine")
+            cov = gplvm.sample_covariance(rows[take], centered=self.affinity_ not in _UNCENTRED)
             total = gplvm.log_likelihood(
-                latent[take], cov, rows.shape[1], self.kernel_, noise.variance, noise.noise
+                latent[take], cov, rows.shape[1], noise.kernel, noise.variance, noise.noise
             )
         return total / rows.shape[1]
 
@@ -399,7 +414,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_choice("strategy", self.strategy, ("auto", *strategies.STRATEGIES))
         if self.kernel != "auto":
             kernels.get(self.kernel)
-        check_choice("affinity", self.affinity, (*covariance.AFFINITIES, "precomputed"))
+        check_choice("affinity", self.affinity, choices.AFFINITIES)
+        self._check_shared()
         if self.threshold is not None and self.threshold != "auto":
             check_fraction("threshold", self.threshold, "'auto' chooses by the number of columns")
         if self.n_neighbors is not None:
@@ -427,6 +443,23 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_integer("verbose", self.verbose, 0)
         check_random_state(self.random_state)
 
+    def _check_shared(self) -> None:
+        """Raise on what shared neighbours cannot be combined with."""
+        if not isinstance(self.mutual, (bool, np.bool_)):
+            check_choice("mutual", self.mutual, ("auto",))
+        if self.affinity != "shared_neighbors":
+            return
+        if self.strategy == "eigen":
+            raise ValueError(
+                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', got "
+                "'eigen'; most pairs share no neighbour, and only a graph does without them"
+            )
+        if self.threshold is not None and self.threshold != "auto":
+            raise ValueError(
+                "threshold must be 'auto' or None for affinity='shared_neighbors', got "
+                f"{self.threshold!r}; the graph is that of n_neighbors"
+            )
+
     def _check_input(self, X: Any) -> Any:
         """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
         precomputed = self.affinity == "precomputed"
@@ -451,20 +484,26 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, X: Any, stages: Stages) -> None:
         """Run the stages on checked input."""
         with stages("covariance"):
-            source = pipeline.source_of(X, self.affinity, counts=self._counts)
-            evidence = None if source.n_observed is None else choices.examine(X)
+            evidence = None if self.affinity == "precomputed" else choices.examine(X)
+            affinity, why = self._choose_affinity(X, evidence)
+            source = pipeline.source_of(X, affinity, counts=self._counts)
         sparse_auto = source.sparse is not None and self.threshold == "auto"
         chosen = choices.choose(
+            affinity=affinity,
             strategy=self.strategy,
             path=self.path,
             reference=self.reference,
             # What a sparse matrix stores is the graph; only a number thins it.
             threshold=None if sparse_auto else self.threshold,
             n_neighbors=self.n_neighbors,
+            mutual=self.mutual,
             refine=self.refine,
             n_samples=source.n_samples,
+            n_components=self.n_components,
             evidence=evidence,
         )
+        if why:
+            chosen = replace(chosen, reasons={"affinity": why, **chosen.reasons})
         chosen, n_landmarks = self._for_many(chosen, source.n_samples)
         plan = strategies.Plan(
             strategy=chosen.strategy,
@@ -486,11 +525,33 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     source,
                     chosen.threshold,
                     chosen.n_neighbors,
+                    mutual=chosen.mutual,
+                    shared=affinity == "shared_neighbors",
                     neighbors=self.neighbors,
                     random_state=self.random_state,
                 )
-            fit = pipeline.fit_graph(source, g, plan, self.disconnected, stages)
+            strength = 1.0
+            if affinity == "shared_neighbors" and chosen.n_neighbors is not None:
+                strength /= chosen.n_neighbors + 1
+            fit = pipeline.fit_graph(source, g, plan, self.disconnected, stages, strength=strength)
         self._store(X, source, chosen, evidence, self._polish(fit, X, source, chosen, stages))
+
+    def _choose_affinity(self, X: Any, evidence: choices.Evidence | None) -> tuple[str, str]:
+        """The affinity, and why if it was "auto"."""
+
+        def measure_groups() -> float:
+            return choices.groups(covariance.unit_rows(X, allow_flat=self._counts))
+
+        return choices.choose_affinity(
+            self.affinity,
+            strategy=self.strategy,
+            path=self.path,
+            threshold=self.threshold,
+            n_neighbors=self.n_neighbors,
+            n_samples=X.shape[0],
+            evidence=evidence,
+            measure_groups=measure_groups,
+        )
 
     def _for_many(
         self, chosen: choices.Choice, n_samples: int
@@ -519,7 +580,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         stages: Stages,
     ) -> pipeline.Fit:
         """Refine the closed form, and fit its noise where that is cheap."""
-        centred = self.affinity != "cosine"
+        centred = chosen.affinity not in _UNCENTRED
         if chosen.refine == "likelihood":
             return pipeline.polish_likelihood(
                 fit,
@@ -532,7 +593,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         in_pieces = self.disconnected == "separate" and fit.labels.max(initial=0) > 0
         if chosen.refine == "stress" and fit.graph is not None and not in_pieces:
-            fit = pipeline.polish_stress(fit, fit.graph, source.n_observed, stages)
+            fit = pipeline.polish_stress(fit, fit.graph, source.n_observed, chosen.weights, stages)
         if source.rows is not None and source.n_samples <= _NOISE_POINTS:
             with stages("noise"):
                 latent = fit.solution.embedding.coordinates
@@ -558,6 +619,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.negative_mass_ = embedding.negative_mass
         self.reference_: int | str = "center" if embedding.reference < 0 else embedding.reference
         self.strategy_ = plan.strategy
+        self.affinity_ = chosen.affinity
         self.path_ = plan.path
         self.kernel_ = plan.kernel
         self.refine_ = chosen.refine if fit.n_iter else None
@@ -575,7 +637,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.choices_ = chosen.reasons
         self._store_noise(fit.noise)
         self._X: Any = None if self.affinity == "precomputed" else X
+        self._euclidean = None
         self._rows: Any = source.rows
+        if chosen.affinity == "euclidean":
+            self._euclidean = covariance.euclidean_rows(X)
+            self._rows = self._euclidean.others
         self._used = _evenly(X.shape[0])
         self._placement = newpoints.prepare(
             embedding.coordinates,
@@ -585,7 +651,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             path="direct" if plan.strategy == "eigen" and fit.n_iter == 0 else plan.path,
             n_neighbors=newpoints.walkable(
                 chosen.n_neighbors or choices.AUTO_NEIGHBORS,
-                trusted=evidence is None or evidence.holds,
+                trusted=chosen.affinity != "shared_neighbors"
+                and (evidence is None or evidence.holds),
                 threshold=chosen.threshold,
             ),
             threshold=chosen.threshold,
@@ -611,7 +678,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.embedding_[self._used],
                 self._X[self._used],
                 self.kernel_,
-                centred=self.affinity != "cosine",
+                centred=self.affinity_ not in _UNCENTRED,
             )
         if self._used.size == self.embedding_.shape[0]:
             self._store_noise(noise)
@@ -630,7 +697,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         latent = np.empty((X.shape[0], self.embedding_.shape[1]))
         residual = np.empty(X.shape[0])
-        chunk = newpoints.chunk_rows(self.embedding_.shape[0])
+        chunk = newpoints.CHUNK_ROWS
+        if precomputed:
+            chunk = newpoints.chunk_rows(self.embedding_.shape[0])
         bar = _bar(X.shape[0], self.verbose, "placing rows")
 
         def place(start: int, stop: int) -> None:
@@ -651,11 +720,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return latent, residual
 
     def _compare(self, X: Any) -> tuple[Any, Any, Any]:
-        """Covariances of new rows with the training rows on the scale of variance 1, and both."""
+        """Covariances on the scale of variance 1, or both sets of rows whose products they are."""
+        if self._euclidean is not None:
+            made = covariance.euclidean_rows(X, like=self._euclidean)
+            return None, made.rows, self._rows
         if self.affinity != "precomputed":
+            affinity = "correlation" if self.affinity_ == "shared_neighbors" else self.affinity_
             scale = np.sqrt(self.variance_ * (X.shape[1] - 1))
-            rows = covariance.unit_rows(X, self.affinity, scale=scale, allow_flat=self._counts)
-            return rows.astype(self._rows.dtype, copy=False) @ self._rows.T, rows, self._rows
+            rows = covariance.unit_rows(X, affinity, scale=scale, allow_flat=self._counts)
+            return None, rows, self._rows
         dense = X.toarray() if sp.issparse(X) else X
         return np.asarray(dense / self.variance_), None, None
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from . import _memory, covariance, gplvm, graph, kernels, refine, strategies
 from ._records import CsrGraph
@@ -28,6 +29,10 @@ _MANY_ROWS = 10_000
 
 MODEL_POINTS = 2000
 """Most points whose full covariance the generative model inverts."""
+
+# The length-scale of the generative model: so many points choose it, on this logarithmic line.
+_SCALE_POINTS = 500
+_LOG_SCALES = (-4.0, 1.5)
 
 
 class Source(NamedTuple):
@@ -71,6 +76,7 @@ class Noise(NamedTuple):
     variance: float  # in units of X squared
     noise: float  # in units of X squared
     log_likelihood: float  # of all observed dimensions
+    kernel: kernels.StationaryKernel  # with the length-scale of the latent as it was found
 
 
 class Fit(NamedTuple):
@@ -109,6 +115,10 @@ def source_of(X: Any, affinity: str, *, counts: bool) -> Source:
             return Source(n_samples, None, variance, sparse=scaled)
         corr, variance = covariance.scale_to_correlation(X)
         return Source(n_samples, None, variance, corr=corr)
+    if affinity == "euclidean":
+        return Source(n_samples, n_features, 1.0, corr=covariance.euclidean(X))
+    if affinity == "shared_neighbors":
+        affinity = "correlation"  # that is what neighbours are found by
     rows = _scaled_rows(X, affinity, counts)
     variance = 1.0
     if affinity == "covariance":
@@ -171,6 +181,8 @@ def graph_of(
     threshold: float | None,
     n_neighbors: int | None,
     *,
+    mutual: bool = False,
+    shared: bool = False,
     neighbors: str = "auto",
     random_state: Any = None,
 ) -> CsrGraph:
@@ -184,6 +196,10 @@ def graph_of(
         Smallest correlation that makes an edge.
     n_neighbors : int or None
         Neighbours of the k-NN graph, united with the threshold graph if both are given.
+    mutual : bool
+        Neighbours make an edge only where each is one of the other's.
+    shared : bool
+        Weights are multiplied by the share of neighbours in common.
     neighbors : {"auto", "exact", "approximate"}
         How neighbours are found.
     random_state : int, RandomState or None
@@ -206,10 +222,15 @@ def graph_of(
     if n_neighbors is not None:
         count = min(n_neighbors, source.n_samples - 1)
         found.append(
-            graph.neighbor_graph(source.matrix, count)
+            graph.neighbor_graph(source.matrix, count, mutual=mutual, shared=shared)
             if source.rows is None
             else graph.row_neighbor_graph(
-                source.rows, count, neighbors=neighbors, random_state=random_state
+                source.rows,
+                count,
+                neighbors=neighbors,
+                mutual=mutual,
+                shared=shared,
+                random_state=random_state,
             )
         )
     return found[0] if len(found) == 1 else graph.union(*found)
@@ -246,7 +267,13 @@ def fit_eigen(source: Source, plan: strategies.Plan, stages: Stages) -> Fit:
 
 
 def fit_graph(
-    source: Source, g: CsrGraph, plan: strategies.Plan, disconnected: str, stages: Stages
+    source: Source,
+    g: CsrGraph,
+    plan: strategies.Plan,
+    disconnected: str,
+    stages: Stages,
+    *,
+    strength: float = 1.0,
 ) -> Fit:
     """The strategies on a graph, with its components dealt with first.
 
@@ -262,6 +289,8 @@ def fit_graph(
         What to do with several components.
     stages : Stages
         Clock.
+    strength : float
+        What the covariances of bridges are multiplied with.
 
     Returns
     -------
@@ -283,12 +312,14 @@ def fit_graph(
             solution = strategies.solve_separately(g, labels, plan, stages, solve)
             return Fit(solution, plan, g, labels, None, None, 0)
         with stages("graph"):
-            g = graph.join_components(g, source.corr, rows=source.rows).graph
+            g = graph.join_components(g, source.corr, rows=source.rows, strength=strength).graph
     return Fit(solve(g, plan, stages), plan, g, labels, None, None, 0)
 
 
-def polish_stress(fit: Fit, g: CsrGraph, n_observed: int | None, stages: Stages) -> Fit:
-    """Move the latent to the distances of the graph's edges, each by its precision.
+def polish_stress(
+    fit: Fit, g: CsrGraph, n_observed: int | None, weights: str, stages: Stages
+) -> Fit:
+    """Move the latent to the distances of the graph.
 
     Parameters
     ----------
@@ -298,6 +329,8 @@ def polish_stress(fit: Fit, g: CsrGraph, n_observed: int | None, stages: Stages)
         Its connected graph.
     n_observed : int or None
         Number of observed dimensions.
+    weights : {"precision", "path", "uniform"}
+        How much each distance counts.
     stages : Stages
         Clock.
 
@@ -308,7 +341,11 @@ def polish_stress(fit: Fit, g: CsrGraph, n_observed: int | None, stages: Stages)
     """
     with stages("stress"):
         latent = fit.solution.embedding.coordinates
-        polished = refine.stress(latent, g, fit.plan.kernel, n_observed or 1)
+        # Precise edges are left to the distance path, which agrees with the kernel.
+        path = "distance" if weights == "precision" else fit.plan.path
+        polished = refine.stress(
+            latent, g, fit.plan.kernel, n_observed or 1, weights=weights, path=path
+        )
     embedding = fit.solution.embedding._replace(coordinates=polished.latent)
     solution = replace(fit.solution, embedding=embedding, sq_dist=None, landmarks=None)
     return fit._replace(solution=solution, n_iter=polished.n_iter)
@@ -359,7 +396,7 @@ def polish_likelihood(
         )
     plan = replace(fit.plan, kernel=found.kernel)
     embedding = fit.solution.embedding._replace(coordinates=found.latent)
-    noise = Noise(found.variance, found.noise, found.log_likelihood)
+    noise = Noise(found.variance, found.noise, found.log_likelihood, found.kernel)
     return fit._replace(
         solution=replace(fit.solution, embedding=embedding, sq_dist=None, landmarks=None),
         plan=plan,
@@ -370,7 +407,10 @@ def polish_likelihood(
 
 
 def explain(latent: Floats, X: Floats, kernel: kernels.StationaryKernel, *, centred: bool) -> Noise:
-    """Signal and noise variance under which a latent explains the observations best.
+    """Variances and length-scale under which a latent explains the observations best.
+
+    A closed-form latent has the unit of the kernel only as far as the covariances are those of the
+    model; where they are not, a Gaussian process of that length-scale would swing between points.
 
     Parameters
     ----------
@@ -388,9 +428,21 @@ def explain(latent: Floats, X: Floats, kernel: kernels.StationaryKernel, *, cent
     Noise
         The model.
     """
+    n_observed = X.shape[1]
     cov = gplvm.sample_covariance(X, centered=centred)
-    variance, noise, log_likelihood = gplvm.fit_variances(latent, cov, X.shape[1], kernel)
-    return Noise(variance, noise, log_likelihood)
+    few = np.linspace(0, len(latent) - 1, min(len(latent), _SCALE_POINTS)).astype(np.int64)
+    some, some_cov = latent[few], cov[np.ix_(few, few)]
+
+    def scaled(log_scale: float) -> kernels.StationaryKernel:
+        return replace(kernel, length_scale=kernel.length_scale * float(np.exp(log_scale)))
+
+    def cost(log_scale: float) -> float:
+        return -gplvm.fit_variances(some, some_cov, n_observed, scaled(log_scale))[2]
+
+    best = minimize_scalar(cost, bounds=_LOG_SCALES, method="bounded", options={"xatol": 0.05})
+    if best.fun < cost(0.0):
+        kernel = scaled(best.x)
+    return Noise(*gplvm.fit_variances(latent, cov, n_observed, kernel), kernel)
 
 
 def _warn_pieces(sizes: NDArray[np.int64], disconnected: str) -> None:

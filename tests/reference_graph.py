@@ -23,6 +23,12 @@ def naive_neighbours(corr, k):
     ]
 
 
+def naive_shared_part(corr, k):
+    """Share of k + 1 neighbours, itself among them, that each pair has in common."""
+    members = [{i, *near} for i, near in enumerate(naive_neighbours(corr, k))]
+    return np.array([[len(a & b) / (k + 1) for b in members] for a in members])
+
+
 def naive_neighbour_graph(corr, k, mutual):
     """Dense matrix of weights, NaN where there is no edge."""
     chosen = naive_neighbours(corr, k)

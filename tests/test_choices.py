@@ -2,17 +2,21 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, choices
-from ikd_graph.study.datasets import fixed_latent, gp_mapping, load
+from ikd_graph.covariance import unit_rows
+from ikd_graph.study.datasets import fixed_latent, gp_mapping, load, mapped_data
 
 
 def choose(evidence, **given):
     settings = {
+        "affinity": "correlation",
         "strategy": "auto",
         "path": "auto",
         "reference": "auto",
         "threshold": "auto",
         "n_neighbors": None,
+        "mutual": "auto",
         "n_samples": 100,
+        "n_components": 2,
         "refine": None,
     }
     return choices.choose(evidence=evidence, **{**settings, **given})
@@ -85,9 +89,90 @@ def test_the_polish_goes_by_the_evidence_and_the_number_of_points():
     assert "100 points take seconds" in choose(good, refine="auto").reasons["refine"]
     assert choose(good, refine="auto", n_samples=1000).refine == "stress"
     assert choose(good, refine="auto", n_samples=1000, strategy="eigen").refine is None
+    assert choose(good, refine="auto", n_samples=1000).weights == "precision"
     assert choose(bad, refine="auto").refine is None
     assert choose(None, refine="auto").refine is None
     assert choose(bad, refine="stress").refine == "stress"
+
+
+def choose_affinity(evidence, share=0.0, **given):
+    settings = {
+        "strategy": "auto",
+        "path": "auto",
+        "threshold": "auto",
+        "n_neighbors": None,
+        "n_samples": 100,
+    }
+    return choices.choose_affinity(
+        given.pop("affinity", "auto"),
+        evidence=evidence,
+        measure_groups=lambda: share,
+        **{**settings, **given},
+    )[0]
+
+
+def test_the_affinity_goes_by_the_evidence():
+    model, few = choices.Evidence(1000, 1.0, 0.0, 0.2), choices.Evidence(50, 1.0, 0.0, 0.2)
+    wide, tiny = choices.Evidence(50, 9.0, 0.0, 0.2), choices.Evidence(3, 1.0, 0.0, 0.2)
+    assert choose_affinity(model, 0.5) == "correlation"
+    assert choose_affinity(few) == "euclidean"
+    assert choose_affinity(wide) == "cosine"
+    assert choose_affinity(wide, 0.04) == "cosine"
+    assert choose_affinity(wide, 0.06) == "shared_neighbors"
+    assert choose_affinity(tiny, 0.5) == "euclidean"
+    assert choose_affinity(None) == "auto"
+    assert choose_affinity(wide, 0.5, affinity="cosine") == "cosine"
+
+
+def test_shared_neighbours_are_never_chosen_beside_another_graph_or_path():
+    wide = choices.Evidence(50, 9.0, 0.0, 0.2)
+    for given in (
+        {"strategy": "blockwise"},
+        {"path": "distance"},
+        {"threshold": 0.3},
+        {"n_neighbors": 9},
+        {"n_samples": 100_000},
+    ):
+        assert choose_affinity(wide, 0.5, **given) == "correlation"
+
+
+def test_each_affinity_off_the_model_has_its_graph_and_polish():
+    bad = choices.Evidence(50, 9.0, 0.0, 0.2)
+    found = {name: choose(bad, affinity=name, refine="auto") for name in choices.AFFINITIES[1:-1]}
+    assert [found[name].n_neighbors for name in ("correlation", "cosine", "euclidean")] == [
+        7,
+        12,
+        15,
+    ]
+    assert found["euclidean"].mutual
+    assert found["shared_neighbors"].mutual
+    assert not found["cosine"].mutual
+    assert found["correlation"].refine is None
+    assert found["cosine"].weights == found["euclidean"].weights == "uniform"
+    assert found["shared_neighbors"].weights == "path"
+    assert choose(bad, affinity="euclidean", n_components=1).n_neighbors == 5
+    assert not choose(bad, affinity="euclidean", mutual=False).mutual
+    assert not choose(bad, affinity="euclidean", n_neighbors=4).mutual
+    assert choose(bad, affinity="shared_neighbors", n_neighbors=4).mutual
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_are_told_from_a_continuum(seed):
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(3, 40))
+    apart = centres[np.repeat([0, 1, 2], [30, 60, 110])] + 0.3 * rng.normal(size=(200, 40))
+    order = rng.permutation(200)
+    share = choices.groups(unit_rows(apart))
+    assert share > 0.3
+    assert choices.groups(unit_rows(apart[order])) == share
+    assert choices.groups(unit_rows(gp_mapping(fixed_latent("medium", 200), 60, seed=seed))) < 0.05
+
+
+def test_digits_fall_into_groups_and_random_manifolds_do_not(digits):
+    assert choices.groups(unit_rows(digits[0])) > choices.IN_GROUPS
+    for mapping in ("gp", "sine", "bump_l1"):
+        X = mapped_data(mapping, 50, n_samples=500, seed=0).X
+        assert choices.groups(unit_rows(X)) < choices.IN_GROUPS
 
 
 def test_fewer_points_than_neighbours_are_enough():

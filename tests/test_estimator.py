@@ -53,6 +53,7 @@ def curve(seed=0, n=90, n_features=60, noise=0.05):
     + [IKD(strategy=strategy, refine=None) for strategy in STRATEGIES]
     + [IKD(merge="greedy", strategy="blockwise", refine="stress")]
     + [IKD(path="covariance", n_neighbors=5, refine=None)]
+    + [IKD(affinity="shared_neighbors"), IKD(affinity="euclidean", mutual=True, n_neighbors=6)]
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_scikit_learn_finds_no_fault(estimator, check):
@@ -128,6 +129,7 @@ def test_auto_says_what_it_chose_and_why():
         quiet(
             IKD(
                 2,
+                affinity="correlation",
                 refine=None,
                 strategy="geodesic",
                 threshold=0.5,
@@ -405,3 +407,45 @@ def test_sparse_measurements_are_refused_in_words():
 def test_an_unfitted_model_says_so():
     with pytest.raises(NotFittedError, match="not fitted yet"):
         IKD().transform(curve()[0])
+
+
+@pytest.mark.parametrize("affinity", ["euclidean", "shared_neighbors", "cosine"])
+def test_every_affinity_places_rows_one_by_one_and_training_rows_exactly(affinity):
+    X, _ = curve(3)
+    model = quiet(IKD(2, affinity=affinity, refine="stress"), X)
+    assert (model.affinity_, model.refine_) == (affinity, "stress")
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    new = X[:9] + 0.01 * np.random.default_rng(0).normal(size=X[:9].shape)
+    together = model.transform(new)
+    for at, row in enumerate(new):
+        np.testing.assert_allclose(model.transform(row[None])[0], together[at], atol=1e-9)
+    spread = np.ptp(model.embedding_, axis=0).max()
+    assert np.abs(together - model.embedding_[:9]).max() < 0.2 * spread
+
+
+@pytest.mark.parametrize("affinity", ["auto", "euclidean", "shared_neighbors", "cosine"])
+def test_the_latent_moves_with_the_rows_whatever_the_affinity(affinity, digits):
+    X = digits[0][:150]
+    order = np.random.default_rng(1).permutation(len(X))
+    one, other = (quiet(IKD(2, affinity=affinity), rows).embedding_ for rows in (X, X[order]))
+    np.testing.assert_allclose(other, one[order], atol=1e-7)
+
+
+def test_euclidean_similarity_unfolds_two_columns():
+    angle = np.random.default_rng(0).uniform(0.0, 5.0, 150)
+    spiral = (1.0 + angle)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    model = quiet(IKD(1), spiral)
+    assert model.affinity_ in ("euclidean", "cosine")
+    model = quiet(IKD(1, affinity="euclidean"), spiral)
+    length = 0.5 * ((1.0 + angle) * np.sqrt(1.0 + (1.0 + angle) ** 2) + np.arcsinh(1.0 + angle))
+    assert affine_r2(length[:, None], model.embedding_) > 0.98
+
+
+def test_shared_neighbours_say_what_they_cannot_be_combined_with():
+    X, _ = curve()
+    with pytest.raises(ValueError, match=r"strategy must be 'geodesic' or 'blockwise'"):
+        IKD(affinity="shared_neighbors", strategy="eigen").fit(X)
+    with pytest.raises(ValueError, match=r"threshold must be 'auto' or None .*got 0.3"):
+        IKD(affinity="shared_neighbors", threshold=0.3).fit(X)
+    with pytest.raises(ValueError, match=r"mutual must be one of .*got 'both'"):
+        IKD(mutual="both").fit(X)

@@ -13,6 +13,7 @@ from reference_graph import (
     naive_bridges,
     naive_labels,
     naive_neighbour_graph,
+    naive_shared_part,
     naive_threshold,
 )
 from sklearn.neighbors import NearestNeighbors
@@ -361,3 +362,30 @@ def test_one_point_is_a_graph_without_edges():
         assert graph.component_labels(g).tolist() == [0]
         assert graph.join_components(g, np.ones((1, 1))).n_bridges == 0
         assert graph.to_sparse(g).shape == (1, 1)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 9), st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_shared_weights_are_correlations_times_the_root_of_the_share(seed, k, mutual):
+    rows = random_rows(seed, 25, 8, groups=3)
+    corr = correlation(rows)
+    wanted = naive_neighbour_graph(corr, k, mutual) * np.sqrt(naive_shared_part(corr, k))
+    wanted = np.clip(wanted, graph.WEIGHT_FLOOR, 1.0)
+    for g in (
+        graph.neighbor_graph(corr, k, mutual=mutual, shared=True),
+        graph.row_neighbor_graph(rows, k, mutual=mutual, shared=True),
+    ):
+        np.testing.assert_allclose(dense(g), wanted, rtol=1e-12)
+
+
+def test_bridges_can_be_made_weaker_than_their_correlation():
+    rows = random_rows(0, 30, 12, groups=3)
+    corr = np.abs(correlation(rows))
+    g = graph.threshold_graph(corr, 0.9)
+    whole = graph.join_components(g, corr).graph
+    weak = graph.join_components(g, corr, strength=0.25).graph
+    bridges = whole.weights != weak.weights
+    assert bridges.any()
+    np.testing.assert_allclose(
+        weak.weights[bridges], np.maximum(0.25 * whole.weights[bridges], graph.WEIGHT_FLOOR)
+    )

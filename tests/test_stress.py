@@ -49,11 +49,12 @@ def test_one_pass_over_the_pairs_agrees_with_the_naive_twin(seed):
     np.testing.assert_allclose(stress, wanted_stress, rtol=1e-12)
 
 
-@pytest.mark.parametrize("weights", ["precision", "uniform"])
+@pytest.mark.parametrize("weights", majorize.WEIGHTS)
 @pytest.mark.parametrize("dense_limit", [2000, 10])
 @pytest.mark.parametrize("seed", range(3))
 def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
     monkeypatch.setattr(majorize, "DENSE_LIMIT", dense_limit)
+    monkeypatch.setattr(majorize, "WHOLE_LIMIT", dense_limit)
     latent, g = noisy_problem(seed)
     start = latent + 0.3 * np.random.default_rng(seed).standard_normal(latent.shape)
     fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=40)
@@ -132,7 +133,40 @@ def test_duplicates_and_zero_steps_are_no_obstacle():
 
 def test_what_does_not_fit_is_refused():
     latent, g = noisy_problem(8)
-    with pytest.raises(ValueError, match="weights must be one of"):
+    with pytest.raises(ValueError, match=r"weights must be one of"):
         refine.stress(latent, g, "matern", 10, weights="none")
     with pytest.raises(ValueError, match="one row per node"):
         refine.stress(latent[:-1], g, "matern", 10)
+
+
+@pytest.mark.parametrize("weights", ["path", "uniform"])
+@pytest.mark.parametrize("path", ["covariance", "distance"])
+def test_all_pairs_aim_at_their_geodesic_and_edges_at_their_own(path, weights):
+    _, g = noisy_problem(1)
+    kernel = kernels.SquaredExponential()
+    pairs = majorize._pairs(g, kernel, 100, weights, path)
+    n = g.n_nodes
+    targets, counts = pairs.targets.reshape(n, n), pairs.weights.reshape(n, n)
+    left, right, corr = graph.edges(g)
+    wanted = np.full((n, n), np.inf)
+    np.fill_diagonal(wanted, 0.0)
+    step = -np.log(corr) if path == "covariance" else np.sqrt(-2.0 * np.log(corr))
+    wanted[left, right] = wanted[right, left] = step
+    for middle in range(n):
+        wanted = np.minimum(wanted, wanted[:, [middle]] + wanted[[middle]])
+    if path == "covariance":
+        wanted = np.sqrt(2.0 * wanted)
+    wanted[left, right] = wanted[right, left] = np.sqrt(-2.0 * np.log(corr))
+    np.testing.assert_allclose(targets, wanted, rtol=1e-9, atol=1e-12)
+    off = ~np.eye(n, dtype=bool)
+    assert not np.diagonal(counts).any()
+    ratio = counts[off] * (wanted[off] if weights == "path" else 1.0)
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
+
+
+def test_weights_and_paths_have_names():
+    _, g = noisy_problem(0)
+    with pytest.raises(ValueError, match=r"weights must be one of .*got 'equal'"):
+        refine.stress(np.zeros((g.n_nodes, 2)), g, "matern", weights="equal")
+    with pytest.raises(ValueError, match=r"path must be one of .*got 'straight'"):
+        refine.stress(np.zeros((g.n_nodes, 2)), g, "matern", path="straight")

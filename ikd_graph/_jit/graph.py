@@ -337,3 +337,39 @@ def label_components(indptr, indices, labels):
                     top += 1
         found += 1
     return found
+
+
+@jit
+def count_shared(neighbours, left, right, shared):
+    """Count the members that two neighbourhoods share, each point being a member of its own.
+
+    Parameters
+    ----------
+    neighbours : (n, k) int32
+        Neighbours of every node, sorted in each row, without the node.
+    left, right : (m,) int64
+        Pairs of nodes.
+    shared : (m,) int64
+        Written: common members of the neighbourhoods of each pair.
+    """
+    k = neighbours.shape[1]
+    for pair in range(left.size):
+        i, j = left[pair], right[pair]
+        count, a, b = 0, 0, 0
+        while a < k and b < k:
+            one, other = neighbours[i, a], neighbours[j, b]
+            if one == other:
+                count += 1
+                a += 1
+                b += 1
+            elif one < other:
+                a += 1
+            else:
+                b += 1
+        # Each may be a neighbour of the other, and is a member of its own neighbourhood.
+        for a in range(k):
+            if neighbours[i, a] == j:
+                count += 1
+            if neighbours[j, a] == i:
+                count += 1
+        shared[pair] = count

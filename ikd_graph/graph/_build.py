@@ -86,7 +86,9 @@ def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
         return _above(lambda start, stop: rows[start:stop] @ rows[start:].T, rows.shape[0], s0)
 
 
-def neighbor_graph(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> CsrGraph:
+def neighbor_graph(
+    corr: NDArray[np.float64], k: int, *, mutual: bool = False, shared: bool = False
+) -> CsrGraph:
     """Join each point to the points most correlated with it.
 
     Ties go to the smaller index, and a point is never its own neighbour, whatever duplicates it
@@ -101,6 +103,10 @@ def neighbor_graph(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -
         Number of neighbours, at most n - 1.
     mutual : bool
         Keep an edge only where each is among the k nearest of the other; by default one suffices.
+    shared : bool
+        Multiply every weight by the root of the share of neighbours that its ends have in common
+        (of k + 1, each point being a neighbour of its own): it is small across the gap between two
+        groups.
 
     Returns
     -------
@@ -126,7 +132,10 @@ def neighbor_graph(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -
 
     map_blocks(find, n, block_rows(n))
     left, right = _neighbour_pairs(neighbours, mutual)
-    return from_edges(n, left, right, walkable(corr[left, right]))
+    weights = corr[left, right]
+    if shared:
+        weights = weights * np.sqrt(shared_part(neighbours, left, right))
+    return from_edges(n, left, right, walkable(weights))
 
 
 def row_neighbor_graph(
@@ -135,6 +144,7 @@ def row_neighbor_graph(
     *,
     neighbors: str = "auto",
     mutual: bool = False,
+    shared: bool = False,
     random_state: Any = None,
 ) -> CsrGraph:
     """Join each row to the rows most correlated with it, without an (n, n) matrix.
@@ -154,6 +164,8 @@ def row_neighbor_graph(
         ``EXACT_WORK``, which is about 50 000 rows of 800 columns, for rows of unit norm).
     mutual : bool
         Keep an edge only where each is among the k nearest of the other.
+    shared : bool
+        Multiply every weight by the root of the share of neighbours that its ends have in common.
     random_state : int, RandomState or None
         Seed of the approximate search; the exact one needs none.
 
@@ -194,6 +206,8 @@ def row_neighbor_graph(
             found = descent_neighbours(rows, k, random_state)
         left, right = _neighbour_pairs(found, mutual)
         weights = row_correlations(rows, left, right)
+    if shared:
+        weights *= np.sqrt(shared_part(found, left, right))
     return from_edges(n, left, right, walkable(weights))
 
 
@@ -319,6 +333,34 @@ def descent_neighbours(rows: NDArray[np.floating], k: int, random_state: Any) ->
         block = rows[node : node + 1] @ rows.T
         _jit.graph.strongest(block, node, neighbours[node : node + 1])
     return neighbours
+
+
+def shared_part(
+    neighbours: NDArray[np.int32], left: NDArray[np.int64], right: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Share of neighbours that pairs of points have in common, each point being one of its own.
+
+    Parameters
+    ----------
+    neighbours : (n, k) int32
+        The k nearest points of every point.
+    left, right : (m,) int64
+        The pairs.
+
+    Returns
+    -------
+    (m,) float64
+        Common neighbours over k + 1, in [0, 1].
+    """
+    in_order = np.sort(neighbours, axis=1)
+    shared = np.empty(left.size, np.int64)
+
+    def count(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        _jit.graph.count_shared(in_order, left[part], right[part], shared[part])
+
+    map_blocks(count, left.size, 16_384)
+    return shared / (neighbours.shape[1] + 1.0)
 
 
 def _neighbour_pairs(

@@ -34,6 +34,7 @@ def join_components(
     corr: NDArray[np.float64] | None = None,
     *,
     rows: NDArray[np.floating] | None = None,
+    strength: float = 1.0,
 ) -> JoinedGraph:
     """Bridge the components along their strongest spanning tree, one edge a link.
 
@@ -49,6 +50,9 @@ def join_components(
         Correlations between points.
     rows : (n, p) float32 or float64, optional
         Rows of unit norm whose products are the correlations; give this or ``corr``.
+    strength : float
+        What the weights of bridges are multiplied with: 1 / (k + 1) in a graph of shared
+        neighbours, of which the ends of a bridge have none.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def join_components(
         if rows is not None:
             value = row_correlations(rows, low, high)
         left, right = np.concatenate((left, low)), np.concatenate((right, high))
-        weights = np.concatenate((weights, walkable(value)))
+        weights = np.concatenate((weights, walkable(strength * value)))
     return JoinedGraph(from_edges(g.n_nodes, left, right, weights), n_bridges)
 
 

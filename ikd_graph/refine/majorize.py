@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from .. import _jit, geodesics
+from .. import _jit, geodesics, graph, landmarks
 from .._records import CsrGraph
 from .._validation import check_choice, check_integer
 from ..covariance import sampling_variance
@@ -30,6 +30,11 @@ Floats = NDArray[np.float64]
 DENSE_LIMIT = 2000
 """Number of points up to which every pair has a weight; beyond it edges and landmark pairs have."""
 
+WHOLE_LIMIT = 4000
+"""The same where far pairs count: they cannot be left to a few landmarks as easily."""
+
+WEIGHTS = ("precision", "path", "uniform")
+
 N_LANDMARKS = 32
 """Points whose geodesic distances to all others keep a large latent unfolded."""
 
@@ -38,6 +43,7 @@ FAINT = 1e-4
 
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equations lose their digits
 _CLOSEST = 1.0 - 1e-9
+_SHORTEST = 1e-2  # path relative to the median one whose weight is the largest
 _CG_STEPS = 30
 _PARALLEL_FROM = 200_000  # pairs; a pass over fewer is over before threads have met
 
@@ -67,6 +73,7 @@ def stress(
     n_observed: int = 1,
     *,
     weights: str = "precision",
+    path: str = "distance",
     max_iter: int = 60,
     tolerance: float = 1e-6,
 ) -> StressFit:
@@ -82,9 +89,14 @@ def stress(
         Kernel that turns correlations into distances.
     n_observed : int
         Number N of observed dimensions. It scales all precisions alike and leaves the latent.
-    weights : {"precision", "uniform"}
+    weights : {"precision", "path", "uniform"}
         "precision" counts every edge by the sampling precision of its distance and other pairs
-        next to nothing; "uniform" counts all pairs alike (metric scaling of geodesics).
+        next to nothing; "path" counts every pair by one over its geodesic distance, the precision
+        of a sum of steps with independent errors; "uniform" counts all pairs alike (metric
+        scaling of geodesics).
+    path : {"distance", "covariance"}
+        Geodesics that pairs without an edge aim at: smallest sums of distances, or largest
+        products of covariances.
     max_iter : int
         Largest number of steps.
     tolerance : float
@@ -106,7 +118,8 @@ def stress(
     >>> bool(fit.history[-1] < 1e-3 * fit.history[0])
     True
     """
-    check_choice("weights", weights, ("precision", "uniform"))
+    check_choice("weights", weights, WEIGHTS)
+    check_choice("path", path, ("distance", "covariance"))
     check_integer("max_iter", max_iter, 0)
     points = np.array(latent, dtype=np.float64, order="C")
     if points.ndim != 2 or len(points) != g.n_nodes:
@@ -114,7 +127,7 @@ def stress(
             f"latent must have one row per node of the graph, got shape {points.shape} for "
             f"{g.n_nodes} nodes; fit both to the same points"
         )
-    pairs = _pairs(g, get(kernel), n_observed, weights)
+    pairs = _pairs(g, get(kernel), n_observed, weights, path)
     centre = points.mean(axis=0)
     points -= centre
     solve = _Solver(pairs)
@@ -171,9 +184,17 @@ def distance_precision(
     return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
 
 
-def _pairs(g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str) -> _Pairs:
+def _pairs(
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    n_observed: int,
+    weights: str,
+    path: str,
+) -> _Pairs:
     """Every pair that counts: edges, and geodesics between all points or from landmarks."""
     n = g.n_nodes
+    if weights != "precision" and n <= WHOLE_LIMIT:
+        return _all_pairs(g, kernel, weights, path)
     lengths = geodesics.distance_lengths(g, kernel)
     precision = np.zeros_like(g.weights)
     walkable = g.weights > 0.0
@@ -183,14 +204,14 @@ def _pairs(g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str)
         precision[walkable] = 1.0
     typical = float(np.median(precision[walkable])) if walkable.any() else 1.0
     np.minimum(precision, _HEAVIEST * typical, out=precision)
-    faint = typical if weights == "uniform" else FAINT * typical
+    faint = FAINT * typical if weights == "precision" else typical
 
     near = np.repeat(np.arange(n), np.diff(g.indptr))
     sources = np.arange(n) if n <= DENSE_LIMIT else _landmarks(lengths, min(N_LANDMARKS, n))
-    path = geodesics.shortest_distances(lengths, sources)
-    reached = np.isfinite(path) & (np.arange(n) != sources[:, None])
+    ways = _path_distances(g, kernel, path, sources)
+    reached = np.isfinite(ways) & (np.arange(n) != sources[:, None])
     source, far = np.nonzero(reached)
-    left, right, target = sources[source], far, path[reached]
+    left, right, target = sources[source], far, ways[reached]
     # Edges come first, so that unique keeps their own distance rather than a path's; pairs from
     # landmarks are met from one end only and are mirrored here.
     keys = np.concatenate([near * n + g.indices, left * n + right, right * n + left])
@@ -200,7 +221,43 @@ def _pairs(g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str)
     keys, first = np.unique(keys[usable], return_index=True)
     indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
     indices = (keys % n).astype(np.int32)
-    return _Pairs(indptr, indices, targets[usable][first], counts[usable][first])
+    targets, counts = targets[usable][first], counts[usable][first]
+    if weights == "path":
+        counts = _path_precision(targets)
+    return _Pairs(indptr, indices, targets, counts)
+
+
+def _all_pairs(g: CsrGraph, kernel: StationaryKernel, weights: str, path: str) -> _Pairs:
+    """Every pair with its geodesic distance; a pair of a point and itself weighs nothing."""
+    n = g.n_nodes
+    targets = _path_distances(g, kernel, path, np.arange(n))
+    left, right, own = graph.edges(geodesics.distance_lengths(g, kernel))
+    targets[left, right] = targets[right, left] = own
+    measured = np.isfinite(targets)
+    counts = np.ones_like(targets) if weights == "uniform" else _path_precision(targets)
+    targets[~measured] = counts[~measured] = 0.0
+    counts.flat[:: n + 1] = 0.0
+    indices = np.tile(np.arange(n, dtype=np.int32), n)
+    return _Pairs(np.arange(n + 1, dtype=np.int64) * n, indices, targets.ravel(), counts.ravel())
+
+
+def _path_distances(
+    g: CsrGraph, kernel: StationaryKernel, path: str, sources: NDArray[np.int64]
+) -> Floats:
+    """Distances along the best paths from some points, infinite where there is no path."""
+    whole = sources.size == g.n_nodes
+    ways = landmarks.path_lengths(g, kernel, path)
+    lengths = geodesics.shortest_distances(ways, None if whole else sources)
+    found = np.sqrt(landmarks.squares_of_lengths(kernel, path, lengths))
+    found[~np.isfinite(lengths)] = np.inf
+    return found
+
+
+def _path_precision(targets: Floats) -> Floats:
+    """One over the length of a path; the errors of its independent steps add up."""
+    measured = targets[np.isfinite(targets) & (targets > 0.0)]
+    typical = float(np.median(measured)) if measured.size else 1.0
+    return typical / np.maximum(targets, _SHORTEST * typical)
 
 
 def _landmarks(lengths: CsrGraph, count: int) -> NDArray[np.int64]:
@@ -227,7 +284,7 @@ class _Solver:
         self._degree = np.where(degree > 0.0, degree, 1.0)
         self._laplacian = sp.csr_array(sp.diags_array(degree) - links)
         self._factor = None
-        if n <= DENSE_LIMIT:
+        if n <= DENSE_LIMIT or pairs.indices.size == n * n:
             # The constant vector spans the null space; V + c 1 1^T is regular, the rest the same.
             dense = self._laplacian.toarray() + degree.mean() / n
             self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)

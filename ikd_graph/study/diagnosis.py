@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from .. import choices, covariance, graph, pipeline
+from .._stages import Stages
 from .._validation import (
     check_components,
     check_enough_columns,
@@ -245,6 +244,7 @@ def diagnose(
     n_observed = data.shape[1]
     check_components(n_components, n_points)
     evidence = choices.examine(data)
+    stages = Stages(verbose, total=n_draws + 3)
     # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -253,28 +253,35 @@ def diagnose(
         # The estimator knows a table of counts, where a row may be silent, by its type.
         table = data.astype(np.int64) if counts else data
         model = IKD(n_components, affinity="correlation", refine=polish, n_landmarks=None)
-        model.fit(table)
+        with stages("fitting"):
+            model.fit(table)
         # Only where the likelihood polishes it can tell kernels apart.
         likeliest = model
         if model.refine_ == "likelihood":
-            likeliest = clone(model).set_params(kernel="auto").fit(table)
+            with stages("trying other kernels"):
+                likeliest = clone(model).set_params(kernel="auto").fit(table)
         noise = pipeline.explain(
             np.asarray(likeliest.embedding_, dtype=np.float64),
             data,
             likeliest.kernel_,
             centred=True,
         )
-        draws = _bootstrap(likeliest, model, noise, n_observed, n_draws, random_state, verbose)
+        draws = _bootstrap(likeliest, model, noise, n_observed, n_draws, random_state, stages)
         agreement = affine_r2(likeliest.embedding_, model.embedding_)
-        halves = _halves(model, table, random_state)
+        with stages("fitting halves"):
+            halves = _halves(model, table, random_state)
+    stages.close()
     chosen = choices.choose(
+        affinity="correlation",
         strategy="auto",
         path="auto",
         reference="auto",
         threshold="auto",
         n_neighbors=None,
+        mutual="auto",
         refine="auto",
         n_samples=n_points,
+        n_components=n_components,
         evidence=evidence,
     )
     names = ("strategy", "path", "threshold", "n_neighbors", "refine")
@@ -370,7 +377,7 @@ def _bootstrap(
     n_observed: int,
     n_draws: int,
     random_state: int | None,
-    verbose: int,
+    stages: Stages,
 ) -> tuple[float, ...]:
     """R² of the latents of data drawn from one fitted model, found with the settings of another."""
     truth = np.asarray(source.embedding_, dtype=np.float64)
@@ -387,20 +394,12 @@ def _bootstrap(
     )
     rng = np.random.default_rng(random_state)
     found = []
-    for _ in _progress(n_draws, verbose):
+    for _ in range(n_draws):
         signal = gp_mapping(truth, n_observed, source.kernel_, variance=noise.variance, seed=rng)
         drawn = add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
-        found.append(affine_r2(truth, again.fit_transform(drawn)))
+        with stages("fitting drawn data"):
+            found.append(affine_r2(truth, again.fit_transform(drawn)))
     return tuple(found)
-
-
-def _progress(n_draws: int, verbose: int) -> Iterable[int]:
-    """Numbers of the draws, with a bar on a terminal."""
-    if not verbose or not sys.stderr.isatty():
-        return range(n_draws)
-    from tqdm import tqdm
-
-    return tqdm(range(n_draws), desc="draws", leave=False)
 
 
 def _wrongs(found: Diagnosis) -> list[str]:
