@@ -30,7 +30,9 @@ FEW_OBSERVED = 50
 MANY_OBSERVED = 500
 """Observed dimensions from which fewer starts and moves are enough."""
 
-_SOFT = ((0.3, 0.1), (1.0, 0.3, 0.1))
+_SOFT = (0.3, 0.1)
+_FROM_AFAR = (1.0, 0.3, 0.1)
+_WIDE = ((0.3, 0.1), (3.0, 1.0, 0.3, 0.1))
 _COOL = (0.03, 0.01)
 _STEPS = 30
 _COOL_STEPS = 15
@@ -49,6 +51,7 @@ _PROMISING = 12
 _SETTLE = 12
 _RESEATS = 3
 _SAME = 0.02  # candidates this near in value under a floor are in one valley
+_KNOWN = 0.005  # shaken ones are known to be where another was only if they are nearer
 _HOPELESS = 0.7
 _CLOSE = 1.0  # kernels this near in value after a short search are both searched
 _NOISY = 0.15  # share of noise in the variance
@@ -137,7 +140,7 @@ class Search:
             starts = self._starts(kernel)
             starts = {key: starts[key] for key in _SCREEN_NAMES if key in starts} or starts
             objective = self._objective(kernel, self._common_blocks(starts))
-            soft = [self._anneal(objective, starts[key], key, _SOFT[1]) for key in starts]
+            soft = [self._anneal(objective, starts[key], key, _SOFT) for key in starts]
             screened.append((self._cool(objective, _best(soft)).value, kernel))
         screened.sort(key=lambda pair: pair[0])
         close = [kernel for value, kernel in screened[:2] if value < screened[0][0] + _CLOSE]
@@ -159,23 +162,19 @@ class Search:
         """
         objective, starts = self._objective(kernel), self._starts(kernel)
         names = list(starts)
-        soft = [self._anneal(objective, starts[name], name, _SOFT[0]) for name in names[:_JURY]]
+        soft = [self._anneal(objective, starts[name], name, _SOFT) for name in names[:_JURY]]
         values = [at.value for at in soft]
         easy = len(names) > _JURY and max(values) - min(values) < _SAME
         if not easy:
-            soft += [
-                self._anneal(objective, starts[name], name, _SOFT[0]) for name in names[_JURY:]
-            ]
+            soft += [self._anneal(objective, starts[name], name, _SOFT) for name in names[_JURY:]]
             easy = self.n_observed >= MANY_OBSERVED
-        if not easy:
-            soft += [self._anneal(objective, at, name, _SOFT[1]) for name, at in starts.items()]
         valleys = _valleys(soft)[:_FINALISTS]
         done = [self._cool(objective, at) for at in valleys]
         if self.given is not None:
             done += [self._untouched(objective, latent, name) for name, latent in starts.items()]
         best = _best(done)
         variance, noise = objective.scales(best.vector)
-        if noise > _NOISY * (variance + noise):
+        if noise > _NOISY * (variance + noise) and not easy:
             # Floors below the noise change nothing; extra dimensions do.
             done += self._detours(objective, done)
             best = _best(done)
@@ -191,7 +190,7 @@ class Search:
         soft = [
             self._anneal(objective, latent, name, floors, _BLOCK_STEPS)
             for name, latent in starts.items()
-            for floors in _SOFT[: 2 if self.n_observed < FEW_OBSERVED else 1]
+            for floors in _WIDE[: 2 if self.n_observed < FEW_OBSERVED else 1]
         ]
         best = _best(soft)
         for cut, floor in enumerate((*_COOL, LEAST_NOISE), start=1):
@@ -320,7 +319,7 @@ class Search:
         size, idle, turn = _SHAKE * objective.kernel.length_scale, 0, 0
         while idle < patience and turn < _SHAKES and not objective.expired:
             latent = moves.shaken(objective.latent(best.vector), turn, size, rng)
-            at = self._anneal(objective, latent, best.name, _SOFT[1 - min(turn % 4, 1)])
+            at = self._anneal(objective, latent, best.name, _SOFT if turn % 4 else _FROM_AFAR)
             turn, idle = turn + 1, idle + 1
             if self._is_known(at.value, seen):
                 continue
@@ -347,7 +346,7 @@ class Search:
             return best
         here = Candidate(np.inf, objective.vector(latent, variance, _SEAT_NOISE), best.name)
         promising = [here, *sorted(found, key=_value)[:_PROMISING]]
-        soft = [objective.polish(at, _SETTLE, _SOFT[0][-1], _LOOSE) for at in promising]
+        soft = [objective.polish(at, _SETTLE, _SOFT[-1], _LOOSE) for at in promising]
         self.tick()
         new = [at for at in _valleys(soft[1:]) if abs(at.value - soft[0].value) > _SAME]
         return _best([best, *(self._cool(objective, at) for at in new[:_RESEATS])])
@@ -355,7 +354,7 @@ class Search:
     @staticmethod
     def _is_known(value: float, seen: list[float]) -> bool:
         """Whether a valley was cooled already, or is far too high to be worth it; else note it."""
-        if any(abs(value - other) < _SAME for other in seen) or value > min(seen) + _HOPELESS:
+        if any(abs(value - other) < _KNOWN for other in seen) or value > min(seen) + _HOPELESS:
             return True
         seen.append(value)
         return False
