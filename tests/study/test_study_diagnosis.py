@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, choices, kernels, pipeline
+from ikd_graph._stages import Stages
 from ikd_graph.study import datasets, diagnosis, metrics
 from ikd_graph.study.diagnosis import Diagnosis, diagnose
 
@@ -151,7 +152,7 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
     monkeypatch.setattr(diagnosis, "IKD", Recorder)
     noise = pipeline.Noise(variance=3.0, noise=0.25, log_likelihood=0.0)
     source = SimpleNamespace(embedding_=latent, kernel_=kernel)
-    draws = diagnosis._bootstrap(source, model, noise, 40_000, 2, 0, 0)
+    draws = diagnosis._bootstrap(source, model, noise, 40_000, 2, 0, Stages())
     (n_components, given), first, second = seen
     assert n_components == 2
     assert given == {

@@ -31,6 +31,24 @@ def test_a_swiss_roll_is_a_sheet():
     assert dimension.correlation_dimension(X).dimension == pytest.approx(2.0, abs=0.15)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["sphere 1", "sphere 2", "sphere 3", "sphere 5", "roll"])
+def test_the_correlation_dimension_is_that_of_scikit_dimension(name):
+    skdim = pytest.importorskip("skdim", reason="needs scikit-dimension")
+    X = datasets.swiss_roll(1000).X if name == "roll" else sphere(1000, int(name[-1]), 2)
+    ours = dimension.correlation_dimension(X).dimension
+    assert ours == pytest.approx(skdim.id.CorrInt().fit(X).dimension_, rel=0.08)
+    assert ours == pytest.approx(skdim.id.MLE().fit(X).dimension_, rel=0.08)
+
+
+def test_the_box_counting_dimension_of_faces_is_twelve(data_home):
+    faces = datasets.load("extended_yale_b")
+    fit = dimension.box_counting_dimension(faces.X)
+    assert fit.dimension == pytest.approx(12.09, abs=0.01)
+    # Light and face together: of pairs of near images only the light is left.
+    assert 4.0 < dimension.correlation_dimension(faces.X).dimension < 7.0
+
+
 def test_the_slope_is_that_of_the_counts_it_returns():
     fit = dimension.box_counting_dimension(sphere(800, 2, 0))
     used = (fit.sizes >= fit.fit_range[0]) & (fit.sizes <= fit.fit_range[1])
