@@ -95,9 +95,9 @@ def gallery(table: Gallery) -> bytes | None:
     # A roll is seen from its end: its height, the second column, is left out.
     panels = {"data": X[:, ::2] if X.shape[1] == 3 else X, **table.panels}
     words = {name: f"{table.measure} {score:.3f}" for name, score in table.scores.items()}
-    rows = -(-len(panels) // 5)
+    rows = -(-len(panels) // 4)
 
     def draw(ax: Any) -> object:
-        return plot.small_multiples(panels, y, captions=words, n_columns=5, ax=ax)
+        return plot.small_multiples(panels, y, captions=words, n_columns=4, ax=ax)
 
-    return picture(draw, 14.0, 2.9 * rows)
+    return picture(draw, 11.6, 2.9 * rows)

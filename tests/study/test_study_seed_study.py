@@ -43,12 +43,18 @@ def test_a_method_that_fails_is_a_row_without_a_panel(monkeypatch):
     assert found.summary()[0]["failure"] == "gone"
 
 
-def test_euclidean_similarity_gives_back_near_distances():
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    S = experiments.seed_study.euclidean_similarity(X)
-    gap = np.linalg.norm(X[:, None] - X[None], axis=2)
-    np.testing.assert_allclose((1.0 - S) * gap.max() ** 2, gap**2, atol=1e-12)
-    assert seed_study.euclidean_similarity(np.ones((3, 2))).tolist() == np.ones((3, 3)).tolist()
+def test_the_default_call_is_left_to_itself_and_the_strategies_are_told_the_affinity(monkeypatch):
+    asked = {}
+
+    def told(method, X, n_components, seed, **changes):
+        asked[method] = changes
+        return {"coordinates": X, "seconds": 0.0, "cpu_seconds": 0.0, "failure": ""}
+
+    monkeypatch.setattr(seed_study, "fit", told)
+    found = experiments.half_moons(("ikd", "geodesic", "isomap"), n_samples=20, n_trials=1)
+    assert list(found.panels) == ["IKD", "IKD geodesic", "Isomap"]
+    assert asked["ikd"] == asked["isomap"] == {}
+    assert asked["geodesic"]["affinity"] == "euclidean"
 
 
 def test_faces_are_embedded_at_their_box_counting_dimension(monkeypatch, digits):

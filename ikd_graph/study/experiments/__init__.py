@@ -15,7 +15,7 @@ from .placing import new_points
 from .real import faces, fig7, fig13, table2
 from .reconstruction import way_back
 from .recovery import fig2, fig4, fig5, fig6, merge_quality, mismatch
-from .seed_study import Gallery, euclidean_similarity, half_moons, swiss_roll
+from .seed_study import Gallery, half_moons, swiss_roll
 
 __all__ = [
     "EXPERIMENTS",
@@ -24,7 +24,6 @@ __all__ = [
     "Gallery",
     "Table",
     "diagnosis_calibration",
-    "euclidean_similarity",
     "faces",
     "fig2",
     "fig4",

@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist, squareform
 
-from ... import kernels
 from .. import baselines, datasets, metrics
 from ..datasets import Dataset
 from ._methods import fit
@@ -31,8 +29,9 @@ STUDY_METHODS = (
     "tsne",
     "geodesic",
     "blockwise",
+    "ikd",
 )
-"""The methods of the study; the last two are ours, on Euclidean similarities."""
+"""The methods of the study; the last three are ours."""
 
 _NEIGHBORS = 7
 
@@ -151,31 +150,6 @@ def swiss_roll(
     return _gallery(shape, draws, methods, seed, n_jobs, verbose)
 
 
-def euclidean_similarity(X: Floats) -> Floats:
-    r"""Similarity of points by their distances, 1 - \|x - x'\|² / d², d the largest distance.
-
-    Rows of two or three columns have no correlation to speak of; a squared exponential sees this
-    similarity as distances that agree with the Euclidean ones between near points.
-
-    Parameters
-    ----------
-    X : (n, n_features) float64
-        Points in rows.
-
-    Returns
-    -------
-    (n, n) float64
-        Values in [0, 1], ones on the diagonal.
-
-    Examples
-    --------
-    >>> euclidean_similarity(np.array([[0.0], [1.0], [2.0]]))[0].tolist()
-    [1.0, 0.75, 0.0]
-    """
-    sq_dist = squareform(pdist(np.asarray(X, dtype=np.float64), "sqeuclidean"))
-    return 1.0 - sq_dist / (sq_dist.max() or 1.0)
-
-
 def study_trial(task: StudyTask) -> list[Trial]:
     """Embed one draw in the plane and measure it.
 
@@ -189,13 +163,12 @@ def study_trial(task: StudyTask) -> list[Trial]:
     list of dict
         One trial, the coordinates with it.
     """
-    data, X = task.data, task.data.X
-    changes: dict[str, Any] = {}
-    if task.method not in baselines.PEERS:
-        X = euclidean_similarity(X)
-        changes = {"affinity": "precomputed", "threshold": None, "n_neighbors": _NEIGHBORS}
-    kernel = kernels.SquaredExponential()
-    found = fit(task.method, X, 2, task.seed, kernel=kernel, **changes)
+    data = task.data
+    own = task.method not in baselines.PEERS
+    changes = {"affinity": "euclidean", "threshold": None, "n_neighbors": _NEIGHBORS}
+    # The default call has to find all that by itself.
+    changes = changes if own and task.method != "ikd" else {}
+    found = fit(task.method, data.X, 2, task.seed, **changes)
     Z = found.pop("coordinates")
     trial: Trial = {"method": task.method, "seed": task.seed, "trial": task.trial, **found}
     trial["coordinates"] = Z
@@ -236,8 +209,8 @@ def _gallery(
     for trial in trials:
         del trial["coordinates"]
     ours = (
-        f"IKD methods: precomputed similarity 1 - |x - x'|² / d² (d the largest distance), "
-        f"{_NEIGHBORS} neighbours, squared exponential; two or three columns have no correlation"
+        f"IKD geodesic and blockwise: affinity 'euclidean' (two or three columns have no "
+        f"correlation), {_NEIGHBORS} neighbours; IKD: the default call"
     )
     return Gallery(
         name, title, trials, ("method",), measure, [*notes, ours], also=also,
@@ -255,6 +228,7 @@ def _panels(shown: list[Trial], measure: str) -> tuple[dict[str, Floats], dict[s
         if name in KERNEL_PCA and trial is not best:
             continue
         title = baselines.PEERS[name].title if name in baselines.PEERS else f"IKD {name}"
+        title = "IKD" if name == "ikd" else title
         panels[title], scores[title] = trial["coordinates"], float(trial[measure])
     return panels, scores
 
