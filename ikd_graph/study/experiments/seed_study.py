@@ -165,9 +165,10 @@ def study_trial(task: StudyTask) -> list[Trial]:
     """
     data = task.data
     own = task.method not in baselines.PEERS
-    changes = {"affinity": "euclidean", "threshold": None, "n_neighbors": _NEIGHBORS}
+    changes: dict[str, Any] = {}
     # The default call has to find all that by itself.
-    changes = changes if own and task.method != "ikd" else {}
+    if own and task.method != "ikd":
+        changes = {"affinity": "euclidean", "threshold": None, "n_neighbors": _NEIGHBORS}
     found = fit(task.method, data.X, 2, task.seed, **changes)
     Z = found.pop("coordinates")
     trial: Trial = {"method": task.method, "seed": task.seed, "trial": task.trial, **found}
