@@ -16,6 +16,9 @@ AFFINITIES = ("auto", *covariance.AFFINITIES, "euclidean", "shared_neighbors", "
 AUTO_NEIGHBORS = 6
 """Neighbours that keep a point in the graph whatever the threshold."""
 
+SURE_NEIGHBORS, SURE_THRESHOLD = 4, 0.45
+"""The same for cliques, and the largest threshold, which makes up for the fewer neighbours."""
+
 CLIQUE_NEIGHBORS = 15
 """Neighbours for cliques, which need neighbours that are neighbours of one another."""
 
@@ -234,8 +237,11 @@ def choose_affinity(
         return "correlation", "correlation: the threshold that was given is on its scale"
     if n_samples > MANY_POINTS:
         return "correlation", f"correlation: {n_samples} points are compared by products of rows"
-    # Directions of rows with few columns fall into groups whatever the points do.
-    few = evidence.n_observed < _FEWEST_DIMENSIONS
+    # Directions of rows with few columns fall into groups whatever the points do, and those of
+    # rows near zero are noise unless there are many columns.
+    few = evidence.n_observed < _FEWEST_DIMENSIONS or (
+        evidence.n_observed < _ENOUGH_DIMENSIONS and evidence.spread_ratio > _WIDE
+    )
     share = 0.0 if few else measure_groups()
     if share > IN_GROUPS:
         free = threshold == "auto" and n_neighbors is None and path in ("auto", "covariance")
@@ -306,6 +312,9 @@ def choose(
         if trusted:
             n_neighbors = AUTO_NEIGHBORS
             level = auto_threshold(None if evidence is None else evidence.n_observed)
+            if strategy == "blockwise":
+                # A false edge spoils every clique it is in: neighbours only keep points in.
+                n_neighbors, level = SURE_NEIGHBORS, min(level, SURE_THRESHOLD)
             reasons["threshold"] = f"{level:.3g}: five standard errors of a correlation; {verdict}"
             reasons["n_neighbors"] = f"{n_neighbors}: keeps every point in the graph"
         else:

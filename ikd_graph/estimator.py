@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from . import choices, covariance, gplvm, kernels, landmarks, newpoints, pipeline, strategies
+from . import choices, covariance, eigen, gplvm, kernels, landmarks, newpoints, pipeline, strategies
 from ._records import Blocks
 from ._stages import Stages
 from ._threads import limit_threads, map_blocks
@@ -29,13 +35,15 @@ from ._validation import (
     check_positive,
     check_symmetric,
 )
-from .eigen import REFERENCES
 
 Floats = NDArray[np.float64]
 
 __all__ = ["IKD"]
 
 _UNCENTRED = ("cosine", "euclidean")
+
+# Leading eigenvalues that "auto" looks at, and the most coordinates it takes.
+_LEADING, _MOST_COMPONENTS = 15, 10
 
 # Up to so many points the noise of a closed-form latent is fitted along with it.
 _NOISE_POINTS = 500
@@ -52,8 +60,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number M of hidden coordinates, less than the number of points.
+    n_components : int or "auto"
+        Number M of hidden coordinates, less than the number of points. "auto" takes up to ten by
+        the gaps in the spectrum of a first closed form (see `eigen.eigengap`), which costs a
+        second fit.
     strategy : {"auto", "eigen", "blockwise", "geodesic"}
         "eigen" inverts every covariance (Alg. 1); "blockwise" solves cliques of the graph and
         merges them by rigid motions; "geodesic" replaces what is not an edge by the best path
@@ -78,9 +88,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         makes no such edges.
     n_neighbors : int or None
         Number of neighbours of the k-NN graph. Given with a number as ``threshold`` the two graphs
-        are united; given alone it is the graph. None beside ``threshold="auto"`` is 6 where there
-        is a threshold, else 7 for correlations, 12 for cosines and 15 for other affinities and for
-        cliques.
+        are united; given alone it is the graph. None beside ``threshold="auto"`` is 6 (4 for
+        cliques) where there is a threshold; else 7 for correlations, 12 for cosines, 15 for other
+        affinities and for cliques.
     mutual : "auto" or bool
         Whether neighbours make an edge only where each is one of the other's. "auto" does so for
         shared neighbours, and where it chooses ``n_neighbors`` for Euclidean similarities.
@@ -126,6 +136,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The latent, in units of the kernel's length-scale.
     eigenvalues_ : (n_components,) ndarray of float64
         Leading eigenvalues of the Gram matrix (of the merged latent for "blockwise").
+    n_components_ : int
+        Number of hidden coordinates.
+    spectrum_ : (n_leading,) ndarray of float64
+        Leading eigenvalues that the number of coordinates was chosen by; `eigenvalues_` where it
+        was given.
     explained_variance_ratio_ : (n_components,) ndarray of float64
         ``lambda_m^2 / sum_t lambda_t^2``; its sum is the paper's ratio (mean over cliques for
         "blockwise").
@@ -195,7 +210,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         strategy: str = "auto",
         kernel: str | kernels.StationaryKernel = "squared_exponential",
@@ -259,6 +274,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         X = self._check_input(X)
+        spectrum = self._count_components(X)
         stages = Stages(self.verbose, total=6)
         try:
             with limit_threads(self.n_jobs):
@@ -266,6 +282,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         finally:
             stages.close()
         self.stage_times_ = stages.seconds
+        self.spectrum_ = self.eigenvalues_ if spectrum is None else spectrum
+        if spectrum is not None:
+            self.choices_["n_components"] = (
+                f"{self.n_components_}: the last wide gap among {spectrum.size} leading eigenvalues"
+            )
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Floats:
@@ -410,7 +431,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Raise on any parameter that breaks a rule, before work is done."""
-        check_integer("n_components", self.n_components, 1)
+        if isinstance(self.n_components, str):
+            check_choice("n_components", self.n_components, ("auto",))
+        else:
+            check_integer("n_components", self.n_components, 1)
         check_choice("strategy", self.strategy, ("auto", *strategies.STRATEGIES))
         if self.kernel != "auto":
             kernels.get(self.kernel)
@@ -428,7 +452,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
         check_choice("path", self.path, ("auto", *strategies.PATHS))
         if not isinstance(self.reference, (int, np.integer)) or isinstance(self.reference, bool):
-            check_choice("reference", self.reference, ("auto", *REFERENCES))
+            check_choice("reference", self.reference, ("auto", *eigen.REFERENCES))
         check_choice("merge", self.merge, strategies.MERGES)
         if self.max_cliques is not None:
             check_integer("max_cliques", self.max_cliques, 1)
@@ -437,7 +461,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_choice("refine", self.refine, ("auto", *choices.REFINES))
             if self.refine == "likelihood":
                 check_has_rows(self.affinity, "refine='likelihood'")
-        landmarks.check_number(self.n_landmarks, self.n_components)
+        least = 1 if self.n_components == "auto" else int(self.n_components)
+        landmarks.check_number(self.n_landmarks, least)
         if self.time_budget is not None:
             check_positive("time_budget", self.time_budget)
         check_integer("verbose", self.verbose, 0)
@@ -478,8 +503,26 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 check_no_neighbors(self.n_neighbors)
         else:
             check_enough_columns(X.shape[1], self.affinity)
-        check_components(self.n_components, X.shape[0])
+        if self.n_components != "auto":
+            check_components(int(self.n_components), X.shape[0])
         return X
+
+    def _count_components(self, X: Any) -> Floats | None:
+        """Set the number of coordinates, and return the spectrum that chose it."""
+        if self.n_components != "auto":
+            self.n_components_ = int(self.n_components)
+            return None
+        leading = min(_LEADING, X.shape[0] - 1)
+        # Merged cliques have no spectrum of their own; the paths of their graph do.
+        strategy = "geodesic" if self.strategy == "blockwise" else self.strategy
+        first = clone(self).set_params(n_components=leading, strategy=strategy, refine=None)
+        with warnings.catch_warnings():
+            # Whatever there is to say about the graph, the fit itself will say.
+            warnings.simplefilter("ignore", UserWarning)
+            values = first.fit(X).eigenvalues_
+        largest = min(_MOST_COMPONENTS, leading - 1)
+        self.n_components_ = eigen.eigengap(values, largest=largest) if largest > 0 else 1
+        return values
 
     def _fit(self, X: Any, stages: Stages) -> None:
         """Run the stages on checked input."""
@@ -499,7 +542,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             mutual=self.mutual,
             refine=self.refine,
             n_samples=source.n_samples,
-            n_components=self.n_components,
+            n_components=self.n_components_,
             evidence=evidence,
         )
         if why:
@@ -508,7 +551,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         plan = strategies.Plan(
             strategy=chosen.strategy,
             kernel=kernels.get("squared_exponential" if self.kernel == "auto" else self.kernel),
-            n_components=self.n_components,
+            n_components=self.n_components_,
             path=chosen.path,
             reference=chosen.reference,
             merge=self.merge,
@@ -559,7 +602,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Number of landmarks, and a graph that grows with the points and not with their pairs."""
         reasons, count = dict(chosen.reasons), None
         if chosen.strategy != "blockwise":
-            count, why = landmarks.number(self.n_landmarks, n_samples, self.n_components)
+            count, why = landmarks.number(self.n_landmarks, n_samples, self.n_components_)
             if why:
                 reasons["n_landmarks"] = why
         chosen = replace(chosen, reasons=reasons)

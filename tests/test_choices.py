@@ -80,6 +80,8 @@ def test_what_is_given_is_kept_and_what_is_chosen_has_a_reason():
     both = choose(good, n_neighbors=9, threshold=0.4)
     assert (both.threshold, both.n_neighbors) == (0.4, 9)
     assert choose(None).threshold == 0.3
+    cliques = choose(choices.Evidence(100, 1.0, 0.0, 0.2), strategy="blockwise")
+    assert (cliques.threshold, cliques.n_neighbors) == (0.45, 4)
 
 
 def test_the_polish_goes_by_the_evidence_and_the_number_of_points():
@@ -113,19 +115,21 @@ def choose_affinity(evidence, share=0.0, **given):
 
 def test_the_affinity_goes_by_the_evidence():
     model, few = choices.Evidence(1000, 1.0, 0.0, 0.2), choices.Evidence(50, 1.0, 0.0, 0.2)
-    wide, tiny = choices.Evidence(50, 9.0, 0.0, 0.2), choices.Evidence(3, 1.0, 0.0, 0.2)
+    wide, tiny = choices.Evidence(200, 9.0, 0.0, 0.2), choices.Evidence(3, 1.0, 0.0, 0.2)
+    near_zero = choices.Evidence(50, 9.0, 0.0, 0.2)
     assert choose_affinity(model, 0.5) == "correlation"
     assert choose_affinity(few) == "euclidean"
     assert choose_affinity(wide) == "cosine"
     assert choose_affinity(wide, 0.04) == "cosine"
     assert choose_affinity(wide, 0.06) == "shared_neighbors"
     assert choose_affinity(tiny, 0.5) == "euclidean"
+    assert choose_affinity(near_zero, 0.5) == "cosine"
     assert choose_affinity(None) == "auto"
     assert choose_affinity(wide, 0.5, affinity="cosine") == "cosine"
 
 
 def test_shared_neighbours_are_never_chosen_beside_another_graph_or_path():
-    wide = choices.Evidence(50, 9.0, 0.0, 0.2)
+    wide = choices.Evidence(200, 9.0, 0.0, 0.2)
     for given in (
         {"strategy": "blockwise"},
         {"path": "distance"},

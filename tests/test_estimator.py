@@ -449,3 +449,26 @@ def test_shared_neighbours_say_what_they_cannot_be_combined_with():
         IKD(affinity="shared_neighbors", threshold=0.3).fit(X)
     with pytest.raises(ValueError, match=r"mutual must be one of .*got 'both'"):
         IKD(mutual="both").fit(X)
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+@pytest.mark.parametrize("strategy", ["geodesic", "blockwise"])
+def test_the_number_of_coordinates_is_found(n_components, strategy):
+    rng = np.random.default_rng(n_components)
+    latent = rng.uniform(-1.2, 1.2, (150, n_components))
+    cov = np.exp(-0.5 * sq_distances(latent)) + 1e-9 * np.eye(150)
+    X = np.linalg.cholesky(cov) @ rng.normal(size=(150, 2000))
+    model = quiet(IKD("auto", strategy=strategy, refine=None), X)
+    assert model.n_components_ == model.embedding_.shape[1] == n_components
+    assert model.spectrum_.size == 15
+    assert "last wide gap" in model.choices_["n_components"]
+    given_ = quiet(IKD(n_components, strategy=strategy, refine=None), X)
+    np.testing.assert_array_equal(given_.embedding_, model.embedding_)
+    np.testing.assert_array_equal(given_.spectrum_, given_.eigenvalues_)
+
+
+def test_two_points_have_one_coordinate_and_other_words_are_refused():
+    rows = np.random.default_rng(0).normal(size=(2, 30))
+    assert quiet(IKD("auto"), rows).embedding_.shape == (2, 1)
+    with pytest.raises(ValueError, match=r"n_components must be one of .*got 'all'"):
+        IKD("all").fit(rows)
