@@ -182,11 +182,11 @@ def _report(found: Found, search: Search, order: NDArray[np.intp], scale: float)
         kernel=kernel,
         variance=scale * variance,
         noise=scale * noise,
-        log_likelihood=n_observed * (log_likelihood - shift),
+        log_likelihood=float(n_observed * (log_likelihood - shift)),
         n_iter=search.n_evaluations,
         start=best.name,
         standard_errors=errors,
-        pool={name: -n_observed * (value + shift) for name, value in pool.items()},
+        pool={name: float(-n_observed * (value + shift)) for name, value in pool.items()},
         complete=not objective.expired,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 LEAST_NOISE = 1e-7
 """Noise that is always there, relative to the mean variance: it keeps the model invertible."""
 
-SCORING_LIMIT = 1000
+SCORING_LIMIT = 1200
 """Number of latent coordinates up to which the expected information is factorised."""
 
 _START_NOISE = 0.05
@@ -66,6 +66,8 @@ class Objective:
         Value of ``time.perf_counter`` at which steps end where they are.
     shape : bool
         The kernel's shape parameter is part of the vector.
+    tick : callable
+        Called after every descent.
     """
 
     def __init__(
@@ -77,12 +79,14 @@ class Objective:
         blocks: Sequence[NDArray[np.intp]] | None = None,
         deadline: float = np.inf,
         shape: bool = False,
+        tick: Callable[[], None] = lambda: None,
     ) -> None:
         self.cov = cov
         self.kernel = kernel
         self.n_components = n_components
         self.blocks = blocks
         self.deadline = deadline
+        self.tick = tick
         self.shape = shape_name(kernel) if shape else None
         self.n_evaluations = 0
         self._size = len(cov) * n_components
@@ -170,13 +174,14 @@ class Objective:
         except _TimeUp:
             if best.value == np.inf:
                 return start
+        self.tick()
         return best
 
     def bottom(self, start: Candidate, steps: int, tolerance: float = 1e-8) -> Candidate:
         """Down to where nothing is left: Fisher scoring, or L-BFGS where that is too large."""
         if self.blocks is None and self.shape is None and self._size <= SCORING_LIMIT:
             return self.score(start, steps, tolerance=tolerance)
-        return self.polish(start, 10 * steps, tolerance=0.1 * tolerance)
+        return self.polish(start, 4 * steps, tolerance=0.1 * tolerance)
 
     def value(self, vector: Floats) -> float:
         """Value alone."""

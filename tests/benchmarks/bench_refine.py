@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from ikd_graph import IKD, gplvm, graph, kernels, refine
 from ikd_graph._threads import limit_threads
+from ikd_graph.refine import descent, objective
 from ikd_graph.study.datasets.synthetic import gplvm_data, mapped_data
 from ikd_graph.study.metrics import affine_r2
 
@@ -24,6 +25,27 @@ def test_evaluation(benchmark, kernel, n):
     cov = kernel.covariance(cdist(latent, latent, "sqeuclidean")) + 0.1 * np.eye(n)
     with limit_threads(1):
         benchmark(gplvm.negative_log_likelihood_and_gradient, latent, cov, kernel, 1.0, 0.1)
+
+
+@pytest.mark.parametrize("way", ["Fisher scoring", "L-BFGS"])
+@pytest.mark.benchmark(group="down to the bottom from a closed form, 100 points")
+def test_bottom(benchmark, way):
+    data = gplvm_data("medium", 1000, kernel="matern", seed=50)
+    cov = gplvm.sample_covariance(data.X)
+    kernel = kernels.Matern(length_scale=0.5)
+    at = objective.Objective(cov, kernel, 3)
+    start = descent.anneal(at, refine.starts(cov, 1000, 3, kernel)["threshold + stress"], "stress")
+    start = at.fit_scales(at.latent(start.vector), "stress")
+    scored, followed = at.score(start, 60, tolerance=1e-10), at.polish(start, 2000)
+    assert abs(scored.value - followed.value) < 1e-4
+    with limit_threads(1):
+        if way == "L-BFGS":
+            benchmark(at.polish, start, 2000)
+        else:
+            benchmark(at.score, start, 60, tolerance=1e-10)
+    benchmark.extra_info["above the lowest"] = (
+        scored if way == "Fisher scoring" else followed
+    ).value - min(scored.value, followed.value)
 
 
 @pytest.mark.parametrize("n_observed", [100, 1000])
