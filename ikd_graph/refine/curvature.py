@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh
-from scipy.spatial.distance import cdist
+from scipy.linalg import eigh
 
+from .. import gplvm
 from ..kernels import StationaryKernel, get
 
 Floats = NDArray[np.float64]
@@ -21,10 +21,8 @@ def standard_errors(
 ) -> Floats:
     r"""Standard error of every latent coordinate, after the estimate is rigidly aligned.
 
-    The expected information of parameters a and b is N / 2 tr(A^-1 dA/da A^-1 dA/db). A move of
-    point i along axis c changes row and column i of A by u with u_j = 2 v f'(d_ij) (z_ic - z_jc),
-    which leaves products of (n, n m) matrices. Rigid motions carry no information; they are left
-    out by the pseudo-inverse.
+    They are the roots of the diagonal of the pseudo-inverse of the expected information (see
+    `ikd_graph.gplvm.expected_information`): rigid motions carry none and are left out.
 
     Parameters
     ----------
@@ -51,22 +49,10 @@ def standard_errors(
     >>> bool(np.allclose(few, 2.0 * many))
     True
     """
-    points, kernel = np.asarray(latent, dtype=np.float64), get(kernel)
+    points = np.asarray(latent, dtype=np.float64)
     n, m = points.shape
-    sq_dist = cdist(points, points, "sqeuclidean")
-    model = variance * kernel.covariance(sq_dist)
-    model.flat[:: n + 1] += noise
-    inverse = cho_solve(cho_factor(model, lower=True), np.eye(n))
-    apart = sq_dist > 0.0
-    slope = 2.0 * variance * np.where(apart, kernel.derivative(np.where(apart, sq_dist, 1.0)), 0.0)
-    # Column (i, c) of `change` is u for point i and axis c.
-    change = slope[:, :, None] * (points[None, :, :] - points[:, None, :])
-    change = change.reshape(n, n * m)
-    through = inverse @ change
-    crossed = np.repeat(through, m, axis=0)  # row (i, c), column (j, e): e_i^T A^-1 u_je
-    information = np.kron(inverse, np.ones((m, m))) * (change.T @ through) + crossed * crossed.T
-    information *= n_observed
-    values, vectors = eigh(0.5 * (information + information.T))
+    known_of_one = gplvm.expected_information(points, get(kernel), variance, noise)
+    values, vectors = eigh(n_observed * known_of_one[: n * m, : n * m])
     known = values > 1e-9 * values[-1]
     known[: m * (m + 1) // 2] = False
     return np.sqrt((vectors[:, known] ** 2 / values[known]).sum(axis=1)).reshape(n, m)
