@@ -399,3 +399,14 @@ def test_the_classics_are_built_in():
 def test_an_indefinite_covariance_is_refused():
     with pytest.raises(ValueError, match="positive definite"):
         mappings._lower_root(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+def test_faces_shrink_to_averages_or_to_pixels_at_even_steps(data_home):
+    whole = datasets.extended_yale_b(image_shape=None)
+    small = datasets.extended_yale_b(shrink="sample")
+    picture = whole.X[7].reshape(192, 168)
+    np.testing.assert_array_equal(
+        small.X[7].reshape(32, 32), picture[::6][:, np.arange(32) * 168 // 32]
+    )
+    with pytest.raises(ValueError, match=r"shrink must be one of .*got 'blur'"):
+        datasets.extended_yale_b(shrink="blur")

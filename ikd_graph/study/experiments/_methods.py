@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 
 PAPER_METHODS: dict[str, dict[str, Any]] = {
     "paper_blockwise": {
+        "affinity": "correlation",
         "strategy": "blockwise",
         "threshold": 0.1,
         "reference": "min_max",
@@ -27,6 +28,7 @@ PAPER_METHODS: dict[str, dict[str, Any]] = {
         "refine": None,
     },
     "paper_geodesic": {
+        "affinity": "correlation",
         "strategy": "geodesic",
         "threshold": None,
         "n_neighbors": 5,
@@ -35,6 +37,7 @@ PAPER_METHODS: dict[str, dict[str, Any]] = {
         "refine": None,
     },
     "paper_geodesic_centred": {
+        "affinity": "correlation",
         "strategy": "geodesic",
         "threshold": None,
         "n_neighbors": 5,
