@@ -125,7 +125,7 @@ def summarise(model: IKD, data: Dataset) -> None:
         What it was fitted on.
     """
     say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'measurement')}")
-    way = f"{model.strategy_}, {say_kernel(model.kernel_)} kernel, {model.affinity}"
+    way = f"{model.strategy_}, {say_kernel(model.kernel_)} kernel, {model.affinity_}"
     lines = [("strategy", way)]
     g = model.graph_
     if g is not None:

@@ -158,8 +158,12 @@ def _look(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, flo
 
 def _source(X: Any, affinity: str) -> _Source:
     """How to make graphs of the points, and what their correlations are like."""
+    if affinity == "euclidean":
+        X, affinity = covariance.euclidean(X), "precomputed"
     if affinity != "precomputed":
-        rows = covariance.unit_rows(X, affinity)
+        # Shared neighbours are counted in the graph; their threshold is that of correlations.
+        shared = affinity == "shared_neighbors"
+        rows = covariance.unit_rows(X, "correlation" if shared else affinity)
         n = rows.shape[0]
         sample = graph.row_correlations(rows, *_some_pairs(n))
         return _Source(

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from ikd_graph import covariance, graph
 from ikd_graph.study.levels import threshold_levels
 
 
@@ -114,3 +115,12 @@ def test_progress_wraps_the_thresholds():
 def test_wrong_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         threshold_levels(rows_of(0), **arguments)
+
+
+@pytest.mark.parametrize("affinity", ["euclidean", "shared_neighbors"])
+def test_levels_take_every_affinity(affinity):
+    X = np.random.default_rng(0).normal(size=(40, 12))
+    corr = covariance.euclidean(X) if affinity == "euclidean" else covariance.correlation(X)
+    found = threshold_levels(X, affinity=affinity, thresholds=[0.2, 0.4])
+    wanted = [graph.threshold_graph(corr, level).n_edges for level in (0.2, 0.4)]
+    assert found.edges.tolist() == wanted

@@ -121,7 +121,7 @@ def view_cliques(
     found = list(itertools.islice(cliques.iter_cliques(model.graph_), limit + 1))
     levels = threshold_levels(
         data.X,
-        affinity=model.affinity,
+        affinity=model.affinity_,
         also=() if model.threshold_ is None else (model.threshold_,),
         n_components=model.embedding_.shape[1],
         progress=progress,

@@ -84,7 +84,7 @@ def _run_facts(model: IKD) -> dict[str, Any]:
     found: dict[str, Any] = {
         "strategy": model.strategy_,
         "kernel": say_kernel(model.kernel_),
-        "affinity": model.affinity,
+        "affinity": model.affinity_,
         "threshold s₀": model.threshold_,
     }
     g = model.graph_
