@@ -183,13 +183,16 @@ def reseated(
                 best = seats[int(np.argmin(np.log(left) + miss / left))]
                 seats = np.vstack([best, best + step * kernel.length_scale * around])
             out[point] = best
-            across = variance * kernel.covariance(cdist(best[None], out[seated], "sqeuclidean"))[0]
+            to_best = cdist(best[None], out[seated], "sqeuclidean")
+            across = np.asarray(variance * kernel.covariance(to_best)[0], dtype=np.float64)
             inverse = _bordered(inverse, inverse @ across, variance + noise, across)
             seated = np.append(seated, point)
         yield out
 
 
-def _bordered(inverse: Floats, gain: Floats, own: float, across: Floats) -> Floats:
+def _bordered(
+    inverse: NDArray[np.floating], gain: NDArray[np.floating], own: float, across: Floats
+) -> Floats:
     """Inverse of a matrix with one more row, from the inverse without it."""
     rest = own - float(gain @ across)
     out = np.empty((len(inverse) + 1, len(inverse) + 1))

@@ -102,7 +102,7 @@ def likelihood_gap(model: Any, data: Dataset, task: Task) -> float:
         return np.nan
     assert data.latent is not None
     n_observed = data.X.shape[1]
-    affinity = getattr(model, "affinity_", model.affinity)
+    affinity = model.affinity_
     cov = gplvm.sample_covariance(data.X, centered=affinity not in _UNCENTRED)
     starts = {"truth": data.latent}
     oracle = refine.likelihood(
