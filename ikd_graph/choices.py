@@ -205,6 +205,7 @@ def choose_affinity(
     threshold: float | str | None,
     n_neighbors: int | None,
     n_samples: int,
+    by_landmarks: bool,
     evidence: Evidence | None,
     measure_groups: Callable[[], float],
 ) -> tuple[str, str]:
@@ -216,6 +217,8 @@ def choose_affinity(
         Parameters of the estimator.
     n_samples : int
         Number T of points.
+    by_landmarks : bool
+        Whether a number of landmarks was asked for, which no (n, n) matrix may come before.
     evidence : Evidence or None
         What the table says; None for a precomputed covariance.
     measure_groups : callable
@@ -235,7 +238,7 @@ def choose_affinity(
         return "correlation", f"correlation: {verdict}"
     if threshold is not None and threshold != "auto":
         return "correlation", "correlation: the threshold that was given is on its scale"
-    if n_samples > MANY_POINTS:
+    if by_landmarks or n_samples > MANY_POINTS:
         return "correlation", f"correlation: {n_samples} points are compared by products of rows"
     # Directions of rows with few columns fall into groups whatever the points do, and those of
     # rows near zero are noise unless there are many columns.

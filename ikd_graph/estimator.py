@@ -79,9 +79,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         nearest neighbours in common, for tables of groups (it tells groups apart and spoils a
         continuum); with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
         (what is not stored is not known). "auto" is "correlation" where X looks like draws of a
-        Gaussian process with N >= 100 columns, has more than 10 000 rows, or ``threshold`` is a
-        number; else "shared_neighbors" where the points fall into groups; else "cosine" where rows
-        differ in length more than a sample explains; else "euclidean".
+        Gaussian process with N >= 100 columns, has more than 10 000 rows, or is solved by
+        landmarks, or where ``threshold`` is a number; else "shared_neighbors" where the points
+        fall into groups; else "cosine" where rows differ in length more than a sample explains;
+        else "euclidean".
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
         N >= 100 observed dimensions that look like draws of a Gaussian process, else none; None
@@ -585,6 +586,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         def measure_groups() -> float:
             return choices.groups(covariance.unit_rows(X, allow_flat=self._counts))
 
+        count, _ = landmarks.number(self.n_landmarks, X.shape[0], self.n_components_)
         return choices.choose_affinity(
             self.affinity,
             strategy=self.strategy,
@@ -592,6 +594,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             threshold=self.threshold,
             n_neighbors=self.n_neighbors,
             n_samples=X.shape[0],
+            by_landmarks=count is not None and count < X.shape[0],
             evidence=evidence,
             measure_groups=measure_groups,
         )
@@ -747,12 +750,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         def place(start: int, stop: int) -> None:
             part = slice(start, stop)
-            latent[part], residual[part] = newpoints.place(self._placement, *self._compare(X[part]))
+            latent[part], residual[part] = newpoints.place(placement, *self._compare(X[part]))
             if bar is not None:
                 bar.update(stop - start)
 
         try:
             with limit_threads(self.n_jobs):
+                placement = self._whole_placement()
                 map_blocks(place, X.shape[0], chunk)
         finally:
             if bar is not None:
@@ -761,6 +765,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         equal = self._known.find(_entries(X) if precomputed else X)
         latent[equal >= 0] = self.embedding_[equal[equal >= 0]]
         return latent, residual
+
+    def _whole_placement(self) -> newpoints.Placement:
+        """What places new rows; whom each training row is near is looked up on first use."""
+        kept = self._placement
+        shared = self.affinity_ == "shared_neighbors" and self.n_neighbors_ is not None
+        if shared and kept.reach is None:
+            count = min(self.n_neighbors_, self.embedding_.shape[0] - 1)
+            reach = newpoints.reaches(self._rows, self._rows, count)
+            kept = self._placement = replace(kept, n_candidates=count, reach=reach)
+        return kept
 
     def _compare(self, X: Any) -> tuple[Any, Any, Any]:
         """Covariances on the scale of variance 1, or both sets of rows whose products they are."""

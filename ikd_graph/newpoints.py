@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from . import landmarks
+from ._threads import map_blocks
 from .covariance import FLOOR
 from .kernels import StationaryKernel
 
@@ -54,6 +55,8 @@ class Placement:
     lengths: NDArray[np.floating] | None  # (l, n) from landmarks; None: those of the latent itself
     gower: Floats  # (m, l) half the pseudo-inverse of the centred landmark latent
     origin: Floats  # (m,)
+    n_candidates: int = 0  # nearest training rows, of which mutual ones come first
+    reach: Floats | None = None  # (n,) covariance from which a row is near each training row
 
 
 def prepare(
@@ -135,6 +138,30 @@ def walkable(n_neighbors: int, *, trusted: bool, threshold: float | None) -> int
     if not trusted:
         return 1
     return 2 * n_neighbors if threshold is None else max(THRESHOLD_WAYS, 2 * n_neighbors)
+
+
+def reaches(rows: NDArray[np.floating], others: NDArray[np.floating], count: int) -> Floats:
+    """Covariance of each training row with the last of its nearest.
+
+    Parameters
+    ----------
+    rows, others : (n, p) ndarray of float
+        Scaled rows whose products are the covariances, often the same array twice.
+    count : int
+        Number of nearest rows, the row itself not counted.
+
+    Returns
+    -------
+    (n,) ndarray of float64
+        A new row with a larger one would be among the nearest of the training row.
+    """
+    reach = np.empty(rows.shape[0])
+
+    def find(start: int, stop: int) -> None:
+        reach[start:stop] = _nearest_rows(rows[start:stop], others, count + 1)[1][:, -1]
+
+    map_blocks(find, rows.shape[0], CHUNK_ROWS)
+    return reach
 
 
 def farthest_points(sq_dist: Floats, count: int) -> NDArray[np.int64]:
@@ -284,11 +311,15 @@ def place(
         as placed, in quadrature.
     """
     kernel, k = placement.kernel, placement.n_neighbors
+    looked_at = max(k, placement.n_candidates)
     if new_rows is not None and rows is not None:
-        near, known = _nearest_rows(new_rows, rows, k)
+        near, known = _nearest_rows(new_rows, rows, looked_at)
     else:
         assert corr is not None
-        near, known = _nearest(corr, k)
+        near, known = _nearest(corr, looked_at)
+    if placement.reach is not None:
+        near, known = _mutual_first(near, known, placement.reach)
+    near, known = near[:, :k], known[:, :k]
     step = np.clip(known, FLOOR, 1.0)
     if placement.path == "direct":
         if new_rows is not None and rows is not None:
@@ -334,6 +365,18 @@ def _nearest_rows(
 def _ordered(near: NDArray[np.intp], known: Floats, k: int) -> tuple[NDArray[np.intp], Floats]:
     """The k best of some candidates, best first; of equals the one with the lower index."""
     order = np.argsort(-known, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(near, order, axis=1), np.take_along_axis(known, order, axis=1)
+
+
+def _mutual_first(
+    near: NDArray[np.intp], known: Floats, reach: Floats
+) -> tuple[NDArray[np.intp], Floats]:
+    """Rows that would have the new one among their own nearest, before those that would not.
+
+    A row in a dense place, or one that is near everything, is the nearest of many that are not
+    near it.
+    """
+    order = np.argsort(known < reach[near], axis=1, kind="stable")
     return np.take_along_axis(near, order, axis=1), np.take_along_axis(known, order, axis=1)
 
 

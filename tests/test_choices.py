@@ -104,6 +104,7 @@ def choose_affinity(evidence, share=0.0, **given):
         "threshold": "auto",
         "n_neighbors": None,
         "n_samples": 100,
+        "by_landmarks": False,
     }
     return choices.choose_affinity(
         given.pop("affinity", "auto"),
@@ -136,6 +137,7 @@ def test_shared_neighbours_are_never_chosen_beside_another_graph_or_path():
         {"threshold": 0.3},
         {"n_neighbors": 9},
         {"n_samples": 100_000},
+        {"by_landmarks": True},
     ):
         assert choose_affinity(wide, 0.5, **given) == "correlation"
 

@@ -228,3 +228,36 @@ def test_rows_are_placed_where_their_covariances_put_them(path):
         newpoints.place(placement, None, new, rows), newpoints.place(placement, table), strict=True
     ):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 7])
+def test_the_reach_of_a_row_is_its_last_nearest_one(count):
+    rows = unit_rows(0, 300, 5)
+    table = rows @ rows.T
+    np.fill_diagonal(table, -np.inf)
+    wanted = np.sort(table, axis=1)[:, -count]
+    np.testing.assert_allclose(newpoints.reaches(rows, rows, count), wanted, atol=1e-14)
+
+
+def test_a_row_that_has_nearer_ones_is_no_way_for_a_new_one():
+    near = np.array([[4, 2, 3]])
+    known = np.array([[0.9, 0.8, 0.7]])
+    reach = np.array([0.0, 0.0, 0.75, 0.6, 0.95])
+    first, values = newpoints._mutual_first(near, known, reach)
+    assert first.tolist() == [[2, 3, 4]]
+    assert values.tolist() == [[0.8, 0.7, 0.9]]
+    # Where nobody has the new row among its nearest, the nearest is the way as before.
+    assert newpoints._mutual_first(near, known, np.ones(5))[0].tolist() == near.tolist()
+
+
+def test_shared_neighbours_place_by_mutual_ones():
+    rng = np.random.default_rng(0)
+    centres = 3.0 * rng.normal(size=(5, 40))
+    X = centres[np.arange(150) % 5] + rng.normal(size=(150, 40))
+    model = IKD(3, affinity="shared_neighbors").fit(X[:120])
+    found = model.transform(X[120:])
+    assert model._placement.reach is not None
+    for row in range(0, 30, 7):
+        np.testing.assert_allclose(model.transform(X[120 + row : 121 + row])[0], found[row])
+    nearest = np.linalg.norm(found[:, None] - model.embedding_, axis=2).argmin(axis=1)
+    assert np.array_equal(nearest % 5, np.arange(120, 150) % 5)
