@@ -80,6 +80,7 @@ def test_good_data_are_foretold_to_be_good_without_a_warning(strong):
     assert strong.noise_share == pytest.approx(0.01, abs=0.01)
 
 
+@pytest.mark.slow
 def test_bad_data_are_warned_of_once_and_in_every_respect():
     with pytest.warns(UserWarning, match=r"expected R².*; the graph does not.*; too few") as told:
         found = diagnose(drawn(40, 3.0), 2, n_draws=2)
@@ -91,6 +92,7 @@ def test_bad_data_are_warned_of_once_and_in_every_respect():
     assert found.predicted_r2 < 0.8
 
 
+@pytest.mark.slow
 def test_more_measurements_promise_more(strong, weak):
     middle = quietly(drawn(100, 1.0))
     assert weak.predicted_r2 < middle.predicted_r2 < strong.predicted_r2
@@ -104,6 +106,7 @@ def test_the_prediction_is_that_of_the_draws_where_the_fits_agree_and_of_halves_
     assert weak.spread_r2 == pytest.approx(np.std(weak.draws_r2, ddof=1))
 
 
+@pytest.mark.slow
 def test_fits_of_two_kernels_are_compared_where_the_likelihood_can_tell_kernels(monkeypatch):
     X = drawn(60, 1.0)
     found = quietly(X)
@@ -150,7 +153,7 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
     learnt = {f"{name}_": value for name, value in settings.items()}
     model = SimpleNamespace(embedding_=latent, kernel_=kernel, refine_="stress", **learnt)
     monkeypatch.setattr(diagnosis, "IKD", Recorder)
-    noise = pipeline.Noise(variance=3.0, noise=0.25, log_likelihood=0.0)
+    noise = pipeline.Noise(variance=3.0, noise=0.25, log_likelihood=0.0, kernel=kernel)
     source = SimpleNamespace(embedding_=latent, kernel_=kernel)
     draws = diagnosis._bootstrap(source, model, noise, 40_000, 2, 0, Stages())
     (n_components, given), first, second = seen
