@@ -333,3 +333,20 @@ def check_not_zero(name: str, largest: float) -> None:
         raise ValueError(
             f"{name} must not be zero throughout, got no other value; its points are all the same"
         )
+
+
+def check_number_or_auto(name: str, value: str) -> None:
+    """Raise unless a word that stands for a number is "auto"."""
+    if value != "auto":
+        raise ValueError(
+            f"{name} must be an integer or 'auto', got {value!r}; 'auto' goes by the data"
+        )
+
+
+def check_rows_differ(X: NDArray[np.floating]) -> None:
+    """Raise if all rows are one and the same."""
+    if np.all(X[:1] == X):
+        raise ValueError(
+            f"rows of X must differ, got {X.shape[0]} equal rows; there is nothing to tell them "
+            "apart by"
+        )

@@ -32,6 +32,7 @@ from ._validation import (
     check_has_rows,
     check_integer,
     check_no_neighbors,
+    check_number_or_auto,
     check_positive,
     check_symmetric,
 )
@@ -433,7 +434,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Raise on any parameter that breaks a rule, before work is done."""
         if isinstance(self.n_components, str):
-            check_choice("n_components", self.n_components, ("auto",))
+            check_number_or_auto("n_components", self.n_components)
         else:
             check_integer("n_components", self.n_components, 1)
         check_choice("strategy", self.strategy, ("auto", *strategies.STRATEGIES))
@@ -688,6 +689,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if chosen.affinity == "euclidean":
             self._euclidean = covariance.euclidean_rows(X)
             self._rows = self._euclidean.others
+        self._reach = None
+        if chosen.affinity == "shared_neighbors" and chosen.n_neighbors is not None:
+            self._reach = newpoints.Reach(self._rows, min(chosen.n_neighbors, X.shape[0] - 1))
         self._used = _evenly(X.shape[0])
         self._placement = newpoints.prepare(
             embedding.coordinates,
@@ -768,13 +772,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _whole_placement(self) -> newpoints.Placement:
         """What places new rows; whom each training row is near is looked up on first use."""
-        kept = self._placement
-        shared = self.affinity_ == "shared_neighbors" and self.n_neighbors_ is not None
-        if shared and kept.reach is None:
-            count = min(self.n_neighbors_, self.embedding_.shape[0] - 1)
-            reach = newpoints.reaches(self._rows, self._rows, count)
-            kept = self._placement = replace(kept, n_candidates=count, reach=reach)
-        return kept
+        if self._reach is None:
+            return self._placement
+        return replace(self._placement, n_candidates=self._reach.count, reach=self._reach.values)
 
     def _compare(self, X: Any) -> tuple[Any, Any, Any]:
         """Covariances on the scale of variance 1, or both sets of rows whose products they are."""

@@ -164,6 +164,30 @@ def reaches(rows: NDArray[np.floating], others: NDArray[np.floating], count: int
     return reach
 
 
+class Reach:
+    """What `reaches` finds for training rows, looked up when it is first asked for.
+
+    Parameters
+    ----------
+    rows : (n, p) ndarray of float
+        Scaled training rows, kept.
+    count : int
+        Number of nearest rows, the row itself not counted.
+    """
+
+    def __init__(self, rows: NDArray[np.floating], count: int) -> None:
+        self.count = count
+        self._rows = rows
+        self._values: Floats | None = None
+
+    @property
+    def values(self) -> Floats:
+        """Covariance from which a new row is among the nearest of each training row, (n,)."""
+        if self._values is None:
+            self._values = reaches(self._rows, self._rows, self.count)
+        return self._values
+
+
 def farthest_points(sq_dist: Floats, count: int) -> NDArray[np.int64]:
     """Landmarks by farthest-point (max-min) selection, independent of the order of the rows.
 
