@@ -343,10 +343,10 @@ def check_number_or_auto(name: str, value: str) -> None:
         )
 
 
-def check_rows_differ(X: NDArray[np.floating]) -> None:
-    """Raise if all rows are one and the same."""
-    if np.all(X[:1] == X):
+def check_varies(X: NDArray[np.floating]) -> None:
+    """Raise if a table holds one value throughout."""
+    if np.all(X.flat[0] == X):
         raise ValueError(
-            f"rows of X must differ, got {X.shape[0]} equal rows; there is nothing to tell them "
-            "apart by"
+            f"rows of X must vary, got the value {X.flat[0]:.3g} throughout; there is nothing to "
+            "tell them apart by"
         )

@@ -19,7 +19,7 @@ from ._validation import (
     check_bridges_known,
     check_graph_connected,
     check_memory,
-    check_rows_differ,
+    check_varies,
     check_whole_matrix,
 )
 
@@ -117,7 +117,7 @@ def source_of(X: Any, affinity: str, *, counts: bool) -> Source:
         corr, variance = covariance.scale_to_correlation(X)
         return Source(n_samples, None, variance, corr=corr)
     if affinity == "euclidean":
-        check_rows_differ(X)
+        check_varies(X)
         return Source(n_samples, n_features, 1.0, corr=covariance.euclidean(X))
     if affinity == "shared_neighbors":
         affinity = "correlation"  # that is what neighbours are found by

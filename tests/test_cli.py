@@ -140,7 +140,7 @@ def test_a_wrong_parameter_is_one_line_and_nothing_is_written(
         ("holes.csv", "a,b\n1,nan\n2,3\n", "finite"),
         ("one.csv", "1,2,3\n", "at least 2 rows"),
         ("points.txt", "1 2 3\n", "must end in .csv"),
-        ("flat.csv", "1,1,1\n1,1,1\n1,1,1\n", "rows of X must differ"),
+        ("flat.csv", "1,1,1\n1,1,1\n1,1,1\n", "rows of X must vary"),
         ("broken.npy", "not an array", "NumPy"),
     ],
 )

@@ -474,7 +474,7 @@ def test_two_points_have_one_coordinate_and_other_words_are_refused():
         IKD("all").fit(rows)
 
 
-def test_equal_rows_are_refused_by_every_affinity():
+def test_a_table_of_one_value_is_refused_by_every_affinity():
     for settings_ in ({}, {"affinity": "euclidean"}, {"affinity": "correlation"}):
-        with pytest.raises(ValueError, match=r"rows of X must (differ|vary)"):
+        with pytest.raises(ValueError, match="rows of X must vary"):
             IKD(2, **settings_).fit(np.ones((10, 5)))

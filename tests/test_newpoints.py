@@ -256,7 +256,7 @@ def test_shared_neighbours_place_by_mutual_ones():
     X = centres[np.arange(150) % 5] + rng.normal(size=(150, 40))
     model = IKD(3, affinity="shared_neighbors").fit(X[:120])
     found = model.transform(X[120:])
-    assert model._placement.reach is not None
+    assert model._whole_placement().reach is not None
     for row in range(0, 30, 7):
         np.testing.assert_allclose(model.transform(X[120 + row : 121 + row])[0], found[row])
     nearest = np.linalg.norm(found[:, None] - model.embedding_, axis=2).argmin(axis=1)
