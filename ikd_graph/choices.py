@@ -254,7 +254,7 @@ def choose_affinity(
         return "correlation", f"correlation: {found}, but the graph or the strategy was given"
     if evidence.spread_ratio > _WIDE:
         return "cosine", f"cosine: {verdict}, so that their length tells nothing"
-    return "euclidean", f"euclidean: {verdict}, and rows are of one length"
+    return "euclidean", f"euclidean: {verdict}, and rows differ in length by chance"
 
 
 def choose(

@@ -21,6 +21,9 @@ Floats = NDArray[np.float64]
 AFFINITIES = ("correlation", "cosine", "covariance")
 """Affinities that are inner products of scaled rows."""
 
+UNCENTRED = ("cosine", "euclidean")
+"""Affinities that take the mean of a row as known to be zero."""
+
 FLOOR = 1e-3
 """Smallest correlation that is inverted; what lies below says "far apart" and no more."""
 
@@ -29,6 +32,7 @@ _BLOCK = 256
 __all__ = [
     "AFFINITIES",
     "FLOOR",
+    "UNCENTRED",
     "EuclideanRows",
     "correlation",
     "cosine",

@@ -41,8 +41,6 @@ Floats = NDArray[np.float64]
 
 __all__ = ["IKD"]
 
-_UNCENTRED = ("cosine", "euclidean")
-
 # Leading eigenvalues that "auto" looks at, and the most coordinates it takes.
 _LEADING, _MOST_COMPONENTS = 15, 10
 
@@ -414,7 +412,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         take = _evenly(rows.shape[0])
         noise = self._model()
         with limit_threads(self.n_jobs):
-            cov = gplvm.sample_covariance(rows[take], centered=self.affinity_ not in _UNCENTRED)
+            centred = self.affinity_ not in covariance.UNCENTRED
+            cov = gplvm.sample_covariance(rows[take], centered=centred)
             total = gplvm.log_likelihood(
                 latent[take], cov, rows.shape[1], noise.kernel, noise.variance, noise.noise
             )
@@ -585,7 +584,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The affinity, and why if it was "auto"."""
 
         def measure_groups() -> float:
-            return choices.groups(covariance.unit_rows(X, allow_flat=self._counts))
+            with warnings.catch_warnings():
+                # Silent rows are warned of once, when the rows of the choice are made.
+                warnings.simplefilter("ignore", UserWarning)
+                rows = covariance.unit_rows(X, allow_flat=self._counts)
+            return choices.groups(rows)
 
         count, _ = landmarks.number(self.n_landmarks, X.shape[0], self.n_components_)
         return choices.choose_affinity(
@@ -627,7 +630,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         stages: Stages,
     ) -> pipeline.Fit:
         """Refine the closed form, and fit its noise where that is cheap."""
-        centred = chosen.affinity not in _UNCENTRED
+        centred = chosen.affinity not in covariance.UNCENTRED
         if chosen.refine == "likelihood":
             return pipeline.polish_likelihood(
                 fit,
@@ -728,7 +731,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.embedding_[self._used],
                 self._X[self._used],
                 self.kernel_,
-                centred=self.affinity_ not in _UNCENTRED,
+                centred=self.affinity_ not in covariance.UNCENTRED,
             )
         if self._used.size == self.embedding_.shape[0]:
             self._store_noise(noise)

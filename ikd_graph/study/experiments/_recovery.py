@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import gplvm, kernels, refine
+from ... import covariance, gplvm, kernels, refine
 from .. import metrics
 from ..datasets import Dataset, fixed_latent, gplvm_data, mapped_data
 from ._methods import fit
@@ -20,8 +20,6 @@ from ._table import Table, Trial, run_trials
 
 Floats = NDArray[np.float64]
 Latents = Sequence[str] | Mapping[str, Floats]
-
-_UNCENTRED = ("cosine", "euclidean")
 
 LENGTH_SCALE = 0.5
 """Length-scale of the paper's Fig. 3 to 6."""
@@ -102,8 +100,8 @@ def likelihood_gap(model: Any, data: Dataset, task: Task) -> float:
         return np.nan
     assert data.latent is not None
     n_observed = data.X.shape[1]
-    affinity = model.affinity_
-    cov = gplvm.sample_covariance(data.X, centered=affinity not in _UNCENTRED)
+    centred = model.affinity_ not in covariance.UNCENTRED
+    cov = gplvm.sample_covariance(data.X, centered=centred)
     starts = {"truth": data.latent}
     oracle = refine.likelihood(
         cov, n_observed, data.latent.shape[1], model.kernel_, starts=starts, search=False
