@@ -44,9 +44,6 @@ __all__ = ["IKD"]
 # Leading eigenvalues that "auto" looks at, and the most coordinates it takes.
 _LEADING, _MOST_COMPONENTS = 15, 10
 
-# Up to so many points the noise of a closed-form latent is fitted along with it.
-_NOISE_POINTS = 500
-
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Inverse kernel decomposition: hidden coordinates from the covariance between points.
@@ -173,12 +170,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The scale of the covariance (sigma^2 of Alg. 1, line 3) for "covariance" and
         "precomputed", else 1.
     noise_variance_ : float or None
-        Noise variance of the model, in the units of X squared; None where it was not fitted
-        (precomputed, or more than 500 points without a likelihood polish; see `score`).
+        Noise variance of the model, in the units of X squared. Without a likelihood polish it is
+        fitted, to at most 2000 rows, when it is first asked for. None if X was precomputed.
     signal_variance_ : float or None
         Signal variance of the model, likewise.
     log_likelihood_ : float or None
-        Log likelihood of all observed dimensions, likewise.
+        Log likelihood of all observed dimensions of these rows, likewise.
     standard_errors_ : (n_samples, n_components) ndarray of float64 or None
         Standard errors of the latent from the curvature of the likelihood, after rigid alignment
         (likelihood polish, where affordable).
@@ -419,6 +416,26 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return total / rows.shape[1]
 
+    @property
+    def noise_variance_(self) -> float | None:
+        """Noise variance of the model."""
+        return self._of_model("noise")
+
+    @property
+    def signal_variance_(self) -> float | None:
+        """Signal variance of the model."""
+        return self._of_model("variance")
+
+    @property
+    def log_likelihood_(self) -> float | None:
+        """Log likelihood of the rows the model was fitted to."""
+        return self._of_model("log_likelihood")
+
+    def _of_model(self, name: str) -> float | None:
+        """A field of the generative model, None where there are no rows to fit it to."""
+        check_is_fitted(self)
+        return None if self._X is None else float(getattr(self._model(), name))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
@@ -629,26 +646,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         chosen: choices.Choice,
         stages: Stages,
     ) -> pipeline.Fit:
-        """Refine the closed form, and fit its noise where that is cheap."""
-        centred = chosen.affinity not in covariance.UNCENTRED
+        """Refine the closed form."""
         if chosen.refine == "likelihood":
             return pipeline.polish_likelihood(
                 fit,
                 X,
                 self.kernel if self.kernel == "auto" else fit.plan.kernel,
                 stages,
-                centred=centred,
+                centred=chosen.affinity not in covariance.UNCENTRED,
                 time_budget=self.time_budget,
                 verbose=self.verbose,
             )
         in_pieces = self.disconnected == "separate" and fit.labels.max(initial=0) > 0
         if chosen.refine == "stress" and fit.graph is not None and not in_pieces:
-            fit = pipeline.polish_stress(fit, fit.graph, source.n_observed, chosen.weights, stages)
-        if source.rows is not None and source.n_samples <= _NOISE_POINTS:
-            with stages("noise"):
-                latent = fit.solution.embedding.coordinates
-                noise = pipeline.explain(latent, X, fit.plan.kernel, centred=centred)
-            fit = fit._replace(noise=noise)
+            return pipeline.polish_stress(fit, fit.graph, source.n_observed, chosen.weights, stages)
         return fit
 
     def _store(
@@ -685,7 +696,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.standard_errors_ = fit.standard_errors
         self.n_iter_ = fit.n_iter
         self.choices_ = chosen.reasons
-        self._store_noise(fit.noise)
+        self._noise = fit.noise
         self._X: Any = None if self.affinity == "precomputed" else X
         self._euclidean = None
         self._rows: Any = source.rows
@@ -715,27 +726,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.n_landmarks_ = None if kept is None else int(kept.nodes.size)
         self._known = newpoints.KnownRows(_entries(X) if self.affinity == "precomputed" else X)
 
-    def _store_noise(self, noise: pipeline.Noise | None) -> None:
-        """Keep the generative model, or that there is none yet."""
-        self._noise = noise
-        self.noise_variance_ = None if noise is None else noise.noise
-        self.signal_variance_ = None if noise is None else noise.variance
-        self.log_likelihood_ = None if noise is None else noise.log_likelihood
-
     def _model(self) -> pipeline.Noise:
-        """Signal and noise variance, fitted now if the fit left that out."""
-        if self._noise is not None:
-            return self._noise
-        with limit_threads(self.n_jobs):
-            noise = pipeline.explain(
-                self.embedding_[self._used],
-                self._X[self._used],
-                self.kernel_,
-                centred=self.affinity_ not in covariance.UNCENTRED,
-            )
-        if self._used.size == self.embedding_.shape[0]:
-            self._store_noise(noise)
-        return noise
+        """The generative model, fitted now if the fit left that out."""
+        if self._noise is None:
+            with limit_threads(self.n_jobs):
+                self._noise = pipeline.explain(
+                    self.embedding_[self._used].astype(np.float64),
+                    self._X[self._used],
+                    self.kernel_,
+                    centred=self.affinity_ not in covariance.UNCENTRED,
+                )
+        return self._noise
 
     def _place(self, X: Any) -> tuple[Floats, Floats]:
         """Latent and residual of rows."""

@@ -126,7 +126,7 @@ def test_the_race_with_gplvm_gives_the_start_and_adds_its_time(monkeypatch):
         return X[:, :n_components] if start is None else start
 
     monkeypatch.setitem(baselines.PEERS, "gplvm", peer._replace(module="numpy", run=run))
-    table = experiments.gplvm_race((50,), (0.1,), ours="eigen", n_trials=1)
+    table = experiments.gplvm_race((50,), (0.1,), ours=("eigen",), n_trials=1)
     ours, alone, started = table.summary()
     assert [row["method"] for row in (ours, alone, started)] == [
         "eigen",

@@ -21,7 +21,7 @@ class RaceTask(NamedTuple):
     kernel: str
     n_features: int
     noise: float
-    ours: str
+    ours: tuple[str, ...]
     seed: int
     trial: int
 
@@ -42,7 +42,7 @@ def gplvm_race(
     noise: Sequence[float] = (0.0, 0.5),
     kernel_names: Sequence[str] = ("squared_exponential",),
     *,
-    ours: str = "ikd",
+    ours: Sequence[str] = ("geodesic_stress", "ikd"),
     n_trials: int = 10,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -58,8 +58,8 @@ def gplvm_race(
         Standard deviations of the noise; the signal's is 1.
     kernel_names : sequence of str
         Kernels that generate the data and are given to both.
-    ours : str
-        Our method, a name in ``METHODS``.
+    ours : sequence of str
+        Our methods, names in ``METHODS``; the last of them is also where GPLVM is started.
     n_trials, seed : int
         Number of draws, and their seed.
     n_jobs : int or None
@@ -73,7 +73,7 @@ def gplvm_race(
         R² by kernel, N, noise and method, with seconds of processor time.
     """
     tasks = [
-        RaceTask(kernel, n, float(sd), ours, seed, t)
+        RaceTask(kernel, n, float(sd), tuple(ours), seed, t)
         for kernel in kernel_names
         for n in n_features
         for sd in noise
@@ -84,6 +84,7 @@ def gplvm_race(
         "medium latent, T = 100, M = 3, length-scale 0.5, known to all",
         f"{n_trials} trials a cell, seed {seed}; R² after an affine alignment; one thread",
         "the time of a GPLVM started from ours holds ours",
+        "seconds and cpu_seconds: medians",
     ]
     by = ("kernel", "N", "noise", "method")
     title = "The race with an optimised GPLVM"
@@ -138,7 +139,7 @@ def starts(
 
 
 def race_trial(task: RaceTask) -> list[Trial]:
-    """Draw data and fit our method, GPLVM, and GPLVM started from ours.
+    """Draw data and fit our methods, GPLVM, and GPLVM started from ours.
 
     Parameters
     ----------
@@ -148,20 +149,21 @@ def race_trial(task: RaceTask) -> list[Trial]:
     Returns
     -------
     list of dict
-        Three trials.
+        One trial a method.
     """
     rng = np.random.default_rng([task.seed, task.trial])
     data = gplvm_data("medium", task.n_features, kernel=task.kernel, noise=task.noise, seed=rng)
     assert data.latent is not None
     kernel = type(kernels.get(task.kernel))(length_scale=LENGTH_SCALE)
-    mine = fit(task.ours, data.X, 3, task.trial, kernel=kernel)
-    found = {task.ours: mine, "gplvm": fit("gplvm", data.X, 3, task.trial, kernel=kernel)}
-    if mine["coordinates"] is not None:
-        begin = mine["coordinates"]
+    methods = (*task.ours, "gplvm")
+    found = {name: fit(name, data.X, 3, task.trial, kernel=kernel) for name in methods}
+    best = task.ours[-1]
+    if found[best]["coordinates"] is not None:
+        begin = found[best]["coordinates"]
         after = fit("gplvm", data.X, 3, task.trial, kernel=kernel, start=begin)
         for key in ("seconds", "cpu_seconds"):
-            after[key] += mine[key]
-        found[f"gplvm from {task.ours}"] = after
+            after[key] += found[best][key]
+        found[f"gplvm from {best}"] = after
     out = []
     for method, result in found.items():
         points = result["coordinates"]
