@@ -14,7 +14,7 @@ from .kernels import get as get_kernel
 
 Floats = NDArray[np.float64]
 
-__all__ = ["REFERENCES", "solve"]
+__all__ = ["REFERENCES", "largest_first", "solve"]
 
 REFERENCES = ("center", "min_max", "min_mean")
 
@@ -105,6 +105,50 @@ def solve(
         explained_variance_ratio=shares[:, 0].copy(),
         negative_mass=shares[:, 1].copy(),
         n_clipped=int(counts[:, 1].sum()),
+    )
+
+
+def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
+    """Order blocks by their size and, of equals, by how far they reach.
+
+    What is merged first then does not depend on the order of the points, of which the order of
+    cliques is made.
+
+    Parameters
+    ----------
+    solved : SolvedBlocks
+        Solved blocks in any order.
+
+    Returns
+    -------
+    SolvedBlocks
+        The same blocks, the largest first; of those with as many points, the one with the largest
+        leading eigenvalue.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import blocks, cliques, graph, kernels
+    >>> line = np.array([0.0, 1.0, 2.0, 2.5, 3.0])
+    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> g = graph.threshold_graph(corr, 0.2)
+    >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
+    >>> blocks.largest_first(solved).blocks.sizes
+    array([3, 3, 2])
+    """
+    indptr, members = solved.blocks
+    sizes = solved.blocks.sizes
+    order = np.lexsort((-solved.eigenvalues[:, 0], -sizes))
+    starts = np.zeros_like(indptr)
+    np.cumsum(sizes[order], out=starts[1:])
+    entries = np.arange(members.size) + np.repeat(indptr[order] - starts[:-1], sizes[order])
+    return solved._replace(
+        blocks=Blocks(starts, members[entries]),
+        coordinates=solved.coordinates[entries],
+        precision=solved.precision[entries],
+        eigenvalues=solved.eigenvalues[order],
+        explained_variance_ratio=solved.explained_variance_ratio[order],
+        negative_mass=solved.negative_mass[order],
     )
 
 

@@ -252,7 +252,7 @@ def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
     with stages("cliques solved"):
         # An index is a point of all; every clique has a reference of its own.
         reference = "center" if isinstance(plan.reference, int) else plan.reference
-        solved = blocks.solve(g, chosen, plan.kernel, size, reference)
+        solved = blocks.largest_first(blocks.solve(g, chosen, plan.kernel, size, reference))
     with stages("merging"):
         if plan.merge == "greedy":
             merged = alignment.merge_greedy(solved, g.n_nodes)
@@ -272,7 +272,7 @@ def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
     points = eigen.pin_signs(points @ axes[:, order])
     share, mass = _mean_spectrum(solved)
     embedding = Embedding(points, values[order], share, mass, eigen.CENTRE)
-    return Solution(embedding, None, chosen, merged.residuals, merged.order)
+    return Solution(embedding, None, solved.blocks, merged.residuals, merged.order)
 
 
 def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:

@@ -372,6 +372,17 @@ def test_a_cover_is_the_same_every_time_and_for_any_number_of_threads(digits):
     assert np.array_equal(alone.members, together.members)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_cover_does_not_depend_on_the_order_of_points(seed):
+    g = planted_graph(80, 6, seed)
+    order = np.random.default_rng(seed).permutation(g.n_nodes)
+    plain = cliques.cover(g, 4)
+    mixed = cliques.cover(graph.subgraph(g, order), 4)
+    assert [frozenset(c) for c in np.split(plain.members, plain.indptr[1:-1])] == [
+        frozenset(c) for c in np.split(order[mixed.members], mixed.indptr[1:-1])
+    ]
+
+
 def test_a_cover_takes_about_one_clique_a_point(digits):
     facts = cliques.summary(g := digits_graph(digits, 0.85, 400), cliques.cover(g, 4), 2)
     assert facts["edge_coverage"] == 1.0

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -92,6 +92,7 @@ def test_blockwise_returns_the_latent_of_an_exact_covariance(kernel, merge, n):
 
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10**6), strategy=st.sampled_from(STRATEGIES))
+@example(seed=19121, strategy="blockwise")  # cliques tie for the first merger
 def test_permuting_the_rows_permutes_the_latent(seed, strategy):
     X, _ = curve(seed)
     order = np.random.default_rng(seed).permutation(len(X))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import _jit
 from .._records import Blocks, CsrGraph
 from .._validation import check_graph, check_integer
+from ..graph import subgraph
 from ._ragged import join, take
 from ._search import StartGraph, fill, new_search, prepare, with_more_masks
 
@@ -75,7 +76,8 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
     with the next, leads from one to the other, or if the search gave up (at 2 000 cliques from one
     group, or after a fixed number of steps in all, seconds of work).
 
-    The result depends on the graph alone. The cost is about the number of cliques times their size
+    The result depends on the graph alone, not on the order of its points (of points whose edges
+    are equally strong in sum the first one counts as weaker). The cost is about the number of cliques times their size
     times the number of neighbours of a point.
 
     Examples
@@ -86,13 +88,22 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
     >>> corr = np.exp(-0.1 * (place[:, None] - place) ** 2)
     >>> blocks = cliques.cover(graph.threshold_graph(corr, 0.3), min_size=3)
     >>> [blocks.members[a:b].tolist() for a, b in zip(blocks.indptr, blocks.indptr[1:])]
-    [[0, 1, 2, 3], [4, 5, 6, 7], [1, 2, 3, 4], [3, 4, 5, 6], [2, 3, 4, 5]]
+    [[4, 5, 6, 7], [0, 1, 2, 3], [3, 4, 5, 6], [1, 2, 3, 4], [2, 3, 4, 5]]
     """
     check_graph("g", g)
     min_size = check_integer("min_size", min_size, 2, cure="take M + 2 for M latent dimensions")
     budget = _CLIQUES_PER_POINT * g.n_nodes
     if max_cliques is not None:
         budget = check_integer("max_cliques", max_cliques, 1, cure="use None for two a point")
+    # Whatever ties is broken by the number of a point: the weakest point of a graph is its first,
+    # so that the order of rows chooses nothing.
+    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+    names = np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
+    return _renamed(_cover(subgraph(g, names), min_size, budget), names)
+
+
+def _cover(g: CsrGraph, min_size: int, budget: int) -> Blocks:
+    """The cover in the order of the points."""
     start = prepare(g)
     state = _empty_cover(g)
     order = start.graph.order
@@ -105,6 +116,13 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
         spent += sum(part.n_blocks for part in added)
     parts.append(_bridges(g, start, state, join(parts), min_size))
     return join(parts)
+
+
+def _renamed(blocks: Blocks, names: NDArray[np.intp]) -> Blocks:
+    """Blocks of points by other names, in which members ascend again."""
+    members = names[blocks.members].astype(np.int32)
+    order = np.lexsort((members, np.repeat(np.arange(blocks.n_blocks), blocks.sizes)))
+    return Blocks(blocks.indptr, members[order])
 
 
 def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
