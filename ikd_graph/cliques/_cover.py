@@ -76,9 +76,9 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
     with the next, leads from one to the other, or if the search gave up (at 2 000 cliques from one
     group, or after a fixed number of steps in all, seconds of work).
 
-    The result depends on the graph alone, not on the order of its points (of points whose edges
-    are equally strong in sum the first one counts as weaker). The cost is about the number of cliques times their size
-    times the number of neighbours of a point.
+    The result depends on the graph alone, not on the order of its points: of those that tie, the
+    one whose edges are weakest in sum counts as the first. The cost is about the number of cliques
+    times their size times the number of neighbours of a point.
 
     Examples
     --------
