@@ -14,6 +14,8 @@ from joblib import effective_n_jobs
 _guard = threading.Lock()
 _inside = 0
 _limits: Any = None
+# Looking for the libraries of a process takes as long as the fit of a hundred points.
+_libraries: Any = None
 
 
 def _take_control() -> None:
@@ -30,11 +32,13 @@ def _take_control() -> None:
 
 def _enter_single_blas() -> None:
     """Set BLAS to one thread when the first fit of the process enters."""
-    global _inside, _limits
+    global _inside, _libraries, _limits
     with _guard:
         if _inside == 0:
             _take_control()
-            _limits = threadpoolctl.threadpool_limits(1, user_api="blas")
+            if _libraries is None:
+                _libraries = threadpoolctl.ThreadpoolController()
+            _limits = _libraries.limit(limits=1, user_api="blas")
         _inside += 1
 
 

@@ -1,4 +1,4 @@
-"""The inner loop of stress majorisation."""
+"""The inner loops of stress majorisation: over listed pairs, and over all of a table."""
 
 import numba
 import numpy as np
@@ -44,3 +44,56 @@ def majorise(indptr, indices, targets, weights, points, force, stress):
                 for c in range(n_dim):
                     force[i, c] += pull * (points[i, c] - points[j, c])
         stress[i] = total
+
+
+@pjit
+def majorise_table(targets, weights, points, force, stress):
+    """As `majorise` for every pair, in passes over whole rows that become vector instructions.
+
+    Parameters
+    ----------
+    targets, weights : (n, n) float64
+        Distance that each pair should have, and how much it counts; 0 for what is no pair.
+    points : (d, n) float64
+        Points Z, one coordinate after the other.
+    force : (n, d) float64
+        Filled as in `majorise`.
+    stress : (n,) float64
+        Filled as in `majorise`.
+    """
+    n_dim, n = points.shape
+    whole = n - n % 4
+    for i in numba.prange(n):
+        pull = np.zeros(n)
+        miss = np.empty(n)
+        for c in range(n_dim):
+            at = points[c, i]
+            for j in range(n):
+                gap = at - points[c, j]
+                pull[j] += gap * gap
+        for j in range(n):
+            distance = np.sqrt(pull[j])
+            off = distance - targets[i, j]
+            miss[j] = weights[i, j] * off * off
+            pull[j] = weights[i, j] * targets[i, j] / distance if distance > 0.0 else 0.0
+        # Four sums at a time, in an order that is written down: the compiler may not choose one.
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(0, whole, 4):
+            s0 += miss[j]
+            s1 += miss[j + 1]
+            s2 += miss[j + 2]
+            s3 += miss[j + 3]
+        for j in range(whole, n):
+            s0 += miss[j]
+        stress[i] = (s0 + s1) + (s2 + s3)
+        for c in range(n_dim):
+            at = points[c, i]
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for j in range(0, whole, 4):
+                s0 += pull[j] * (at - points[c, j])
+                s1 += pull[j + 1] * (at - points[c, j + 1])
+                s2 += pull[j + 2] * (at - points[c, j + 2])
+                s3 += pull[j + 3] * (at - points[c, j + 3])
+            for j in range(whole, n):
+                s0 += pull[j] * (at - points[c, j])
+            force[i, c] = (s0 + s1) + (s2 + s3)

@@ -6,8 +6,9 @@ distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqr
     w = 4 d N f'(d)^2 / (1 - r^2)^2,
 
 which is the paper's Eq. 11 made exact. Weighted SMACOF minimises sum w (|z_i - z_j| - sqrt(d))^2:
-each step minimises a quadratic that lies above the stress and touches it, so the stress never
-rises and there is no step size.
+each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
+touches it. There the quadratic is still no higher than at the start, so the stress never rises, and
+half as many steps come as far as those to the minimum.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from .. import _jit, geodesics, graph, landmarks
+from .. import _jit, geodesics, landmarks
 from .._records import CsrGraph
 from .._validation import check_choice, check_integer
 from ..covariance import sampling_variance
@@ -45,6 +46,7 @@ _HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equation
 _CLOSEST = 1.0 - 1e-9
 _SHORTEST = 1e-2  # path relative to the median one whose weight is the largest
 _CG_STEPS = 30
+_STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
 _PARALLEL_FROM = 200_000  # pairs; a pass over fewer is over before threads have met
 
 
@@ -64,6 +66,30 @@ class _Pairs(NamedTuple):
     indices: NDArray[np.int32]  # (p,)
     targets: Floats  # (p,)
     weights: Floats  # (p,)
+
+    def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
+        """Fill the force on every point, and the stress of its pairs."""
+        serial = self.indices.size < _PARALLEL_FROM
+        run = _jit.stress.majorise.serial if serial else _jit.stress.majorise
+        run(*self, points, force, by_row)
+
+    def links(self) -> sp.csr_array:
+        """Weights as a sparse matrix."""
+        n = self.indptr.size - 1
+        return sp.csr_array((self.weights, self.indices, self.indptr), shape=(n, n))
+
+
+class _Table(NamedTuple):
+    """The same for all pairs of a few thousand points; what is no pair weighs nothing."""
+
+    targets: Floats  # (n, n)
+    weights: Floats  # (n, n)
+
+    def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
+        """Fill the force on every point, and the stress of its pairs."""
+        serial = self.targets.size < _PARALLEL_FROM
+        run = _jit.stress.majorise_table.serial if serial else _jit.stress.majorise_table
+        run(*self, np.ascontiguousarray(points.T), force, by_row)
 
 
 def stress(
@@ -131,14 +157,12 @@ def stress(
     centre = points.mean(axis=0)
     points -= centre
     solve = _Solver(pairs)
-    small = pairs.indices.size < _PARALLEL_FROM
-    majorise = _jit.stress.majorise.serial if small else _jit.stress.majorise
     force, by_row = np.empty_like(points), np.empty(len(points))
     before = points
     history: list[float] = []
     converged = False
     while True:
-        majorise(*pairs, points, force, by_row)
+        pairs.majorise(points, force, by_row)
         history.append(0.5 * float(by_row.sum()))
         if len(history) > 1 and history[-2] - history[-1] <= tolerance * history[-2]:
             converged = True
@@ -148,7 +172,7 @@ def stress(
             break
         if len(history) > max_iter:
             break
-        before, points = points, solve(force, points)
+        before, points = points, points + _STRIDE * (solve(force, points) - points)
     return StressFit(points + centre, np.array(history), len(history) - 1, converged)
 
 
@@ -190,24 +214,14 @@ def _pairs(
     n_observed: int,
     weights: str,
     path: str,
-) -> _Pairs:
+) -> _Pairs | _Table:
     """Every pair that counts: edges, and geodesics between all points or from landmarks."""
     n = g.n_nodes
-    if weights != "precision" and n <= WHOLE_LIMIT:
-        return _all_pairs(g, kernel, weights, path)
-    lengths = geodesics.distance_lengths(g, kernel)
-    precision = np.zeros_like(g.weights)
-    walkable = g.weights > 0.0
-    if weights == "precision":
-        precision[walkable] = distance_precision(g.weights[walkable], kernel, n_observed)
-    else:
-        precision[walkable] = 1.0
-    typical = float(np.median(precision[walkable])) if walkable.any() else 1.0
-    np.minimum(precision, _HEAVIEST * typical, out=precision)
-    faint = FAINT * typical if weights == "precision" else typical
-
+    if n <= (DENSE_LIMIT if weights == "precision" else WHOLE_LIMIT):
+        return _all_pairs(g, kernel, n_observed, weights, path)
+    lengths, precision, faint = _edges(g, kernel, n_observed, weights)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
-    sources = np.arange(n) if n <= DENSE_LIMIT else _landmarks(lengths, min(N_LANDMARKS, n))
+    sources = _landmarks(lengths, min(N_LANDMARKS, n))
     ways = _path_distances(g, kernel, path, sources)
     reached = np.isfinite(ways) & (np.arange(n) != sources[:, None])
     source, far = np.nonzero(reached)
@@ -227,18 +241,42 @@ def _pairs(
     return _Pairs(indptr, indices, targets, counts)
 
 
-def _all_pairs(g: CsrGraph, kernel: StationaryKernel, weights: str, path: str) -> _Pairs:
+def _all_pairs(
+    g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str, path: str
+) -> _Table:
     """Every pair with its geodesic distance; a pair of a point and itself weighs nothing."""
     n = g.n_nodes
+    lengths, precision, faint = _edges(g, kernel, n_observed, weights)
+    near = np.repeat(np.arange(n), np.diff(g.indptr))
     targets = _path_distances(g, kernel, path, np.arange(n))
-    left, right, own = graph.edges(geodesics.distance_lengths(g, kernel))
-    targets[left, right] = targets[right, left] = own
+    known = np.isfinite(lengths.weights)
+    edge = near[known], g.indices[known]
+    targets[edge] = lengths.weights[known]
     measured = np.isfinite(targets)
-    counts = np.ones_like(targets) if weights == "uniform" else _path_precision(targets)
+    if weights == "path":
+        counts = _path_precision(targets)
+    else:
+        counts = np.full((n, n), faint)
+        counts[edge] = precision[known]
     targets[~measured] = counts[~measured] = 0.0
     counts.flat[:: n + 1] = 0.0
-    indices = np.tile(np.arange(n, dtype=np.int32), n)
-    return _Pairs(np.arange(n + 1, dtype=np.int64) * n, indices, targets.ravel(), counts.ravel())
+    return _Table(targets, counts)
+
+
+def _edges(
+    g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str
+) -> tuple[CsrGraph, Floats, float]:
+    """Lengths of the edges, how much each counts, and how much a pair counts that is none."""
+    lengths = geodesics.distance_lengths(g, kernel)
+    precision = np.zeros_like(g.weights)
+    walkable = g.weights > 0.0
+    if weights == "precision":
+        precision[walkable] = distance_precision(g.weights[walkable], kernel, n_observed)
+    else:
+        precision[walkable] = 1.0
+    typical = float(np.median(precision[walkable])) if walkable.any() else 1.0
+    np.minimum(precision, _HEAVIEST * typical, out=precision)
+    return lengths, precision, FAINT * typical if weights == "precision" else typical
 
 
 def _path_distances(
@@ -277,17 +315,20 @@ class _Solver:
     that the stress cannot rise however early they end.
     """
 
-    def __init__(self, pairs: _Pairs) -> None:
-        n = pairs.indptr.size - 1
-        links = sp.csr_array((pairs.weights, pairs.indices, pairs.indptr), shape=(n, n))
+    def __init__(self, pairs: _Pairs | _Table) -> None:
+        self._factor = None
+        if isinstance(pairs, _Table):
+            n = len(pairs.weights)
+            degree = pairs.weights.sum(axis=1)
+            # The constant vector spans the null space; V + c 1 1^T is regular, the rest the same.
+            dense = degree.mean() / n - pairs.weights
+            dense.flat[:: n + 1] += degree
+            self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+            return
+        links = pairs.links()
         degree = np.asarray(links.sum(axis=1)).ravel()
         self._degree = np.where(degree > 0.0, degree, 1.0)
         self._laplacian = sp.csr_array(sp.diags_array(degree) - links)
-        self._factor = None
-        if n <= DENSE_LIMIT or pairs.indices.size == n * n:
-            # The constant vector spans the null space; V + c 1 1^T is regular, the rest the same.
-            dense = self._laplacian.toarray() + degree.mean() / n
-            self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
 
     def __call__(self, force: Floats, points: Floats) -> Floats:
         """Solve exactly, or take some steps towards the solution."""

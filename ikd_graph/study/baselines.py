@@ -252,6 +252,9 @@ def _umap(X: Floats, n_components: int, seed: int, start: ArrayLike | None = Non
     return model.fit_transform(X)
 
 
+_GPLVM_STEPS = 100_000
+
+
 def _gplvm(
     X: Floats,
     n_components: int,
@@ -265,7 +268,8 @@ def _gplvm(
     covariance = _gpy_kernel(GPy.kern, kernel, n_components)
     begin = None if start is None else np.array(start, dtype=np.float64)
     model = GPy.models.GPLVM(X, n_components, X=begin, kernel=covariance)
-    model.optimize(messages=False)
+    # Its own limit of 1000 steps ends most fits without noise far from their optimum.
+    model.optimize(messages=False, max_iters=_GPLVM_STEPS)
     return np.asarray(model.X)
 
 
