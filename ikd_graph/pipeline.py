@@ -31,6 +31,9 @@ _MANY_ROWS = 10_000
 MODEL_POINTS = 2000
 """Most points whose full covariance the generative model inverts."""
 
+# Up to so many points the stress is polished from two starts, one through so few edges of a point.
+_TWO_STARTS, _FEW_EDGES = 2000, 8
+
 # The length-scale of the generative model: so many points choose it, on this logarithmic line.
 _SCALE_POINTS = 500
 _LOG_SCALES = (-4.0, 1.5)
@@ -345,12 +348,27 @@ def polish_stress(
         latent = fit.solution.embedding.coordinates
         # Precise edges are left to the distance path, which agrees with the kernel.
         path = "distance" if weights == "precision" else fit.plan.path
+        also = []
+        if weights == "precision" and fit.plan.strategy == "geodesic" and g.n_nodes <= _TWO_STARTS:
+            also = _through_strongest(g, fit.plan)
         polished = refine.stress(
-            latent, g, fit.plan.kernel, n_observed or 1, weights=weights, path=path
+            latent, g, fit.plan.kernel, n_observed or 1, weights=weights, path=path, also=also
         )
     embedding = fit.solution.embedding._replace(coordinates=polished.latent)
     solution = replace(fit.solution, embedding=embedding, sq_dist=None, landmarks=None)
     return fit._replace(solution=solution, n_iter=polished.n_iter)
+
+
+def _through_strongest(g: CsrGraph, plan: strategies.Plan) -> list[Floats]:
+    """Geodesic latent of the strongest edges alone, if they hold all points together.
+
+    Long edges cut corners where kernels have heavy tails, short ones add up their errors: which of
+    the two latents is the better start, the stress tells.
+    """
+    thin = graph.strongest(g, _FEW_EDGES)
+    if thin.n_edges == g.n_edges or graph.component_labels(thin).max(initial=0) > 0:
+        return []
+    return [strategies.solve_geodesic(thin, plan, Stages()).embedding.coordinates]
 
 
 def polish_likelihood(

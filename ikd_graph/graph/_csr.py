@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._records import CsrGraph
-from .._validation import check_finite, check_symmetric
+from .._validation import check_finite, check_integer, check_symmetric
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -103,6 +103,40 @@ def above(g: CsrGraph, s0: float) -> CsrGraph:
     keep = g.weights > s0
     indptr = np.concatenate(([0], np.cumsum(keep)))[g.indptr]
     return CsrGraph(indptr, g.indices[keep], g.weights[keep])
+
+
+def strongest(g: CsrGraph, k: int) -> CsrGraph:
+    """Keep the edges that are among the k strongest of one of their ends.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    k : int
+        Number of edges of a point, at least 1.
+
+    Returns
+    -------
+    CsrGraph
+        The thinned graph; of edges as strong the one with the lower index stays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.array([[1.0, 0.9, 0.4], [0.9, 1.0, 0.5], [0.4, 0.5, 1.0]])
+    >>> graph.strongest(graph.threshold_graph(corr, 0.1), 1).weights.tolist()
+    [0.9, 0.9, 0.5, 0.5]
+    """
+    check_integer("k", k, 1)
+    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+    order = np.lexsort((-g.weights, rows))
+    # Sorted within rows, so that the rank of an edge is its place after the start of its row.
+    kept = order[np.arange(order.size) - g.indptr[rows] < k]
+    left, right = rows[kept], g.indices[kept].astype(np.int64)
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    _, first = np.unique(low * g.n_nodes + high, return_index=True)
+    return from_edges(g.n_nodes, low[first], high[first], g.weights[kept][first])
 
 
 def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:

@@ -13,6 +13,7 @@ half as many steps come as far as those to the minimum.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ WEIGHTS = ("precision", "path", "uniform")
 N_LANDMARKS = 32
 """Points whose geodesic distances to all others keep a large latent unfolded."""
 
-FAINT = 1e-4
+FAINT = 1e-3
 """Weight of a pair that is not an edge, relative to the median edge."""
 
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equations lose their digits
@@ -100,6 +101,7 @@ def stress(
     *,
     weights: str = "precision",
     path: str = "distance",
+    also: Sequence[ArrayLike] = (),
     max_iter: int = 60,
     tolerance: float = 1e-6,
 ) -> StressFit:
@@ -123,8 +125,10 @@ def stress(
     path : {"distance", "covariance"}
         Geodesics that pairs without an edge aim at: smallest sums of distances, or largest
         products of covariances.
+    also : sequence of (n, m) array_like of float64
+        Other starts. The latent that ends with the least stress is taken.
     max_iter : int
-        Largest number of steps.
+        Largest number of steps from each start.
     tolerance : float
         Stop once a step takes off less than this share of the stress.
 
@@ -147,16 +151,25 @@ def stress(
     check_choice("weights", weights, WEIGHTS)
     check_choice("path", path, ("distance", "covariance"))
     check_integer("max_iter", max_iter, 0)
-    points = np.array(latent, dtype=np.float64, order="C")
-    if points.ndim != 2 or len(points) != g.n_nodes:
-        raise ValueError(
-            f"latent must have one row per node of the graph, got shape {points.shape} for "
-            f"{g.n_nodes} nodes; fit both to the same points"
-        )
+    starts = [np.array(start, dtype=np.float64, order="C") for start in (latent, *also)]
+    for points in starts:
+        if points.ndim != 2 or len(points) != g.n_nodes:
+            raise ValueError(
+                f"latent must have one row per node of the graph, got shape {points.shape} for "
+                f"{g.n_nodes} nodes; fit both to the same points"
+            )
     pairs = _pairs(g, get(kernel), n_observed, weights, path)
-    centre = points.mean(axis=0)
-    points -= centre
     solve = _Solver(pairs)
+    found = [_descend(pairs, solve, points, max_iter, tolerance) for points in starts]
+    return min(found, key=lambda fit: float(fit.history[-1]))
+
+
+def _descend(
+    pairs: _Pairs | _Table, solve: _Solver, points: Floats, max_iter: int, tolerance: float
+) -> StressFit:
+    """Steps from one start."""
+    centre = points.mean(axis=0)
+    points = points - centre
     force, by_row = np.empty_like(points), np.empty(len(points))
     before = points
     history: list[float] = []
