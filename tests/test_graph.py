@@ -389,3 +389,22 @@ def test_bridges_can_be_made_weaker_than_their_correlation():
     np.testing.assert_allclose(
         weak.weights[bridges], np.maximum(0.25 * whole.weights[bridges], graph.WEIGHT_FLOOR)
     )
+
+
+@pytest.mark.parametrize("k", [1, 3, 40])
+def test_the_strongest_edges_of_each_point_stay(k):
+    rng = np.random.default_rng(k)
+    corr = rng.uniform(0.0, 1.0, (30, 30))
+    corr = np.triu(corr, 1) + np.triu(corr, 1).T
+    g = graph.threshold_graph(corr, 0.5)
+    weights = np.where(corr > 0.5, corr, 0.0)
+    kept = np.zeros_like(weights)
+    for i, row in enumerate(weights):
+        for j in np.argsort(-row)[:k]:
+            kept[i, j] = kept[j, i] = row[j]
+    np.testing.assert_array_equal(graph.to_sparse(graph.strongest(g, k)).toarray(), kept)
+
+
+def test_at_least_one_edge_of_a_point_is_kept():
+    with pytest.raises(ValueError, match="k must be an integer at least 1, got 0"):
+        graph.strongest(graph.threshold_graph(np.eye(3), 0.5), 0)

@@ -174,3 +174,15 @@ def test_weights_and_paths_have_names():
         refine.stress(np.zeros((g.n_nodes, 2)), g, "matern", weights="equal")
     with pytest.raises(ValueError, match=r"path must be one of .*got 'straight'"):
         refine.stress(np.zeros((g.n_nodes, 2)), g, "matern", path="straight")
+
+
+def test_of_several_starts_the_one_of_least_stress_is_taken():
+    latent, g = noisy_problem(4)
+    lost = np.random.default_rng(0).standard_normal(latent.shape)
+    alone = refine.stress(lost, g, "squared_exponential", 100)
+    both = refine.stress(lost, g, "squared_exponential", 100, also=[latent])
+    right = refine.stress(latent, g, "squared_exponential", 100)
+    assert right.history[-1] < alone.history[-1]
+    np.testing.assert_array_equal(both.latent, right.latent)
+    with pytest.raises(ValueError, match="one row per node"):
+        refine.stress(latent, g, "matern", 10, also=[latent[:-1]])
