@@ -126,6 +126,21 @@ def test_blocks_of_points_find_the_latent_too(kernel, monkeypatch):
     assert rigid_gap(latent, fit.latent) < 0.25
 
 
+@pytest.mark.parametrize("seed", [9, 11])
+def test_a_folded_line_is_unrolled(seed, monkeypatch):
+    rng = np.random.default_rng([77, seed])
+    line = np.sort(rng.uniform(0.0, 5.0, 36))[:, None]
+    n_observed, sd = (90, 0.9) if seed == 9 else (40, 0.5)
+    model = kernels.RationalQuadratic(length_scale=0.5).covariance((line - line.T) ** 2)
+    rows = np.linalg.cholesky(model + 1e-9 * np.eye(36)) @ rng.standard_normal((36, n_observed))
+    cov = gplvm.sample_covariance(rows + sd * rng.standard_normal(rows.shape))
+    found = refine.likelihood(cov, n_observed, 1, "rational_quadratic")
+    assert abs(np.corrcoef(found.latent[:, 0], line[:, 0])[0, 1]) > 0.99
+    monkeypatch.setattr(search, "_UNROLLED", ())
+    folded = refine.likelihood(cov, n_observed, 1, "rational_quadratic")
+    assert folded.log_likelihood <= found.log_likelihood + 1e-6
+
+
 @pytest.mark.parametrize("extra", [1, 3])
 def test_a_detour_through_more_dimensions_ends_in_the_wanted_ones(extra):
     latent, cov = sample(19, KERNELS[2], n=30, m=1, noise=0.5)

@@ -41,6 +41,7 @@ _FEW = 4  # moves where the first starts agree: one of each way
 _CLOSE = 1.0  # kernels this near in value after a short search are both searched
 _NOISY = 0.15  # share of noise in the variance
 _EXTRA = (1, 3)  # dimensions
+_UNROLLED = (1, 2)
 _DETOURS = 3
 _SPREADS = (0.1, 0.5)
 _SCREEN_NAMES = ("threshold + stress", "threshold", "5 neighbors", "nearest rows")
@@ -162,6 +163,10 @@ class Search:
             best = best_of(done)
         seen = [at.value for at in valleys]
         best = leave(objective, best, seen, _FEW if easy else _PATIENCE)
+        if self.n_components == 1:
+            done += self._unrolled(objective)
+            if best_of(done).value < best.value - SAME:
+                best = leave(objective, best_of(done), seen, _FEW)
         best = objective.bottom(best, 60, 1e-10)
         return Found(objective, best, _pool([*done, best]))
 
@@ -197,6 +202,26 @@ class Search:
             wide = self._objective(objective.kernel, extra=extra)
             for at in sorted(done, key=value_of)[:_DETOURS]:
                 found += [detour(objective, wide, at, spread) for spread in _SPREADS]
+        return found
+
+    def _unrolled(self, objective: Objective) -> list[Candidate]:
+        """Lines along the curves that are found in a plane and in space, where nothing is stuck."""
+        found = []
+        for extra in _UNROLLED:
+            if self.n_components + extra >= len(self.cov):
+                break
+            wide, size = self._objective(objective.kernel, extra=extra), self.n_components + extra
+            starts = closed_forms.starts(self.cov, self.n_observed, size, objective.kernel)
+            soft = [anneal(wide, starts[name], name) for name in list(starts)[:_JURY]]
+            curve = cool(wide, best_of(soft))
+            lines = closed_forms.along(
+                wide.latent(curve.vector), objective.kernel, self.n_components
+            )
+            for name, latent in lines.items():
+                found.append(cool(objective, anneal(objective, latent, name)))
+                begin = objective.vector(latent, *wide.scales(curve.vector, COOL[-1]))
+                near = objective.polish(Candidate(np.inf, begin, name), 2 * _BLOCK_STEPS)
+                found.append(objective.bottom(near, 15))
         return found
 
     def _free_shape(self, found: Found) -> Found:

@@ -38,6 +38,7 @@ WEAK_R2 = 0.8
 _WHOLE = 0.9
 # Halves of fewer measurements than this say nothing about the whole.
 _FEWEST_HALF = 10
+_RESAMPLED = 2
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,9 @@ class Diagnosis:
     agreement : float
         R² of the embedding against that of the likeliest kernel, both fitted to the same data.
     halves_r2 : float
-        R² that the agreement of two halves of the measurements speaks for.
+        R² that the agreement of two halves of the measurements speaks for; NaN below 20 of them.
+    resampled_r2 : float
+        Mean R² of the embedding with those of resampled measurements.
     likeliest_kernel : str
         Name of that kernel, from which data are drawn.
     noise_share : float
@@ -107,6 +110,7 @@ class Diagnosis:
     draws_r2: tuple[float, ...]
     agreement: float
     halves_r2: float
+    resampled_r2: float
     likeliest_kernel: str
     noise_share: float
     negative_mass: float
@@ -162,8 +166,13 @@ class Diagnosis:
             f"{self.negative_mass:.1%}",
             "draws": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets drawn "
             f"from the fitted model ({self.likeliest_kernel}, {polish})",
-            "agreement": f"R² {self.agreement:.2f} with the embedding of that kernel; two halves "
-            f"of the measurements speak for {self.halves_r2:.2f}",
+            "agreement": f"R² {self.agreement:.2f} with the embedding of that kernel"
+            + (
+                f"; two halves of the measurements speak for {self.halves_r2:.2f}"
+                if np.isfinite(self.halves_r2)
+                else ""
+            ),
+            "resampling": f"R² {self.resampled_r2:.2f} with embeddings of resampled measurements",
             "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f}",
         }
 
@@ -196,15 +205,16 @@ def diagnose(
 ) -> Diagnosis:
     """Tell what an embedding of weakly correlated data can be worth before it is believed.
 
-    The prediction has three parts. A parametric bootstrap: `ikd_graph.IKD` is fitted to X with its
-    likeliest kernel, that latent, kernel, signal and noise variance are taken for the truth, new
-    data of the same size are drawn from them, and the latent that the default call finds in each
-    draw is compared with the one drawn from. It cannot see an error that the fit to X has made
-    already, so its mean is multiplied by the agreement of the default embedding of X with that of
-    the likeliest kernel: searches that end in different places cannot both be right. And it may
-    see errors that are none: what two halves of the measurements, embedded by themselves, agree on
-    is no accident, so the prediction is at least the R² that their agreement speaks for
-    (Spearman and Brown's formula for twice the measurements). All hold as far as the model does.
+    The prediction is the mean of three that err in different ways. A parametric bootstrap:
+    `ikd_graph.IKD` is fitted to X with its likeliest kernel, that latent, kernel, signal and noise
+    variance are taken for the truth, new data of the same size are drawn from them, and the latent
+    that the default call finds in each draw is compared with the one drawn from. It cannot see an
+    error that the fit to X has made already, so its mean is multiplied by the agreement of the
+    default embedding of X with that of the likeliest kernel: searches that end in different places
+    cannot both be right. Two halves of the measurements, embedded by themselves: the R² that their
+    agreement speaks for (Spearman and Brown's formula for twice the measurements; left out below
+    20). A plain bootstrap: the R² of the embedding with those of measurements drawn anew from those
+    of X, with replacement. It knows no model, and is the most pessimistic.
 
     Parameters
     ----------
@@ -244,7 +254,7 @@ def diagnose(
     n_observed = data.shape[1]
     check_components(n_components, n_points)
     evidence = choices.examine(data)
-    stages = Stages(verbose, total=n_draws + 3)
+    stages = Stages(verbose, total=n_draws + 4)
     # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -270,6 +280,8 @@ def diagnose(
         agreement = affine_r2(likeliest.embedding_, model.embedding_)
         with stages("fitting halves"):
             halves = _halves(model, table, random_state)
+        with stages("fitting resampled data"):
+            resampled = _resampled(model, table, random_state)
     stages.close()
     chosen = choices.choose(
         affinity="correlation",
@@ -292,11 +304,12 @@ def diagnose(
         n_components=n_components,
         **trusted,
         graph_components=int(model.n_components_graph_),
-        predicted_r2=max(float(np.mean(draws)) * agreement, halves),
+        predicted_r2=float(np.nanmean([np.mean(draws) * agreement, halves, resampled])),
         spread_r2=float(np.std(draws, ddof=1)),
         draws_r2=draws,
         agreement=agreement,
         halves_r2=halves,
+        resampled_r2=resampled,
         likeliest_kernel=type(likeliest.kernel_).__name__,
         noise_share=float(noise.noise / (noise.variance + noise.noise)),
         negative_mass=float(model.negative_mass_),
@@ -357,7 +370,7 @@ def _halves(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
     """R² of the whole that the agreement of embeddings of two halves of the columns speaks for."""
     n_half = table.shape[1] // 2
     if n_half < _FEWEST_HALF:
-        return 0.0
+        return np.nan
     columns = np.random.default_rng(random_state).permutation(table.shape[1])
     try:
         first = clone(model).fit_transform(table[:, columns[:n_half]])
@@ -368,6 +381,21 @@ def _halves(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
         return 0.0
     link = float(np.sqrt(max(shared, 0.0)))
     return 2.0 * link / (1.0 + link)
+
+
+def _resampled(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
+    """Mean R² of the embedding with those of columns drawn with replacement."""
+    rng = np.random.default_rng(random_state)
+    n_columns, found = table.shape[1], []
+    for _ in range(_RESAMPLED):
+        columns = rng.integers(0, n_columns, n_columns)
+        try:
+            again = clone(model).fit_transform(table[:, columns])
+            found.append(affine_r2(model.embedding_, again))
+        # A row that is constant in these columns.
+        except ValueError:
+            found.append(0.0)
+    return float(np.mean(found))
 
 
 def _bootstrap(

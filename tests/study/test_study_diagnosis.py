@@ -99,9 +99,10 @@ def test_more_measurements_promise_more(strong, weak):
     assert weak.share_above_five < middle.share_above_five < strong.share_above_five
 
 
-def test_the_prediction_is_that_of_the_draws_where_the_fits_agree_and_of_halves_at_least(weak):
+def test_the_prediction_is_the_mean_of_draws_halves_and_resampling(weak):
     assert len(weak.draws_r2) == 2
-    expected = max(np.mean(weak.draws_r2) * weak.agreement, weak.halves_r2)
+    drawn_r2 = np.mean(weak.draws_r2) * weak.agreement
+    expected = np.mean([drawn_r2, weak.halves_r2, weak.resampled_r2])
     assert weak.predicted_r2 == pytest.approx(expected)
     assert weak.spread_r2 == pytest.approx(np.std(weak.draws_r2, ddof=1))
 
@@ -127,10 +128,20 @@ def test_halves_speak_for_the_whole_by_the_formula_of_spearman_and_brown(monkeyp
     first, second = (IKD(1, refine=None).fit_transform(X[:, c]) for c in np.split(columns, [50]))
     link = abs(np.corrcoef(first[:, 0], second[:, 0])[0, 1])
     assert diagnosis._halves(model, X, 3) == pytest.approx(2 * link / (1 + link))
-    assert diagnosis._halves(model, X[:, :19], 3) == 0.0
+    assert np.isnan(diagnosis._halves(model, X[:, :19], 3))
     # A row that varies in one column only is constant in one of the halves.
     X[0], X[0, 0] = 1.0, 2.0
     assert diagnosis._halves(model, X, 3) == 0.0
+
+
+def test_resampling_compares_the_embedding_with_those_of_columns_drawn_again():
+    X = drawn(80, 0.3)
+    model = IKD(1, refine=None).fit(X)
+    rng, wanted = np.random.default_rng(3), []
+    for _ in range(2):
+        again = IKD(1, refine=None).fit_transform(X[:, rng.integers(0, 80, 80)])
+        wanted.append(np.corrcoef(model.embedding_[:, 0], again[:, 0])[0, 1] ** 2)
+    assert diagnosis._resampled(model, X, 3) == pytest.approx(np.mean(wanted))
 
 
 def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings(monkeypatch):

@@ -42,7 +42,7 @@ def gplvm_race(
     noise: Sequence[float] = (0.0, 0.5),
     kernel_names: Sequence[str] = ("squared_exponential",),
     *,
-    ours: Sequence[str] = ("geodesic_stress", "ikd"),
+    ours: Sequence[str] = ("geodesic", "geodesic_stress", "ikd"),
     n_trials: int = 10,
     seed: int = 0,
     n_jobs: int | None = None,
