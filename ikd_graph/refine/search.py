@@ -164,9 +164,10 @@ class Search:
         seen = [at.value for at in valleys]
         best = leave(objective, best, seen, _FEW if easy else _PATIENCE)
         if self.n_components == 1:
-            done += self._unrolled(objective)
-            if best_of(done).value < best.value - SAME:
-                best = leave(objective, best_of(done), seen, _FEW)
+            lines = self._unrolled(objective)
+            if lines and best_of(lines).value < best.value - SAME:
+                done += lines
+                best = leave(objective, best_of(lines), seen, _FEW)
         best = objective.bottom(best, 60, 1e-10)
         return Found(objective, best, _pool([*done, best]))
 
