@@ -221,6 +221,17 @@ def test_charts_of_one_place_and_of_none_are_still_pictures():
     parse(svg.bars([1], [0.0], xlabel="x"))
 
 
+def test_no_band_of_a_line_chart_exceeds_the_ceiling():
+    def ticks(ceiling):
+        chart = svg.lines(
+            [0.0, 1.0], {"a": [0.9, 0.9]}, xlabel="", spread={"a": [0.9, 0.9]}, ceiling=ceiling
+        )
+        return [float(text) for text in re.findall(r">([\d.]+)</text>", chart)]
+
+    assert max(ticks(None)) > 1.0
+    assert max(ticks(1.0)) <= 1.0
+
+
 @pytest.mark.parametrize(
     ("y", "names", "kind"),
     [

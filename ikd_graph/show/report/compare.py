@@ -200,6 +200,7 @@ def _noise(found: Comparison, gathered: list[Entry], palette: Mapping[str, str])
                 levels,
                 means,
                 spread={k: np.nan_to_num(v) for k, v in spreads.items()},
+                ceiling=1.0 if name in leading else None,
                 xlabel="noise",
                 palette=palette,
                 dots=True,

@@ -75,6 +75,7 @@ def lines(
     xlabel: str,
     ylabel: str = "",
     spread: Mapping[str, ArrayLike] | None = None,
+    ceiling: float | None = None,
     log: bool = False,
     mark: tuple[float, str] | None = None,
     palette: Mapping[str, str] | None = None,
@@ -96,6 +97,8 @@ def lines(
         Name of the vertical axis.
     spread : mapping of str to array-like of shape (k,), optional
         Half the height of the band around a curve.
+    ceiling : float, optional
+        Height that no value can exceed, and so no band.
     log : bool
         Whether heights are drawn on a logarithmic scale; values of 0 or less are holes then.
     mark : tuple of (float, str), optional
@@ -120,7 +123,8 @@ def lines(
         curves = {k: np.log10(np.where(v > 0, v, np.nan)) for k, v in curves.items()}
     bands = {k: np.asarray(v, dtype=float) for k, v in (spread or {}).items()}
     half = {k: bands.get(k, np.zeros(x.size)) for k in curves}
-    reach = [v + sign * half[k] for k, v in curves.items() for sign in (-1, 1)]
+    most = np.inf if ceiling is None else ceiling
+    reach = [np.minimum(v + sign * half[k], most) for k, v in curves.items() for sign in (-1, 1)]
     known = np.concatenate([v[np.isfinite(v)] for v in reach] or [np.zeros(0)])
     low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
     pad = 0.04 * (high - low) or 0.5
@@ -130,7 +134,8 @@ def lines(
         color = (palette or {}).get(name, colors.class_color(code))
         inside = ""
         if name in bands:
-            inside += frame.band(x, values - bands[name], values + bands[name], color)
+            upper = np.minimum(values + bands[name], most)
+            inside += frame.band(x, values - bands[name], upper, color)
         inside += frame.curve(x, values, color)
         if dots:
             good = np.flatnonzero(np.isfinite(values))
