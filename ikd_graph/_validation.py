@@ -19,6 +19,12 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name} must be one of {listed}; got {value!r}")
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless ``value`` is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
 def check_kernel(value: Any, choices: Iterable[str]) -> None:
     """Raise unless ``value`` is the name of a kernel."""
     known = tuple(choices)

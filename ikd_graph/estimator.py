@@ -28,6 +28,7 @@ from ._validation import (
     check_components,
     check_enough_columns,
     check_enough_rows,
+    check_flag,
     check_fraction,
     check_has_rows,
     check_integer,
@@ -111,7 +112,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         closed-form starts, with a noise variance of its own; "stress" moves the points to the
         distances of the graph's edges, each weighted by its precision; None keeps the closed form.
         "auto" is "likelihood" where the data look like draws of a Gaussian process and there are
-        at most 300 points (seconds), "stress" where they do and there are more, else None.
+        at most 300 points (seconds), else "stress" or None; `choices_` says which and why.
+    fit_shape : bool
+        Whether the likelihood polish ends with the shape of the kernel free: alpha of the rational
+        quadratic, gamma of the gamma-exponential, nu of the Matern. `kernel_` has what was found.
     n_landmarks : "auto", int, float or None
         Number or fraction of points that the others are placed by. Distances are measured from
         these landmarks only, so that memory grows with points times landmarks. None solves all
@@ -222,6 +226,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         max_cliques: int | None = None,
         disconnected: str = "join",
         refine: str | None = "auto",
+        fit_shape: bool = False,
         n_landmarks: float | str | None = "auto",
         time_budget: float | None = None,
         n_jobs: int | None = None,
@@ -242,6 +247,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.max_cliques = max_cliques
         self.disconnected = disconnected
         self.refine = refine
+        self.fit_shape = fit_shape
         self.n_landmarks = n_landmarks
         self.time_budget = time_budget
         self.n_jobs = n_jobs
@@ -479,6 +485,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_choice("refine", self.refine, ("auto", *choices.REFINES))
             if self.refine == "likelihood":
                 check_has_rows(self.affinity, "refine='likelihood'")
+        check_flag("fit_shape", self.fit_shape)
         least = 1 if self.n_components == "auto" else int(self.n_components)
         landmarks.check_number(self.n_landmarks, least)
         if self.time_budget is not None:
@@ -654,6 +661,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.kernel if self.kernel == "auto" else fit.plan.kernel,
                 stages,
                 centred=chosen.affinity not in covariance.UNCENTRED,
+                fit_shape=bool(self.fit_shape),
                 time_budget=self.time_budget,
                 verbose=self.verbose,
             )

@@ -378,6 +378,7 @@ def polish_likelihood(
     stages: Stages,
     *,
     centred: bool,
+    fit_shape: bool = False,
     time_budget: float | None,
     verbose: int,
 ) -> Fit:
@@ -395,6 +396,8 @@ def polish_likelihood(
         Clock.
     centred : bool
         Whether rows are centred first.
+    fit_shape : bool
+        Whether the shape of the kernel is fitted too.
     time_budget : float or None
         Seconds after which the best so far is taken.
     verbose : int
@@ -411,6 +414,7 @@ def polish_likelihood(
             X.shape[1],
             fit.plan.n_components,
             kernel,
+            fit_shape=fit_shape,
             time_budget=time_budget,
             verbose=verbose,
         )

@@ -489,3 +489,18 @@ def test_silent_rows_of_counts_are_warned_of_once():
         model = IKD(2).fit(counts)
     assert model.affinity_ != "correlation"
     assert len([one for one in caught if "do not vary" in str(one.message)]) == 1
+
+
+def test_the_shape_of_the_kernel_is_fitted_on_request():
+    latent = np.random.default_rng(3).uniform(0.0, 3.0, (40, 1))
+    model = kernels.RationalQuadratic(alpha=0.4).covariance(sq_distances(latent))
+    rows = np.linalg.cholesky(model + 0.01 * np.eye(40))
+    X = rows @ np.random.default_rng(4).standard_normal((40, 800))
+    wrong = kernels.RationalQuadratic(alpha=3.0)
+    fixed = IKD(1, kernel=wrong, refine="likelihood").fit(X)
+    free = IKD(1, kernel=wrong, refine="likelihood", fit_shape=True).fit(X)
+    assert fixed.kernel_.alpha == 3.0
+    assert free.kernel_.alpha < 1.0
+    assert free.log_likelihood_ > fixed.log_likelihood_
+    with pytest.raises(ValueError, match="fit_shape must be True or False, got 'yes'"):
+        IKD(fit_shape="yes").fit(X)
