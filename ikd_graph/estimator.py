@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -22,7 +21,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from . import choices, covariance, eigen, gplvm, kernels, landmarks, newpoints, pipeline, strategies
 from ._records import Blocks
 from ._stages import Stages
-from ._threads import limit_threads, map_blocks
+from ._threads import limit_threads
 from ._validation import (
     check_choice,
     check_components,
@@ -37,6 +36,7 @@ from ._validation import (
     check_positive,
     check_symmetric,
 )
+from .placer import Placer
 
 Floats = NDArray[np.float64]
 
@@ -706,16 +706,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.choices_ = chosen.reasons
         self._noise = fit.noise
         self._X: Any = None if self.affinity == "precomputed" else X
-        self._euclidean = None
-        self._rows: Any = source.rows
-        if chosen.affinity == "euclidean":
-            self._euclidean = covariance.euclidean_rows(X)
-            self._rows = self._euclidean.others
-        self._reach = None
-        if chosen.affinity == "shared_neighbors" and chosen.n_neighbors is not None:
-            self._reach = newpoints.Reach(self._rows, min(chosen.n_neighbors, X.shape[0] - 1))
         self._used = _evenly(X.shape[0])
-        self._placement = newpoints.prepare(
+        placement = newpoints.prepare(
             embedding.coordinates,
             solution.sq_dist,
             solution.landmarks,
@@ -732,7 +724,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         kept = solution.landmarks
         self.landmarks_ = None if kept is None else kept.nodes
         self.n_landmarks_ = None if kept is None else int(kept.nodes.size)
-        self._known = newpoints.KnownRows(_entries(X) if self.affinity == "precomputed" else X)
+        self._placer = Placer(
+            X,
+            source.rows,
+            placement,
+            affinity=chosen.affinity,
+            variance=source.variance,
+            counts=self._counts,
+            n_mutual=chosen.n_neighbors if chosen.affinity == "shared_neighbors" else None,
+        )
 
     def _model(self) -> pipeline.Noise:
         """The generative model, fitted now if the fit left that out."""
@@ -757,63 +757,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             reset=False,
             accept_sparse=["csr"] if precomputed else False,
         )
-        latent = np.empty((X.shape[0], self.embedding_.shape[1]))
-        residual = np.empty(X.shape[0])
-        chunk = newpoints.CHUNK_ROWS
-        if precomputed:
-            chunk = newpoints.chunk_rows(self.embedding_.shape[0])
-        bar = _bar(X.shape[0], self.verbose, "placing rows")
-
-        def place(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            latent[part], residual[part] = newpoints.place(placement, *self._compare(X[part]))
-            if bar is not None:
-                bar.update(stop - start)
-
-        try:
-            with limit_threads(self.n_jobs):
-                placement = self._whole_placement()
-                map_blocks(place, X.shape[0], chunk)
-        finally:
-            if bar is not None:
-                bar.close()
-        latent = latent.astype(self.embedding_.dtype, copy=False)
-        equal = self._known.find(_entries(X) if precomputed else X)
-        latent[equal >= 0] = self.embedding_[equal[equal >= 0]]
-        return latent, residual
-
-    def _whole_placement(self) -> newpoints.Placement:
-        """What places new rows; whom each training row is near is looked up on first use."""
-        if self._reach is None:
-            return self._placement
-        return replace(self._placement, n_candidates=self._reach.count, reach=self._reach.values)
-
-    def _compare(self, X: Any) -> tuple[Any, Any, Any]:
-        """Covariances on the scale of variance 1, or both sets of rows whose products they are."""
-        if self._euclidean is not None:
-            made = covariance.euclidean_rows(X, like=self._euclidean)
-            return None, made.rows, self._rows
-        if self.affinity != "precomputed":
-            affinity = "correlation" if self.affinity_ == "shared_neighbors" else self.affinity_
-            scale = np.sqrt(self.variance_ * (X.shape[1] - 1))
-            rows = covariance.unit_rows(X, affinity, scale=scale, allow_flat=self._counts)
-            return None, rows, self._rows
-        dense = X.toarray() if sp.issparse(X) else X
-        return np.asarray(dense / self.variance_), None, None
-
-
-def _entries(X: Any) -> Any:
-    """A covariance as a sparse matrix: dense or sparse, equal rows have equal entries."""
-    return sp.csr_array(X)
-
-
-def _bar(total: int, verbose: int, text: str) -> Any:
-    """A progress bar on a terminal, or None."""
-    if not verbose or not sys.stderr.isatty():
-        return None
-    from tqdm import tqdm
-
-    return tqdm(total=total, desc=text, leave=False)
+        with limit_threads(self.n_jobs):
+            return self._placer.place(X, self.embedding_, self.verbose)
 
 
 def _evenly(n_rows: int) -> NDArray[np.int64]:

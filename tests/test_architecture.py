@@ -40,6 +40,7 @@ FLOOR_OF = {
     "strategies": 5,
     "refine": 6,
     "pipeline": 7,
+    "placer": 7,
     "estimator": 8,
     "study": 9,
     "show": 10,

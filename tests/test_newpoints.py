@@ -220,8 +220,8 @@ def test_rows_are_placed_where_their_covariances_put_them(path):
     X, _ = surface(n=240)
     strategy = "eigen" if path == "direct" else "geodesic"
     model = IKD(2, refine=None, strategy=strategy, path="distance", n_neighbors=8).fit(X[:200])
-    placement = replace(model._placement, path=path)
-    rows = model._rows
+    placement = replace(model._placer._placement, path=path)
+    rows = model._placer._rows
     new = covariance.unit_rows(X[200:], "correlation")
     table = np.corrcoef(X)[200:, :200]
     for found, wanted in zip(
@@ -256,7 +256,7 @@ def test_shared_neighbours_place_by_mutual_ones():
     X = centres[np.arange(150) % 5] + rng.normal(size=(150, 40))
     model = IKD(3, affinity="shared_neighbors").fit(X[:120])
     found = model.transform(X[120:])
-    assert model._whole_placement().reach is not None
+    assert model._placer._whole_placement().reach is not None
     for row in range(0, 30, 7):
         np.testing.assert_allclose(model.transform(X[120 + row : 121 + row])[0], found[row])
     nearest = np.linalg.norm(found[:, None] - model.embedding_, axis=2).argmin(axis=1)
