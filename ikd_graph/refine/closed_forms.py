@@ -22,6 +22,7 @@ from .majorize import stress
 Floats = NDArray[np.float64]
 
 _ALONG = (4, 7, 10)
+_FAINTER = 1e-4
 
 MANY_POINTS = 300
 """Number of points from which fewer starts are made: each costs more, and more points err less."""
@@ -78,6 +79,7 @@ def starts(
     dense = graph.threshold_graph(corr, level)
 
     out: dict[str, Floats] = {}
+    edges_only: dict[str, Floats] = {}
 
     def add(name: str, g: CsrGraph, raw: bool, stressed: bool, path: str = "distance") -> None:
         joined = graph.join_components(g, corr).graph
@@ -87,6 +89,10 @@ def starts(
             out[name] = latent
         if stressed:
             out[f"{name} + stress"] = stress(latent, joined, kernel, n_observed).latent
+        if stressed and n <= MANY_POINTS:
+            # Edges nearly alone: another way down, which now and then ends in another valley.
+            near = stress(latent, joined, kernel, n_observed, faint=_FAINTER)
+            edges_only[f"{name} + edges"] = near.latent
 
     def nearest(k: int, matrix: Floats = corr) -> CsrGraph:
         return graph.neighbor_graph(matrix, min(k, n - 1))
@@ -107,7 +113,7 @@ def starts(
         add("10 neighbors", nearest(10), False, True)
     vectors = np.linalg.eigh(cov)[1]
     out["eigenvectors"] = eigen.pin_signs(vectors[:, -n_components:]) * np.sqrt(n)
-    return out
+    return out | edges_only
 
 
 def along(latent: Floats, kernel: StationaryKernel, n_components: int) -> dict[str, Floats]:

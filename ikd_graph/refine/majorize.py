@@ -23,7 +23,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .. import _jit, geodesics, landmarks
 from .._records import CsrGraph
-from .._validation import check_choice, check_integer
+from .._validation import check_choice, check_integer, check_positive
 from ..covariance import sampling_variance
 from ..kernels import StationaryKernel, get
 
@@ -102,6 +102,7 @@ def stress(
     weights: str = "precision",
     path: str = "distance",
     also: Sequence[ArrayLike] = (),
+    faint: float = FAINT,
     max_iter: int = 60,
     tolerance: float = 1e-6,
 ) -> StressFit:
@@ -127,6 +128,8 @@ def stress(
         products of covariances.
     also : sequence of (n, m) array_like of float64
         Other starts. The latent that ends with the least stress is taken.
+    faint : float
+        Weight of a pair without an edge, relative to that of the median edge ("precision").
     max_iter : int
         Largest number of steps from each start.
     tolerance : float
@@ -151,6 +154,7 @@ def stress(
     check_choice("weights", weights, WEIGHTS)
     check_choice("path", path, ("distance", "covariance"))
     check_integer("max_iter", max_iter, 0)
+    check_positive("faint", faint)
     starts = [np.array(start, dtype=np.float64, order="C") for start in (latent, *also)]
     for points in starts:
         if points.ndim != 2 or len(points) != g.n_nodes:
@@ -158,7 +162,7 @@ def stress(
                 f"latent must have one row per node of the graph, got shape {points.shape} for "
                 f"{g.n_nodes} nodes; fit both to the same points"
             )
-    pairs = _pairs(g, get(kernel), n_observed, weights, path)
+    pairs = _pairs(g, get(kernel), n_observed, weights, path, faint)
     solve = _Solver(pairs)
     found = [_descend(pairs, solve, points, max_iter, tolerance) for points in starts]
     return min(found, key=lambda fit: float(fit.history[-1]))
@@ -227,12 +231,13 @@ def _pairs(
     n_observed: int,
     weights: str,
     path: str,
+    faint: float = FAINT,
 ) -> _Pairs | _Table:
     """Every pair that counts: edges, and geodesics between all points or from landmarks."""
     n = g.n_nodes
     if n <= (DENSE_LIMIT if weights == "precision" else WHOLE_LIMIT):
-        return _all_pairs(g, kernel, n_observed, weights, path)
-    lengths, precision, faint = _edges(g, kernel, n_observed, weights)
+        return _all_pairs(g, kernel, n_observed, weights, path, faint)
+    lengths, precision, far_weight = _edges(g, kernel, n_observed, weights, faint)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
     sources = _landmarks(lengths, min(N_LANDMARKS, n))
     ways = _path_distances(g, kernel, path, sources)
@@ -243,7 +248,7 @@ def _pairs(
     # landmarks are met from one end only and are mirrored here.
     keys = np.concatenate([near * n + g.indices, left * n + right, right * n + left])
     targets = np.concatenate([lengths.weights, target, target])
-    counts = np.concatenate([precision, np.full(2 * target.size, faint)])
+    counts = np.concatenate([precision, np.full(2 * target.size, far_weight)])
     usable = np.isfinite(targets)
     keys, first = np.unique(keys[usable], return_index=True)
     indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
@@ -255,11 +260,16 @@ def _pairs(
 
 
 def _all_pairs(
-    g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str, path: str
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    n_observed: int,
+    weights: str,
+    path: str,
+    faint: float,
 ) -> _Table:
     """Every pair with its geodesic distance; a pair of a point and itself weighs nothing."""
     n = g.n_nodes
-    lengths, precision, faint = _edges(g, kernel, n_observed, weights)
+    lengths, precision, far_weight = _edges(g, kernel, n_observed, weights, faint)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
     targets = _path_distances(g, kernel, path, np.arange(n))
     known = np.isfinite(lengths.weights)
@@ -269,7 +279,7 @@ def _all_pairs(
     if weights == "path":
         counts = _path_precision(targets)
     else:
-        counts = np.full((n, n), faint)
+        counts = np.full((n, n), far_weight)
         counts[edge] = precision[known]
     targets[~measured] = counts[~measured] = 0.0
     counts.flat[:: n + 1] = 0.0
@@ -277,7 +287,7 @@ def _all_pairs(
 
 
 def _edges(
-    g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str
+    g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str, faint: float
 ) -> tuple[CsrGraph, Floats, float]:
     """Lengths of the edges, how much each counts, and how much a pair counts that is none."""
     lengths = geodesics.distance_lengths(g, kernel)
@@ -289,7 +299,7 @@ def _edges(
         precision[walkable] = 1.0
     typical = float(np.median(precision[walkable])) if walkable.any() else 1.0
     np.minimum(precision, _HEAVIEST * typical, out=precision)
-    return lengths, precision, FAINT * typical if weights == "precision" else typical
+    return lengths, precision, faint * typical if weights == "precision" else typical
 
 
 def _path_distances(
