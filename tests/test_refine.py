@@ -295,8 +295,8 @@ def test_standard_errors_are_as_large_as_the_errors():
 def test_starts_are_closed_forms_of_every_graph():
     _, cov = sample(14, KERNELS[0], m=2)
     found = refine.starts(cov, 300, 2)
-    assert len(found) == 14
-    assert sum(name.endswith("+ edges") for name in found) == 4
+    assert len(found) == 15
+    assert sum(name.endswith("+ edges") for name in found) == 5
     assert all(start.shape == (30, 2) and np.isfinite(start).all() for start in found.values())
 
 
