@@ -59,6 +59,8 @@ _FEWEST_DIMENSIONS = 20
 _FEWEST_POINTS = 20
 _SAMPLE = 2000
 _GROUP_SAMPLE = 3000
+# At two, one draw of the model in twenty was taken for none.
+_KURTOSIS_ERRORS = 2.5
 _WIDE = 2.0  # spread ratio beyond which rows differ in length
 
 
@@ -72,7 +74,7 @@ class Evidence(NamedTuple):
     n_observed: int  # number N of columns
     spread_ratio: float  # scatter of the row variances over its expectation, sqrt(2 / N)
     kurtosis_gap: float  # mean kurtosis of rows less its expectation, 3 (N - 1) / (N + 1)
-    kurtosis_error: float  # two standard errors of that mean, 0.2 at least
+    kurtosis_error: float  # 2.5 standard errors of that mean, 0.2 at least
 
     @property
     def is_model(self) -> bool:
@@ -140,7 +142,7 @@ def examine(X: NDArray[np.float64]) -> Evidence:
     small = rows.T @ rows if n_observed < rows.shape[0] else rows @ rows.T
     # Correlated rows repeat one another: so many count as independent.
     independent = rows.shape[0] ** 2 / float(np.einsum("ij,ij->", small, small))
-    error = 2.0 * np.sqrt(24.0 / (n_observed * independent))
+    error = _KURTOSIS_ERRORS * np.sqrt(24.0 / (n_observed * independent))
     expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
     return Evidence(n_observed, spread, kurtosis - expected, max(0.2, float(error)))
 

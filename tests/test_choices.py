@@ -184,3 +184,9 @@ def test_digits_fall_into_groups_and_random_manifolds_do_not(digits):
 def test_fewer_points_than_neighbours_are_enough():
     X = np.random.default_rng(0).normal(size=(4, 30))
     assert IKD(1).fit(X).n_neighbors_ == 3
+
+
+def test_hardly_a_draw_of_the_model_is_taken_for_something_else():
+    latent = fixed_latent("medium")
+    held = [choices.examine(gp_mapping(latent, 100, seed=seed)).holds for seed in range(100, 200)]
+    assert sum(held) >= 98
