@@ -46,6 +46,13 @@ class Blocks(NamedTuple):
         """Number of nodes in each block, (n_blocks,)."""
         return np.diff(self.indptr)
 
+    def entries(self, which: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Starts of some blocks put one after the other, and the place of each of their members."""
+        starts = np.zeros(which.size + 1, dtype=np.int64)
+        np.cumsum(self.sizes[which], out=starts[1:])
+        shift = np.repeat(self.indptr[which] - starts[:-1], self.sizes[which])
+        return starts, shift + np.arange(starts[-1])
+
 
 class RigidMap(NamedTuple):
     """Rotation or reflection, then translation: ``points @ rotation + translation``."""

@@ -136,14 +136,10 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     >>> blocks.largest_first(solved).blocks.sizes
     array([3, 3, 2])
     """
-    indptr, members = solved.blocks
-    sizes = solved.blocks.sizes
-    order = np.lexsort((-solved.eigenvalues[:, 0], -sizes))
-    starts = np.zeros_like(indptr)
-    np.cumsum(sizes[order], out=starts[1:])
-    entries = np.arange(members.size) + np.repeat(indptr[order] - starts[:-1], sizes[order])
+    order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
+    starts, entries = solved.blocks.entries(order)
     return solved._replace(
-        blocks=Blocks(starts, members[entries]),
+        blocks=Blocks(starts, solved.blocks.members[entries]),
         coordinates=solved.coordinates[entries],
         precision=solved.precision[entries],
         eigenvalues=solved.eigenvalues[order],

@@ -59,7 +59,7 @@ _FEWEST_DIMENSIONS = 20
 _FEWEST_POINTS = 20
 _SAMPLE = 2000
 _GROUP_SAMPLE = 3000
-# At two, one draw of the model in twenty was taken for none.
+# At two, one or two in a hundred draws of the model were taken for none.
 _KURTOSIS_ERRORS = 2.5
 _WIDE = 2.0  # spread ratio beyond which rows differ in length
 

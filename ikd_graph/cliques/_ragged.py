@@ -83,7 +83,5 @@ def take(blocks: Blocks, which: NDArray[np.intp]) -> Blocks:
     Blocks
         These blocks.
     """
-    indptr = np.zeros(which.size + 1, dtype=np.int64)
-    np.cumsum(blocks.sizes[which], out=indptr[1:])
-    shift = np.repeat(blocks.indptr[which] - indptr[:-1], blocks.sizes[which])
-    return Blocks(indptr, blocks.members[shift + np.arange(indptr[-1])])
+    indptr, entries = blocks.entries(which)
+    return Blocks(indptr, blocks.members[entries])

@@ -46,7 +46,7 @@ FAINT = 1e-3
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equations lose their digits
 _CLOSEST = 1.0 - 1e-9
 _SHORTEST = 1e-2  # path relative to the median one whose weight is the largest
-_CG_STEPS = 8  # three times as many end in the same stress
+_CG_STEPS = 8  # thirty end in the same stress
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
 _PARALLEL_FROM = 200_000  # pairs; a pass over fewer is over before threads have met
 
