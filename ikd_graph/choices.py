@@ -61,6 +61,12 @@ _SAMPLE = 2000
 _GROUP_SAMPLE = 3000
 # At two, one or two in a hundred draws of the model were taken for none.
 _KURTOSIS_ERRORS = 2.5
+_COUNTS = {
+    "uniform": "all pairs alike",
+    "path": "each pair by one over its path",
+    "component": "less across bridges between components",
+}
+_PLANE = 2  # coordinates in which short paths, counted more, push groups over one another
 _WIDE = 2.0  # spread ratio beyond which rows differ in length
 
 
@@ -298,6 +304,8 @@ def choose(
     if affinity == "euclidean" and n_components == 1:
         rule = CURVE
     shared = affinity == "shared_neighbors"
+    if shared and n_components <= _PLANE:
+        rule = rule._replace(weights="component")
     trusted = not shared and (evidence is None or evidence.is_model)
     verdict = _verdict(evidence)
     if strategy == "auto":
@@ -337,7 +345,9 @@ def choose(
         mutual = both or (shared and level is None)
     weights = "precision" if trusted else rule.weights or "precision"
     if refine == "auto":
-        refine, reasons["refine"] = _auto_refine(strategy, n_samples, evidence, rule, trusted)
+        refine, reasons["refine"] = _auto_refine(
+            strategy, n_samples, evidence, rule, shared=shared, trusted=trusted
+        )
     return Choice(
         strategy,
         affinity,
@@ -353,14 +363,19 @@ def choose(
 
 
 def _auto_refine(
-    strategy: str, n_samples: int, evidence: Evidence | None, rule: Rule, trusted: bool
+    strategy: str,
+    n_samples: int,
+    evidence: Evidence | None,
+    rule: Rule,
+    *,
+    shared: bool,
+    trusted: bool,
 ) -> tuple[str | None, str]:
     """The polish of "auto" and why."""
     if evidence is None:
         return None, "none: a precomputed covariance keeps its closed form"
     verdict = _verdict(evidence)
     enough = n_samples >= _FEWEST_POINTS and evidence.n_observed >= _FEWEST_DIMENSIONS
-    shared = rule is RULES["shared_neighbors"]
     if evidence.holds and enough and not shared and n_samples <= LIKELIHOOD_POINTS:
         return "likelihood", f"likelihood: {verdict}, and {n_samples} points take seconds"
     if strategy == "eigen":
@@ -369,8 +384,7 @@ def _auto_refine(
         return "stress", f"stress: {verdict}; the likelihood of {n_samples} points takes minutes"
     if rule.weights is None or n_samples > MANY_POINTS:
         return None, f"none: {verdict}"
-    how = "all pairs alike" if rule.weights == "uniform" else "each pair by one over its path"
-    return "stress", f"stress: {verdict}, so geodesics count, {how}"
+    return "stress", f"stress: {verdict}, so geodesics count, {_COUNTS[rule.weights]}"
 
 
 def _verdict(evidence: Evidence | None) -> str:

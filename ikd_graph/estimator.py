@@ -667,7 +667,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         in_pieces = self.disconnected == "separate" and fit.labels.max(initial=0) > 0
         if chosen.refine == "stress" and fit.graph is not None and not in_pieces:
-            return pipeline.polish_stress(fit, fit.graph, source.n_observed, chosen.weights, stages)
+            return pipeline.polish_stress(
+                fit, fit.graph, source, chosen.weights, chosen.threshold, stages
+            )
         return fit
 
     def _store(

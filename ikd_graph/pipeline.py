@@ -34,6 +34,9 @@ MODEL_POINTS = 2000
 # Up to so many points the stress is polished from two starts, one through so few edges of a point.
 _TWO_STARTS, _FEW_EDGES = 2000, 8
 
+# Up to so many points it is polished in three ways; of more, the first is the best in noise.
+_THREE_WAYS = 300
+
 # The length-scale of the generative model: so many points choose it, on this logarithmic line.
 _SCALE_POINTS = 500
 _LOG_SCALES = (-4.0, 1.5)
@@ -322,7 +325,12 @@ def fit_graph(
 
 
 def polish_stress(
-    fit: Fit, g: CsrGraph, n_observed: int | None, weights: str, stages: Stages
+    fit: Fit,
+    g: CsrGraph,
+    source: Source,
+    weights: str,
+    threshold: float | None,
+    stages: Stages,
 ) -> Fit:
     """Move the latent to the distances of the graph.
 
@@ -332,10 +340,12 @@ def polish_stress(
         A latent.
     g : CsrGraph
         Its connected graph.
-    n_observed : int or None
-        Number of observed dimensions.
-    weights : {"precision", "path", "uniform"}
+    source : Source
+        Covariances, which choose among several polishes of a few points.
+    weights : {"precision", "path", "uniform", "component"}
         How much each distance counts.
+    threshold : float or None
+        Correlation from which a pair was an edge.
     stages : Stages
         Clock.
 
@@ -344,16 +354,24 @@ def polish_stress(
     Fit
         The polished latent.
     """
+    kernel, n_observed = fit.plan.kernel, source.n_observed or 1
     with stages("stress"):
         latent = fit.solution.embedding.coordinates
-        # Precise edges are left to the distance path, which agrees with the kernel.
-        path = "distance" if weights == "precision" else fit.plan.path
-        also = []
-        if weights == "precision" and fit.plan.strategy == "geodesic" and g.n_nodes <= _TWO_STARTS:
-            also = _through_strongest(g, fit.plan)
-        polished = refine.stress(
-            latent, g, fit.plan.kernel, n_observed or 1, weights=weights, path=path, also=also
-        )
+        if weights != "precision":
+            polished = refine.stress(
+                latent, g, kernel, weights=weights, path=fit.plan.path, labels=fit.labels
+            )
+        else:
+            # Precise edges are left to the distance path, which agrees with the kernel.
+            also = []
+            if fit.plan.strategy == "geodesic" and g.n_nodes <= _TWO_STARTS:
+                also = _through_strongest(g, fit.plan)
+            if g.n_nodes <= _THREE_WAYS and source.sparse is None:
+                polished = refine.likeliest_stress(
+                    latent, g, source.matrix, kernel, n_observed, threshold=threshold, also=also
+                )
+            else:
+                polished = refine.stress(latent, g, kernel, n_observed, also=also)
     embedding = fit.solution.embedding._replace(coordinates=polished.latent)
     solution = replace(fit.solution, embedding=embedding, sq_dist=None, landmarks=None)
     return fit._replace(solution=solution, n_iter=polished.n_iter)

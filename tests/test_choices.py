@@ -155,7 +155,11 @@ def test_each_affinity_off_the_model_has_its_graph_and_polish():
     assert not found["cosine"].mutual
     assert found["correlation"].refine is None
     assert found["cosine"].weights == found["euclidean"].weights == "uniform"
-    assert found["shared_neighbors"].weights == "path"
+    assert found["shared_neighbors"].weights == "component"
+    spacious = choose(bad, affinity="shared_neighbors", n_components=3, refine="auto")
+    assert spacious.weights == "path"
+    assert "across bridges" in found["shared_neighbors"].reasons["refine"]
+    assert "one over its path" in spacious.reasons["refine"]
     assert choose(bad, affinity="euclidean", n_components=1).n_neighbors == 5
     assert not choose(bad, affinity="euclidean", mutual=False).mutual
     assert not choose(bad, affinity="euclidean", n_neighbors=4).mutual

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ikd_graph import _jit, graph, kernels, refine
+from ikd_graph import _jit, gplvm, graph, kernels, refine
 from ikd_graph.refine import majorize
+from ikd_graph.study.datasets import gplvm_data
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 
@@ -61,7 +62,10 @@ def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
     monkeypatch.setattr(majorize, "WHOLE_LIMIT", dense_limit)
     latent, g = noisy_problem(seed)
     start = latent + 0.3 * np.random.default_rng(seed).standard_normal(latent.shape)
-    fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=40)
+    labels = (latent[:, 0] > 0.0).astype(int)
+    fit = refine.stress(
+        start, g, "squared_exponential", 100, weights=weights, labels=labels, max_iter=40
+    )
     assert (np.diff(fit.history) <= 0.0).all()
     assert fit.history[-1] < 0.7 * fit.history[0]
     assert fit.history.size == fit.n_iter + 1
@@ -148,7 +152,7 @@ def test_what_does_not_fit_is_refused():
 def test_all_pairs_aim_at_their_geodesic_and_edges_at_their_own(path, weights):
     _, g = noisy_problem(1)
     kernel = kernels.SquaredExponential()
-    pairs = majorize._pairs(g, kernel, 100, weights, path)
+    pairs = majorize._pairs(g, majorize._Rule(kernel, 100, weights, path))
     n = g.n_nodes
     targets, counts = pairs
     left, right, corr = graph.edges(g)
@@ -166,6 +170,72 @@ def test_all_pairs_aim_at_their_geodesic_and_edges_at_their_own(path, weights):
     assert not np.diagonal(counts).any()
     ratio = counts[off] * (wanted[off] if weights == "path" else 1.0)
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("limit", [4000, 10])
+def test_pairs_across_components_count_less(limit, monkeypatch):
+    monkeypatch.setattr(majorize, "WHOLE_LIMIT", limit)
+    _, g = noisy_problem(2)
+    labels = np.arange(g.n_nodes) % 3
+    kernel = kernels.SquaredExponential()
+    rule = majorize._Rule(kernel, 1, "uniform", "distance")
+    alike = majorize._pairs(g, rule)
+    apart = majorize._pairs(g, rule._replace(weights="component", labels=labels))
+    weights = [
+        pairs.links().toarray() if limit == 10 else pairs.weights for pairs in (alike, apart)
+    ]
+    same = labels[:, None] == labels
+    np.testing.assert_allclose(weights[1], np.where(same, 1.0, majorize.ACROSS) * weights[0])
+    np.testing.assert_allclose(alike.targets, apart.targets)
+
+
+def test_components_must_be_told():
+    latent, g = noisy_problem(2)
+    for labels in (None, np.zeros(3)):
+        with pytest.raises(ValueError, match=r"labels must have shape .* for weights='component'"):
+            refine.stress(latent, g, "matern", weights="component", labels=labels)
+
+
+def test_edges_may_be_as_precise_as_another_latent_says():
+    latent, g = noisy_problem(2)
+    kernel = kernels.Matern()
+    rule = majorize._Rule(kernel, 50, "precision", "distance", known_at=latent)
+    left, right, _ = graph.edges(g)
+    apart = ((latent[left] - latent[right]) ** 2).sum(axis=1)
+    wanted = refine.distance_precision(np.maximum(kernel.covariance(apart), 1e-3), kernel, 50)
+    found = majorize._pairs(g, rule).weights
+    wanted = np.minimum(wanted, 1e4 * np.median(wanted))
+    np.testing.assert_allclose(found[left, right], wanted)
+    np.testing.assert_allclose(found[right, left], wanted)
+    with pytest.raises(ValueError, match="known_at must have the shape of latent"):
+        refine.stress(latent, g, kernel, 50, known_at=latent[:, :1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_three_polishes_the_likeliest_is_taken(seed):
+    data = gplvm_data("medium", 200, kernel="matern", seed=seed)
+    kernel = kernels.Matern(length_scale=0.5)
+    corr = np.corrcoef(data.X)
+    g = graph.union(graph.threshold_graph(corr, 0.35), graph.neighbor_graph(corr, 6))
+    g = graph.join_components(g, corr).graph
+    start = data.latent + 0.05 * np.random.default_rng(seed).standard_normal(data.latent.shape)
+    taken = refine.likeliest_stress(start, g, corr, kernel, 200, threshold=0.35)
+
+    def likelihood(fit):
+        return gplvm.fit_variances(fit.latent, corr, 200, kernel)[2]
+
+    plain = refine.stress(start, g, kernel, 200)
+    alone = refine.stress(start, g, kernel, 200, faint=1e-6)
+    assert likelihood(taken) > max(likelihood(plain), likelihood(alone))
+
+
+def test_likeliest_stress_moves_nothing_where_the_correlations_are_exact():
+    latent = np.sort(np.random.default_rng(1).uniform(-2.0, 2.0, 30))[:, None]
+    kernel = kernels.SquaredExponential()
+    corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    g = graph.union(graph.threshold_graph(corr, 0.4), graph.neighbor_graph(corr, 3))
+    fit = refine.likeliest_stress(latent, g, corr, kernel, 50, threshold=0.4)
+    np.testing.assert_allclose(fit.latent, latent, atol=1e-6)
 
 
 def test_weights_and_paths_have_names():

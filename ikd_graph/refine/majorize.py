@@ -35,7 +35,7 @@ DENSE_LIMIT = 2000
 WHOLE_LIMIT = 4000
 """The same where far pairs count: they cannot be left to a few landmarks as easily."""
 
-WEIGHTS = ("precision", "path", "uniform")
+WEIGHTS = ("precision", "path", "uniform", "component")
 
 N_LANDMARKS = 32
 """Points whose geodesic distances to all others keep a large latent unfolded."""
@@ -43,8 +43,11 @@ N_LANDMARKS = 32
 FAINT = 1e-3
 """Weight of a pair that is not an edge, relative to the median edge."""
 
+ACROSS = 0.3
+"""Weight of a pair in two components of a graph, whose path hangs on a bridge ("component")."""
+
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equations lose their digits
-_CLOSEST = 1.0 - 1e-9
+_CLOSEST, _FARTHEST = 1.0 - 1e-9, 1e-3
 _SHORTEST = 1e-2  # path relative to the median one whose weight is the largest
 _CG_STEPS = 8  # thirty end in the same stress
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
@@ -58,6 +61,18 @@ class StressFit(NamedTuple):
     history: Floats  # (n_iter + 1,) stress before every step and after the last, never rising
     n_iter: int
     converged: bool
+
+
+class _Rule(NamedTuple):
+    """What pairs aim at, and how much each counts."""
+
+    kernel: StationaryKernel
+    n_observed: int
+    weights: str
+    path: str
+    faint: float = FAINT
+    known_at: Floats | None = None  # (n, m)
+    labels: NDArray[np.int64] | None = None  # (n,)
 
 
 class _Pairs(NamedTuple):
@@ -103,6 +118,8 @@ def stress(
     path: str = "distance",
     also: Sequence[ArrayLike] = (),
     faint: float = FAINT,
+    known_at: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     max_iter: int = 60,
     tolerance: float = 1e-6,
 ) -> StressFit:
@@ -118,11 +135,12 @@ def stress(
         Kernel that turns correlations into distances.
     n_observed : int
         Number N of observed dimensions. It scales all precisions alike and leaves the latent.
-    weights : {"precision", "path", "uniform"}
+    weights : {"precision", "path", "uniform", "component"}
         "precision" counts every edge by the sampling precision of its distance and other pairs
         next to nothing; "path" counts every pair by one over its geodesic distance, the precision
         of a sum of steps with independent errors; "uniform" counts all pairs alike (metric
-        scaling of geodesics).
+        scaling of geodesics); "component" does so within a component of ``labels``, and pairs
+        across, whose paths hang on a bridge, count 0.3 of that.
     path : {"distance", "covariance"}
         Geodesics that pairs without an edge aim at: smallest sums of distances, or largest
         products of covariances.
@@ -130,6 +148,11 @@ def stress(
         Other starts. The latent that ends with the least stress is taken.
     faint : float
         Weight of a pair without an edge, relative to that of the median edge ("precision").
+    known_at : (n, m) array_like of float64, optional
+        Latent whose distances say how precisely each edge is known ("precision"). Without it the
+        correlations themselves do, whose errors are then in the weights too.
+    labels : (n,) array_like of int, optional
+        Component of every point before any were joined ("component").
     max_iter : int
         Largest number of steps from each start.
     tolerance : float
@@ -162,7 +185,21 @@ def stress(
                 f"latent must have one row per node of the graph, got shape {points.shape} for "
                 f"{g.n_nodes} nodes; fit both to the same points"
             )
-    pairs = _pairs(g, get(kernel), n_observed, weights, path, faint)
+    at = None if known_at is None else np.asarray(known_at, dtype=np.float64)
+    if at is not None and at.shape != starts[0].shape:
+        raise ValueError(
+            f"known_at must have the shape of latent, {starts[0].shape}, got {at.shape}; "
+            "it is another latent of the same points"
+        )
+    groups = None if labels is None else np.asarray(labels, dtype=np.int64)
+    if weights == "component" and (groups is None or groups.shape != (g.n_nodes,)):
+        found_shape = None if groups is None else groups.shape
+        raise ValueError(
+            f"labels must have shape {(g.n_nodes,)} for weights='component', got {found_shape}; "
+            "graph.component_labels of the graph before it was joined has them"
+        )
+    rule = _Rule(get(kernel), n_observed, weights, path, faint, at, groups)
+    pairs = _pairs(g, rule)
     solve = _Solver(pairs)
     found = [_descend(pairs, solve, points, max_iter, tolerance) for points in starts]
     return min(found, key=lambda fit: float(fit.history[-1]))
@@ -225,22 +262,15 @@ def distance_precision(
     return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
 
 
-def _pairs(
-    g: CsrGraph,
-    kernel: StationaryKernel,
-    n_observed: int,
-    weights: str,
-    path: str,
-    faint: float = FAINT,
-) -> _Pairs | _Table:
+def _pairs(g: CsrGraph, rule: _Rule) -> _Pairs | _Table:
     """Every pair that counts: edges, and geodesics between all points or from landmarks."""
     n = g.n_nodes
-    if n <= (DENSE_LIMIT if weights == "precision" else WHOLE_LIMIT):
-        return _all_pairs(g, kernel, n_observed, weights, path, faint)
-    lengths, precision, far_weight = _edges(g, kernel, n_observed, weights, faint)
+    if n <= (DENSE_LIMIT if rule.weights == "precision" else WHOLE_LIMIT):
+        return _all_pairs(g, rule)
+    lengths, precision, far_weight = _edges(g, rule)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
     sources = _landmarks(lengths, min(N_LANDMARKS, n))
-    ways = _path_distances(g, kernel, path, sources)
+    ways = _path_distances(g, rule.kernel, rule.path, sources)
     reached = np.isfinite(ways) & (np.arange(n) != sources[:, None])
     source, far = np.nonzero(reached)
     left, right, target = sources[source], far, ways[reached]
@@ -254,52 +284,52 @@ def _pairs(
     indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
     indices = (keys % n).astype(np.int32)
     targets, counts = targets[usable][first], counts[usable][first]
-    if weights == "path":
+    if rule.weights == "path":
         counts = _path_precision(targets)
+    elif rule.weights == "component" and rule.labels is not None:
+        counts[rule.labels[keys // n] != rule.labels[indices]] *= ACROSS
     return _Pairs(indptr, indices, targets, counts)
 
 
-def _all_pairs(
-    g: CsrGraph,
-    kernel: StationaryKernel,
-    n_observed: int,
-    weights: str,
-    path: str,
-    faint: float,
-) -> _Table:
+def _all_pairs(g: CsrGraph, rule: _Rule) -> _Table:
     """Every pair with its geodesic distance; a pair of a point and itself weighs nothing."""
     n = g.n_nodes
-    lengths, precision, far_weight = _edges(g, kernel, n_observed, weights, faint)
+    lengths, precision, far_weight = _edges(g, rule)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
-    targets = _path_distances(g, kernel, path, np.arange(n))
+    targets = _path_distances(g, rule.kernel, rule.path, np.arange(n))
     known = np.isfinite(lengths.weights)
     edge = near[known], g.indices[known]
     targets[edge] = lengths.weights[known]
     measured = np.isfinite(targets)
-    if weights == "path":
+    if rule.weights == "path":
         counts = _path_precision(targets)
     else:
         counts = np.full((n, n), far_weight)
         counts[edge] = precision[known]
+    if rule.weights == "component" and rule.labels is not None:
+        counts[rule.labels[:, None] != rule.labels] *= ACROSS
     targets[~measured] = counts[~measured] = 0.0
     counts.flat[:: n + 1] = 0.0
     return _Table(targets, counts)
 
 
-def _edges(
-    g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str, faint: float
-) -> tuple[CsrGraph, Floats, float]:
+def _edges(g: CsrGraph, rule: _Rule) -> tuple[CsrGraph, Floats, float]:
     """Lengths of the edges, how much each counts, and how much a pair counts that is none."""
-    lengths = geodesics.distance_lengths(g, kernel)
+    lengths = geodesics.distance_lengths(g, rule.kernel)
     precision = np.zeros_like(g.weights)
     walkable = g.weights > 0.0
-    if weights == "precision":
-        precision[walkable] = distance_precision(g.weights[walkable], kernel, n_observed)
+    if rule.weights == "precision":
+        known = g.weights
+        if rule.known_at is not None:
+            left = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+            apart = ((rule.known_at[left] - rule.known_at[g.indices]) ** 2).sum(axis=1)
+            known = np.maximum(rule.kernel.covariance(apart), _FARTHEST)
+        precision[walkable] = distance_precision(known[walkable], rule.kernel, rule.n_observed)
     else:
         precision[walkable] = 1.0
     typical = float(np.median(precision[walkable])) if walkable.any() else 1.0
     np.minimum(precision, _HEAVIEST * typical, out=precision)
-    return lengths, precision, faint * typical if weights == "precision" else typical
+    return lengths, precision, rule.faint * typical if rule.weights == "precision" else typical
 
 
 def _path_distances(
