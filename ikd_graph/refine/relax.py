@@ -45,9 +45,27 @@ def detour(narrow: Objective, wide: Objective, at: Candidate, spread: float) -> 
     return narrow.polish(Candidate(np.inf, begin, at.name), _STEPS)
 
 
+def leading(latent: Floats, n_components: int) -> Floats:
+    """Principal coordinates of a latent, the widest first.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        Latent points.
+    n_components : int
+        How many to keep.
+
+    Returns
+    -------
+    (n, n_components) ndarray of float64
+        Centred coordinates.
+    """
+    left, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
+    return np.asarray((left * sizes)[:, :n_components])
+
+
 def _turned(wide: Objective, vector: Floats, weights: Floats) -> Floats:
     """Vector of the leading principal coordinates, each times its weight."""
     latent = wide.latent(vector)
-    left, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
-    kept = (left * sizes)[:, : weights.size] * weights
+    kept = leading(latent, weights.size) * weights
     return np.concatenate([kept.ravel(), vector[latent.size :]])

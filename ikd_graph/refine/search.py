@@ -15,7 +15,7 @@ from .composite import blocks_of
 from .descent import COOL, SAME, SOFT, anneal, best_of, cool, straight, valleys_of, value_of
 from .leave import leave
 from .objective import LEAST_NOISE, Candidate, Objective
-from .relax import detour
+from .relax import detour, leading
 
 Floats = NDArray[np.float64]
 Blocks = Sequence[NDArray[np.intp]]
@@ -43,6 +43,7 @@ _NOISY = 0.15  # share of noise in the variance
 _EXTRA = (1, 3)  # dimensions
 _UNROLLED = (1, 2)
 _DETOURS = 3
+_ABOVE = 8  # valleys of one more dimension
 _SPREADS = (0.1, 0.5)
 _SCREEN_NAMES = ("threshold + stress", "threshold", "5 neighbors", "nearest rows")
 
@@ -139,27 +140,31 @@ class Search:
     def _search_all(self, kernel: StationaryKernel) -> Found:
         """All starts softly, the best of every valley to the bottom, then moves out of the best.
 
-        Where the first few starts, which come from different graphs, all end in one valley, the
-        others are left out and fewer moves are tried; so are they with many observed dimensions,
-        where nearly every start ends in the right valley.
+        Where the first few starts, which come from different graphs, all end in one valley and
+        find little noise, the others are left out and fewer moves are tried; so are moves with many
+        observed dimensions, where nearly every start ends in the right valley.
         """
         objective, starts = self._objective(kernel), self._starts(kernel)
         names = list(starts)
         soft = [anneal(objective, starts[name], name) for name in names[:_JURY]]
-        values = [at.value for at in soft]
-        easy = len(names) > _JURY and max(values) - min(values) < SAME
-        if not easy:
+        values, lead = [at.value for at in soft], best_of(soft)
+        done = []
+        agreed = len(names) > _JURY and max(values) - min(values) < SAME
+        if agreed:
+            done.append(cool(objective, lead))
+            # In noise all of them may err alike.
+            agreed = not _is_noisy(objective, done[0])
+        easy = agreed or self.n_observed >= MANY_OBSERVED
+        if not agreed:
             soft += [anneal(objective, starts[name], name) for name in names[_JURY:]]
-            easy = self.n_observed >= MANY_OBSERVED
         valleys = valleys_of(soft)[:_FINALISTS]
-        done = [cool(objective, at) for at in valleys]
+        done += [cool(objective, at) for at in valleys if not done or at is not lead]
         if self.given is not None:
             done += [straight(objective, latent, name) for name, latent in starts.items()]
         best = best_of(done)
-        variance, noise = objective.scales(best.vector)
-        if noise > _NOISY * (variance + noise) and not easy:
+        if not easy and _is_noisy(objective, best):
             # Floors below the noise change nothing; extra dimensions do.
-            done += self._detours(objective, done)
+            done += self._detours(objective, done) + self._from_above(objective)
             best = best_of(done)
         seen = [at.value for at in valleys]
         best = leave(objective, best, seen, _FEW if easy else _PATIENCE)
@@ -203,6 +208,20 @@ class Search:
             wide = self._objective(objective.kernel, extra=extra)
             for at in sorted(done, key=value_of)[:_DETOURS]:
                 found += [detour(objective, wide, at, spread) for spread in _SPREADS]
+        return found
+
+    def _from_above(self, objective: Objective) -> list[Candidate]:
+        """The leading coordinates of what is found, from the start, in one dimension more."""
+        size = self.n_components + 1
+        if self.given is not None or size >= len(self.cov):
+            return []
+        wide = self._objective(objective.kernel, extra=1)
+        starts = closed_forms.starts(self.cov, self.n_observed, size, objective.kernel)
+        soft = [anneal(wide, latent, name) for name, latent in starts.items()]
+        found = []
+        for at in valleys_of(soft)[:_ABOVE]:
+            latent = leading(wide.latent(cool(wide, at).vector), self.n_components)
+            found.append(cool(objective, anneal(objective, latent, at.name)))
         return found
 
     def _unrolled(self, objective: Objective) -> list[Candidate]:
@@ -270,6 +289,12 @@ class Search:
         if self.blocked and self._blocks is None:
             self._blocks = blocks_of(next(iter(starts.values())), self._block_size())
         return self._blocks
+
+
+def _is_noisy(objective: Objective, at: Candidate) -> bool:
+    """Whether a good part of the variance is noise."""
+    variance, noise = objective.scales(at.vector)
+    return noise > _NOISY * (variance + noise)
 
 
 def _pool(candidates: list[Candidate]) -> dict[str, float]:
