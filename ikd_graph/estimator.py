@@ -110,7 +110,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     refine : {"auto", "likelihood", "stress", None}
         Polish of the closed form. "likelihood" maximises the likelihood of the model from several
         closed-form starts, with a noise variance of its own; "stress" moves the points to the
-        distances of the graph's edges, each weighted by its precision; None keeps the closed form.
+        distances of the graph's edges, each weighted by its precision (up to 300 points in three
+        ways, of which the likeliest is taken); None keeps the closed form.
         "auto" is "likelihood" where the data look like draws of a Gaussian process and there are
         at most 300 points (seconds), else "stress" or None; `choices_` says which and why.
     fit_shape : bool

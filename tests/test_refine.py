@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from reference_gplvm import central_difference, naive_covariance
 from scipy.spatial.distance import cdist
+from sklearn.decomposition import PCA
 
 from ikd_graph import gplvm, kernels, refine
 from ikd_graph.refine import composite, moves, objective, relax, search
+from ikd_graph.study.datasets import gplvm_data
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 
@@ -140,6 +142,28 @@ def test_a_folded_line_is_unrolled(seed, monkeypatch):
     folded = refine.likelihood(cov, n_observed, 1, "rational_quadratic")
     assert abs(np.corrcoef(folded.latent[:, 0], line[:, 0])[0, 1]) < 0.95
     assert folded.log_likelihood < found.log_likelihood - 1.0
+
+
+@pytest.mark.parametrize(("trial", "name", "value"), [(7, "_NOISY", np.inf), (16, "_ABOVE", 0)])
+def test_in_noise_wrong_valleys_are_left(trial, name, value, monkeypatch):
+    # In trial 7 the first starts agree on one; in 16 only a dimension more leads out.
+    rng = np.random.default_rng([17, trial])
+    data = gplvm_data("medium", 200, noise=1.0, seed=rng)
+    kernel = kernels.SquaredExponential(length_scale=0.5)
+    cov = gplvm.sample_covariance(data.X)
+    truth = refine.likelihood(cov, 200, 3, kernel, starts={"truth": data.latent}, search=False)
+    found = refine.likelihood(cov, 200, 3, kernel)
+    assert found.log_likelihood > truth.log_likelihood - 0.1
+    monkeypatch.setattr(search, name, value)
+    stuck = refine.likelihood(cov, 200, 3, kernel)
+    assert stuck.log_likelihood < truth.log_likelihood - 10.0
+
+
+def test_leading_coordinates_are_those_of_principal_components():
+    points = np.random.default_rng(0).standard_normal((20, 4)) * [1.0, 3.0, 0.5, 2.0]
+    wanted = PCA(2).fit_transform(points)
+    found = relax.leading(points, 2)
+    np.testing.assert_allclose(np.abs(found), np.abs(wanted), atol=1e-12)
 
 
 @pytest.mark.parametrize("extra", [1, 3])
