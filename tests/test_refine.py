@@ -145,7 +145,7 @@ def test_a_folded_line_is_unrolled(seed, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("trial", "name", "value"), [(7, "_NOISY", np.inf), (16, "_ABOVE", 0)])
+@pytest.mark.parametrize(("trial", "name", "value"), [(7, "_MUCH_NOISE", 1.0), (16, "_ABOVE", 0)])
 def test_in_noise_wrong_valleys_are_left(trial, name, value, monkeypatch):
     # In trial 7 the first starts agree on one; in 16 only a dimension more leads out.
     rng = np.random.default_rng([17, trial])

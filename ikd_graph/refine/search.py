@@ -39,7 +39,7 @@ _JURY = 4
 _PATIENCE = 20
 _FEW = 4  # moves where the first starts agree: one of each way
 _CLOSE = 1.0  # kernels this near in value after a short search are both searched
-_NOISY = 0.15  # share of noise in the variance
+_NOISY, _MUCH_NOISE = 0.15, 0.3  # shares of noise in the variance
 _EXTRA = (1, 3)  # dimensions
 _UNROLLED = (1, 2)
 _DETOURS = 3
@@ -152,8 +152,8 @@ class Search:
         agreed = len(names) > _JURY and max(values) - min(values) < SAME
         if agreed:
             done.append(cool(objective, lead))
-            # In noise all of them may err alike.
-            agreed = not _is_noisy(objective, done[0])
+            # In much noise all of them may err alike.
+            agreed = _noise_share(objective, done[0]) < _MUCH_NOISE
         easy = agreed or self.n_observed >= MANY_OBSERVED
         if not agreed:
             soft += [anneal(objective, starts[name], name) for name in names[_JURY:]]
@@ -162,7 +162,7 @@ class Search:
         if self.given is not None:
             done += [straight(objective, latent, name) for name, latent in starts.items()]
         best = best_of(done)
-        if not easy and _is_noisy(objective, best):
+        if not easy and _noise_share(objective, best) > _NOISY:
             # Floors below the noise change nothing; extra dimensions do.
             done += self._detours(objective, done) + self._from_above(objective)
             best = best_of(done)
@@ -291,10 +291,10 @@ class Search:
         return self._blocks
 
 
-def _is_noisy(objective: Objective, at: Candidate) -> bool:
-    """Whether a good part of the variance is noise."""
+def _noise_share(objective: Objective, at: Candidate) -> float:
+    """Share of the variance that is noise."""
     variance, noise = objective.scales(at.vector)
-    return noise > _NOISY * (variance + noise)
+    return noise / (variance + noise)
 
 
 def _pool(candidates: list[Candidate]) -> dict[str, float]:
