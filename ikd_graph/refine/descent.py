@@ -78,7 +78,7 @@ def cool(objective: Objective, at: Candidate) -> Candidate:
     # What the floor stood for is noise until the data say otherwise.
     variance, noise = objective.scales(at.vector, COOL[-1])
     start = objective.vector(objective.latent(at.vector), variance, noise)
-    return objective.bottom(at._replace(vector=start), 15)
+    return objective.weighed(objective.bottom(at._replace(vector=start), 15))
 
 
 def straight(objective: Objective, latent: Floats, name: str) -> Candidate:
@@ -99,7 +99,7 @@ def straight(objective: Objective, latent: Floats, name: str) -> Candidate:
         The bottom of the start's own valley.
     """
     near = objective.polish(objective.fit_scales(latent, name), 90)
-    return objective.bottom(near, 60, 1e-10)
+    return objective.weighed(objective.bottom(near, 60, 1e-10))
 
 
 def value_of(at: Candidate) -> float:
@@ -107,9 +107,14 @@ def value_of(at: Candidate) -> float:
     return at.value
 
 
+def merit_of(at: Candidate) -> float:
+    """Merit of a candidate, the lower the better."""
+    return at.merit
+
+
 def best_of(candidates: list[Candidate]) -> Candidate:
-    """Candidate of the least value, the first of equals."""
-    return min(candidates, key=value_of)
+    """Candidate of the most merit, the first of equals."""
+    return min(candidates, key=merit_of)
 
 
 def valleys_of(candidates: list[Candidate]) -> list[Candidate]:

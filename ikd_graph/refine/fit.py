@@ -1,12 +1,14 @@
 r"""Likelihood refine: latent, variances and kernel that make the observations likeliest.
 
-The surface has many valleys. Five things find the right one: several closed-form starts; a noise
+The surface has many valleys. Six things find the right one: several closed-form starts; a noise
 floor that falls from far above the true noise to almost nothing, so that the coarse structure is
 settled before the fine one can lock a wrong turn in; early selection by likelihood under the same
 floor; Fisher scoring, which reaches the bottom of a valley in a dozen steps, so that two valleys
-can be told apart; and moves that shake, mirror or reseat the parts of a latent that the data hold
-least. All of it is deterministic, and the order of the points leaves no trace: they are sorted by
-what the covariance says of them first.
+can be told apart; moves that shake, mirror or reseat the parts of a latent that the data hold
+least; and a choice among valleys by their evidence, which is depth and volume (Laplace's
+approximation), since the deepest is often a narrow one that fits the errors. All of it is
+deterministic, and the order of the points leaves no trace: they are sorted by what the covariance
+says of them first.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ EXACT_LIMIT = 2000
 class LikelihoodFit(NamedTuple):
     """The likeliest latent found and what came with it."""
 
-    latent: Floats  # (n, m), centred, along its principal axes
+    latent: Floats  # (n, m), the bottom of its valley, centred, along its principal axes
     kernel: StationaryKernel  # with its fitted shape where that was free
     variance: float  # signal variance, in the units of the covariance
     noise: float  # noise variance, in the units of the covariance
@@ -63,6 +65,9 @@ def likelihood(
     verbose: int = 0,
 ) -> LikelihoodFit:
     """Find the latent under which the observations are likeliest.
+
+    Of several valleys of the likelihood the one with the most evidence is taken, up to a few
+    hundred points: the deepest, unless a wider one is nearly as deep.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def leave(objective: Objective, best: Candidate, seen: list[float], patience: in
     while not objective.expired:
         best = _shake(objective, best, seen, patience, rng)
         other = _reseat(objective, best)
-        if other.value > best.value - _BETTER:
+        if other.merit > best.merit - _BETTER:
             break
         best = other
     return best
@@ -75,7 +75,7 @@ def _shake(
             continue
         seen.append(at.value)
         other = cool(objective, at)
-        if other.value < best.value - _BETTER:
+        if other.merit < best.merit - _BETTER:
             best, idle = other, 0
     return best
 

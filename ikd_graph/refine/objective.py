@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dposv, dpotrf
 from scipy.optimize import minimize
 
 from ..gplvm import expected_information, negative_log_likelihood_and_gradient, shape_name
@@ -31,6 +31,7 @@ _DAMPING = 1e-2
 _DAMPINGS = 8
 _LEAST_INFORMATION = 1e-12
 _SHAPE_LIMIT = {"gamma": 2.0}
+_WIDEST = 10.0  # length-scales: how far points may lie before the data speak
 
 
 class Candidate(NamedTuple):
@@ -39,6 +40,12 @@ class Candidate(NamedTuple):
     value: float  # negative log likelihood of one observed dimension
     vector: Floats  # latent row by row, log variance, log of the noise above the floor, shape
     name: str  # the start it came from
+    volume: float = 0.0  # what a narrow valley has against it, in the unit of the value
+
+    @property
+    def merit(self) -> float:
+        """What bottoms of valleys are compared by: the lower, the more of all latents agree."""
+        return self.value + self.volume
 
 
 class _TimeUp(Exception):
@@ -60,6 +67,8 @@ class Objective:
         Kernel of the model.
     n_components : int
         Columns of the latent.
+    n_observed : int, optional
+        Number N of observed dimensions; without it valleys are compared by their depth alone.
     blocks : sequence of (b,) int arrays, optional
         Composite likelihood: the sum over these sets of points, scaled to n points.
     deadline : float
@@ -76,6 +85,7 @@ class Objective:
         kernel: StationaryKernel,
         n_components: int,
         *,
+        n_observed: int | None = None,
         blocks: Sequence[NDArray[np.intp]] | None = None,
         deadline: float = np.inf,
         shape: bool = False,
@@ -84,6 +94,7 @@ class Objective:
         self.cov = cov
         self.kernel = kernel
         self.n_components = n_components
+        self.n_observed = n_observed
         self.blocks = blocks
         self.deadline = deadline
         self.tick = tick
@@ -228,6 +239,26 @@ class Objective:
         except _TimeUp:
             pass
         return best
+
+    def weighed(self, at: Candidate) -> Candidate:
+        """A bottom with what Laplace's approximation of the evidence of its valley adds.
+
+        The deepest of many valleys is often a narrow one that fits the errors; what counts is how
+        much of all latents a valley holds, which is its depth and its volume.
+        """
+        scored = self.blocks is None and self.shape is None and self._size <= SCORING_LIMIT
+        if self.n_observed is None or not scored or not np.isfinite(at.value):
+            return at
+        precision = (_WIDEST * self.kernel.length_scale) ** -2
+        known = self.n_observed * self._information(at.vector, LEAST_NOISE)
+        known.flat[:: len(known) + 1] += precision
+        factor, failed = dpotrf(known, lower=1, overwrite_a=1)
+        if failed:
+            return at._replace(volume=np.inf)
+        latent = self.latent(at.vector)
+        held = float(np.log(np.diagonal(factor)).sum())
+        held += 0.5 * precision * float(((latent - latent.mean(axis=0)) ** 2).sum())
+        return at._replace(volume=held / self.n_observed)
 
     def _information(self, vector: Floats, floor: float) -> Floats:
         """Expected information of one observed dimension about a vector."""

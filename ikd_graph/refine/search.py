@@ -12,7 +12,18 @@ from .. import gplvm, kernels
 from ..kernels import StationaryKernel
 from . import closed_forms
 from .composite import blocks_of
-from .descent import COOL, SAME, SOFT, anneal, best_of, cool, straight, valleys_of, value_of
+from .descent import (
+    COOL,
+    SAME,
+    SOFT,
+    anneal,
+    best_of,
+    cool,
+    merit_of,
+    straight,
+    valleys_of,
+    value_of,
+)
 from .leave import leave
 from .objective import LEAST_NOISE, Candidate, Objective
 from .relax import detour, leading
@@ -170,7 +181,7 @@ class Search:
         best = leave(objective, best, seen, _FEW if easy else _PATIENCE)
         if self.n_components == 1:
             lines = self._unrolled(objective)
-            if lines and best_of(lines).value < best.value - SAME:
+            if lines and best_of(lines).merit < best.merit - SAME:
                 done += lines
                 best = leave(objective, best_of(lines), seen, _FEW)
         best = objective.bottom(best, 60, 1e-10)
@@ -206,9 +217,9 @@ class Search:
             if self.n_components + extra >= len(self.cov):
                 break
             wide = self._objective(objective.kernel, extra=extra)
-            for at in sorted(done, key=value_of)[:_DETOURS]:
+            for at in sorted(done, key=merit_of)[:_DETOURS]:
                 found += [detour(objective, wide, at, spread) for spread in _SPREADS]
-        return found
+        return [objective.weighed(at) for at in found]
 
     def _from_above(self, objective: Objective) -> list[Candidate]:
         """The leading coordinates of what is found, from the start, in one dimension more."""
@@ -241,7 +252,7 @@ class Search:
                 found.append(cool(objective, anneal(objective, latent, name)))
                 begin = objective.vector(latent, *wide.scales(curve.vector, COOL[-1]))
                 near = objective.polish(Candidate(np.inf, begin, name), 2 * _BLOCK_STEPS)
-                found.append(objective.bottom(near, 15))
+                found.append(objective.weighed(objective.bottom(near, 15)))
         return found
 
     def _free_shape(self, found: Found) -> Found:
@@ -265,6 +276,7 @@ class Search:
             self.cov,
             kernel,
             self.n_components + extra,
+            n_observed=self.n_observed,
             blocks=blocks,
             deadline=self.deadline,
             shape=shape,
