@@ -31,7 +31,9 @@ _DAMPING = 1e-2
 _DAMPINGS = 8
 _LEAST_INFORMATION = 1e-12
 _SHAPE_LIMIT = {"gamma": 2.0}
-_WIDEST = 10.0  # length-scales: how far points may lie before the data speak
+# How far points may lie before the data speak, in length-scales. Further out, those that noise has
+# cast away would count as free.
+_WIDEST = 3.0
 
 
 class Candidate(NamedTuple):

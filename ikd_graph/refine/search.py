@@ -50,7 +50,8 @@ _JURY = 4
 _PATIENCE = 20
 _FEW = 4  # moves where the first starts agree: one of each way
 _CLOSE = 1.0  # kernels this near in value after a short search are both searched
-_NOISY, _MUCH_NOISE = 0.15, 0.3  # shares of noise in the variance
+_LITTLE_NOISE, _NOISY, _MUCH_NOISE = 0.05, 0.15, 0.3  # shares of noise in the variance
+_SURE_OBSERVED = 200
 _EXTRA = (1, 3)  # dimensions
 _UNROLLED = (1, 2)
 _DETOURS = 3
@@ -163,8 +164,9 @@ class Search:
         agreed = len(names) > _JURY and max(values) - min(values) < SAME
         if agreed:
             done.append(cool(objective, lead))
-            # In much noise all of them may err alike.
-            agreed = _noise_share(objective, done[0]) < _MUCH_NOISE
+            # In noise all of them may err alike, the sooner the fewer dimensions there are.
+            limit = _MUCH_NOISE if self.n_observed >= _SURE_OBSERVED else _LITTLE_NOISE
+            agreed = _noise_share(objective, done[0]) < limit
         easy = agreed or self.n_observed >= MANY_OBSERVED
         if not agreed:
             soft += [anneal(objective, starts[name], name) for name in names[_JURY:]]
