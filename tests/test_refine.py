@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 
 from ikd_graph import gplvm, kernels, refine
-from ikd_graph.refine import composite, moves, objective, relax, search
+from ikd_graph.refine import composite, descent, moves, objective, relax, search
 from ikd_graph.study.datasets import gplvm_data
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
@@ -145,18 +145,26 @@ def test_a_folded_line_is_unrolled(seed, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("trial", "name", "value"), [(7, "_MUCH_NOISE", 1.0), (16, "_ABOVE", 0)])
-def test_in_noise_wrong_valleys_are_left(trial, name, value, monkeypatch):
-    # In trial 7 the first starts agree on one; in 16 only a dimension more leads out.
-    rng = np.random.default_rng([17, trial])
-    data = gplvm_data("medium", 200, noise=1.0, seed=rng)
+@pytest.mark.parametrize(
+    ("n_observed", "noise", "trial", "name", "value"),
+    [
+        # The first starts agree on a wrong valley; in the last only a dimension more leads out.
+        (200, 1.0, (17, 7), "_MUCH_NOISE", 1.0),
+        (100, 0.3, (0, 12), "_LITTLE_NOISE", 1.0),
+        (200, 1.0, (17, 16), "_ABOVE", 0),
+    ],
+)
+def test_in_noise_wrong_valleys_are_left(n_observed, noise, trial, name, value, monkeypatch):
+    rng = np.random.default_rng(trial)
+    data = gplvm_data("medium", n_observed, noise=noise, seed=rng)
     kernel = kernels.SquaredExponential(length_scale=0.5)
     cov = gplvm.sample_covariance(data.X)
-    truth = refine.likelihood(cov, 200, 3, kernel, starts={"truth": data.latent}, search=False)
-    found = refine.likelihood(cov, 200, 3, kernel)
+    starts = {"truth": data.latent}
+    truth = refine.likelihood(cov, n_observed, 3, kernel, starts=starts, search=False)
+    found = refine.likelihood(cov, n_observed, 3, kernel)
     assert found.log_likelihood > truth.log_likelihood - 0.1
     monkeypatch.setattr(search, name, value)
-    stuck = refine.likelihood(cov, 200, 3, kernel)
+    stuck = refine.likelihood(cov, n_observed, 3, kernel)
     assert stuck.log_likelihood < truth.log_likelihood - 10.0
 
 
@@ -181,6 +189,20 @@ def test_a_valley_is_weighed_by_laplace():
     assert weighed.merit == pytest.approx(at.value + wanted)
     unknown = objective.Objective(cov, kernel, 2)
     assert unknown.weighed(at) is at
+
+
+def test_of_two_valleys_the_one_with_more_evidence_is_taken():
+    nowhere = np.zeros(3)
+    narrow = objective.Candidate(1.0, nowhere, "narrow", volume=0.5)
+    wide = objective.Candidate(1.1, nowhere, "wide", volume=0.2)
+    assert descent.best_of([narrow, wide]) is wide
+    latent, cov = sample(3, KERNELS[0], n=12, m=2)
+    goal = objective.Objective(cov, KERNELS[0], 2, n_observed=50)
+    for bottom in (
+        descent.cool(goal, descent.anneal(goal, latent, "start")),
+        descent.straight(goal, latent, "start"),
+    ):
+        assert bottom.volume == goal.weighed(bottom).volume != 0.0
 
 
 @pytest.mark.parametrize("extra", [1, 3])

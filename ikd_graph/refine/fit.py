@@ -26,6 +26,7 @@ from .._threads import limit_threads
 from .._validation import check_components, check_integer, check_positive, check_symmetric
 from ..kernels import StationaryKernel
 from .curvature import standard_errors
+from .relax import leading
 from .search import Found, Search
 
 Floats = NDArray[np.float64]
@@ -222,6 +223,4 @@ def _as_start(name: str, latent: ArrayLike, cov: Floats, n_components: int) -> F
 
 def _principal_axes(latent: Floats) -> Floats:
     """Centred latent, turned so that its columns are uncorrelated, the widest first."""
-    centred = latent - latent.mean(axis=0)
-    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
-    return eigen.pin_signs(left) * sizes
+    return eigen.pin_signs(leading(latent, latent.shape[1]))

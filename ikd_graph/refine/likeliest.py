@@ -74,6 +74,11 @@ def likeliest_stress(
     True
     """
     kernel = get(kernel)
+    if corr.shape != (g.n_nodes, g.n_nodes):
+        raise ValueError(
+            f"corr must have shape {(g.n_nodes, g.n_nodes)}, got {corr.shape}; it holds the "
+            "correlations of the nodes of the graph with one another"
+        )
     first = stress(latent, g, kernel, n_observed, also=also)
     alone = stress(latent, g, kernel, n_observed, also=also, faint=_EDGES_ALONE)
     again = first
