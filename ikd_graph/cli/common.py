@@ -10,12 +10,16 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._files import write_whole
+from ..show.words import settings_flags
 from ..study import datasets
 from ..study.datasets import Dataset
 from .console import PROG, complain, say
+
+if TYPE_CHECKING:
+    from ..estimator import IKD
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +87,29 @@ def read_data(arguments: argparse.Namespace) -> Dataset:
 def typed_command(arguments: argparse.Namespace) -> str:
     """The command as it was typed."""
     return shlex.join([PROG, *arguments.typed])
+
+
+def paste_command(arguments: argparse.Namespace, command: str, model: IKD) -> str:
+    """A command that leaves nothing to choose.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        What was typed: data and labels are taken from it.
+    command : str
+        "embed" or "cliques".
+    model : IKD
+        Fitted; its settings are spelled out.
+
+    Returns
+    -------
+    str
+        What to paste.
+    """
+    words = [PROG, command, str(arguments.data)]
+    if arguments.labels is not None:
+        words += ["--labels", arguments.labels]
+    return shlex.join([*words, *settings_flags(model)])
 
 
 def file_stem(name: str) -> str:

@@ -7,11 +7,13 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbours
 
 from ._build import (
     WEIGHT_FLOOR,
+    auto_threshold,
     from_neighbors,
     neighbor_graph,
     pairs_above,
     row_correlations,
     row_neighbor_graph,
+    row_products,
     row_threshold_graph,
     threshold_graph,
 )
@@ -37,6 +39,7 @@ __all__ = [
     "JoinedGraph",
     "above",
     "add_edges",
+    "auto_threshold",
     "block_neighbors",
     "component_labels",
     "edges",
@@ -50,6 +53,7 @@ __all__ = [
     "row_correlations",
     "row_neighbor_graph",
     "row_neighbors",
+    "row_products",
     "row_threshold_graph",
     "strongest",
     "subgraph",

@@ -213,10 +213,47 @@ def from_neighbors(
     return from_edges(len(neighbours), left, right, walkable(weights))
 
 
-def row_correlations(
+def row_products(
     rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Compute the products of pairs of rows in double precision, the same bits either way round.
+
+    Parameters
+    ----------
+    rows : (n, p) float32 or float64
+        Rows.
+    left, right : (m,) int
+        The pairs.
+
+    Returns
+    -------
+    (m,) float64
+        Their products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6]])
+    >>> graph.row_products(rows, np.array([0, 1]), np.array([1, 1])).round(12).tolist()
+    [0.8, 1.0]
+    """
+    rows = check_rows(rows)
+    left, right = np.asarray(left, np.int64), np.asarray(right, np.int64)
+    out = np.empty(left.size, np.float64)
+
+    def multiply(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        _jit.graph.pair_dots(rows, left[part], right[part], out[part])
+
+    map_blocks(multiply, left.size, 16_384)
+    return out
+
+
+def row_correlations(
+    rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """As :func:`row_products` for rows of unit norm, rounding above 1 taken off.
 
     Parameters
     ----------
@@ -238,16 +275,7 @@ def row_correlations(
     >>> graph.row_correlations(rows, np.array([0, 1]), np.array([1, 1])).round(12).tolist()
     [0.8, 1.0]
     """
-    rows = check_rows(rows)
-    left, right = np.asarray(left, np.int64), np.asarray(right, np.int64)
-    out = np.empty(left.size, np.float64)
-
-    def multiply(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        _jit.graph.pair_dots(rows, left[part], right[part], out[part])
-
-    map_blocks(multiply, left.size, 16_384)
-    return np.minimum(out, 1.0)
+    return np.minimum(row_products(rows, left, right), 1.0)
 
 
 def pairs_above(
@@ -331,3 +359,20 @@ def _neighbour_pairs(
     if mutual:
         keys = keys[named == 2]
     return keys // n, keys % n
+
+
+def auto_threshold(n_observed: int | None) -> float:
+    """Threshold above which a correlation is signal.
+
+    Parameters
+    ----------
+    n_observed : int or None
+        Number N of observed dimensions: a correlation of nothing has the standard deviation
+        1 / sqrt(N), and five of them leave no false edge among a few thousand points.
+
+    Returns
+    -------
+    float
+        ``min(5 / sqrt(N), 0.5)``, or 0.3 where N is not known.
+    """
+    return 0.3 if n_observed is None else min(5.0 / n_observed**0.5, 0.5)

@@ -64,7 +64,7 @@ def join_components(
     """
     correlations = _correlation_source(g, corr, rows)
     low, high = find_bridges(g, correlations)
-    known = correlations(low)[np.arange(low.size), high]
+    known = correlations(low)[np.arange(low.size), high].astype(np.float64)
     if rows is not None:
         known = row_correlations(rows, low, high)
     return JoinedGraph(add_edges(g, low, high, strength * known), int(low.size))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import platform
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..estimator import IKD
 
 
 def say_number(value: Any) -> str:
@@ -120,6 +123,96 @@ def say_kernel(kernel: Any) -> str:
         if not (key == "length_scale" and value == 1.0)
     ]
     return ", ".join([spaced, *parts])
+
+
+def say_similarity(model: IKD) -> str:
+    """How the rows of a model were compared.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted.
+
+    Returns
+    -------
+    str
+        The name of the affinity and what it compares.
+    """
+    return f"{model.affinity_}: {model._model.similarity.summary}"
+
+
+def say_graph(model: IKD) -> str:
+    """What made the graph of a model, and how large it is.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted.
+
+    Returns
+    -------
+    str
+        Threshold, neighbours, edges and components.
+    """
+    g = model.graph_
+    if g is None:
+        return "none: every pair is inverted"
+    rules = []
+    if model.threshold_ is not None:
+        rules.append(f"similarity above {model.threshold_:.3g}")
+    if model.n_neighbors_ is not None:
+        mutual = "mutual " if model.mutual_ else ""
+        rules.append(f"{say_number(model.n_neighbors_)} nearest {mutual}neighbours")
+    made = " or ".join(rules) or "what was stored"
+    parts = count(model.n_components_graph_, "component")
+    return f"{made}: {count(g.n_edges, 'edge')}, {parts}"
+
+
+def say_settings(model: IKD) -> dict[str, str]:
+    """Similarity and graph of a model, the same words on every page and in every command.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted.
+
+    Returns
+    -------
+    dict of str to str
+        Name and sentence.
+    """
+    return {"similarity": say_similarity(model), "graph": say_graph(model)}
+
+
+def settings_flags(model: IKD) -> list[str]:
+    """Flags of the command line that spell out what a model used.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted.
+
+    Returns
+    -------
+    list of str
+        Flags and values; with them nothing is left to choose.
+    """
+    values: dict[str, Any] = {
+        "n_components": model.n_components_,
+        "strategy": model.strategy_,
+        "affinity": model.affinity_,
+        "path": model.path_,
+        "reference": model.reference if model.reference != "auto" else "center",
+        "refine": model.refine_,
+    }
+    if model.graph_ is not None:
+        values["threshold"] = None if model.threshold_ is None else f"{model.threshold_:.6g}"
+        values["n_neighbors"] = model.n_neighbors_
+        values["mutual"] = model.mutual_
+    found = []
+    for name, value in values.items():
+        found += ["--" + name.replace("_", "-"), "none" if value is None else str(value).lower()]
+    return found
 
 
 def versions() -> str:

@@ -12,7 +12,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from .. import choices, covariance, graph, pipeline
+from .. import covariance, evidence, graph
+from .. import model as fitting
 from .._stages import Stages
 from .._validation import (
     check_components,
@@ -54,7 +55,7 @@ class Diagnosis:
     share_above_two, share_above_five : float
         Share of pairs whose correlation exceeds 2 and 5 of these; chance makes 2.3 % and none.
     threshold : float
-        Smallest correlation that is trusted, ``choices.auto_threshold``.
+        Smallest correlation that is trusted, ``graph.auto_threshold``.
     n_edges, components, largest_component : int
         Pairs above it, components of their graph, points in the largest of them.
     mean_degree : float
@@ -80,7 +81,7 @@ class Diagnosis:
     negative_mass : float
         Share of the squared eigenvalues in negative ones: how far from distances in space.
     spread_ratio, kurtosis_gap : float
-        Evidence for the model, see `ikd_graph.choices.Evidence`.
+        Evidence for the model, see `ikd_graph.evidence.Evidence`.
     model_holds : bool
         Whether nothing in it speaks against the model, on which the prediction rests.
     refine : str or None
@@ -253,13 +254,13 @@ def diagnose(
     data, counts, n_points = _taken(X)
     n_observed = data.shape[1]
     check_components(n_components, n_points)
-    evidence = choices.examine(data)
+    table_says = evidence.examine(data)
     stages = Stages(verbose, total=n_draws + 4)
     # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         trusted = _trust(data, counts=counts)
-        polish = "auto" if len(data) <= choices.LIKELIHOOD_POINTS else None
+        polish = "auto" if len(data) <= evidence.LIKELIHOOD_POINTS else None
         # The estimator knows a table of counts, where a row may be silent, by its type.
         table = data.astype(np.int64) if counts else data
         model = IKD(n_components, affinity="correlation", refine=polish, n_landmarks=None)
@@ -270,7 +271,7 @@ def diagnose(
         if model.refine_ == "likelihood":
             with stages("trying other kernels"):
                 likeliest = clone(model).set_params(kernel="auto").fit(table)
-        noise = pipeline.explain(
+        noise = fitting.explain(
             np.asarray(likeliest.embedding_, dtype=np.float64),
             data,
             likeliest.kernel_,
@@ -283,18 +284,12 @@ def diagnose(
         with stages("fitting resampled data"):
             resampled = _resampled(model, table, random_state)
     stages.close()
-    chosen = choices.choose(
-        affinity="correlation",
-        strategy="auto",
-        path="auto",
-        reference="auto",
-        threshold="auto",
-        n_neighbors=None,
-        mutual="auto",
-        refine="auto",
+    chosen = evidence.choose(
+        "correlation",
+        evidence.Wishes(),
+        table_says,
         n_samples=n_points,
         n_components=n_components,
-        evidence=evidence,
     )
     names = ("strategy", "path", "threshold", "n_neighbors", "refine")
     found = Diagnosis(
@@ -312,10 +307,10 @@ def diagnose(
         resampled_r2=resampled,
         likeliest_kernel=type(likeliest.kernel_).__name__,
         noise_share=float(noise.noise / (noise.variance + noise.noise)),
-        negative_mass=float(model.negative_mass_),
-        spread_ratio=float(evidence.spread_ratio),
-        kurtosis_gap=float(evidence.kurtosis_gap),
-        model_holds=bool(evidence.holds),
+        negative_mass=float(model.start_negative_mass_ or 0.0),
+        spread_ratio=float(table_says.spread_ratio),
+        kurtosis_gap=float(table_says.kurtosis_gap),
+        model_holds=bool(table_says.holds),
         refine=model.refine_,
         parameters={
             "affinity": "correlation",
@@ -325,7 +320,7 @@ def diagnose(
     wrong = tuple(_wrongs(found))
     if wrong:
         warnings.warn("; ".join(wrong), UserWarning, stacklevel=2)
-    words = (*_advise(found), *(f"{name}: {chosen.reasons[name]}" for name in names))
+    words = (*_advise(found), *(chosen.reasons[n] for n in names if n in chosen.reasons))
     return Diagnosis(**{**vars(found), "suggestions": words, "warnings": wrong})
 
 
@@ -348,7 +343,7 @@ def _trust(data: Floats, *, counts: bool) -> dict[str, Any]:
     corr = covariance.gram(rows)
     pairs = corr[np.triu_indices(n, 1)]
     error = float(np.sqrt(covariance.sampling_variance(0.0, n_observed)))
-    threshold = choices.auto_threshold(n_observed)
+    threshold = graph.auto_threshold(n_observed)
     g = graph.row_threshold_graph(rows, threshold)
     sizes = np.bincount(graph.component_labels(g))
     # The strongest spanning tree; lengths stay positive, since a dense graph drops zeros.
@@ -401,7 +396,7 @@ def _resampled(model: IKD, table: NDArray[Any], random_state: int | None) -> flo
 def _bootstrap(
     source: IKD,
     model: IKD,
-    noise: pipeline.Noise,
+    noise: fitting.Noise,
     n_observed: int,
     n_draws: int,
     random_state: int | None,

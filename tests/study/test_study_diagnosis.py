@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, choices, kernels, pipeline
+from ikd_graph import IKD, kernels
 from ikd_graph._stages import Stages
 from ikd_graph.study import datasets, diagnosis, metrics
 from ikd_graph.study.diagnosis import Diagnosis, diagnose
@@ -164,7 +164,7 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
     learnt = {f"{name}_": value for name, value in settings.items()}
     model = SimpleNamespace(embedding_=latent, kernel_=kernel, refine_="stress", **learnt)
     monkeypatch.setattr(diagnosis, "IKD", Recorder)
-    noise = pipeline.Noise(variance=3.0, noise=0.25, log_likelihood=0.0, kernel=kernel)
+    noise = model.Noise(variance=3.0, noise=0.25, log_likelihood=0.0, kernel=kernel)
     source = SimpleNamespace(embedding_=latent, kernel_=kernel)
     draws = diagnosis._bootstrap(source, model, noise, 40_000, 2, 0, Stages())
     (n_components, given), first, second = seen
