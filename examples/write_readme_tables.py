@@ -7,7 +7,7 @@ some minutes on two cores and rewrites the part of README.md between its markers
 import re
 from pathlib import Path
 
-from ikd_graph.study import experiments
+from paper import fig5, fig7
 
 README = Path(__file__).parent.parent / "README.md"
 NAMES = {
@@ -45,7 +45,7 @@ def pivot(table, columns, head):
 
 def main():
     """Run both experiments and put their tables into the README."""
-    recovery = experiments.fig5(
+    recovery = fig5.run(
         noise=(0.0, 0.5),
         n_features=(200, 1000),
         methods=(
@@ -62,7 +62,7 @@ def main():
         n_jobs=2,
         verbose=1,
     )
-    digits = experiments.fig7(
+    digits = fig7.run(
         names=("digits",),
         ks=(5,),
         methods=("ikd", "isomap", "lle", "laplacian_eigenmaps", "pca", "umap"),

@@ -309,7 +309,7 @@ def test_the_words_name_the_best_the_strategy_and_the_price():
     found.rows[1] = replace(found.rows[1], seconds=2.0)
     words = compare_words.say_comparison(found)
     assert words[0].startswith("Best: BLOCKWISE with R² after affine alignment 0.900 in 9.0 s")
-    assert "Use the strategy 'blockwise'" in words[1]
+    assert "Call IKD(strategy='blockwise', refine=None)" in words[1]
     assert "GEODESIC takes 2.0 s instead of 9.0 s and gives up 0.020" in words[1]
 
 

@@ -15,6 +15,7 @@ _SUBMODULES = (
     "eigen",
     "geodesics",
     "graph",
+    "kernels",
     "likelihood",
     "merging",
     "overlaps",

@@ -1,8 +1,7 @@
 """The elementwise work of the likelihood: covariances, forces, expected information."""
 
-import numpy as np
-
 from .._config import jit
+from . import kernels
 
 
 @jit
@@ -14,7 +13,7 @@ def covariances(latent, family, shape, sq_length, cov, slope):
     latent : (n, m) float64
         Points Z.
     family : int
-        0 squared exponential, 1 rational quadratic, 2 gamma exponential, 3 Matern.
+        Number of the kernel in `kernels`.
     shape : float
         alpha, gamma or nu (1/2, 3/2 or 5/2); not read for family 0.
     sq_length : float
@@ -37,29 +36,13 @@ def covariances(latent, family, shape, sq_length, cov, slope):
             d /= sq_length
             value, change = 1.0, 0.0
             if d > 0.0:
-                if family == 0:
-                    value = np.exp(-0.5 * d)
-                    change = -0.5 * value
-                elif family == 1:
-                    base = 1.0 + d / (2.0 * shape)
-                    value = 1.0 / base if shape == 1.0 else base**-shape
-                    change = -0.5 * value / base
-                elif family == 2:
-                    power = np.sqrt(d) if shape == 1.0 else d ** (0.5 * shape)
-                    value = np.exp(-power)
-                    change = -0.5 * shape * power / d * value
+                if family == kernels.MATERN:
+                    # Side by side, so that they share their square root and their exponential.
+                    value = kernels.matern(d, shape)
+                    change = kernels.matern_slope(d, shape)
                 else:
-                    x = np.sqrt(2.0 * shape * d)
-                    decay = np.exp(-x)
-                    if shape == 0.5:
-                        value = decay
-                        change = -0.5 * decay / x
-                    elif shape == 1.5:
-                        value = (1.0 + x) * decay
-                        change = -1.5 * decay
-                    else:
-                        value = (1.0 + x * (1.0 + x / 3.0)) * decay
-                        change = -5.0 / 6.0 * (1.0 + x) * decay
+                    value = kernels.value(family, d, shape)
+                    change = kernels.slope(family, d, shape, value)
             cov[i, j] = cov[j, i] = value
             slope[i, j] = slope[j, i] = change / sq_length
 

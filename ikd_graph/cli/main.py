@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 
-from . import cliques, compare, datasets, diagnose, embed, reproduce
+from . import cliques, compare, datasets, diagnose, embed
 from .console import PROG, close_pipe, complain, plain_warnings
 
-_COMMANDS = (embed, compare, cliques, diagnose, reproduce, datasets)
+_COMMANDS = (embed, compare, cliques, diagnose, datasets)
 _INTERRUPTED = 130
 _WRONG = 2
 

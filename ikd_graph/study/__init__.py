@@ -1,1 +1,1 @@
-"""Everything for comparing: data, peers, measures, experiments."""
+"""Everything for comparing: data, peers, measures, diagnosis."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import itertools
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,6 +19,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from .. import kernels
 from .._validation import check_choice, check_finite, check_integer
+from .timing import timed
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +40,8 @@ class Embedded:
         Why there is no embedding; empty if there is one.
     notes : tuple of str
         Warnings that the library gave.
+    cpu_seconds : float
+        Processor time of the call.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Embedded:
     seconds: float
     failure: str = ""
     notes: tuple[str, ...] = ()
+    cpu_seconds: float = 0.0
 
 
 class Peer(NamedTuple):
@@ -116,18 +118,13 @@ def embed(
         wanted = f"needs {peer.library}, which is not installed (pip install {peer.library})"
         reason = wanted if isinstance(error, ModuleNotFoundError) else f"{peer.library}: {error}"
         return Embedded(name, None, 0.0, reason)
-    begin = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            found = np.asarray(peer.run(data, n_components, seed, **options), dtype=np.float64)
-            failure = "" if np.all(np.isfinite(found)) else "the embedding holds NaN or infinity"
-        # Whatever a library raises is its answer, and a row in a table.
-        except Exception as error:
-            found, failure = np.empty(0), f"{type(error).__name__}: {error}"
-    seconds = time.perf_counter() - begin
-    notes = tuple(dict.fromkeys(str(w.message) for w in caught))
-    return Embedded(name, None if failure else found, seconds, failure, notes)
+    done = timed(
+        lambda: np.asarray(peer.run(data, n_components, seed, **options), dtype=np.float64)
+    )
+    found, failure = done.value, done.failure
+    if found is not None and not np.all(np.isfinite(found)):
+        found, failure = None, "the embedding holds NaN or infinity"
+    return Embedded(name, found, done.seconds, failure, done.notes, done.cpu_seconds)
 
 
 def diffusion_map(

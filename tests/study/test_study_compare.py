@@ -134,11 +134,23 @@ def test_the_default_leaves_out_what_is_not_installed(monkeypatch):
     assert asked == ["umap"]
 
 
-def test_strategies_are_compared_without_a_refinement_that_would_hide_them():
+def test_a_strategy_is_compared_plain_and_polished():
     for name, settings in compare.IKD_METHODS.items():
-        assert ("refine" in settings) == (name != "ikd")
-    assert _compare._ikd("blockwise", "matern").get_params()["refine"] is None
-    assert _compare._ikd("ikd", None).get_params()["strategy"] == "auto"
+        strategy, _, polish = name.partition("+")
+        wanted = {"strategy": strategy, "refine": polish or None}
+        assert settings == ({} if name == "ikd" else wanted)
+    assert {f"{s}+{p}" for s in ("blockwise", "geodesic") for p in ("stress", "likelihood")} <= set(
+        compare.IKD_METHODS
+    )
+
+
+def test_a_polished_strategy_is_a_row_of_its_own():
+    data = datasets.gplvm_data(datasets.fixed_latent("medium", 40), 100, noise=0.5, seed=0)
+    found = compare.compare(data, ["geodesic", "geodesic+stress"], n_components=3)
+    plain, polished = found.rows
+    assert [row.title for row in found.rows] == ["IKD geodesic", "IKD geodesic+stress"]
+    assert "refine='stress'" in polished.settings
+    assert plain.r2_affine != polished.r2_affine
 
 
 def test_a_signal_is_named(tmp_path):

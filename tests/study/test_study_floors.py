@@ -1,4 +1,4 @@
-"""Inside the wing: what is lowest stands alone, `compare` sees that, `experiments` sees all."""
+"""Inside the wing: what is lowest stands alone, `compare` and `diagnosis` see all of that."""
 
 import ast
 from pathlib import Path
@@ -9,14 +9,14 @@ import ikd_graph.study
 
 WING = Path(ikd_graph.study.__file__).parent
 FLOOR_OF = {
-    "datasets": 0,
-    "metrics": 0,
-    "dimension": 0,
-    "baselines": 0,
-    "levels": 0,
-    "compare": 1,
-    "diagnosis": 1,
-    "experiments": 2,
+    "timing": 0,
+    "datasets": 1,
+    "metrics": 1,
+    "dimension": 1,
+    "baselines": 1,
+    "levels": 1,
+    "compare": 2,
+    "diagnosis": 2,
 }
 
 
@@ -45,5 +45,5 @@ def test_the_guard_catches_planted_faults():
     assert wing_imports("metrics", "from .._validation import check_finite", 1) == []
     assert wing_imports("metrics", "from .datasets import load", 1) == ["datasets"]
     assert wing_imports("metrics", "def f():\n    from . import compare", 1) == ["compare"]
-    assert wing_imports("compare", "from .. import metrics, experiments", 2) == ["experiments"]
+    assert wing_imports("compare", "from .. import metrics, diagnosis", 2) == ["diagnosis"]
     assert wing_imports("compare", "from ..baselines import PEERS", 2) == []

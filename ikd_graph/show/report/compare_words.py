@@ -175,7 +175,8 @@ def _say_strategy(
     if ours[first] == "ikd":
         text = f"Call IKD() as it is{where}: {value:.3f} against {rivals}"
     else:
-        text = f"Use the strategy {ours[first]!r}{where}: {value:.3f} against {rivals}"
+        call = ", ".join(f"{key}={word!r}" for key, word in IKD_METHODS[ours[first]].items())
+        text = f"Call IKD({call}){where}: {value:.3f} against {rivals}"
     gap = value - overall[fast][0]
     if fast == first:
         text += ", and it is the quickest of them"

@@ -27,14 +27,17 @@ Source = Dataset | Callable[[float, int], Dataset]
 
 IKD_METHODS: dict[str, dict[str, Any]] = {
     "ikd": {},
-    "blockwise": {"strategy": "blockwise", "refine": None},
-    "geodesic": {"strategy": "geodesic", "refine": None},
-    "eigen": {"strategy": "eigen", "refine": None},
+    **{name: {"strategy": name, "refine": None} for name in ("blockwise", "geodesic", "eigen")},
+    **{
+        f"{name}+{polish}": {"strategy": name, "refine": polish}
+        for name in ("blockwise", "geodesic")
+        for polish in ("stress", "likelihood")
+    },
 }
 """Parameters of ``IKD`` that each of our own names stands for.
 
-``ikd`` chooses everything by itself; the strategies are the closed form alone, because a refinement
-would hide what tells them apart.
+``ikd`` chooses everything by itself. ``blockwise``, ``geodesic`` and ``eigen`` are the closed form
+alone; ``blockwise+likelihood`` is the same strategy, polished by the likelihood.
 """
 
 DEFAULT_METHODS = ("ikd", "blockwise", "geodesic", "eigen", "pca", "isomap", "umap")
@@ -218,8 +221,9 @@ def _row(
 ) -> Row:
     """Row of an outcome, with its measures."""
     peer = baselines.PEERS.get(name) if model is None else None
-    own = f"IKD {name}" if name in IKD_METHODS and name != "ikd" else name
-    title = peer.title if peer is not None else "IKD" if name == "ikd" else own
+    title = name if peer is None else peer.title
+    if name in IKD_METHODS:
+        title = "IKD" if name == "ikd" else f"IKD {name}"
     measures = {} if outcome.coordinates is None else score(source, outcome.coordinates)
     # What a failure took says nothing about the method.
     cost = (

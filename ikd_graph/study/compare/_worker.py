@@ -10,7 +10,6 @@ import contextlib
 import pickle
 import sys
 import time
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..._files import write_whole
 from .. import baselines
+from ..timing import timed
 
 WARM_UP_POINTS = 150
 """Number of points of the first, untimed call: enough to reach all that has to be compiled."""
@@ -102,22 +102,13 @@ def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float
     # Else the peak of imports and compilation would hide that of the fit.
     forget_peak()
     before = peak_memory_mb()
-    cpu, begin = time.process_time(), time.perf_counter()
-    fitted = None
+    done: Any
     if job.estimator is None:
-        found = baselines.embed(job.method, X, cell.n_components, cell.seed)
-        coordinates, failure, notes = found.coordinates, found.failure, found.notes
+        done = baselines.embed(job.method, X, cell.n_components, cell.seed)
+        fitted, coordinates = None, done.coordinates
     else:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                fitted = _configured(job.estimator, cell)
-                coordinates, failure = np.asarray(fitted.fit_transform(X), dtype=np.float64), ""
-            # Whatever a method raises is its answer, and a row in a table.
-            except Exception as error:
-                coordinates, failure = None, f"{type(error).__name__}: {error}"
-        notes = tuple(dict.fromkeys(str(w.message) for w in caught))
-    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
+        done = timed(_fit, job.estimator, cell, X)
+        fitted, coordinates = done.value or (None, None)
     peak = peak_memory_mb()
     eigenvalues = getattr(fitted, "eigenvalues_", None)
     facts = {str(k): str(v) for k, v in getattr(fitted, "choices_", {}).items()}
@@ -126,14 +117,20 @@ def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float
         coordinates,
         eigenvalues,
         facts,
-        seconds,
-        cpu,
+        done.seconds,
+        done.cpu_seconds,
         peak,
         peak - before,
         warmup_seconds,
-        failure,
-        notes,
+        done.failure,
+        done.notes,
     )
+
+
+def _fit(estimator: Any, cell: Cell, X: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+    """Fitted copy of an estimator, and its embedding."""
+    model = _configured(estimator, cell)
+    return model, np.asarray(model.fit_transform(X), dtype=np.float64)
 
 
 def _configured(estimator: Any, cell: Cell) -> Any:

@@ -1,0 +1,36 @@
+r"""The generative side of IKD: Gaussian-process likelihood of a latent, its gradient, the way back.
+
+Every observed dimension x (one value per point) is a draw from N(0, A),
+A = v K + n I, K_ij = f(|z_i - z_j|^2) (Li & Wu 2024, Eq. 1, with noise). With S = X X^T / N the
+log likelihood of all N dimensions is
+
+    log L = -N / 2 (T log 2 pi + log det A + tr(A^-1 S)),
+
+so that only the T x T matrix S enters and the cost does not grow with N. With the rows of X centred
+this is the likelihood at the best constant mean of every point.
+"""
+
+from __future__ import annotations
+
+from ._information import expected_information
+from ._likelihood import (
+    LikelihoodGradient,
+    fit_variances,
+    log_likelihood,
+    negative_log_likelihood_and_gradient,
+    sample_covariance,
+)
+from ._model import shape_name
+from ._posterior import Posterior, posterior_mean
+
+__all__ = [
+    "LikelihoodGradient",
+    "Posterior",
+    "expected_information",
+    "fit_variances",
+    "log_likelihood",
+    "negative_log_likelihood_and_gradient",
+    "posterior_mean",
+    "sample_covariance",
+    "shape_name",
+]

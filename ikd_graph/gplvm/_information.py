@@ -1,0 +1,80 @@
+"""What observations can tell of a latent: the expected information."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf
+
+from .. import _jit
+from ..kernels import StationaryKernel
+from ._model import NOT_POSITIVE, covariances, inverse_of
+
+Floats = NDArray[np.float64]
+
+
+def expected_information(
+    latent: Floats, kernel: StationaryKernel, variance: float, noise: float
+) -> Floats:
+    r"""Expected information that one observed dimension carries of latent and variances.
+
+    For parameters a and b it is 1/2 tr(A^-1 dA/da A^-1 dA/db). A move of point i along axis c
+    changes row and column i of A by u_ic, with entries 2 v f'(d_ij) (z_ic - z_jc), so that
+
+        I(ic, je) = A^-1_ij u_ic^T A^-1 u_je + (A^-1 u_ic)_j (A^-1 u_je)_i,
+
+    which takes products of (n m, n) matrices. Unlike the curvature it is never indefinite.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        Latent points Z.
+    kernel : StationaryKernel
+        Kernel of the model.
+    variance, noise : float
+        Signal variance v > 0 and noise variance n > 0.
+
+    Returns
+    -------
+    (n m + 2, n m + 2) ndarray of float64, symmetric
+        Coordinates row by row, then log v, then log n.
+
+    Raises
+    ------
+    ValueError
+        If A is not positive definite to working precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels
+    >>> latent = np.array([[0.0], [1.0], [3.0]])
+    >>> known = gplvm.expected_information(latent, kernels.Matern(), 1.0, 0.1)
+    >>> known.shape
+    (5, 5)
+    """
+    n, m = latent.shape
+    size = n * m
+    cov, change = covariances(latent, kernel)
+    signal = variance * cov
+    model = signal.copy()
+    model.flat[:: n + 1] += noise
+    factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
+    if failed:
+        raise ValueError(NOT_POSITIVE.format(noise))
+    inverse = inverse_of(factor)
+    moves = np.empty((size, n))
+    _jit.likelihood.moves(latent, change, variance, moves)
+    through = moves @ inverse
+    out = np.empty((size + 2, size + 2))
+    _jit.likelihood.information(inverse, through, moves @ through.T, m, out)
+    by_signal, by_noise = inverse @ signal, noise * inverse
+    # Point i meets row i of A^-1 dA A^-1, once from its row of A and once from its column.
+    by_point = moves.reshape(n, m, n)
+    out[size, :size] = np.einsum("ij,icj->ic", by_signal @ inverse, by_point).ravel()
+    out[size + 1, :size] = np.einsum("ij,icj->ic", by_noise @ inverse, by_point).ravel()
+    out[size, size] = 0.5 * np.vdot(by_signal, by_signal.T)
+    out[size + 1, size] = 0.5 * np.vdot(by_signal, by_noise)
+    out[size + 1, size + 1] = 0.5 * np.vdot(by_noise, by_noise)
+    _jit.likelihood.mirror(out)
+    return out

@@ -1,0 +1,253 @@
+"""Likelihood of a latent and of its variances, with the gradient."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.optimize import minimize_scalar
+from scipy.spatial.distance import cdist
+
+from .. import _jit
+from .._validation import check_positive, check_symmetric
+from ..kernels import StationaryKernel, get
+from ._model import covariances, inverse_of
+
+Floats = NDArray[np.float64]
+
+_LOG_2PI = float(np.log(2.0 * np.pi))
+
+
+class LikelihoodGradient(NamedTuple):
+    """Negative log likelihood per observed dimension and its derivatives."""
+
+    value: float
+    latent: Floats  # (n, m) derivative in every coordinate
+    log_variance: float  # derivative in log v
+    log_noise: float  # derivative in log n
+    shape: float  # derivative in the kernel's alpha, gamma or nu; 0 where it was not asked for
+
+
+def sample_covariance(rows: ArrayLike, centered: bool = True) -> Floats:
+    """Covariance between points, S = X X^T / N, all that the likelihood sees of X.
+
+    Parameters
+    ----------
+    rows : (n, n_observed) array_like of float64
+        One point per row, one observed dimension per column.
+    centered : bool
+        Take the mean off every row first.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        Symmetric to the last bit.
+
+    Examples
+    --------
+    >>> from ikd_graph import gplvm
+    >>> gplvm.sample_covariance([[1.0, 3.0], [2.0, 0.0]])
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    values = np.asarray(rows, dtype=np.float64)
+    if centered:
+        values = values - values.mean(axis=1, keepdims=True)
+    product = values @ values.T / values.shape[1]
+    return 0.5 * (product + product.T)
+
+
+def log_likelihood(
+    latent: ArrayLike,
+    sample_cov: ArrayLike,
+    n_observed: int,
+    kernel: str | StationaryKernel,
+    variance: float = 1.0,
+    noise: float = 0.0,
+) -> float:
+    """Log likelihood of all observed dimensions; divided by ``n_observed`` it is the mean of one.
+
+    Parameters
+    ----------
+    latent : (n, m) array_like of float64
+        Latent points Z.
+    sample_cov : (n, n) array_like of float64
+        S = X X^T / N, see `sample_covariance`.
+    n_observed : int
+        Number N of observed dimensions.
+    kernel : str or StationaryKernel
+        Kernel of the model.
+    variance : float
+        Signal variance v, in the units of S.
+    noise : float
+        Noise variance n, in the units of S.
+
+    Returns
+    -------
+    float
+        Sum over dimensions of log N(x; 0, v K + n I); minus infinity where v K + n I is not
+        positive definite to working precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm
+    >>> rows = np.random.default_rng(0).standard_normal((3, 50))
+    >>> latent = np.array([[0.0], [5.0], [10.0]])
+    >>> cov = gplvm.sample_covariance(rows, centered=False)
+    >>> round(gplvm.log_likelihood(latent, cov, 50, "squared_exponential", 1.0, 0.1) / 50, 3)
+    -4.158
+    """
+    points, cov, kernel = _checked(latent, sample_cov, kernel, variance)
+    model = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
+    model.flat[:: len(model) + 1] += noise
+    factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
+    if failed:
+        return -np.inf
+    log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
+    trace = float(np.trace(dpotrs(factor, np.asfortranarray(cov), lower=1)[0]))
+    return -0.5 * n_observed * (len(points) * _LOG_2PI + log_det + trace)
+
+
+def negative_log_likelihood_and_gradient(
+    latent: Floats,
+    sample_cov: Floats,
+    kernel: StationaryKernel,
+    variance: float,
+    noise: float,
+    *,
+    shape: bool = False,
+) -> LikelihoodGradient:
+    r"""Negative log likelihood of one observed dimension, with its exact gradient.
+
+    With G = 1/2 (A^-1 - A^-1 S A^-1) and f' the derivative of the kernel in the squared distance,
+    dL/dz_i = 4 v sum_j G_ij f'(d_ij) (z_i - z_j), dL/dlog v = v sum(G * K), dL/dlog n = n tr G.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        Latent points Z. Two points in the same place exert no force on one another: the kernels
+        that are not differentiable there have a peak, whose mean slope is 0.
+    sample_cov : (n, n) float64, symmetric
+        S = X X^T / N. Not checked.
+    kernel : StationaryKernel
+        Kernel of the model.
+    variance, noise : float
+        Signal variance v > 0 and noise variance n > 0, in the units of S.
+    shape : bool
+        Also differentiate in the kernel's shape parameter (alpha, gamma or nu).
+
+    Returns
+    -------
+    LikelihoodGradient
+        The value is infinite, the derivatives 0, where A is not positive definite to working
+        precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels
+    >>> latent = np.array([[0.0], [1.0], [3.0]])
+    >>> kernel = kernels.SquaredExponential()
+    >>> cov = kernel.covariance((latent - latent.T) ** 2) + 0.1 * np.eye(3)
+    >>> at = gplvm.negative_log_likelihood_and_gradient(latent, cov, kernel, 1.0, 0.1)
+    >>> bool(np.abs(at.latent).max() < 1e-12)
+    True
+    """
+    cov, change = covariances(latent, kernel)
+    model = variance * cov
+    model.flat[:: len(model) + 1] += noise
+    factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
+    if failed:
+        return LikelihoodGradient(np.inf, np.zeros_like(latent), 0.0, 0.0, 0.0)
+    log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
+    inverse = inverse_of(factor)
+    whitened = inverse @ sample_cov
+    trace = float(np.trace(whitened))
+    by_cov = whitened @ inverse
+    np.subtract(inverse, by_cov, out=by_cov)  # 2 G
+
+    value = 0.5 * (len(latent) * _LOG_2PI + log_det + trace)
+    by_noise = 0.5 * noise * float(np.trace(by_cov))
+    by_variance = 0.5 * variance * float(np.vdot(by_cov, cov))
+    by_latent = np.empty_like(latent)
+    _jit.likelihood.forces(latent, change, by_cov, 2.0 * variance, by_latent)
+    by_shape = 0.0
+    if shape:
+        sq_dist = cdist(latent, latent, "sqeuclidean")
+        by_shape = 0.5 * variance * float(np.vdot(by_cov, kernel.derivative_in_shape(sq_dist)))
+    return LikelihoodGradient(value, by_latent, by_variance, by_noise, by_shape)
+
+
+def fit_variances(
+    latent: ArrayLike,
+    sample_cov: ArrayLike,
+    n_observed: int,
+    kernel: str | StationaryKernel,
+) -> tuple[float, float, float]:
+    """Signal and noise variance under which a latent is likeliest.
+
+    One eigendecomposition of K turns the likelihood of v (K + r I) into sums over eigenvalues; the
+    best v for a ratio r is in closed form, and r is searched on a line.
+
+    Parameters
+    ----------
+    latent : (n, m) array_like of float64
+        Latent points Z.
+    sample_cov : (n, n) array_like of float64
+        S = X X^T / N, see `sample_covariance`.
+    n_observed : int
+        Number N of observed dimensions.
+    kernel : str or StationaryKernel
+        Kernel of the model.
+
+    Returns
+    -------
+    variance, noise : float
+        Signal and noise variance, in the units of S.
+    log_likelihood : float
+        As `log_likelihood`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm
+    >>> rows = 3.0 * np.random.default_rng(0).standard_normal((40, 500))
+    >>> latent = 100.0 * np.arange(40.0)[:, None]
+    >>> variance, noise, _ = gplvm.fit_variances(latent, rows @ rows.T / 500, 500, "matern")
+    >>> bool(8.5 < variance + noise < 9.5)
+    True
+    """
+    points, cov, kernel = _checked(latent, sample_cov, kernel, 1.0)
+    n = len(points)
+    values, vectors = np.linalg.eigh(kernel.covariance(cdist(points, points, "sqeuclidean")))
+    values = np.maximum(values, 0.0)
+    power = np.einsum("ij,ij->j", vectors, cov @ vectors)
+
+    def cost(log_ratio: float) -> float:
+        shifted = values + np.exp(log_ratio)
+        return n * float(np.log(np.mean(power / shifted))) + float(np.log(shifted).sum())
+
+    log_ratio = float(minimize_scalar(cost, bounds=(-18.0, 7.0), method="bounded").x)
+    variance = float(np.mean(power / (values + np.exp(log_ratio))))
+    total = n * (_LOG_2PI + 1.0) + n * np.log(variance)
+    total += float(np.log(values + np.exp(log_ratio)).sum())
+    return variance, variance * float(np.exp(log_ratio)), -0.5 * n_observed * float(total)
+
+
+def _checked(
+    latent: ArrayLike, sample_cov: ArrayLike, kernel: str | StationaryKernel, variance: float
+) -> tuple[Floats, Floats, StationaryKernel]:
+    """Latent, covariance and kernel that fit one another."""
+    points = np.asarray(latent, dtype=np.float64)
+    cov = np.asarray(sample_cov, dtype=np.float64)
+    check_symmetric("sample_cov", cov)
+    check_positive("variance", variance)
+    if points.ndim != 2 or len(points) != len(cov):
+        raise ValueError(
+            f"latent must have one row per row of sample_cov, got shape {points.shape} for "
+            f"{cov.shape}; both describe the same points"
+        )
+    return points, cov, get(kernel)

@@ -1,0 +1,103 @@
+"""Covariance of the model at a latent, its slope, and its inverse."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dlauum, dtrtri
+from scipy.spatial.distance import cdist
+
+from .. import _jit
+from ..kernels import StationaryKernel, compiled_form
+
+Floats = NDArray[np.float64]
+
+NOT_POSITIVE = (
+    "noise must be large enough to invert the covariance of the latent, got {!r}; "
+    "a noise of 1e-6 times the variance is enough"
+)
+_SMALL_TRIANGLE = 64
+
+
+def shape_name(kernel: StationaryKernel) -> str | None:
+    """Name of the kernel's shape parameter.
+
+    Parameters
+    ----------
+    kernel : StationaryKernel
+        The kernel.
+
+    Returns
+    -------
+    str or None
+        ``alpha``, ``gamma`` or ``nu``; None if the kernel has no parameter but its length-scale.
+
+    Examples
+    --------
+    >>> from ikd_graph import gplvm, kernels
+    >>> gplvm.shape_name(kernels.Matern())
+    'nu'
+    """
+    return kernel.shape_name
+
+
+def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Floats]:
+    """Covariance of every pair and its derivative in the squared distance; 0 for a pair in one.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        Points Z.
+    kernel : StationaryKernel
+        Kernel of the model.
+
+    Returns
+    -------
+    cov, change : (n, n) ndarray of float64
+        f(d_ij) and f'(d_ij).
+    """
+    points = np.ascontiguousarray(latent)
+    n = len(points)
+    cov, change = np.empty((n, n)), np.empty((n, n))
+    form = compiled_form(kernel)
+    if form is not None:
+        _jit.likelihood.covariances(points, *form, kernel.length_scale**2, cov, change)
+        return cov, change
+    sq_dist = cdist(points, points, "sqeuclidean")
+    together = sq_dist == 0.0
+    # Distance 1 stands in for 0, where the slope of some kernels is infinite.
+    change = kernel.derivative(np.where(together, 1.0, sq_dist))
+    change[together] = 0.0
+    return kernel.covariance(sq_dist), change
+
+
+def inverse_of(factor: Floats) -> Floats:
+    """Inverse of a matrix from its lower Cholesky factor, both triangles.
+
+    Parameters
+    ----------
+    factor : (n, n) float64
+        Lower triangle.
+
+    Returns
+    -------
+    (n, n) ndarray of float64, symmetric
+        The inverse.
+    """
+    product, _ = dlauum(_triangular_inverse(factor), lower=1, overwrite_c=1)
+    inverse = np.asarray(product.T)
+    _jit.likelihood.mirror_upper(inverse)
+    return inverse
+
+
+def _triangular_inverse(factor: Floats) -> Floats:
+    """Inverse of a lower triangle, by halves: LAPACK's own is slow beyond some tens of rows."""
+    n = len(factor)
+    if n <= _SMALL_TRIANGLE:
+        return np.asarray(dtrtri(factor, lower=1)[0])
+    half = n // 2
+    out = np.zeros((n, n), order="F")
+    out[:half, :half] = _triangular_inverse(factor[:half, :half])
+    out[half:, half:] = _triangular_inverse(factor[half:, half:])
+    out[half:, :half] = -out[half:, half:] @ (factor[half:, :half] @ out[:half, :half])
+    return out

@@ -1,0 +1,255 @@
+"""Kernels in closed form, and what every kernel has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _jit
+from .._validation import check_positive
+
+Floats = NDArray[np.float64]
+
+
+def formula(name: str) -> Any:
+    """Python function behind a formula of `_jit.kernels`, which takes arrays.
+
+    Parameters
+    ----------
+    name : str
+        Name of the compiled function; with the JIT off it is the Python function itself.
+
+    Returns
+    -------
+    callable
+        The function.
+    """
+    compiled = getattr(_jit.kernels, name)
+    return getattr(compiled, "py_func", compiled)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StationaryKernel:
+    """A kernel of unit variance, a function of the squared distance over ``length_scale`` squared.
+
+    Subclasses give the function f of the scaled squared distance, its inverse and its derivative:
+    ``_f``, ``_f_inverse`` and ``_f_prime``. Those of this package have f and its derivative from
+    `_jit.kernels`, where the formulas stand once for arrays and for compiled loops.
+    """
+
+    shape_name: ClassVar[str | None] = None
+    """Name of the parameter beside ``length_scale``: alpha, gamma, nu; None without one."""
+
+    length_scale: float = 1.0
+
+    @property
+    def shape(self) -> float:
+        """Value of the shape parameter; 1 without one."""
+        return 1.0 if self.shape_name is None else float(getattr(self, self.shape_name))
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            high = 2.0 if field.name == "gamma" else np.inf
+            check_positive(field.name, getattr(self, field.name), high)
+
+    def covariance(self, sq_dist: ArrayLike) -> Floats:
+        """Covariance of two points at a squared distance.
+
+        Parameters
+        ----------
+        sq_dist : array_like of float64
+            Squared latent distances, any shape, >= 0.
+
+        Returns
+        -------
+        ndarray of float64
+            Values in (0, 1], the same shape.
+        """
+        return self._f(np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2)
+
+    def sq_distance(self, cov: ArrayLike) -> Floats:
+        """Squared distance of two points with a covariance: the inverse of `covariance`.
+
+        Parameters
+        ----------
+        cov : array_like of float64
+            Covariances in (0, 1], any shape.
+
+        Returns
+        -------
+        ndarray of float64
+            Squared latent distances, the same shape.
+
+        Raises
+        ------
+        ValueError
+            If a value lies outside (0, 1] or is not a number.
+        """
+        values = np.asarray(cov, dtype=np.float64)
+        lowest, highest = values.min(initial=1.0), values.max(initial=1.0)
+        # Written so that NaN fails too.
+        if not (lowest > 0.0 and highest <= 1.0):
+            outside = int(np.count_nonzero(~((values > 0.0) & (values <= 1.0))))
+            raise ValueError(
+                f"covariances must lie in (0, 1] to be inverted, got {outside} outside, from "
+                f"{np.nanmin(values):.3g} to {np.nanmax(values):.3g}; divide by the variance and "
+                "threshold or clip them first"
+            )
+        return self._f_inverse(values) * self.length_scale**2
+
+    def derivative(self, sq_dist: ArrayLike) -> Floats:
+        """Derivative of the covariance in the squared distance.
+
+        Parameters
+        ----------
+        sq_dist : array_like of float64
+            Squared latent distances, any shape, >= 0.
+
+        Returns
+        -------
+        ndarray of float64
+            Negative values, the same shape; minus infinity at 0 for kernels that are not
+            differentiable there (gamma < 2, nu <= 1).
+        """
+        scaled = np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2
+        return self._f_prime(scaled) / self.length_scale**2
+
+    def derivative_in_shape(self, sq_dist: ArrayLike) -> Floats:
+        """Derivative of the covariance in the kernel's shape parameter.
+
+        Parameters
+        ----------
+        sq_dist : array_like of float64
+            Squared latent distances, any shape, >= 0.
+
+        Returns
+        -------
+        ndarray of float64
+            The same shape; 0 for a kernel without such a parameter.
+        """
+        return self._f_by_shape(np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2)
+
+    def _f(self, d: Floats) -> Floats:
+        raise NotImplementedError
+
+    def _f_inverse(self, k: Floats) -> Floats:
+        raise NotImplementedError
+
+    def _f_prime(self, d: Floats) -> Floats:
+        raise NotImplementedError
+
+    def _f_by_shape(self, d: Floats) -> Floats:
+        """Five-point difference (error step^4), for f without a closed derivative in its shape."""
+        if self.shape_name is None:
+            return np.zeros_like(d)
+        step = 1e-3 * self.shape
+
+        def at(shift: float) -> Floats:
+            return replace(self, **{str(self.shape_name): self.shape + shift * step})._f(d)
+
+        return (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SquaredExponential(StationaryKernel):
+    r"""f(d) = exp(-d / 2), with d = \|z - z'\|² / ℓ².
+
+    Parameters
+    ----------
+    length_scale : float
+        ℓ > 0, the unit of the latent.
+
+    Examples
+    --------
+    >>> from ikd_graph.kernels import SquaredExponential
+    >>> kernel = SquaredExponential(length_scale=2.0)
+    >>> float(kernel.sq_distance(kernel.covariance(3.0)).round(12))
+    3.0
+    """
+
+    def _f(self, d: Floats) -> Floats:
+        return formula("value")(_jit.kernels.SQUARED_EXPONENTIAL, d, 1.0)
+
+    def _f_inverse(self, k: Floats) -> Floats:
+        # abs: so that k = 1 gives 0, not -0.
+        return np.abs(-2.0 * np.log(k))
+
+    def _f_prime(self, d: Floats) -> Floats:
+        return formula("slope")(_jit.kernels.SQUARED_EXPONENTIAL, d, 1.0, self._f(d))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RationalQuadratic(StationaryKernel):
+    r"""f(d) = (1 + d / (2 α))^(-α), with d = \|z - z'\|² / ℓ².
+
+    Parameters
+    ----------
+    length_scale : float
+        ℓ > 0, the unit of the latent.
+    alpha : float
+        α > 0; the squared exponential is the limit of large α.
+
+    Examples
+    --------
+    >>> from ikd_graph.kernels import RationalQuadratic
+    >>> float(RationalQuadratic(alpha=1.0).covariance(2.0))
+    0.5
+    """
+
+    shape_name = "alpha"
+
+    alpha: float = 1.0
+
+    def _f(self, d: Floats) -> Floats:
+        return formula("value")(_jit.kernels.RATIONAL_QUADRATIC, d, self.alpha)
+
+    def _f_inverse(self, k: Floats) -> Floats:
+        return np.abs(2.0 * self.alpha * np.expm1(-np.log(k) / self.alpha))
+
+    def _f_prime(self, d: Floats) -> Floats:
+        return formula("slope")(_jit.kernels.RATIONAL_QUADRATIC, d, self.alpha, self._f(d))
+
+    def _f_by_shape(self, d: Floats) -> Floats:
+        part = d / (2.0 * self.alpha)
+        return self._f(d) * (part / (1.0 + part) - np.log1p(part))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GammaExponential(StationaryKernel):
+    r"""f(d) = exp(-d^(γ/2)), with d = \|z - z'\|² / ℓ².
+
+    Parameters
+    ----------
+    length_scale : float
+        ℓ > 0, the unit of the latent.
+    gamma : float
+        0 < γ <= 2; γ = 1 is the Ornstein-Uhlenbeck kernel exp(-r).
+
+    Examples
+    --------
+    >>> from ikd_graph.kernels import GammaExponential
+    >>> bool(GammaExponential(gamma=1.0).sq_distance(1.0) == 0.0)
+    True
+    """
+
+    shape_name = "gamma"
+
+    gamma: float = 1.0
+
+    def _f(self, d: Floats) -> Floats:
+        return formula("value")(_jit.kernels.GAMMA_EXPONENTIAL, d, self.gamma)
+
+    def _f_inverse(self, k: Floats) -> Floats:
+        return np.abs(np.log(k)) ** (2.0 / self.gamma)
+
+    def _f_prime(self, d: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = formula("slope")(_jit.kernels.GAMMA_EXPONENTIAL, d, self.gamma, self._f(d))
+        return np.where(d == 0.0, -np.inf if self.gamma < 2.0 else -1.0, found)
+
+    def _f_by_shape(self, d: Floats) -> Floats:
+        logs = np.log(np.where(d > 0.0, d, 1.0))
+        return -0.5 * self._f(d) * d ** (self.gamma / 2.0) * logs
