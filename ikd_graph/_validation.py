@@ -301,13 +301,20 @@ def check_has_rows(has_rows: bool, what: str) -> None:
         )
 
 
-def check_graph_connected(sizes: NDArray[np.integer]) -> None:
-    """Raise: the graph is in pieces and the caller wants none of the ways around that."""
+def check_graph_connected(sizes: NDArray[np.integer], cure: str) -> None:
+    """Raise: the graph is in pieces and the caller wants none of the ways around that.
+
+    Parameters
+    ----------
+    sizes : (n_components,) int
+        Points in each component.
+    cure : str
+        Settings that connect it.
+    """
     raise ValueError(
         f"the graph must be connected for disconnected='raise', got {sizes.size} components "
-        f"(largest {int(sizes.max())} of {int(sizes.sum())} points); a lower threshold or a larger "
-        "n_neighbors connects it, disconnected='join' bridges it, 'separate' lays the components "
-        "side by side"
+        f"(largest {int(sizes.max())} of {int(sizes.sum())} points); {cure}, disconnected='join' "
+        "bridges it, 'separate' lays the components side by side"
     )
 
 

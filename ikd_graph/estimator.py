@@ -181,6 +181,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Number of those components.
     refine_ : str or None
         The polish that was applied.
+    starts_ : str
+        "own" or "all": the starts that a likelihood polish has.
     pool_ : tuple of PoolEntry
         Starts of the likelihood polish, the most likely first: name, log likelihood it reached,
         and how far from `embedding_` it ended (root mean square after alignment, in
@@ -583,6 +585,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.kernel_ = found.plan.kernel
         self.refine_ = None if polished is None else polished.name
         self.n_iter_ = 0 if polished is None else polished.n_iter
+        wide = found.task.searches_widely
+        self.starts_ = "all" if wide else "own"
         self.pool_ = () if polished is None else polished.pool
         errors = None if polished is None else polished.standard_errors
         self.standard_errors_ = None if errors is None else errors[found.inverse]

@@ -1,9 +1,10 @@
 r"""New rows in a latent that has been found: local linear reconstruction.
 
-A new row joins the graph of the training rows by the rule of that graph, on the side of its nearest
-training row. The weights that make it up best from the rows it is joined to, measured among rows of
-X, make up its place from their latents. With the Gram matrix C_ij = <x - x_i, x - x_j> of the joined rows, which similarities give, and
-\|x - x_j\|² = C_jj, the weights are those that minimise
+A new row joins the graph of the training rows by the rule of that graph, on the side of its
+nearest training row. The weights that make it up best from the rows it is joined to, measured
+among rows of X, make up its place from their latents. With the Gram matrix
+C_ij = <x - x_i, x - x_j> of the joined rows, which similarities give, and \|x - x_j\|² = C_jj,
+the weights are those that minimise
 
     \|x - Σ w_j x_j\|² + Σ p_j w_j² \|x - x_j\|²    with Σ w_j = 1, and the place is Σ w_j z_j.
 

@@ -10,16 +10,12 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._files import write_whole
-from ..show.words import settings_flags
 from ..study import datasets
 from ..study.datasets import Dataset
 from .console import PROG, complain, say
-
-if TYPE_CHECKING:
-    from ..estimator import IKD
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +85,7 @@ def typed_command(arguments: argparse.Namespace) -> str:
     return shlex.join([PROG, *arguments.typed])
 
 
-def paste_command(arguments: argparse.Namespace, command: str, model: IKD) -> str:
+def paste_command(arguments: argparse.Namespace, command: str, flags: Sequence[str]) -> str:
     """A command that leaves nothing to choose.
 
     Parameters
@@ -98,8 +94,8 @@ def paste_command(arguments: argparse.Namespace, command: str, model: IKD) -> st
         What was typed: data and labels are taken from it.
     command : str
         "embed" or "cliques".
-    model : IKD
-        Fitted; its settings are spelled out.
+    flags : sequence of str
+        Settings, spelled out.
 
     Returns
     -------
@@ -109,7 +105,7 @@ def paste_command(arguments: argparse.Namespace, command: str, model: IKD) -> st
     words = [PROG, command, str(arguments.data)]
     if arguments.labels is not None:
         words += ["--labels", arguments.labels]
-    return shlex.join([*words, *settings_flags(model)])
+    return shlex.join([*words, *flags])
 
 
 def file_stem(name: str) -> str:

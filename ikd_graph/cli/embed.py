@@ -9,7 +9,15 @@ import numpy as np
 
 from ..estimator import IKD
 from ..show import plot, report
-from ..show.words import count, say_kernel, say_number, say_seconds, say_settings
+from ..show.words import (
+    count,
+    say_kernel,
+    say_number,
+    say_seconds,
+    say_settings,
+    settings_flags,
+    settings_of,
+)
 from ..study.datasets import Dataset
 from .common import (
     add_data_arguments,
@@ -142,4 +150,4 @@ def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
     say("to have the same again, whatever the defaults become:")
-    say(f"  {paste_command(arguments, 'embed', model)}")
+    say(f"  {paste_command(arguments, 'embed', settings_flags(settings_of(model)))}")

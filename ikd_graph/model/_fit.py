@@ -21,7 +21,7 @@ from ..evidence import Choice, Wishes
 from ..similarity import AFFINITIES, Similarity, compare, unique_rows
 from ..solve import Plan, Solution, landmarks
 from ._describe import describe, describe_embedding, spread_blocks, spread_graph
-from ._pieces import report_pieces
+from ._pieces import refuse_pieces, report_pieces
 from ._polish import polish_likelihood, polish_stress
 from ._record import Latent, Model, Polished
 
@@ -103,7 +103,8 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
     polished = _polish(start, rows, similarity, closed, task, stages, in_pieces=alone)
     plan = closed.plan if polished is None else replace(closed.plan, kernel=polished.kernel)
     with stages("placement"):
-        return _assemble(rows, first, inverse, similarity, closed, plan, start, polished)
+        found = _assemble(rows, first, inverse, similarity, closed, plan, start, polished)
+    return replace(found, task=task)
 
 
 def _rows_that_differ(X: Any, task: Task) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -251,6 +252,8 @@ def _solve_plan(
         return _Closed(choice, plan, solution, None, labels)
     with stages("graph"):
         g = similarity.graph_of(choice.threshold, choice.n_neighbors, mutual=choice.mutual)
+        if task.disconnected == "raise":
+            refuse_pieces(similarity, g, choice)
     solution, joined, labels = solve.solve_graph(similarity, g, plan, task.disconnected, stages)
     if labels.max(initial=0) > 0:
         report_pieces(similarity, joined, labels, choice, task)
@@ -307,6 +310,7 @@ def _assemble(
     return Model(
         latent=latent,
         start=begin,
+        task=None,
         choice=choice,
         plan=plan,
         similarity=similarity,

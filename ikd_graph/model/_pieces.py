@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import graph
 from .._records import CsrGraph
+from .._validation import check_graph_connected
 from ..evidence import Choice
 from ..similarity import Similarity
 
@@ -54,6 +55,27 @@ def report_pieces(
         warnings.warn(f"{what}; {cure}", UserWarning, stacklevel=6)
     else:
         choice.reasons["disconnected"] = f"{what[0].upper()}{what[1:]}; {cure}."
+
+
+def refuse_pieces(similarity: Similarity, g: CsrGraph, choice: Choice) -> None:
+    """Raise if the graph is in several components.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        Similarities the graph was made of.
+    g : CsrGraph
+        The graph.
+    choice : Choice
+        Its settings.
+    """
+    labels = graph.component_labels(g)
+    sizes = np.bincount(labels)
+    if sizes.size > 1:
+        cure = "disconnected='separate' solves them one by one"
+        if not similarity.is_graph:
+            cure = connecting_settings(similarity, similarity.join(g), labels, choice)
+        check_graph_connected(sizes, cure)
 
 
 def connecting_settings(

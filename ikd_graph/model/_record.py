@@ -62,6 +62,7 @@ class Model:
 
     latent: Latent  # what `IKD` returns
     start: Latent  # the closed form it began with; the same object where nothing was polished
+    task: Any  # what was asked for
     choice: Choice
     plan: Plan  # its kernel is that of the latent
     similarity: Similarity
@@ -82,3 +83,24 @@ class Model:
     def unique(self) -> Floats:
         """Latent of the rows that differ, (u, m)."""
         return self.latent.coordinates[self.first]
+
+    @property
+    def similarity_words(self) -> str:
+        """How rows were compared: the name of the affinity and what it is."""
+        return f"{self.similarity.name} ({self.similarity.summary})"
+
+    @property
+    def graph_words(self) -> str:
+        """What made the graph, and how large it is."""
+        if self.graph is None:
+            return "none: every pair is inverted"
+        rules = []
+        if self.choice.threshold is not None:
+            rules.append(f"similarity above {self.choice.threshold:.3g}")
+        if self.choice.n_neighbors is not None:
+            mutual = "mutual " if self.choice.mutual else ""
+            rules.append(f"{self.choice.n_neighbors} nearest {mutual}neighbours")
+        made = " or ".join(rules) or "what was stored"
+        parts = int(self.labels.max(initial=0)) + 1
+        pieces = "one component" if parts == 1 else f"{parts} components"
+        return f"{made}: {self.graph.n_edges} edges, {pieces}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -125,49 +126,6 @@ def say_kernel(kernel: Any) -> str:
     return ", ".join([spaced, *parts])
 
 
-def say_similarity(model: IKD) -> str:
-    """How the rows of a model were compared.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted.
-
-    Returns
-    -------
-    str
-        The name of the affinity and what it compares.
-    """
-    return f"{model.affinity_}: {model._model.similarity.summary}"
-
-
-def say_graph(model: IKD) -> str:
-    """What made the graph of a model, and how large it is.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted.
-
-    Returns
-    -------
-    str
-        Threshold, neighbours, edges and components.
-    """
-    g = model.graph_
-    if g is None:
-        return "none: every pair is inverted"
-    rules = []
-    if model.threshold_ is not None:
-        rules.append(f"similarity above {model.threshold_:.3g}")
-    if model.n_neighbors_ is not None:
-        mutual = "mutual " if model.mutual_ else ""
-        rules.append(f"{say_number(model.n_neighbors_)} nearest {mutual}neighbours")
-    made = " or ".join(rules) or "what was stored"
-    parts = count(model.n_components_graph_, "component")
-    return f"{made}: {count(g.n_edges, 'edge')}, {parts}"
-
-
 def say_settings(model: IKD) -> dict[str, str]:
     """Similarity and graph of a model, the same words on every page and in every command.
 
@@ -181,11 +139,11 @@ def say_settings(model: IKD) -> dict[str, str]:
     dict of str to str
         Name and sentence.
     """
-    return {"similarity": say_similarity(model), "graph": say_graph(model)}
+    return {"similarity": model._model.similarity_words, "graph": model._model.graph_words}
 
 
-def settings_flags(model: IKD) -> list[str]:
-    """Flags of the command line that spell out what a model used.
+def settings_of(model: IKD) -> dict[str, Any]:
+    """Parameters of `IKD` that a model used, with nothing left to choose.
 
     Parameters
     ----------
@@ -194,24 +152,39 @@ def settings_flags(model: IKD) -> list[str]:
 
     Returns
     -------
-    list of str
-        Flags and values; with them nothing is left to choose.
+    dict
+        Name and value.
     """
-    values: dict[str, Any] = {
-        "n_components": model.n_components_,
-        "strategy": model.strategy_,
-        "affinity": model.affinity_,
-        "path": model.path_,
-        "reference": model.reference if model.reference != "auto" else "center",
-        "refine": model.refine_,
-    }
+    names = ["n_components", "strategy", "affinity", "path", "refine"]
     if model.graph_ is not None:
-        values["threshold"] = None if model.threshold_ is None else f"{model.threshold_:.6g}"
-        values["n_neighbors"] = model.n_neighbors_
-        values["mutual"] = model.mutual_
+        names += ["threshold", "n_neighbors", "mutual"]
+    if model.refine_ == "likelihood":
+        names.append("starts")
+    return {name: getattr(model, name + "_") for name in names}
+
+
+def settings_flags(settings: Mapping[str, Any]) -> list[str]:
+    """Flags of the command line that spell out parameters of `IKD`.
+
+    Parameters
+    ----------
+    settings : mapping
+        Name and value.
+
+    Returns
+    -------
+    list of str
+        Flags and values.
+
+    Examples
+    --------
+    >>> settings_flags({"n_neighbors": 7, "threshold": None, "mutual": True})
+    ['--n-neighbors', '7', '--threshold', 'none', '--mutual', 'true']
+    """
     found = []
-    for name, value in values.items():
-        found += ["--" + name.replace("_", "-"), "none" if value is None else str(value).lower()]
+    for name, value in settings.items():
+        text = f"{value:.6g}" if isinstance(value, float) else str(value).lower()
+        found += ["--" + name.replace("_", "-"), text]
     return found
 
 

@@ -77,8 +77,8 @@ def _warn_groups(labels: NDArray[np.integer]) -> None:
     sizes = np.bincount(labels)
     warnings.warn(
         f"{sizes.size} groups of cliques share no point with one another; "
-        f"{labels.size - sizes.max()} points were placed by the geodesic solution. A lower "
-        "threshold or more neighbours would let them merge",
+        f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
+        "strategy='geodesic' places all points so",
         UserWarning,
         stacklevel=3,
     )

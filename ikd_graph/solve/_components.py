@@ -1,4 +1,4 @@
-"""A graph in several components: joined, refused, or solved piece by piece."""
+"""A graph in several components: joined, or solved piece by piece."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from .. import eigen, graph
 from .._records import CsrGraph, Embedding
 from .._stages import Stages
-from .._validation import check_graph_connected
 from ..similarity import Similarity
 from ._blockwise import solve_blockwise
 from ._geodesic import solve_geodesic
@@ -47,7 +46,7 @@ def solve_graph(
         The graph.
     plan : Plan
         How to solve.
-    disconnected : {"raise", "join", "separate"}
+    disconnected : {"join", "separate"}
         What to do with several components.
     stages : Stages
         Clock.
@@ -61,8 +60,6 @@ def solve_graph(
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     sizes = np.bincount(labels)
     if sizes.size > 1:
-        if disconnected == "raise":
-            check_graph_connected(sizes)
         if disconnected == "separate":
             return SolvedGraph(_solve_separately(g, labels, plan, stages, solve), g, labels)
         with stages("graph"):

@@ -1,0 +1,267 @@
+"""Can these data be embedded at all: correlations worth trusting, and the accuracy to expect."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_array
+
+from ... import covariance, evidence, graph
+from ... import model as fitting
+from ..._stages import Stages
+from ..._validation import (
+    check_components,
+    check_enough_columns,
+    check_enough_rows,
+    check_integer,
+)
+from ...estimator import IKD
+from ..datasets.mappings import add_noise, gp_mapping
+from ..metrics import affine_r2
+from ._record import Diagnosis, advice, problems
+
+Floats = NDArray[np.float64]
+
+MOST_POINTS = 1000
+"""Beyond so many points a sample of them is looked at."""
+
+SAMPLE_POINTS = 500
+"""Size of that sample."""
+
+# Halves of fewer measurements than this say nothing about the whole.
+_FEWEST_HALF = 10
+_RESAMPLED = 2
+_TOLD = ("affinity", "strategy", "path", "threshold", "n_neighbors", "refine", "disconnected")
+
+
+def diagnose(
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    n_draws: int = 5,
+    random_state: int | None = 0,
+    verbose: int = 0,
+) -> Diagnosis:
+    """Tell what an embedding of weakly correlated data can be worth before it is believed.
+
+    The prediction is the mean of three that err in different ways. A parametric bootstrap:
+    `ikd_graph.IKD` is fitted to X with its likeliest kernel, that latent, kernel, signal and noise
+    variance are taken for the truth, new data of the same size are drawn from them, and the latent
+    that the default call finds in each draw is compared with the one drawn from. It cannot see an
+    error that the fit to X has made already, so its mean is multiplied by the agreement of the
+    default embedding of X with that of the likeliest kernel: searches that end in different places
+    cannot both be right. Two halves of the measurements, embedded by themselves: the R² that their
+    agreement speaks for (Spearman and Brown's formula for twice the measurements; left out below
+    20). A plain bootstrap: the R² of the embedding with those of measurements drawn anew from those
+    of X, with replacement. It knows no model, and is the most pessimistic.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows; beyond 1000 a fixed random sample of 500 is looked at.
+    n_components : int
+        Number M of hidden coordinates.
+    n_draws : int
+        Number of data sets drawn, at least 2.
+    random_state : int or None
+        Seed of the draws.
+    verbose : int
+        1 shows a progress bar on a terminal.
+
+    Returns
+    -------
+    Diagnosis
+        Numbers, and sentences about them.
+
+    Warns
+    -----
+    UserWarning
+        Once, if the predicted R² less its spread is below 0.8, the graph does not hold
+        together, or too few correlations are trustworthy.
+
+    Examples
+    --------
+    >>> from ikd_graph.study import datasets
+    >>> from ikd_graph.study.diagnosis import diagnose
+    >>> at = np.linspace(0.0, 3.0, 15)[:, None]
+    >>> found = diagnose(datasets.gplvm_data(at, 300, noise=0.1).X, 1, n_draws=2)
+    >>> found.holds_together, found.predicted_r2 > 0.9
+    (True, True)
+    """
+    check_integer("n_draws", n_draws, 2)
+    table, data, n_points = _taken(X)
+    check_components(n_components, n_points)
+    stages = Stages(verbose, total=n_draws + 5)
+    # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with stages("fitting"):
+            whole = IKD(n_components, n_landmarks=None).fit(np.asarray(X))
+        expected = _expect(whole, table, data, n_draws, random_state, stages)
+        trusted = _trust(whole, data)
+    stages.close()
+    says = evidence.examine(data)
+    found = Diagnosis(
+        n_points=n_points,
+        n_used=len(data),
+        n_observed=data.shape[1],
+        n_components=n_components,
+        similarity=whole._model.similarity_words,
+        graph=whole._model.graph_words,
+        **trusted,
+        **expected,
+        graph_components=int(whole.n_components_graph_),
+        negative_mass=float(whole.start_negative_mass_ or 0.0),
+        spread_ratio=float(says.spread_ratio),
+        kurtosis_gap=float(says.kurtosis_gap),
+        model_holds=bool(says.holds),
+        parameters=_settings(whole),
+    )
+    wrong = tuple(problems(found))
+    if wrong:
+        warnings.warn("; ".join(wrong), UserWarning, stacklevel=2)
+    reasons = [text for name, text in whole.choices_.items() if name in _TOLD]
+    words = (*advice(found), *reasons)
+    return Diagnosis(**{**vars(found), "suggestions": words, "warnings": wrong})
+
+
+def _expect(
+    whole: IKD,
+    table: NDArray[Any],
+    data: Floats,
+    n_draws: int,
+    random_state: int | None,
+    stages: Stages,
+) -> dict[str, Any]:
+    """The fields of a diagnosis that foretell the accuracy."""
+    polish = whole.refine_ if len(data) <= evidence.LIKELIHOOD_POINTS else None
+    model = IKD(**{**_settings(whole), "refine": polish}).fit(table)
+    # Only where the likelihood polishes it can tell kernels apart.
+    likeliest = model
+    if model.refine_ == "likelihood":
+        with stages("trying other kernels"):
+            likeliest = clone(model).set_params(kernel="auto").fit(table)
+    noise = fitting.explain(
+        np.asarray(likeliest.embedding_, dtype=np.float64), data, likeliest.kernel_, centred=True
+    )
+    draws = _bootstrap(likeliest, model, noise, data.shape[1], n_draws, random_state, stages)
+    agreement = affine_r2(likeliest.embedding_, model.embedding_)
+    with stages("fitting halves"):
+        halves = _halves(model, table, random_state)
+    with stages("fitting resampled data"):
+        resampled = _resampled(model, table, random_state)
+    return {
+        "predicted_r2": float(np.nanmean([np.mean(draws) * agreement, halves, resampled])),
+        "spread_r2": float(np.std(draws, ddof=1)),
+        "draws_r2": draws,
+        "agreement": agreement,
+        "halves_r2": halves,
+        "resampled_r2": resampled,
+        "likeliest_kernel": type(likeliest.kernel_).__name__,
+        "noise_share": float(noise.noise / (noise.variance + noise.noise)),
+        "refine": model.refine_,
+    }
+
+
+def _settings(model: IKD) -> dict[str, Any]:
+    """Parameters under which nothing is left to choose."""
+    names = (
+        *("strategy", "affinity", "path", "threshold", "n_neighbors", "mutual", "refine"),
+        "starts",
+    )
+    found = {name: getattr(model, name + "_") for name in names}
+    return {"n_components": model.n_components_, **found, "n_landmarks": None}
+
+
+def _taken(X: ArrayLike) -> tuple[NDArray[Any], Floats, int]:
+    """The rows to look at, as they came and as floats, and the number of all."""
+    # The estimator knows a table of counts, where a row may be silent, by its type.
+    counts = np.asarray(X).dtype.kind in "iub"
+    data = check_array(X, dtype=np.float64)
+    n_points, n_observed = data.shape
+    check_enough_rows(n_points)
+    check_enough_columns(n_observed, "correlation")
+    if n_points > MOST_POINTS:
+        data = data[np.random.default_rng(0).choice(n_points, SAMPLE_POINTS, replace=False)]
+    return (data.astype(np.int64) if counts else data), data, n_points
+
+
+def _trust(whole: IKD, data: Floats) -> dict[str, Any]:
+    """The fields of a diagnosis that say which correlations can be trusted."""
+    rows = covariance.unit_rows(data, allow_flat=True)
+    n, n_observed = data.shape
+    corr = covariance.gram(rows)
+    pairs = corr[np.triu_indices(n, 1)]
+    error = float(np.sqrt(covariance.sampling_variance(0.0, n_observed)))
+    threshold = graph.auto_threshold(n_observed)
+    g = graph.row_threshold_graph(rows, threshold)
+    sizes = np.bincount(graph.component_labels(g))
+    return {
+        "standard_error": error,
+        "share_above_two": float(np.mean(pairs > 2.0 * error)),
+        "share_above_five": float(np.mean(pairs > 5.0 * error)),
+        "threshold": float(threshold),
+        "n_edges": int(g.n_edges),
+        "components": int(sizes.size),
+        "largest_component": int(sizes.max()),
+        "mean_degree": 2.0 * g.n_edges / n,
+        "connected_up_to": whole._model.similarity.connected_up_to(),
+    }
+
+
+def _halves(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
+    """R² of the whole that the agreement of embeddings of two halves of the columns speaks for."""
+    n_half = table.shape[1] // 2
+    if n_half < _FEWEST_HALF:
+        return np.nan
+    columns = np.random.default_rng(random_state).permutation(table.shape[1])
+    try:
+        first = clone(model).fit_transform(table[:, columns[:n_half]])
+        second = clone(model).fit_transform(table[:, columns[n_half:]])
+        shared = 0.5 * (affine_r2(first, second) + affine_r2(second, first))
+    # A row that is constant in one half, or a half that falls into one place.
+    except ValueError:
+        return 0.0
+    link = float(np.sqrt(max(shared, 0.0)))
+    return 2.0 * link / (1.0 + link)
+
+
+def _resampled(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
+    """Mean R² of the embedding with those of columns drawn with replacement."""
+    rng = np.random.default_rng(random_state)
+    n_columns, found = table.shape[1], []
+    for _ in range(_RESAMPLED):
+        columns = rng.integers(0, n_columns, n_columns)
+        try:
+            again = clone(model).fit_transform(table[:, columns])
+            found.append(affine_r2(model.embedding_, again))
+        # A row that is constant in these columns.
+        except ValueError:
+            found.append(0.0)
+    return float(np.mean(found))
+
+
+def _bootstrap(
+    source: IKD,
+    model: IKD,
+    noise: fitting.Noise,
+    n_observed: int,
+    n_draws: int,
+    random_state: int | None,
+    stages: Stages,
+) -> tuple[float, ...]:
+    """R² of the latents of data drawn from one fitted model, found with the settings of another."""
+    truth = np.asarray(source.embedding_, dtype=np.float64)
+    again = IKD(**_settings(model), kernel=model.kernel_)
+    rng = np.random.default_rng(random_state)
+    found = []
+    for _ in range(n_draws):
+        signal = gp_mapping(truth, n_observed, source.kernel_, variance=noise.variance, seed=rng)
+        drawn = add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
+        with stages("fitting drawn data"):
+            found.append(affine_r2(truth, again.fit_transform(drawn)))
+    return tuple(found)
