@@ -69,7 +69,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         nearest neighbours in common, for tables of groups (it tells groups apart and spoils a
         continuum). An offset or the scale of a row changes nothing for "correlation", the scale of
         a row for "cosine", an offset of a row for "covariance", an offset of a column or of all of
-        X for "euclidean"; with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
+        X for "euclidean" (the likelihood, which sees X itself, takes offsets of columns for
+        signal); with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
         (what is not stored is not known). "auto" is "correlation" where X looks like samples of a
         Gaussian process with N >= 100 columns, has more than 10 000 rows, or is solved by
         landmarks, or where ``threshold`` is a number; else "shared_neighbors" where the points

@@ -19,7 +19,7 @@ SIMULATED = {
     "swiss_roll": datasets.swiss_roll,
     "spike_counts": datasets.spike_counts,
     "medium": lambda: datasets.gplvm_data("medium", 200, noise=0.1),
-    "noisy": lambda: gp("easy", 60, 40, 1.0),
+    "noisy": lambda: gp("easy", 64, 40, 1.0),
     "gp": lambda: datasets.mapped_data("gp", 20, n_samples=300),
     "bump": lambda: datasets.mapped_data("bump_l1", 20, n_samples=300),
 }
@@ -121,7 +121,7 @@ def test_what_does_without_small_covariances_does(landmarks):
 
 
 def test_what_helps_open_mergers_helps():
-    X = gp("easy", 60, 100, 0.5).X
+    X = gp("easy", 64, 100, 0.5).X
     settings = {"strategy": "blockwise", "refine": None, "affinity": "correlation"}
     told = warned(IKD(3, merge="greedy", n_neighbors=4, **settings), X)
     assert any("merge='global'" in text for text in told)
