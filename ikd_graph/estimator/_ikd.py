@@ -5,42 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import eigen, graph, kernels, model, placement, solve
-from ._records import Blocks, CsrGraph
-from ._stages import Stages
-from ._threads import limit_threads
-from ._validation import (
-    check_choice,
-    check_components,
-    check_enough_columns,
-    check_enough_rows,
-    check_flag,
-    check_fraction,
-    check_has_rows,
-    check_integer,
-    check_no_neighbors,
-    check_number_or_auto,
-    check_positive,
-    check_symmetric,
-)
-from .evidence import REFINES, Wishes
-from .similarity import AFFINITIES, KnownRows
-from .solve import landmarks
+from .. import kernels, model, placement
+from .._stages import Stages
+from .._threads import limit_threads
+from ._learnt import LearntEstimator
 
 Floats = NDArray[np.float64]
 
-__all__ = ["IKD"]
 
-STARTS = ("auto", "own", "all")
-
-
-class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     """Inverse kernel decomposition: hidden coordinates from the covariance between points.
 
     The closed-form, eigen-decomposition solver of the Gaussian-process latent variable model
@@ -356,83 +333,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self._place(X)[1]
 
-    def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
-        """Rows of X that latent points stand for: the posterior mean of the Gaussian process.
-
-        Parameters
-        ----------
-        Z : (n_new, n_components) array_like of float64
-            Latent points.
-        return_std : bool
-            Also return the posterior standard deviation of the noise-free row.
-
-        Returns
-        -------
-        X : (n_new, n_features) ndarray of float64
-            Rows. A Gaussian process over centred rows knows no level of a row; the mean row of the
-            training data is given back with each.
-        std : (n_new,) ndarray of float64
-            Only with ``return_std``; the same for every column.
-
-        Raises
-        ------
-        ValueError
-            If the model was fitted to a precomputed covariance, which knows no rows.
-        """
-        check_is_fitted(self)
-        check_has_rows(self._has_rows, "inverse_transform")
-        points = check_array(Z, dtype=np.float64)
-        with limit_threads(self.n_jobs):
-            rows, std = model.reconstruct(self._model, self._noise_model(), points)
-        return (rows, std) if return_std else rows
-
-    def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Mean log likelihood of an observed dimension, the rows being where `transform` puts them.
-
-        Parameters
-        ----------
-        X : (n, n_features) array_like of float64
-            Rows, the training rows or others; at most 2000 are used.
-        y : ignored
-            Present for the scikit-learn interface.
-
-        Returns
-        -------
-        float
-            Log likelihood of X under the fitted kernel, signal and noise variance, divided by the
-            number of columns.
-
-        Raises
-        ------
-        ValueError
-            If the model was fitted to a precomputed covariance, which knows no rows.
-        """
-        check_is_fitted(self)
-        check_has_rows(self._has_rows, "score")
-        latent, rows = self.transform(X), check_array(X, dtype=np.float64)
-        with limit_threads(self.n_jobs):
-            return model.log_likelihood(self._model, self._noise_model(), latent, rows)
-
-    @property
-    def noise_variance_(self) -> float | None:
-        """Noise variance of the model."""
-        return self._of_model("noise")
-
-    @property
-    def signal_variance_(self) -> float | None:
-        """Signal variance of the model."""
-        return self._of_model("variance")
-
-    @property
-    def log_likelihood_(self) -> float | None:
-        """Log likelihood of the rows the model was fitted to."""
-        return self._of_model("log_likelihood")
-
-    def _of_model(self, name: str) -> float | None:
-        """A field of the generative model, None where there are no rows to fit it to."""
-        check_is_fitted(self)
-        return None if self._model.rows is None else float(getattr(self._noise_model(), name))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.sparse = not self._has_rows
@@ -442,178 +342,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
-
-    def _check_parameters(self) -> None:
-        """Raise on any parameter that breaks a rule, before work is done."""
-        if isinstance(self.n_components, str):
-            check_number_or_auto("n_components", self.n_components)
-        else:
-            check_integer("n_components", self.n_components, 1)
-        check_choice("strategy", self.strategy, ("auto", *solve.STRATEGIES))
-        if self.kernel != "auto":
-            kernels.get(self.kernel)
-        check_choice("affinity", self.affinity, ("auto", *AFFINITIES))
-        self._check_affinity()
-        if self.threshold is not None and self.threshold != "auto":
-            check_fraction("threshold", self.threshold, "'auto' chooses by the number of columns")
-        if self.n_neighbors is not None:
-            check_integer("n_neighbors", self.n_neighbors, 1)
-        elif self.threshold is None and self.strategy != "eigen":
-            raise ValueError(
-                "threshold and n_neighbors must not both be None, got no rule for the graph; set "
-                "n_neighbors=7, or threshold='auto'"
-            )
-        check_choice("neighbors", self.neighbors, graph.SEARCHES)
-        check_choice("path", self.path, ("auto", *solve.PATHS))
-        if not isinstance(self.reference, (int, np.integer)) or isinstance(self.reference, bool):
-            check_choice("reference", self.reference, ("auto", *eigen.REFERENCES))
-        check_choice("merge", self.merge, solve.MERGES)
-        if self.max_cliques is not None:
-            check_integer("max_cliques", self.max_cliques, 1)
-        check_choice("disconnected", self.disconnected, solve.DISCONNECTED)
-        if self.refine is not None:
-            check_choice("refine", self.refine, ("auto", *REFINES))
-            if self.refine == "likelihood":
-                check_has_rows(self._has_rows, "refine='likelihood'")
-        check_choice("starts", self.starts, STARTS)
-        check_flag("fit_shape", self.fit_shape)
-        least = 1 if self.n_components == "auto" else int(self.n_components)
-        landmarks.check_number(self.n_landmarks, least)
-        if self.time_budget is not None:
-            check_positive("time_budget", self.time_budget)
-        check_integer("verbose", self.verbose, 0)
-        check_random_state(self.random_state)
-
-    def _check_affinity(self) -> None:
-        """Raise on what the affinity cannot be combined with."""
-        if not isinstance(self.mutual, (bool, np.bool_)):
-            check_choice("mutual", self.mutual, ("auto",))
-        if self.affinity == "auto":
-            return
-        kind = AFFINITIES[self.affinity]
-        if not kind.estimates_kernel and self.strategy == "eigen":
-            raise ValueError(
-                f"strategy must be 'geodesic' or 'blockwise' for affinity={self.affinity!r}, got "
-                "'eigen'; most pairs share no neighbour, and only a graph does without them"
-            )
-        if not kind.takes_threshold and self.threshold is not None and self.threshold != "auto":
-            raise ValueError(
-                f"threshold must be 'auto' or None for affinity={self.affinity!r}, got "
-                f"{self.threshold!r}; the graph is that of n_neighbors"
-            )
-
-    @property
-    def _has_rows(self) -> bool:
-        """Whether X is a table of rows, and not the covariance between them."""
-        return self.affinity == "auto" or AFFINITIES[self.affinity].has_rows
-
-    def _check_input(self, X: Any) -> Any:
-        """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
-        # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
-        self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
-        X = validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32] if self._has_rows else np.float64,
-            accept_sparse=False if self._has_rows else ["csr", "csc", "coo"],
-        )
-        check_enough_rows(X.shape[0])
-        if self._has_rows:
-            check_enough_columns(X.shape[1], self.affinity, self._least_columns)
-        else:
-            check_symmetric("a precomputed X", X)
-            if sp.issparse(X) and self.n_neighbors is not None:
-                check_no_neighbors(self.n_neighbors)
-        if self.n_components != "auto":
-            check_components(int(self.n_components), X.shape[0])
-        return X
-
-    @property
-    def _least_columns(self) -> int:
-        """Fewest columns that rows can be compared by."""
-        return 2 if self.affinity == "auto" else AFFINITIES[self.affinity].least_columns
-
-    def _task(self) -> model.Task:
-        """What was asked for, as the model takes it."""
-        return model.Task(
-            n_components=self.n_components,
-            affinity=self.affinity,
-            kernel=self.kernel,
-            wishes=Wishes(
-                self.strategy,
-                self.path,
-                self.reference,
-                self.threshold,
-                self.n_neighbors,
-                self.mutual,
-                self.refine,
-            ),
-            neighbors=self.neighbors,
-            merge=self.merge,
-            max_cliques=self.max_cliques,
-            disconnected=self.disconnected,
-            starts=self.starts,
-            fit_shape=bool(self.fit_shape),
-            n_landmarks=self.n_landmarks,
-            time_budget=self.time_budget,
-            random_state=self.random_state,
-            counts=self._counts,
-            verbose=self.verbose,
-        )
-
-    def _store(self, X: Any, found: model.Model) -> None:
-        """Keep what was learnt, every number from the one record."""
-        latent, start, polished = found.latent, found.start, found.polished
-        self._model = found
-        self._noise = None if polished is None else polished.noise
-        self._known = KnownRows(self._comparable(X[found.first]))
-        # Placement works in double precision whatever the type of X.
-        self.embedding_ = latent.coordinates.astype(X.dtype, copy=False)
-        self.n_components_ = latent.coordinates.shape[1]
-        self.eigenvalues_ = latent.eigenvalues
-        self.explained_variance_ratio_ = latent.explained_variance_ratio
-        self.negative_mass_ = latent.negative_mass
-        self.reference_ = latent.reference
-        self.merge_residuals_ = latent.residuals
-        self.start_embedding_ = start.coordinates.astype(X.dtype, copy=False)
-        self.start_eigenvalues_ = start.eigenvalues
-        self.start_explained_variance_ratio_ = start.explained_variance_ratio
-        self.start_negative_mass_ = start.negative_mass
-        self.spectrum_ = found.spectrum
-        self.strategy_ = found.plan.strategy
-        self.affinity_ = found.similarity.name
-        self.path_ = found.plan.path
-        self.kernel_ = found.plan.kernel
-        self.refine_ = None if polished is None else polished.name
-        self.n_iter_ = 0 if polished is None else polished.n_iter
-        wide = found.task.searches_widely
-        self.starts_ = "all" if wide else "own"
-        self.pool_ = () if polished is None else polished.pool
-        errors = None if polished is None else polished.standard_errors
-        self.standard_errors_ = None if errors is None else errors[found.inverse]
-        self.graph_: CsrGraph | None = found.graph
-        self.threshold_ = None if found.graph is None else found.choice.threshold
-        self.n_neighbors_ = None if found.graph is None else found.choice.n_neighbors
-        self.mutual_ = found.graph is not None and found.choice.mutual
-        self.cliques_: Blocks | None = found.cliques
-        self.merge_order_ = found.merge_order
-        self.component_labels_ = found.labels
-        self.n_components_graph_ = int(found.labels.max(initial=0)) + 1
-        self.variance_ = found.similarity.variance
-        self.landmarks_ = found.landmarks
-        self.n_landmarks_ = None if found.landmarks is None else int(found.landmarks.size)
-        self.choices_ = found.choice.reasons
-
-    def _noise_model(self) -> model.Noise:
-        """The generative model, fitted now if the fit left that out."""
-        if self._noise is None:
-            with limit_threads(self.n_jobs):
-                self._noise = model.noise_of(self._model)
-        return self._noise
-
-    def _comparable(self, X: Any) -> Any:
-        """What equal rows have in common: of a covariance, dense or sparse, its entries."""
-        return X if self._has_rows else sp.csr_array(X)
 
     def _place(self, X: Any) -> tuple[Floats, Floats]:
         """Latent and residual of rows."""

@@ -1,0 +1,177 @@
+"""What parameters and input of `IKD` must be, checked before work is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from .. import eigen, graph, kernels, model, solve
+from .._validation import (
+    check_choice,
+    check_components,
+    check_enough_columns,
+    check_enough_rows,
+    check_flag,
+    check_fraction,
+    check_has_rows,
+    check_integer,
+    check_no_neighbors,
+    check_number_or_auto,
+    check_positive,
+    check_symmetric,
+)
+from ..evidence import REFINES, Wishes
+from ..similarity import AFFINITIES
+from ..solve import landmarks
+
+STARTS = ("auto", "own", "all")
+
+
+class CheckedEstimator(BaseEstimator):
+    """Rules for the parameters of `IKD`."""
+
+    n_components: int | str
+    strategy: str
+    kernel: Any
+    affinity: str
+    threshold: Any
+    n_neighbors: int | None
+    mutual: bool | str
+    neighbors: str
+    path: str
+    reference: Any
+    merge: str
+    max_cliques: int | None
+    disconnected: str
+    refine: str | None
+    starts: str
+    fit_shape: bool
+    n_landmarks: Any
+    time_budget: float | None
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    _counts: bool
+
+    def _check_parameters(self) -> None:
+        """Raise on any parameter that breaks a rule, before work is done."""
+        if isinstance(self.n_components, str):
+            check_number_or_auto("n_components", self.n_components)
+        else:
+            check_integer("n_components", self.n_components, 1)
+        check_choice("strategy", self.strategy, ("auto", *solve.STRATEGIES))
+        if self.kernel != "auto":
+            kernels.get(self.kernel)
+        check_choice("affinity", self.affinity, ("auto", *AFFINITIES))
+        self._check_affinity()
+        if self.threshold is not None and self.threshold != "auto":
+            check_fraction("threshold", self.threshold, "'auto' chooses by the number of columns")
+        if self.n_neighbors is not None:
+            check_integer("n_neighbors", self.n_neighbors, 1)
+        elif self.threshold is None and self.strategy != "eigen":
+            raise ValueError(
+                "threshold and n_neighbors must not both be None, got no rule for the graph; set "
+                "n_neighbors=7, or threshold='auto'"
+            )
+        check_choice("neighbors", self.neighbors, graph.SEARCHES)
+        check_choice("path", self.path, ("auto", *solve.PATHS))
+        if not isinstance(self.reference, (int, np.integer)) or isinstance(self.reference, bool):
+            check_choice("reference", self.reference, ("auto", *eigen.REFERENCES))
+        check_choice("merge", self.merge, solve.MERGES)
+        if self.max_cliques is not None:
+            check_integer("max_cliques", self.max_cliques, 1)
+        check_choice("disconnected", self.disconnected, solve.DISCONNECTED)
+        if self.refine is not None:
+            check_choice("refine", self.refine, ("auto", *REFINES))
+            if self.refine == "likelihood":
+                check_has_rows(self._has_rows, "refine='likelihood'")
+        check_choice("starts", self.starts, STARTS)
+        check_flag("fit_shape", self.fit_shape)
+        least = 1 if self.n_components == "auto" else int(self.n_components)
+        landmarks.check_number(self.n_landmarks, least)
+        if self.time_budget is not None:
+            check_positive("time_budget", self.time_budget)
+        check_integer("verbose", self.verbose, 0)
+        check_random_state(self.random_state)
+
+    def _check_affinity(self) -> None:
+        """Raise on what the affinity cannot be combined with."""
+        if not isinstance(self.mutual, (bool, np.bool_)):
+            check_choice("mutual", self.mutual, ("auto",))
+        if self.affinity == "auto":
+            return
+        kind = AFFINITIES[self.affinity]
+        if not kind.estimates_kernel and self.strategy == "eigen":
+            raise ValueError(
+                f"strategy must be 'geodesic' or 'blockwise' for affinity={self.affinity!r}, got "
+                "'eigen'; most pairs share no neighbour, and only a graph does without them"
+            )
+        if not kind.takes_threshold and self.threshold is not None and self.threshold != "auto":
+            raise ValueError(
+                f"threshold must be 'auto' or None for affinity={self.affinity!r}, got "
+                f"{self.threshold!r}; the graph is that of n_neighbors"
+            )
+
+    @property
+    def _has_rows(self) -> bool:
+        """Whether X is a table of rows, and not the covariance between them."""
+        return self.affinity == "auto" or AFFINITIES[self.affinity].has_rows
+
+    def _check_input(self, X: Any) -> Any:
+        """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
+        # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
+        self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
+        X = validate_data(
+            self,
+            X,
+            dtype=[np.float64, np.float32] if self._has_rows else np.float64,
+            accept_sparse=False if self._has_rows else ["csr", "csc", "coo"],
+        )
+        check_enough_rows(X.shape[0])
+        if self._has_rows:
+            check_enough_columns(X.shape[1], self.affinity, self._least_columns)
+        else:
+            check_symmetric("a precomputed X", X)
+            if sp.issparse(X) and self.n_neighbors is not None:
+                check_no_neighbors(self.n_neighbors)
+        if self.n_components != "auto":
+            check_components(int(self.n_components), X.shape[0])
+        return X
+
+    @property
+    def _least_columns(self) -> int:
+        """Fewest columns that rows can be compared by."""
+        return 2 if self.affinity == "auto" else AFFINITIES[self.affinity].least_columns
+
+    def _task(self) -> model.Task:
+        """What was asked for, as the model takes it."""
+        return model.Task(
+            n_components=self.n_components,
+            affinity=self.affinity,
+            kernel=self.kernel,
+            wishes=Wishes(
+                self.strategy,
+                self.path,
+                self.reference,
+                self.threshold,
+                self.n_neighbors,
+                self.mutual,
+                self.refine,
+            ),
+            neighbors=self.neighbors,
+            merge=self.merge,
+            max_cliques=self.max_cliques,
+            disconnected=self.disconnected,
+            starts=self.starts,
+            fit_shape=bool(self.fit_shape),
+            n_landmarks=self.n_landmarks,
+            time_budget=self.time_budget,
+            random_state=self.random_state,
+            counts=self._counts,
+            verbose=self.verbose,
+        )
