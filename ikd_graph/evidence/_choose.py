@@ -68,6 +68,7 @@ class Choice:
     mutual: bool
     refine: str | None
     weights: str  # of the stress polish
+    trusted: bool = False  # whether similarities estimate the kernel
     reasons: dict[str, str] = field(default_factory=dict)
 
 
@@ -202,6 +203,7 @@ def choose(
         mutual,
         refine,
         weights,
+        trusted,
         reasons,
     )
 

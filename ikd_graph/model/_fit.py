@@ -306,7 +306,9 @@ def _assemble(
         latent = replace(latent, residuals=residuals[inverse])
         if polished is None:
             begin = latent
-    placed = placement.prepare(latent.coordinates[first], g, similarity)
+    placed = placement.prepare(
+        latent.coordinates[first], g, similarity, plan.kernel, trusted=choice.trusted
+    )
     return Model(
         latent=latent,
         start=begin,

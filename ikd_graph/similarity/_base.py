@@ -100,7 +100,9 @@ class Similarity(ABC):
 
     @abstractmethod
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
-        """Points most similar to new rows, whatever other rows come with them.
+        """Points nearest to new rows, whatever other rows come with them.
+
+        With s a similarity, the squared distance is s(x, x) + s(i, i) - 2 s(x, i).
 
         Parameters
         ----------
@@ -112,7 +114,7 @@ class Similarity(ABC):
         Returns
         -------
         indices : (b, k) ndarray of int64
-            The most similar points, best first; of equals the lower index.
+            The nearest points, best first; of equals the lower index.
         values : (b, k) ndarray of float64
             Their similarities.
         """

@@ -44,7 +44,10 @@ class Precomputed(Similarity):
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
         values = X.toarray() if sp.issparse(X) else np.asarray(X)
-        return nearest_by_values(values / self.variance, k)
+        # Near is what is at a small distance, not what has much variance.
+        half = 0.5 * self._corr.diagonal()
+        near, found = nearest_by_values(values / self.variance - half, k)
+        return near, found + half[near]
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
@@ -82,7 +85,10 @@ class SparsePrecomputed(Similarity):
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
         values = X.toarray() if sp.issparse(X) else np.asarray(X)
-        return nearest_by_values(values / self.variance, k)
+        # Near is what is at a small distance, not what has much variance.
+        half = 0.5 * self._corr.diagonal()
+        near, found = nearest_by_values(values / self.variance - half, k)
+        return near, found + half[near]
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""

@@ -124,6 +124,15 @@ class Covariance(ProductSimilarity):
         """See `Similarity.between`; a row with much variance may have more than 1."""
         return graph.row_products(self.rows, left, right)
 
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """See `Similarity.nearest`; near is what is at a small distance, not a long row."""
+        half = 0.5 * np.einsum("ij,ij->i", self.rows, self.rows, dtype=np.float64)
+        new = self._scaled_new(X)
+        found, value = nearest_by_products(
+            np.column_stack([new, -np.ones(len(new))]), np.column_stack([self.rows, half]), k
+        )
+        return found, value + half[found]
+
     def _scaled_new(self, X: NDArray[np.floating]) -> Floats:
         return covariance.unit_rows(X, self.scaling, scale=self._scale)
 
