@@ -11,8 +11,8 @@ import pytest
 
 from ikd_graph import IKD, choices, kernels, pipeline
 from ikd_graph._stages import Stages
-from ikd_graph.study import datasets, diagnosis, metrics
-from ikd_graph.study.diagnosis import Diagnosis, diagnose
+from ikd_graph.study import datasets, metrics
+from ikd_graph.study.diagnosis import Diagnosis, _diagnose, _record, diagnose
 
 N_POINTS = 60
 
@@ -44,7 +44,7 @@ def weak():
 @pytest.mark.parametrize(("n_observed", "noise"), [(40, 1.0), (150, 0.5), (400, 0.1)])
 def test_counts_of_correlations_are_those_of_networkx(seed, n_observed, noise):
     X = drawn(n_observed, noise, seed=seed)
-    found = diagnosis._trust(X, counts=False)
+    found = _diagnose._trust(X, counts=False)
     corr = np.corrcoef(X)
     pairs = corr[np.triu_indices(N_POINTS, 1)]
     g = nx.from_numpy_array(np.triu(corr > min(5 / n_observed**0.5, 0.5), 1))
@@ -59,7 +59,7 @@ def test_counts_of_correlations_are_those_of_networkx(seed, n_observed, noise):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_graph_is_whole_below_its_weakest_link_and_not_above(seed):
     X = drawn(100, 0.7, seed=seed)
-    weakest = diagnosis._trust(X, counts=False)["connected_up_to"]
+    weakest = _diagnose._trust(X, counts=False)["connected_up_to"]
     corr = np.corrcoef(X)
     for level, whole in ((weakest - 1e-9, True), (weakest + 1e-9, False)):
         assert nx.is_connected(nx.from_numpy_array(np.triu(corr > level, 1))) is whole
@@ -67,7 +67,7 @@ def test_the_graph_is_whole_below_its_weakest_link_and_not_above(seed):
 
 def test_equal_rows_are_linked_as_strongly_as_can_be():
     X = np.repeat(np.random.default_rng(0).normal(size=(1, 30)), 5, axis=0)
-    assert diagnosis._trust(X, counts=False)["connected_up_to"] == pytest.approx(1.0)
+    assert _diagnose._trust(X, counts=False)["connected_up_to"] == pytest.approx(1.0)
 
 
 def test_good_data_are_foretold_to_be_good_without_a_warning(strong):
@@ -127,11 +127,11 @@ def test_halves_speak_for_the_whole_by_the_formula_of_spearman_and_brown(monkeyp
     columns = np.random.default_rng(3).permutation(101)
     first, second = (IKD(1, refine=None).fit_transform(X[:, c]) for c in np.split(columns, [50]))
     link = abs(np.corrcoef(first[:, 0], second[:, 0])[0, 1])
-    assert diagnosis._halves(model, X, 3) == pytest.approx(2 * link / (1 + link))
-    assert np.isnan(diagnosis._halves(model, X[:, :19], 3))
+    assert _diagnose._halves(model, X, 3) == pytest.approx(2 * link / (1 + link))
+    assert np.isnan(_diagnose._halves(model, X[:, :19], 3))
     # A row that varies in one column only is constant in one of the halves.
     X[0], X[0, 0] = 1.0, 2.0
-    assert diagnosis._halves(model, X, 3) == 0.0
+    assert _diagnose._halves(model, X, 3) == 0.0
 
 
 def test_resampling_compares_the_embedding_with_those_of_columns_drawn_again():
@@ -141,7 +141,7 @@ def test_resampling_compares_the_embedding_with_those_of_columns_drawn_again():
     for _ in range(2):
         again = IKD(1, refine=None).fit_transform(X[:, rng.integers(0, 80, 80)])
         wanted.append(np.corrcoef(model.embedding_[:, 0], again[:, 0])[0, 1] ** 2)
-    assert diagnosis._resampled(model, X, 3) == pytest.approx(np.mean(wanted))
+    assert _diagnose._resampled(model, X, 3) == pytest.approx(np.mean(wanted))
 
 
 def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings(monkeypatch):
@@ -163,10 +163,10 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
     settings = {"strategy": "eigen", "path": "distance", "threshold": 0.3, "n_neighbors": 4}
     learnt = {f"{name}_": value for name, value in settings.items()}
     model = SimpleNamespace(embedding_=latent, kernel_=kernel, refine_="stress", **learnt)
-    monkeypatch.setattr(diagnosis, "IKD", Recorder)
+    monkeypatch.setattr(_diagnose, "IKD", Recorder)
     noise = pipeline.Noise(variance=3.0, noise=0.25, log_likelihood=0.0, kernel=kernel)
     source = SimpleNamespace(embedding_=latent, kernel_=kernel)
-    draws = diagnosis._bootstrap(source, model, noise, 40_000, 2, 0, Stages())
+    draws = _diagnose._bootstrap(source, model, noise, 40_000, (2, 0), Stages())
     (n_components, given), first, second = seen
     assert n_components == 2
     assert given == {
@@ -214,7 +214,7 @@ def test_a_diagnosis_is_plain_data_that_cannot_change(strong):
 
 
 def test_each_warning_has_its_own_cause(strong):
-    assert diagnosis._wrongs(strong) == []
+    assert _record.wrongs(strong) == ()
     planted = (
         (replace(strong, predicted_r2=0.79), "expected R² is 0.79"),
         (replace(strong, predicted_r2=0.85, spread_r2=0.1), "0.85 ± 0.10, which may be below 0.8"),
@@ -223,10 +223,10 @@ def test_each_warning_has_its_own_cause(strong):
         (replace(strong, mean_degree=1.9), "too few correlations are trustworthy: 1.9"),
     )
     for found, words in planted:
-        (said,) = diagnosis._wrongs(found)
+        (said,) = _record.wrongs(found)
         assert words in said
     # A stray point or two is no reason to warn.
-    assert diagnosis._wrongs(replace(strong, components=3, largest_component=58)) == []
+    assert _record.wrongs(replace(strong, components=3, largest_component=58)) == ()
 
 
 def test_data_off_the_model_are_said_to_be():
@@ -238,8 +238,8 @@ def test_data_off_the_model_are_said_to_be():
 
 
 def test_many_points_are_sampled_and_the_suggestion_is_for_all(monkeypatch):
-    monkeypatch.setattr(diagnosis, "MOST_POINTS", 50)
-    monkeypatch.setattr(diagnosis, "SAMPLE_POINTS", 30)
+    monkeypatch.setattr(_diagnose, "MOST_POINTS", 50)
+    monkeypatch.setattr(_diagnose, "SAMPLE_POINTS", 30)
     X = drawn(200, 0.1)
     found = quietly(X)
     assert (found.n_points, found.n_used) == (N_POINTS, 30)

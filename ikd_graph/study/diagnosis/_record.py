@@ -1,0 +1,236 @@
+"""What a diagnosis holds, and how it is put into words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+WEAK_R2 = 0.8
+"""A predicted R² that may be below this, by one spread of its draws, is warned of."""
+
+_WHOLE = 0.9
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What can be expected of an embedding of some data; see `diagnose`.
+
+    Attributes
+    ----------
+    n_points, n_used, n_observed, n_components : int
+        Points, those that were looked at, observed dimensions N, hidden coordinates M.
+    standard_error : float
+        Sampling error of a correlation of nothing, 1 / sqrt(N).
+    share_above_two, share_above_five : float
+        Share of pairs whose correlation exceeds 2 and 5 of these; chance makes 2.3 % and none.
+    threshold : float
+        Smallest correlation that is trusted, ``choices.auto_threshold``.
+    n_edges, components, largest_component : int
+        Pairs above it, components of their graph, points in the largest of them.
+    mean_degree : float
+        Trusted correlations of a point.
+    connected_up_to : float
+        The weakest link: every threshold below it leaves the graph in one piece.
+    graph_components : int
+        Components of the graph that was fitted, in which nearest neighbours are edges too.
+    predicted_r2, spread_r2 : float
+        Expected R² (after affine alignment), and the standard deviation of ``draws_r2``.
+    draws_r2 : tuple of float
+        R² of the latent of each draw.
+    agreement : float
+        R² of the embedding against that of the likeliest kernel, both fitted to the same data.
+    halves_r2 : float
+        R² that the agreement of two halves of the measurements speaks for; NaN below 20 of them.
+    resampled_r2 : float
+        Mean R² of the embedding with those of resampled measurements.
+    likeliest_kernel : str
+        Name of that kernel, from which data are drawn.
+    noise_share : float
+        Estimated share of noise in the variance of a measurement.
+    negative_mass : float
+        Share of the squared eigenvalues in negative ones: how far from distances in space.
+    spread_ratio, kurtosis_gap : float
+        Evidence for the model, see `ikd_graph.choices.Evidence`.
+    model_holds : bool
+        Whether nothing in it speaks against the model, on which the prediction rests.
+    refine : str or None
+        Polish of the fits behind the prediction.
+    parameters : dict
+        Parameters for `ikd_graph.IKD` on all points.
+    suggestions, warnings : tuple of str
+        What to do, and what is wrong, in sentences.
+    """
+
+    n_points: int
+    n_used: int
+    n_observed: int
+    n_components: int
+    standard_error: float
+    share_above_two: float
+    share_above_five: float
+    threshold: float
+    n_edges: int
+    components: int
+    largest_component: int
+    mean_degree: float
+    connected_up_to: float
+    graph_components: int
+    predicted_r2: float
+    spread_r2: float
+    draws_r2: tuple[float, ...]
+    agreement: float
+    halves_r2: float
+    resampled_r2: float
+    likeliest_kernel: str
+    noise_share: float
+    negative_mass: float
+    spread_ratio: float
+    kurtosis_gap: float
+    model_holds: bool
+    refine: str | None
+    parameters: dict[str, Any]
+    suggestions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def holds_together(self) -> bool:
+        """Whether the graph is whole, and trusted correlations alone join nearly all points."""
+        return self.graph_components == 1 and self.largest_component >= _WHOLE * self.n_used
+
+    @property
+    def enough_trusted(self) -> bool:
+        """Whether a point has 2 M trusted correlations: fewer cannot fix places in M dimensions."""
+        return self.mean_degree >= 2 * self.n_components
+
+    def findings(self) -> dict[str, str]:
+        """What was found, in words.
+
+        Returns
+        -------
+        dict of str to str
+            Name and sentence, in the order to read them.
+        """
+        sampled = "" if self.n_used == self.n_points else f", {self.n_used} of them looked at"
+        pieces = (
+            "join all points"
+            if self.components == 1
+            else f"leave {self.components} pieces, the largest of {self.largest_component} points"
+        )
+        if self.connected_up_to > 0.0:
+            link = f"every threshold below {self.connected_up_to:.3g} leaves the graph whole"
+        else:
+            link = "no threshold leaves the graph whole"
+        doubt = "" if self.enough_trusted else ", if it is not points far apart (they look alike)"
+        polish = f"{self.refine} polish" if self.refine else "closed form"
+        return {
+            "data": f"{self.n_points} points{sampled}, {self.n_observed} measurements of each",
+            "correlations": f"{self.share_above_two:.1%} exceed 2 standard errors of "
+            f"{self.standard_error:.3g} (chance makes 2.3%), {self.share_above_five:.1%} exceed 5",
+            "trusted": f"above {self.threshold:.3g}: {self.n_edges} pairs, "
+            f"{self.mean_degree:.1f} for a point; they {pieces}",
+            "weakest link": link,
+            "model": ("nothing speaks against" if self.model_holds else "the rows do not look like")
+            + f" draws of a Gaussian process (variances scatter {self.spread_ratio:.2g} times as "
+            f"expected, kurtosis {self.kurtosis_gap:+.2f} off)",
+            "noise": f"{self.noise_share:.0%} of the variance{doubt}; negative mass "
+            f"{self.negative_mass:.1%}",
+            "draws": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets drawn "
+            f"from the fitted model ({self.likeliest_kernel}, {polish})",
+            "agreement": f"R² {self.agreement:.2f} with the embedding of that kernel"
+            + (
+                f"; two halves of the measurements speak for {self.halves_r2:.2f}"
+                if np.isfinite(self.halves_r2)
+                else ""
+            ),
+            "resampling": f"R² {self.resampled_r2:.2f} with embeddings of resampled measurements",
+            "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f}",
+        }
+
+    def summary(self) -> str:
+        """The whole diagnosis in words.
+
+        Returns
+        -------
+        str
+            Lines of findings, warnings and suggestions.
+        """
+        found = self.findings()
+        width = max(len(name) for name in found)
+        lines = [f"{name:<{width}}  {text}" for name, text in found.items()]
+        lines += [f"warning: {text}" for text in self.warnings]
+        return "\n".join([*lines, *(f"- {text}" for text in self.suggestions)])
+
+    def __str__(self) -> str:
+        """As `summary`."""
+        return self.summary()
+
+
+def wrongs(found: Diagnosis) -> tuple[str, ...]:
+    """What is to be warned of.
+
+    Parameters
+    ----------
+    found : Diagnosis
+        The numbers.
+
+    Returns
+    -------
+    tuple of str
+        Sentences.
+    """
+    said = []
+    low = found.predicted_r2 - found.spread_r2
+    if low < WEAK_R2:
+        may = "is" if found.predicted_r2 < WEAK_R2 else "may be"
+        said.append(
+            f"expected R² is {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, which {may} below "
+            f"{WEAK_R2:g}: another sample of {found.n_observed} measurements would give another "
+            "picture; more of them help"
+        )
+    if not found.holds_together:
+        said.append(
+            f"the graph does not hold together: correlations above {found.threshold:.3g} join "
+            f"{found.largest_component} of {found.n_used} points; the places of its pieces to one "
+            "another rest on correlations that may be noise"
+        )
+    if not found.enough_trusted:
+        said.append(
+            f"too few correlations are trustworthy: {found.mean_degree:.1f} for a point, "
+            f"{2 * found.n_components} are needed in {found.n_components} dimensions; fewer "
+            "dimensions or more measurements help"
+        )
+    return tuple(said)
+
+
+def advise(found: Diagnosis) -> tuple[str, ...]:
+    """Sentences that the reasons of the settings leave unsaid.
+
+    Parameters
+    ----------
+    found : Diagnosis
+        The numbers.
+
+    Returns
+    -------
+    tuple of str
+        Sentences.
+    """
+    said = []
+    if not found.model_holds:
+        said.append(
+            "the expected R² is that of data of the model, which these are not; trust it less"
+        )
+    weakest = found.connected_up_to
+    if found.components > 1 and weakest > 2.0 * found.standard_error:
+        said.append(
+            f"a threshold just below {weakest:.3g} leaves the graph whole and is still beyond "
+            "2 standard errors"
+        )
+    if found.n_used < found.n_points:
+        said.append(
+            f"correlations and R² are those of {found.n_used} points; all {found.n_points}, which "
+            "lie denser, were not tried"
+        )
+    return tuple(said)
