@@ -346,7 +346,7 @@ def _search(
     lanes = min(LANES, starts.size) if starts.size * close >= n else 1
 
     def search(start: int, stop: int) -> None:
-        _jit.geodesics.search(*renumbered, order, sources[start:stop], lanes, step, limit, out)
+        _jit.geodesics.search(renumbered, order, sources[start:stop], lanes, step, limit, out)
 
     # Few blocks share one workspace each; enough of them keep all threads busy to the end.
     map_blocks(search, starts.size, lanes * max(1, starts.size // (lanes * 24)))

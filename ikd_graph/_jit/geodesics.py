@@ -14,6 +14,8 @@ passes several along an edge.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._config import jit
@@ -23,18 +25,23 @@ FAR = 2  # in the list of nodes that wait
 ONE = np.uint64(1)
 
 
+class Queue(NamedTuple):
+    """Nodes that wait to be swept."""
+
+    state: np.ndarray  # (n,) uint8, where each node waits
+    near: np.ndarray  # (n,) int32, ring of the nodes in the band
+    far: np.ndarray  # (n,) int32, list of those beyond
+
+
 @jit
-def search(indptr, indices, lengths, order, sources, lanes, step, limit, out):
+def search(graph, order, sources, lanes, step, limit, out):
     """Find the shortest distances from the sources, a few sources at a time.
 
     Parameters
     ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    lengths : (m,) float64
-        Edge lengths, none negative; infinite where an edge cannot be walked.
+    graph : CsrGraph
+        Its weights are the lengths of the edges, none negative; infinite where an edge cannot be
+        walked.
     order : (n,) int64
         Column of ``out`` that each node goes to.
     sources : (s, 2) int64
@@ -48,20 +55,18 @@ def search(indptr, indices, lengths, order, sources, lanes, step, limit, out):
     out : (r, n) float64 or float32
         Written: distances, infinite where no path is short enough.
     """
-    n = indptr.size - 1
+    n = graph.indptr.size - 1
     reach = np.empty((n, lanes), np.float64)
     flat = reach.reshape(reach.size)
     key = np.empty(n, np.float64)
-    state = np.empty(n, np.uint8)
-    near = np.empty(n, np.int32)
-    far = np.empty(n, np.int32)
+    queue = Queue(np.empty(n, np.uint8), np.empty(n, np.int32), np.empty(n, np.int32))
     for start in range(0, sources.shape[0], lanes):
         part = sources[start : start + lanes]
         if lanes == 1:
             source = part[0, 0]
-            search_one(indptr, indices, lengths, source, step, limit, flat, state, near, far)
+            search_one(graph, source, step, limit, flat, queue)
         else:
-            search_lanes(indptr, indices, lengths, part, step, limit, reach, key, state, near, far)
+            search_lanes(graph, part, step, limit, reach, key, queue)
         for node in range(n):
             for lane in range(part.shape[0]):
                 distance = reach[node, lane]
@@ -69,28 +74,24 @@ def search(indptr, indices, lengths, order, sources, lanes, step, limit, out):
 
 
 @jit
-def search_one(indptr, indices, lengths, source, step, limit, reach, state, near, far):
+def search_one(graph, source, step, limit, reach, queue):
     """Find the shortest distances from one source.
 
     Parameters
     ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    lengths : (m,) float64
-        Edge lengths.
+    graph : CsrGraph
+        Its weights are the lengths of the edges.
     source : int
         Node to start from.
     step, limit : float
         Width of a band; largest distance looked for.
     reach : (n,) float64
         Written: distances.
-    state : (n,) uint8
-        Workspace: where each node waits.
-    near, far : (n,) int32
-        Workspace: ring of the nodes in the band; list of those beyond.
+    queue : Queue
+        Workspace.
     """
+    indptr, indices, lengths = graph
+    state, near, far = queue
     n = reach.size
     for node in range(n):
         reach[node] = np.inf
@@ -127,17 +128,13 @@ def search_one(indptr, indices, lengths, source, step, limit, reach, state, near
 
 
 @jit
-def search_lanes(indptr, indices, lengths, sources, step, limit, reach, key, state, near, far):
+def search_lanes(graph, sources, step, limit, reach, key, queue):
     """Find the shortest distances from several sources together.
 
     Parameters
     ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    lengths : (m,) float64
-        Edge lengths.
+    graph : CsrGraph
+        Its weights are the lengths of the edges.
     sources : (s, 2) int64
         Nodes to start from in the first column, at most as many as lanes.
     step, limit : float
@@ -146,11 +143,11 @@ def search_lanes(indptr, indices, lengths, sources, step, limit, reach, key, sta
         Written: distances from the sources, lane by lane.
     key : (n,) float64
         Workspace: a lower bound of the distances a waiting node has to pass on, else infinite.
-    state : (n,) uint8
-        Workspace: where each node waits.
-    near, far : (n,) int32
-        Workspace: ring of the nodes in the band; list of those beyond.
+    queue : Queue
+        Workspace.
     """
+    indptr, indices, lengths = graph
+    state, near, far = queue
     n = key.size
     lanes = np.uint64(reach.shape[1])
     mine = np.empty(reach.shape[1], np.float64)

@@ -51,10 +51,10 @@ def diagnose(
 
     The prediction is the mean of three that err in different ways. A parametric bootstrap:
     `ikd_graph.IKD` is fitted to X with its likeliest kernel, that latent, kernel, signal and noise
-    variance are taken for the truth, new data of the same size are drawn from them, and the latent
-    that the default call finds in each draw is compared with the one drawn from. It cannot see an
-    error that the fit to X has made already, so its mean is multiplied by the agreement of the
-    default embedding of X with that of the likeliest kernel: searches that end in different places
+    variance are taken for the truth, new data of the same size are simulated from them, and the
+    latent that the default call finds in each is compared with that truth. It cannot see an error
+    that the fit to X has made already, so its mean is multiplied by the agreement of the default
+    embedding of X with that of the likeliest kernel: searches that end in different places
     cannot both be right. Two halves of the measurements, embedded by themselves: the R² that their
     agreement speaks for (Spearman and Brown's formula for twice the measurements; left out below
     20). A plain bootstrap: the R² of the embedding with those of measurements drawn anew from those
@@ -67,9 +67,9 @@ def diagnose(
     n_components : int
         Number M of hidden coordinates.
     n_draws : int
-        Number of data sets drawn, at least 2.
+        Number of simulated data sets, at least 2.
     random_state : int or None
-        Seed of the draws.
+        Seed of the simulations.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -253,7 +253,7 @@ def _bootstrap(
     draw: tuple[int, int | None],
     stages: Stages,
 ) -> tuple[float, ...]:
-    """R² of the latents of data drawn from one fitted model, found with the settings of another."""
+    """R² of the latents of data simulated from one fitted model, by the settings of another."""
     truth = np.asarray(source.embedding_, dtype=np.float64)
     again = IKD(
         truth.shape[1],
@@ -272,6 +272,6 @@ def _bootstrap(
     for _ in range(n_draws):
         signal = gp_mapping(truth, n_observed, source.kernel_, variance=noise.variance, seed=rng)
         drawn = add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
-        with stages("fitting drawn data"):
+        with stages("fitting simulated data"):
             found.append(affine_r2(truth, again.fit_transform(drawn)))
     return tuple(found)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 WEAK_R2 = 0.8
-"""A predicted R² that may be below this, by one spread of its draws, is warned of."""
+"""A predicted R² that may be below this, by one standard deviation of its samples, is warned of."""
 
 _WHOLE = 0.9
 
@@ -38,7 +38,7 @@ class Diagnosis:
     predicted_r2, spread_r2 : float
         Expected R² (after affine alignment), and the standard deviation of ``draws_r2``.
     draws_r2 : tuple of float
-        R² of the latent of each draw.
+        R² of the latent of each simulated data set.
     agreement : float
         R² of the embedding against that of the likeliest kernel, both fitted to the same data.
     halves_r2 : float
@@ -46,7 +46,7 @@ class Diagnosis:
     resampled_r2 : float
         Mean R² of the embedding with those of resampled measurements.
     likeliest_kernel : str
-        Name of that kernel, from which data are drawn.
+        Name of that kernel, from which data are simulated.
     noise_share : float
         Estimated share of noise in the variance of a measurement.
     negative_mass : float
@@ -132,12 +132,12 @@ class Diagnosis:
             f"{self.mean_degree:.1f} for a point; they {pieces}",
             "weakest link": link,
             "model": ("nothing speaks against" if self.model_holds else "the rows do not look like")
-            + f" draws of a Gaussian process (variances scatter {self.spread_ratio:.2g} times as "
+            + f" samples of a Gaussian process (variances scatter {self.spread_ratio:.2g} times as "
             f"expected, kurtosis {self.kurtosis_gap:+.2f} off)",
             "noise": f"{self.noise_share:.0%} of the variance{doubt}; negative mass "
             f"{self.negative_mass:.1%}",
-            "draws": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets drawn "
-            f"from the fitted model ({self.likeliest_kernel}, {polish})",
+            "simulation": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets "
+            f"simulated from the fitted model ({self.likeliest_kernel}, {polish})",
             "agreement": f"R² {self.agreement:.2f} with the embedding of that kernel"
             + (
                 f"; two halves of the measurements speak for {self.halves_r2:.2f}"
@@ -168,18 +168,7 @@ class Diagnosis:
 
 
 def wrongs(found: Diagnosis) -> tuple[str, ...]:
-    """What is to be warned of.
-
-    Parameters
-    ----------
-    found : Diagnosis
-        The numbers.
-
-    Returns
-    -------
-    tuple of str
-        Sentences.
-    """
+    """What is to be warned of."""
     said = []
     low = found.predicted_r2 - found.spread_r2
     if low < WEAK_R2:
@@ -205,18 +194,7 @@ def wrongs(found: Diagnosis) -> tuple[str, ...]:
 
 
 def advise(found: Diagnosis) -> tuple[str, ...]:
-    """Sentences that the reasons of the settings leave unsaid.
-
-    Parameters
-    ----------
-    found : Diagnosis
-        The numbers.
-
-    Returns
-    -------
-    tuple of str
-        Sentences.
-    """
+    """Sentences that the reasons of the settings leave unsaid."""
     said = []
     if not found.model_holds:
         said.append(
