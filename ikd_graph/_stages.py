@@ -9,6 +9,28 @@ from contextlib import contextmanager
 from typing import Any
 
 
+def progress_bar(verbose: int, **settings: Any) -> Any:
+    """A bar where there is a terminal and somebody wants it.
+
+    Parameters
+    ----------
+    verbose : int
+        0 wants none.
+    **settings : object
+        What `tqdm.tqdm` takes.
+
+    Returns
+    -------
+    tqdm or None
+        The bar, to be closed by whoever made it.
+    """
+    if not verbose or not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    return tqdm(leave=False, **settings)
+
+
 class Stages:
     """Clock and progress bar over the stages of a fit.
 
@@ -22,11 +44,7 @@ class Stages:
 
     def __init__(self, verbose: int = 0, total: int = 5) -> None:
         self.seconds: dict[str, float] = {}
-        self._bar: Any = None
-        if verbose and sys.stderr.isatty():
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=total, leave=False, bar_format="{desc:<24}{bar}| {elapsed}")
+        self._bar = progress_bar(verbose, total=total, bar_format="{desc:<24}{bar}| {elapsed}")
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:

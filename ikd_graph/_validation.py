@@ -179,9 +179,8 @@ def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> Non
         raise ValueError(f"{name} must be finite, got {bad} NaN or infinite value(s){_cure(cure)}")
 
 
-def check_enough_columns(n_features: int, affinity: str) -> None:
+def check_enough_columns(n_features: int, affinity: str, low: int = 2) -> None:
     """Raise unless rows have enough columns to be compared."""
-    low = 1 if affinity == "cosine" else 2
     if n_features < low:
         raise ValueError(
             f"X must have at least {low} columns for affinity={affinity!r}, got n_features = "
@@ -293,22 +292,29 @@ def check_block_members(
         )
 
 
-def check_has_rows(affinity: str, what: str) -> None:
+def check_has_rows(has_rows: bool, what: str) -> None:
     """Raise if only a covariance is known and not the observations behind it."""
-    if affinity == "precomputed":
+    if not has_rows:
         raise ValueError(
             f"{what} must know the observations, got affinity='precomputed'; fit the table itself, "
             "with affinity='correlation' or 'cosine'"
         )
 
 
-def check_graph_connected(sizes: NDArray[np.integer]) -> None:
-    """Raise: the graph is in pieces and the caller wants none of the ways around that."""
+def check_graph_connected(sizes: NDArray[np.integer], cure: str) -> None:
+    """Raise: the graph is in pieces and the caller wants none of the ways around that.
+
+    Parameters
+    ----------
+    sizes : (n_components,) int
+        Points in each component.
+    cure : str
+        Settings that connect it.
+    """
     raise ValueError(
         f"the graph must be connected for disconnected='raise', got {sizes.size} components "
-        f"(largest {int(sizes.max())} of {int(sizes.sum())} points); a lower threshold or a larger "
-        "n_neighbors connects it, disconnected='join' bridges it, 'separate' lays the components "
-        "side by side"
+        f"(largest {int(sizes.max())} of {int(sizes.sum())} points); {cure}, disconnected='join' "
+        "bridges it, 'separate' lays the components side by side"
     )
 
 
@@ -333,11 +339,12 @@ def check_memory(what: str, needed: float, free: int | None, cure: str) -> None:
         )
 
 
-def check_not_zero(name: str, largest: float) -> None:
-    """Raise unless a table has an entry other than 0, by whose size it can be scaled."""
-    if not largest > 0.0:
+def check_varies(X: NDArray[np.floating]) -> None:
+    """Raise if a table holds one value throughout."""
+    if np.all(X.flat[0] == X):
         raise ValueError(
-            f"{name} must not be zero throughout, got no other value; its points are all the same"
+            f"rows of X must vary, got the value {X.flat[0]:.3g} throughout; there is nothing to "
+            "tell them apart by"
         )
 
 
@@ -346,13 +353,4 @@ def check_number_or_auto(name: str, value: str) -> None:
     if value != "auto":
         raise ValueError(
             f"{name} must be an integer or 'auto', got {value!r}; 'auto' goes by the data"
-        )
-
-
-def check_varies(X: NDArray[np.floating]) -> None:
-    """Raise if a table holds one value throughout."""
-    if np.all(X.flat[0] == X):
-        raise ValueError(
-            f"rows of X must vary, got the value {X.flat[0]:.3g} throughout; there is nothing to "
-            "tell them apart by"
         )

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from . import choices, covariance, eigen, gplvm, kernels, landmarks, newpoints, pipeline, strategies
-from ._records import Blocks
+from . import eigen, graph, kernels, model, placement, solve
+from ._records import Blocks, CsrGraph
 from ._stages import Stages
 from ._threads import limit_threads
 from ._validation import (
@@ -36,14 +29,15 @@ from ._validation import (
     check_positive,
     check_symmetric,
 )
-from .placer import Placer
+from .evidence import REFINES, Wishes
+from .similarity import AFFINITIES, KnownRows
+from .solve import landmarks
 
 Floats = NDArray[np.float64]
 
 __all__ = ["IKD"]
 
-# Leading eigenvalues that "auto" looks at, and the most coordinates it takes.
-_LEADING, _MOST_COMPONENTS = 15, 10
+STARTS = ("auto", "own", "all")
 
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -59,8 +53,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     n_components : int or "auto"
         Number M of hidden coordinates, less than the number of points. "auto" takes up to ten by
-        the gaps in the spectrum of a first closed form (see `eigen.eigengap`), which costs a
-        second fit.
+        the gaps in the spectrum of the closed form (see `eigen.eigengap`).
     strategy : {"auto", "eigen", "blockwise", "geodesic"}
         "eigen" inverts every covariance (Alg. 1); "blockwise" solves cliques of the graph and
         merges them by rigid motions; "geodesic" replaces what is not an edge by the best path
@@ -74,15 +67,18 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How rows of X are compared. "euclidean" is 1 - |x_i - x_j|^2 / (2 sigma^2), for few columns
         whose length is known; "shared_neighbors" is the correlation times the root of the share of
         nearest neighbours in common, for tables of groups (it tells groups apart and spoils a
-        continuum); with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
-        (what is not stored is not known). "auto" is "correlation" where X looks like draws of a
+        continuum). An offset or the scale of a row changes nothing for "correlation", the scale of
+        a row for "cosine", an offset of a row for "covariance", an offset of a column or of all of
+        X for "euclidean" (the likelihood, which sees X itself, takes offsets of columns for
+        signal); with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
+        (what is not stored is not known). "auto" is "correlation" where X looks like samples of a
         Gaussian process with N >= 100 columns, has more than 10 000 rows, or is solved by
         landmarks, or where ``threshold`` is a number; else "shared_neighbors" where the points
         fall into groups; else "cosine" where rows differ in length more than a sample explains;
         else "euclidean".
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
-        N >= 100 observed dimensions that look like draws of a Gaussian process, else none; None
+        N >= 100 observed dimensions that look like samples of a Gaussian process, else none; None
         makes no such edges.
     n_neighbors : int or None
         Number of neighbours of the k-NN graph. Given with a number as ``threshold`` the two graphs
@@ -97,7 +93,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     path : {"auto", "covariance", "distance"}
         What a geodesic path optimises: the product of covariances (the paper), or the sum of
         distances, which agrees with the kernel. "auto" is "distance" where the data look like
-        draws of a Gaussian process.
+        samples of a Gaussian process.
     reference : {"auto", "min_max", "min_mean", "center"} or int
         Reference point of the Gram matrix (Section 2.5). "auto" is the centre.
     merge : {"global", "greedy"}
@@ -108,12 +104,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What to do with a graph in several components: bridge them along their strongest spanning
         tree, raise an error, or embed each by itself and lay them side by side.
     refine : {"auto", "likelihood", "stress", None}
-        Polish of the closed form. "likelihood" maximises the likelihood of the model from several
-        closed-form starts, with a noise variance of its own; "stress" moves the points to the
+        Polish of the closed form. "likelihood" maximises the likelihood of the model, with a noise
+        variance of its own, from the starts of ``starts``; "stress" moves the points to the
         distances of the graph's edges, each weighted by its precision (up to 300 points in three
         ways, of which the likeliest is taken); None keeps the closed form.
-        "auto" is "likelihood" where the data look like draws of a Gaussian process and there are
+        "auto" is "likelihood" where the data look like samples of a Gaussian process and there are
         at most 300 points (seconds), else "stress" or None; `choices_` says which and why.
+    starts : {"auto", "own", "all"}
+        Where the likelihood polish begins: "own" is the closed form of the strategy alone, so that
+        strategies can be compared polished; "all" adds the closed forms of other graphs, paths and
+        affinities and perturbs the best, which takes longer and finds more. "auto" is "own" where
+        a strategy is named and "all" for ``strategy="auto"``.
     fit_shape : bool
         Whether the likelihood polish ends with the shape of the kernel free: alpha of the rational
         quadratic, gamma of the gamma-exponential, nu of the Matern. `kernel_` has what was found.
@@ -135,34 +136,44 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     embedding_ : (n_samples, n_components) ndarray of float64
-        The latent, in units of the kernel's length-scale.
+        The latent, in units of the kernel's length-scale: centred, along its principal axes, the
+        widest first. Equal rows have equal places.
     eigenvalues_ : (n_components,) ndarray of float64
-        Leading eigenvalues of the Gram matrix (of the merged latent for "blockwise").
+        Eigenvalues of the Gram matrix of `embedding_`: squared lengths of its columns.
+    explained_variance_ratio_ : (n_components,) ndarray of float64
+        ``lambda_m^2 / sum_t lambda_t^2``; its sum is the paper's ratio. A polished or a merged
+        latent has M eigenvalues and no more, so that its ratios add up to 1.
+    negative_mass_ : float or None
+        Share of ``sum_t lambda_t^2`` in negative eigenvalues: how far from Euclidean the inverted
+        covariances are (mean over cliques for "blockwise"). None after a polish, whose latent has
+        none; `start_negative_mass_` keeps it.
+    start_embedding_ : (n_samples, n_components) ndarray of float64
+        The closed form that a polish started from, in the same frame as `embedding_` has; equal to
+        it without a polish. `start_eigenvalues_`, `start_explained_variance_ratio_` (mean over
+        cliques for "blockwise") and `start_negative_mass_` describe it.
     n_components_ : int
         Number of hidden coordinates.
     spectrum_ : (n_leading,) ndarray of float64
-        Leading eigenvalues that the number of coordinates was chosen by; `eigenvalues_` where it
-        was given.
-    explained_variance_ratio_ : (n_components,) ndarray of float64
-        ``lambda_m^2 / sum_t lambda_t^2``; its sum is the paper's ratio (mean over cliques for
-        "blockwise").
-    negative_mass_ : float
-        Share of ``sum_t lambda_t^2`` in negative eigenvalues: how far from Euclidean the inverted
-        covariances are.
+        Leading eigenvalues of the closed form that the number of coordinates was chosen by.
     strategy_, affinity_, path_ : str
         What "auto" chose.
     kernel_ : StationaryKernel
-        The kernel.
+        The kernel of `embedding_`.
     threshold_ : float or None
         The threshold used.
+    n_neighbors_ : int or None
+        The number of neighbours used.
+    mutual_ : bool
+        Whether only mutual neighbours make an edge.
     reference_ : int or str
-        Index of the reference point, "center", or "none" where cliques have their own.
+        Index of the point that the distances behind `embedding_` were seen from, or "center".
     graph_ : CsrGraph or None
-        The graph of trusted covariances (None for "eigen").
+        The graph of trusted covariances (None for "eigen"). Of equal rows the first has the edges
+        and the others hang on it.
     cliques_ : Blocks or None
-        The cliques that were solved ("blockwise").
+        The cliques that were solved ("blockwise"), of equal rows the first.
     merge_residuals_ : (n_samples,) ndarray of float64 or None
-        How far the cliques of each point disagree about its place ("blockwise").
+        How far the cliques of each point disagree with its place in `embedding_` ("blockwise").
     merge_order_ : (n_merges, 3) ndarray of int64 or None
         Pairs of blocks merged and the points they shared ("blockwise").
     component_labels_ : (n_samples,) ndarray of int64
@@ -171,6 +182,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Number of those components.
     refine_ : str or None
         The polish that was applied.
+    starts_ : str
+        "own" or "all": the starts that a likelihood polish has.
+    pool_ : tuple of PoolEntry
+        Starts of the likelihood polish, the most likely first: name, log likelihood it reached,
+        and how far from `embedding_` it ended (root mean square after alignment, in
+        length-scales). Empty without that polish.
     variance_ : float
         The scale of the covariance (sigma^2 of Alg. 1, line 3) for "covariance" and
         "precomputed", else 1.
@@ -180,7 +197,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     signal_variance_ : float or None
         Signal variance of the model, likewise.
     log_likelihood_ : float or None
-        Log likelihood of all observed dimensions of these rows, likewise.
+        Log likelihood of all observed dimensions of these rows, equal ones counted once, likewise.
     standard_errors_ : (n_samples, n_components) ndarray of float64 or None
         Standard errors of the latent from the curvature of the likelihood, after rigid alignment
         (likelihood polish, where affordable).
@@ -191,7 +208,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_iter_ : int
         Steps of the polish.
     choices_ : dict of str to str
-        What each "auto" chose, and why, in words.
+        What each "auto" chose, why, and what to pass to change it.
     stage_times_ : dict of str to float
         Seconds per stage of the last fit.
     n_features_in_ : int
@@ -227,6 +244,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         max_cliques: int | None = None,
         disconnected: str = "join",
         refine: str | None = "auto",
+        starts: str = "auto",
         fit_shape: bool = False,
         n_landmarks: float | str | None = "auto",
         time_budget: float | None = None,
@@ -248,6 +266,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.max_cliques = max_cliques
         self.disconnected = disconnected
         self.refine = refine
+        self.starts = starts
         self.fit_shape = fit_shape
         self.n_landmarks = n_landmarks
         self.time_budget = time_budget
@@ -278,19 +297,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         X = self._check_input(X)
-        spectrum = self._count_components(X)
         stages = Stages(self.verbose, total=6)
         try:
             with limit_threads(self.n_jobs):
-                self._fit(X, stages)
+                found = model.fit(X, self._task(), stages)
         finally:
             stages.close()
         self.stage_times_ = stages.seconds
-        self.spectrum_ = self.eigenvalues_ if spectrum is None else spectrum
-        if spectrum is not None:
-            self.choices_["n_components"] = (
-                f"{self.n_components_}: the last wide gap among {spectrum.size} leading eigenvalues"
-            )
+        self._store(X, found)
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Floats:
@@ -322,9 +336,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (n_new, n_components) ndarray of float64
-            The latent. A row that equals a training row gets the stored latent of that row; any
-            other walks through its nearest training rows to the landmarks (through the nearest
-            one only where the data do not look like draws of a Gaussian process).
+            The latent. A row that equals a training row gets the stored latent of that; any other
+            joins the graph by the rule of the fit and is put where its neighbours there ask for.
         """
         return self._place(X)[0]
 
@@ -339,9 +352,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (n_new,) ndarray of float64
-            Distance to the nearest training row and the root mean square misfit of the distances
-            to the landmarks, in quadrature, in units of the latent. A row that is like none of the
-            training rows has a large one.
+            In units of the latent. A row that is like none of the training rows has a large one.
         """
         return self._place(X)[1]
 
@@ -369,24 +380,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the model was fitted to a precomputed covariance, which knows no rows.
         """
         check_is_fitted(self)
-        check_has_rows(self.affinity, "inverse_transform")
+        check_has_rows(self._has_rows, "inverse_transform")
         points = check_array(Z, dtype=np.float64)
-        noise, used = self._model(), self._used
-        mean_row = self._X.mean(axis=0)
-        rows = np.empty((points.shape[0], self._X.shape[1]))
-        std = np.empty(points.shape[0])
         with limit_threads(self.n_jobs):
-            for start in range(0, points.shape[0], 1024):
-                part = slice(start, start + 1024)
-                posterior = gplvm.posterior_mean(
-                    points[part],
-                    self.embedding_[used],
-                    self._X[used] - mean_row,
-                    noise.kernel,
-                    noise.variance,
-                    noise.noise,
-                )
-                rows[part], std[part] = posterior.mean + mean_row, posterior.std
+            rows, std = model.reconstruct(self._model, self._noise_model(), points)
         return (rows, std) if return_std else rows
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
@@ -411,17 +408,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the model was fitted to a precomputed covariance, which knows no rows.
         """
         check_is_fitted(self)
-        check_has_rows(self.affinity, "score")
+        check_has_rows(self._has_rows, "score")
         latent, rows = self.transform(X), check_array(X, dtype=np.float64)
-        take = _evenly(rows.shape[0])
-        noise = self._model()
         with limit_threads(self.n_jobs):
-            centred = self.affinity_ not in covariance.UNCENTRED
-            cov = gplvm.sample_covariance(rows[take], centered=centred)
-            total = gplvm.log_likelihood(
-                latent[take], cov, rows.shape[1], noise.kernel, noise.variance, noise.noise
-            )
-        return total / rows.shape[1]
+            return model.log_likelihood(self._model, self._noise_model(), latent, rows)
 
     @property
     def noise_variance_(self) -> float | None:
@@ -441,12 +431,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _of_model(self, name: str) -> float | None:
         """A field of the generative model, None where there are no rows to fit it to."""
         check_is_fitted(self)
-        return None if self._X is None else float(getattr(self._model(), name))
+        return None if self._model.rows is None else float(getattr(self._noise_model(), name))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        tags.input_tags.sparse = self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = not self._has_rows
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -460,11 +449,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_number_or_auto("n_components", self.n_components)
         else:
             check_integer("n_components", self.n_components, 1)
-        check_choice("strategy", self.strategy, ("auto", *strategies.STRATEGIES))
+        check_choice("strategy", self.strategy, ("auto", *solve.STRATEGIES))
         if self.kernel != "auto":
             kernels.get(self.kernel)
-        check_choice("affinity", self.affinity, choices.AFFINITIES)
-        self._check_shared()
+        check_choice("affinity", self.affinity, ("auto", *AFFINITIES))
+        self._check_affinity()
         if self.threshold is not None and self.threshold != "auto":
             check_fraction("threshold", self.threshold, "'auto' chooses by the number of columns")
         if self.n_neighbors is not None:
@@ -474,18 +463,19 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "threshold and n_neighbors must not both be None, got no rule for the graph; set "
                 "n_neighbors=7, or threshold='auto'"
             )
-        check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
-        check_choice("path", self.path, ("auto", *strategies.PATHS))
+        check_choice("neighbors", self.neighbors, graph.SEARCHES)
+        check_choice("path", self.path, ("auto", *solve.PATHS))
         if not isinstance(self.reference, (int, np.integer)) or isinstance(self.reference, bool):
             check_choice("reference", self.reference, ("auto", *eigen.REFERENCES))
-        check_choice("merge", self.merge, strategies.MERGES)
+        check_choice("merge", self.merge, solve.MERGES)
         if self.max_cliques is not None:
             check_integer("max_cliques", self.max_cliques, 1)
-        check_choice("disconnected", self.disconnected, strategies.DISCONNECTED)
+        check_choice("disconnected", self.disconnected, solve.DISCONNECTED)
         if self.refine is not None:
-            check_choice("refine", self.refine, ("auto", *choices.REFINES))
+            check_choice("refine", self.refine, ("auto", *REFINES))
             if self.refine == "likelihood":
-                check_has_rows(self.affinity, "refine='likelihood'")
+                check_has_rows(self._has_rows, "refine='likelihood'")
+        check_choice("starts", self.starts, STARTS)
         check_flag("fit_shape", self.fit_shape)
         least = 1 if self.n_components == "auto" else int(self.n_components)
         landmarks.check_number(self.n_landmarks, least)
@@ -494,277 +484,154 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_integer("verbose", self.verbose, 0)
         check_random_state(self.random_state)
 
-    def _check_shared(self) -> None:
-        """Raise on what shared neighbours cannot be combined with."""
+    def _check_affinity(self) -> None:
+        """Raise on what the affinity cannot be combined with."""
         if not isinstance(self.mutual, (bool, np.bool_)):
             check_choice("mutual", self.mutual, ("auto",))
-        if self.affinity != "shared_neighbors":
+        if self.affinity == "auto":
             return
-        if self.strategy == "eigen":
+        kind = AFFINITIES[self.affinity]
+        if not kind.estimates_kernel and self.strategy == "eigen":
             raise ValueError(
-                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', got "
+                f"strategy must be 'geodesic' or 'blockwise' for affinity={self.affinity!r}, got "
                 "'eigen'; most pairs share no neighbour, and only a graph does without them"
             )
-        if self.threshold is not None and self.threshold != "auto":
+        if not kind.takes_threshold and self.threshold is not None and self.threshold != "auto":
             raise ValueError(
-                "threshold must be 'auto' or None for affinity='shared_neighbors', got "
+                f"threshold must be 'auto' or None for affinity={self.affinity!r}, got "
                 f"{self.threshold!r}; the graph is that of n_neighbors"
             )
 
+    @property
+    def _has_rows(self) -> bool:
+        """Whether X is a table of rows, and not the covariance between them."""
+        return self.affinity == "auto" or AFFINITIES[self.affinity].has_rows
+
     def _check_input(self, X: Any) -> Any:
         """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
-        precomputed = self.affinity == "precomputed"
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
         X = validate_data(
             self,
             X,
-            dtype=np.float64 if precomputed else [np.float64, np.float32],
-            accept_sparse=["csr", "csc", "coo"] if precomputed else False,
+            dtype=[np.float64, np.float32] if self._has_rows else np.float64,
+            accept_sparse=False if self._has_rows else ["csr", "csc", "coo"],
         )
         check_enough_rows(X.shape[0])
-        if precomputed:
+        if self._has_rows:
+            check_enough_columns(X.shape[1], self.affinity, self._least_columns)
+        else:
             check_symmetric("a precomputed X", X)
             if sp.issparse(X) and self.n_neighbors is not None:
                 check_no_neighbors(self.n_neighbors)
-        else:
-            check_enough_columns(X.shape[1], self.affinity)
         if self.n_components != "auto":
             check_components(int(self.n_components), X.shape[0])
         return X
 
-    def _count_components(self, X: Any) -> Floats | None:
-        """Set the number of coordinates, and return the spectrum that chose it."""
-        if self.n_components != "auto":
-            self.n_components_ = int(self.n_components)
-            return None
-        leading = min(_LEADING, X.shape[0] - 1)
-        # Merged cliques have no spectrum of their own; the paths of their graph do.
-        strategy = "geodesic" if self.strategy == "blockwise" else self.strategy
-        first = clone(self).set_params(n_components=leading, strategy=strategy, refine=None)
-        with warnings.catch_warnings():
-            # Whatever there is to say about the graph, the fit itself will say.
-            warnings.simplefilter("ignore", UserWarning)
-            values = first.fit(X).eigenvalues_
-        largest = min(_MOST_COMPONENTS, leading - 1)
-        self.n_components_ = eigen.eigengap(values, largest=largest) if largest > 0 else 1
-        return values
+    @property
+    def _least_columns(self) -> int:
+        """Fewest columns that rows can be compared by."""
+        return 2 if self.affinity == "auto" else AFFINITIES[self.affinity].least_columns
 
-    def _fit(self, X: Any, stages: Stages) -> None:
-        """Run the stages on checked input."""
-        with stages("covariance"):
-            evidence = None if self.affinity == "precomputed" else choices.examine(X)
-            affinity, why = self._choose_affinity(X, evidence)
-            source = pipeline.source_of(X, affinity, counts=self._counts)
-        sparse_auto = source.sparse is not None and self.threshold == "auto"
-        chosen = choices.choose(
-            affinity=affinity,
-            strategy=self.strategy,
-            path=self.path,
-            reference=self.reference,
-            # What a sparse matrix stores is the graph; only a number thins it.
-            threshold=None if sparse_auto else self.threshold,
-            n_neighbors=self.n_neighbors,
-            mutual=self.mutual,
-            refine=self.refine,
-            n_samples=source.n_samples,
-            n_components=self.n_components_,
-            evidence=evidence,
-        )
-        if why:
-            chosen = replace(chosen, reasons={"affinity": why, **chosen.reasons})
-        chosen, n_landmarks = self._for_many(chosen, source.n_samples)
-        plan = strategies.Plan(
-            strategy=chosen.strategy,
-            kernel=kernels.get("squared_exponential" if self.kernel == "auto" else self.kernel),
-            n_components=self.n_components_,
-            path=chosen.path,
-            reference=chosen.reference,
+    def _task(self) -> model.Task:
+        """What was asked for, as the model takes it."""
+        return model.Task(
+            n_components=self.n_components,
+            affinity=self.affinity,
+            kernel=self.kernel,
+            wishes=Wishes(
+                self.strategy,
+                self.path,
+                self.reference,
+                self.threshold,
+                self.n_neighbors,
+                self.mutual,
+                self.refine,
+            ),
+            neighbors=self.neighbors,
             merge=self.merge,
             max_cliques=self.max_cliques,
-            n_landmarks=n_landmarks,
+            disconnected=self.disconnected,
+            starts=self.starts,
+            fit_shape=bool(self.fit_shape),
+            n_landmarks=self.n_landmarks,
+            time_budget=self.time_budget,
             random_state=self.random_state,
-        )
-        pipeline.require_memory(source.n_samples, plan)
-        if plan.strategy == "eigen":
-            fit = pipeline.fit_eigen(source, plan, stages)
-        else:
-            with stages("graph"):
-                g = pipeline.graph_of(
-                    source,
-                    chosen.threshold,
-                    chosen.n_neighbors,
-                    mutual=chosen.mutual,
-                    shared=affinity == "shared_neighbors",
-                    neighbors=self.neighbors,
-                    random_state=self.random_state,
-                )
-            strength = 1.0
-            if affinity == "shared_neighbors" and chosen.n_neighbors is not None:
-                strength /= chosen.n_neighbors + 1
-            fit = pipeline.fit_graph(source, g, plan, self.disconnected, stages, strength=strength)
-        self._store(X, source, chosen, evidence, self._polish(fit, X, source, chosen, stages))
-
-    def _choose_affinity(self, X: Any, evidence: choices.Evidence | None) -> tuple[str, str]:
-        """The affinity, and why if it was "auto"."""
-
-        def measure_groups() -> float:
-            with warnings.catch_warnings():
-                # Silent rows are warned of once, when the rows of the choice are made.
-                warnings.simplefilter("ignore", UserWarning)
-                rows = covariance.unit_rows(X, allow_flat=self._counts)
-            return choices.groups(rows)
-
-        count, _ = landmarks.number(self.n_landmarks, X.shape[0], self.n_components_)
-        return choices.choose_affinity(
-            self.affinity,
-            strategy=self.strategy,
-            path=self.path,
-            threshold=self.threshold,
-            n_neighbors=self.n_neighbors,
-            n_samples=X.shape[0],
-            by_landmarks=count is not None and count < X.shape[0],
-            evidence=evidence,
-            measure_groups=measure_groups,
-        )
-
-    def _for_many(
-        self, chosen: choices.Choice, n_samples: int
-    ) -> tuple[choices.Choice, int | None]:
-        """Number of landmarks, and a graph that grows with the points and not with their pairs."""
-        reasons, count = dict(chosen.reasons), None
-        if chosen.strategy != "blockwise":
-            count, why = landmarks.number(self.n_landmarks, n_samples, self.n_components_)
-            if why:
-                reasons["n_landmarks"] = why
-        chosen = replace(chosen, reasons=reasons)
-        many = n_samples > landmarks.AUTO_POINTS
-        if many and "threshold" in reasons and chosen.threshold is not None:
-            k = choices.CLIQUE_NEIGHBORS
-            reasons["threshold"] = f"none: too many of {n_samples} points would lie above one"
-            reasons["n_neighbors"] = f"{k}: the graph grows with the points, not with their pairs"
-            chosen = replace(chosen, threshold=None, n_neighbors=k)
-        return chosen, count
-
-    def _polish(
-        self,
-        fit: pipeline.Fit,
-        X: Any,
-        source: pipeline.Source,
-        chosen: choices.Choice,
-        stages: Stages,
-    ) -> pipeline.Fit:
-        """Refine the closed form."""
-        if chosen.refine == "likelihood":
-            return pipeline.polish_likelihood(
-                fit,
-                X,
-                self.kernel if self.kernel == "auto" else fit.plan.kernel,
-                stages,
-                centred=chosen.affinity not in covariance.UNCENTRED,
-                fit_shape=bool(self.fit_shape),
-                time_budget=self.time_budget,
-                verbose=self.verbose,
-            )
-        in_pieces = self.disconnected == "separate" and fit.labels.max(initial=0) > 0
-        if chosen.refine == "stress" and fit.graph is not None and not in_pieces:
-            return pipeline.polish_stress(
-                fit, fit.graph, source, chosen.weights, chosen.threshold, stages
-            )
-        return fit
-
-    def _store(
-        self,
-        X: Any,
-        source: pipeline.Source,
-        chosen: choices.Choice,
-        evidence: choices.Evidence | None,
-        fit: pipeline.Fit,
-    ) -> None:
-        """Keep what was learnt."""
-        solution, plan, g = fit.solution, fit.plan, fit.graph
-        embedding = solution.embedding
-        # Placement works in double precision whatever the type of X.
-        self.embedding_ = embedding.coordinates.astype(X.dtype, copy=False)
-        self.eigenvalues_ = embedding.eigenvalues
-        self.explained_variance_ratio_ = embedding.explained_variance_ratio
-        self.negative_mass_ = embedding.negative_mass
-        self.reference_: int | str = "center" if embedding.reference < 0 else embedding.reference
-        self.strategy_ = plan.strategy
-        self.affinity_ = chosen.affinity
-        self.path_ = plan.path
-        self.kernel_ = plan.kernel
-        self.refine_ = chosen.refine if fit.n_iter else None
-        self.threshold_ = chosen.threshold if g is not None else None
-        self.n_neighbors_ = chosen.n_neighbors if g is not None else None
-        self.graph_ = g
-        self.cliques_: Blocks | None = solution.cliques
-        self.merge_residuals_ = solution.residuals
-        self.merge_order_ = solution.merge_order
-        self.component_labels_ = fit.labels
-        self.n_components_graph_ = int(fit.labels.max(initial=0)) + 1
-        self.variance_ = source.variance
-        self.standard_errors_ = fit.standard_errors
-        self.n_iter_ = fit.n_iter
-        self.choices_ = chosen.reasons
-        self._noise = fit.noise
-        self._X: Any = None if self.affinity == "precomputed" else X
-        self._used = _evenly(X.shape[0])
-        placement = newpoints.prepare(
-            embedding.coordinates,
-            solution.sq_dist,
-            solution.landmarks,
-            kernel=plan.kernel,
-            path="direct" if plan.strategy == "eigen" and fit.n_iter == 0 else plan.path,
-            n_neighbors=newpoints.walkable(
-                chosen.n_neighbors or choices.AUTO_NEIGHBORS,
-                trusted=chosen.affinity != "shared_neighbors"
-                and (evidence is None or evidence.holds),
-                threshold=chosen.threshold,
-            ),
-            threshold=chosen.threshold,
-        )
-        kept = solution.landmarks
-        self.landmarks_ = None if kept is None else kept.nodes
-        self.n_landmarks_ = None if kept is None else int(kept.nodes.size)
-        self._placer = Placer(
-            X,
-            source.rows,
-            placement,
-            affinity=chosen.affinity,
-            variance=source.variance,
             counts=self._counts,
-            n_mutual=chosen.n_neighbors if chosen.affinity == "shared_neighbors" else None,
+            verbose=self.verbose,
         )
 
-    def _model(self) -> pipeline.Noise:
+    def _store(self, X: Any, found: model.Model) -> None:
+        """Keep what was learnt, every number from the one record."""
+        latent, start, polished = found.latent, found.start, found.polished
+        self._model = found
+        self._noise = None if polished is None else polished.noise
+        self._known = KnownRows(self._comparable(X[found.first]))
+        # Placement works in double precision whatever the type of X.
+        self.embedding_ = latent.coordinates.astype(X.dtype, copy=False)
+        self.n_components_ = latent.coordinates.shape[1]
+        self.eigenvalues_ = latent.eigenvalues
+        self.explained_variance_ratio_ = latent.explained_variance_ratio
+        self.negative_mass_ = latent.negative_mass
+        self.reference_ = latent.reference
+        self.merge_residuals_ = latent.residuals
+        self.start_embedding_ = start.coordinates.astype(X.dtype, copy=False)
+        self.start_eigenvalues_ = start.eigenvalues
+        self.start_explained_variance_ratio_ = start.explained_variance_ratio
+        self.start_negative_mass_ = start.negative_mass
+        self.spectrum_ = found.spectrum
+        self.strategy_ = found.plan.strategy
+        self.affinity_ = found.similarity.name
+        self.path_ = found.plan.path
+        self.kernel_ = found.plan.kernel
+        self.refine_ = None if polished is None else polished.name
+        self.n_iter_ = 0 if polished is None else polished.n_iter
+        wide = found.task.searches_widely
+        self.starts_ = "all" if wide else "own"
+        self.pool_ = () if polished is None else polished.pool
+        errors = None if polished is None else polished.standard_errors
+        self.standard_errors_ = None if errors is None else errors[found.inverse]
+        self.graph_: CsrGraph | None = found.graph
+        self.threshold_ = None if found.graph is None else found.choice.threshold
+        self.n_neighbors_ = None if found.graph is None else found.choice.n_neighbors
+        self.mutual_ = found.graph is not None and found.choice.mutual
+        self.cliques_: Blocks | None = found.cliques
+        self.merge_order_ = found.merge_order
+        self.component_labels_ = found.labels
+        self.n_components_graph_ = int(found.labels.max(initial=0)) + 1
+        self.variance_ = found.similarity.variance
+        self.landmarks_ = found.landmarks
+        self.n_landmarks_ = None if found.landmarks is None else int(found.landmarks.size)
+        self.choices_ = found.choice.reasons
+
+    def _noise_model(self) -> model.Noise:
         """The generative model, fitted now if the fit left that out."""
         if self._noise is None:
             with limit_threads(self.n_jobs):
-                self._noise = pipeline.explain(
-                    self.embedding_[self._used].astype(np.float64),
-                    self._X[self._used],
-                    self.kernel_,
-                    centred=self.affinity_ not in covariance.UNCENTRED,
-                )
+                self._noise = model.noise_of(self._model)
         return self._noise
+
+    def _comparable(self, X: Any) -> Any:
+        """What equal rows have in common: of a covariance, dense or sparse, its entries."""
+        return X if self._has_rows else sp.csr_array(X)
 
     def _place(self, X: Any) -> tuple[Floats, Floats]:
         """Latent and residual of rows."""
         check_is_fitted(self)
-        precomputed = self.affinity == "precomputed"
+        found = self._model
         X = validate_data(
             self,
             X,
-            dtype=np.float64 if precomputed else self._X.dtype,
+            dtype=np.float64 if found.rows is None else found.rows.dtype,
             reset=False,
-            accept_sparse=["csr"] if precomputed else False,
+            accept_sparse=False if self._has_rows else ["csr"],
         )
         with limit_threads(self.n_jobs):
-            return self._placer.place(X, self.embedding_, self.verbose)
-
-
-def _evenly(n_rows: int) -> NDArray[np.int64]:
-    """Rows that stand for all of them in the generative model: all, or 2000 evenly spaced ones."""
-    count = min(n_rows, pipeline.MODEL_POINTS)
-    return np.linspace(0, n_rows - 1, count).astype(np.int64)
+            latent, residual = placement.place(
+                found.placement, found.similarity, X, verbose=self.verbose
+            )
+        latent = latent.astype(self.embedding_.dtype, copy=False)
+        equal = self._known.find(self._comparable(X))
+        latent[equal >= 0] = self.embedding_[found.first[equal[equal >= 0]]]
+        residual[equal >= 0] = 0.0
+        return latent, residual

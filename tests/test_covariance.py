@@ -93,7 +93,8 @@ def test_the_sampling_variance_is_that_of_repeated_draws():
 
 
 def naive_euclidean(X):
-    variance = np.mean([np.sum(row**2) for row in X])
+    gaps = [np.sum((a - b) ** 2) for i, a in enumerate(X) for b in X[:i]]
+    variance = np.mean(gaps) / 2
     return np.array([[1 - np.sum((a - b) ** 2) / (2 * variance) for b in X] for a in X])
 
 
@@ -107,12 +108,22 @@ def test_the_euclidean_similarity_is_what_its_formula_says(seed, scale):
     assert np.all(np.diagonal(found) == 1.0)
 
 
-def test_euclidean_similarity_estimates_the_kernel_of_a_gaussian_process():
+def test_euclidean_similarity_estimates_the_kernel_up_to_what_all_points_share():
     places = np.linspace(0.0, 4.0, 12)[:, None]
     kernel = np.exp(-0.5 * (places - places.T) ** 2)
     root = np.linalg.cholesky(kernel + 1e-10 * np.eye(12))
     X = 3.0 * root @ np.random.default_rng(0).normal(size=(12, 20_000))
-    np.testing.assert_allclose(covariance.euclidean(X), kernel, atol=0.05)
+    shared = kernel[np.triu_indices(12, 1)].mean()
+    expected = 1.0 - (1.0 - kernel) / (1.0 - shared)
+    np.testing.assert_allclose(covariance.euclidean(X), expected, atol=0.05)
+
+
+@pytest.mark.parametrize("offset", [1.0, 1e3])
+def test_offsets_of_columns_leave_the_euclidean_similarity(offset):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(30, 6))
+    moved = X + offset * rng.normal(size=6)
+    np.testing.assert_allclose(covariance.euclidean(moved), covariance.euclidean(X), atol=1e-9)
 
 
 def test_the_nearest_rows_in_euclidean_similarity_are_the_nearest_rows():
@@ -132,7 +143,7 @@ def test_new_rows_are_compared_on_the_scale_of_the_old_ones():
     X = np.random.default_rng(3).normal(size=(25, 4)) + 1.0
     whole, known = covariance.euclidean_rows(X), covariance.euclidean_rows(X[:20])
     new = covariance.euclidean_rows(X[20:], like=known)
-    variance = np.mean(np.sum(X[:20] ** 2, axis=1))
+    variance = np.sum(np.var(X[:20], axis=0, ddof=1))
     squares = np.sum((X[20:, None] - X[None, :20]) ** 2, axis=2)
     expected = 1.0 - squares / (2.0 * variance)
     np.testing.assert_allclose(new.rows @ known.others.T, expected, atol=1e-13)
@@ -149,10 +160,11 @@ def test_a_far_origin_does_not_cost_the_digits_of_distances():
     assert np.abs(squares - expected).max() < 1e-3 < 1e-2 * expected.max()
 
 
-def test_rows_that_are_all_zero_have_no_euclidean_scale():
-    with pytest.raises(ValueError, match="X must not be zero throughout"):
-        covariance.euclidean(np.zeros((4, 3)))
-    assert np.all(covariance.euclidean(np.full((4, 3), 7.0)) == 1.0)
+def test_a_table_of_one_value_has_no_euclidean_scale_and_equal_rows_are_alike():
+    for value in (0.0, 7.0):
+        with pytest.raises(ValueError, match="rows of X must vary, got the value"):
+            covariance.euclidean(np.full((4, 3), value))
+    assert np.all(covariance.euclidean(np.tile([0.1, 0.2, 0.7], (4, 1))) == 1.0)
 
 
 def test_rows_of_another_width_are_not_compared():

@@ -20,7 +20,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ikd_graph import graph
 from ikd_graph._threads import limit_threads
-from ikd_graph.graph import _build
+from ikd_graph.graph import _build, _search
 
 
 def random_rows(seed, n, p, groups=0):
@@ -107,7 +107,7 @@ def test_exact_neighbours_are_those_of_scikit_learn_s_brute_force(dtype, p):
     rows = random_rows(4, 700, p, groups=5)
     tree = NearestNeighbors(n_neighbors=9, algorithm="brute").fit(rows)
     told = tree.kneighbors(rows, return_distance=False)[:, 1:]
-    found = _build.exact_neighbours(rows.astype(dtype), 8)
+    found = _search.exact_neighbours(rows.astype(dtype), 8)
     assert np.mean(np.sort(found, axis=1) == np.sort(told, axis=1)) > 0.9999
 
 
@@ -116,7 +116,7 @@ def test_exact_neighbours_do_not_trust_single_precision():
     rng = np.random.default_rng(5)
     angles = rng.permutation(300) * 3e-5
     rows = np.column_stack((np.cos(angles), np.sin(angles)))
-    found = _build.exact_neighbours(rows, 3)
+    found = _search.exact_neighbours(rows, 3)
     gaps = np.abs(angles[:, None] - angles)
     np.fill_diagonal(gaps, np.inf)
     reach = np.sort(gaps, axis=1)[:, 2] + 1e-9
@@ -137,7 +137,7 @@ def test_approximate_neighbours_are_nearly_the_exact_ones():
 
 def test_rows_of_different_norms_are_searched_exactly(monkeypatch):
     rows = random_rows(6, 200, 5) * np.linspace(0.5, 2.0, 200)[:, None]
-    monkeypatch.setattr(_build, "EXACT_WORK", 0)
+    monkeypatch.setattr(_search, "EXACT_WORK", 0)
     found = graph.row_neighbor_graph(rows, 6)
     np.testing.assert_array_equal(found.indices, graph.neighbor_graph(rows @ rows.T, 6).indices)
     with pytest.raises(ValueError, match="rows must have unit norm for neighbors='approximate'"):
@@ -347,7 +347,8 @@ def test_wrong_input_is_refused_with_a_reason():
 def test_a_large_table_is_read_in_blocks_that_do_not_show(monkeypatch):
     rows = random_rows(17, 130, 6)
     whole = graph.row_threshold_graph(rows, 0.3), graph.row_neighbor_graph(rows, 4)
-    monkeypatch.setattr(_build, "block_rows", lambda n: 16)
+    for home in (_build, _search):
+        monkeypatch.setattr(home, "block_rows", lambda n: 16)
     parts = graph.row_threshold_graph(rows, 0.3), graph.row_neighbor_graph(rows, 4)
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(one.indices, other.indices)

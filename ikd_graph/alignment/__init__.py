@@ -8,5 +8,6 @@ translation) brings it to the others on the points that they share (Li & Wu 2024
 from ._consensus import merge_global
 from ._greedy import merge_greedy
 from ._rigid import place_groups, rigid_fit
+from ._rounds import residuals
 
-__all__ = ["merge_global", "merge_greedy", "place_groups", "rigid_fit"]
+__all__ = ["merge_global", "merge_greedy", "place_groups", "residuals", "rigid_fit"]

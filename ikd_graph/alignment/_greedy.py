@@ -170,8 +170,8 @@ def warn_weak(result: MergeResult, stacklevel: int) -> None:
     needed = result.coordinates.shape[1] + 1
     warnings.warn(
         f"{result.n_weak} of {result.order.shape[0]} mergers of blocks rest on fewer than {needed} "
-        "shared points, so that their angle is open; a lower threshold or more neighbours give "
-        'cliques that share more, merge="global" from a geodesic start fixes the angle',
+        "shared points, so that their angle is open; merge='global' starts from a geodesic latent, "
+        "which fixes the angle",
         UserWarning,
         stacklevel=stacklevel,
     )

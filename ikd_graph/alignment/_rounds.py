@@ -154,6 +154,38 @@ class Rounds:
         return objective, np.sqrt(total / np.maximum(count, 1))
 
 
+def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
+    """How far blocks disagree with the place of each point, each block fitted rigidly.
+
+    Parameters
+    ----------
+    solved : SolvedBlocks
+        Blocks with their own coordinates.
+    coordinates : (n, M) ndarray of float64
+        Positions of the points.
+
+    Returns
+    -------
+    (n,) ndarray of float64
+        Root mean square distance from each point to where its blocks would put it, 0 without any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
+    >>> line = np.arange(6.0)
+    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
+    >>> bool(alignment.residuals(solved, line[:, None]).max() < 1e-6)
+    True
+    """
+    points = np.ascontiguousarray(coordinates, dtype=np.float64)
+    consensus = Rounds(solved, len(points), "precision")
+    consensus.place(points)
+    return consensus.fit_of(points)[1]
+
+
 def entries_of_points(blocks: Blocks, n_points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Entries of each point: starts and list."""
     starts = np.zeros(n_points + 1, dtype=np.int64)

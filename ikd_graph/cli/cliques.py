@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import warnings
 from functools import partial
 from typing import Any
+
+from sklearn.base import clone
 
 from .._validation import check_integer
 from ..estimator import IKD
@@ -19,12 +22,13 @@ from ..show.report.clique_words import (
     clique_statistics,
 )
 from ..show.report.paint import paint_points
-from ..show.words import say_number
+from ..show.words import say_number, say_settings, settings_flags, settings_of
 from .common import (
     add_data_arguments,
     file_stem,
     leave_files,
     named_stage,
+    paste_command,
     picture,
     read_data,
     typed_command,
@@ -34,7 +38,7 @@ from .flags import add_method_flags, method_parameters
 
 _LIMIT = 100_000
 # Refined coordinates or landmarks would no longer show what the cliques say of each point.
-_PLAIN: dict[str, Any] = {"strategy": "blockwise", "refine": None, "n_landmarks": None}
+_PLAIN: dict[str, Any] = {"strategy": "geodesic", "refine": None, "n_landmarks": None}
 
 
 def add_command(commands: Any) -> None:
@@ -71,9 +75,8 @@ def run(arguments: argparse.Namespace) -> None:
     limit = check_integer("--limit", arguments.limit, 1)
     data = read_data(arguments)
     loud = 0 if arguments.quiet else 1
-    model = IKD(**method_parameters(arguments), **_PLAIN, verbose=loud)
     with named_stage("solving the cliques"):
-        model.fit(data.X)
+        model = solve_cliques(data.X, method_parameters(arguments), loud)
     with named_stage("looking at cliques and thresholds"):
         view = report.view_cliques(model, data, limit=limit, progress=_bar(bool(loud)))
     stem = file_stem(data.name)
@@ -84,9 +87,34 @@ def run(arguments: argparse.Namespace) -> None:
             f"{stem}_cliques.html": report.cliques_page(view, typed_command(arguments)),
         }
     if not arguments.quiet:
-        summarise(view, limit)
+        summarise(view, arguments)
     with named_stage("writing"):
         leave_files(arguments.output, files, arguments.quiet)
+
+
+def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
+    """Cliques of the graph that `IKD` makes of a table, whatever its strategy.
+
+    Parameters
+    ----------
+    X : (n, p) array_like of float64
+        Table.
+    parameters : dict
+        Parameters of `IKD` that were given.
+    verbose : int
+        1 shows progress bars on a terminal.
+
+    Returns
+    -------
+    IKD
+        Fitted blockwise to the graph that the default call uses.
+    """
+    first = IKD(**parameters, **_PLAIN, verbose=verbose)
+    with warnings.catch_warnings():
+        # Whatever there is to say about the graph, the second fit will say.
+        warnings.simplefilter("ignore", UserWarning)
+        first.fit(X)
+    return clone(first).set_params(strategy="blockwise", **graph_settings(first)).fit(X)
 
 
 def _bar(loud: bool) -> Any:
@@ -118,17 +146,39 @@ def draw(ax: Any, view: report.CliqueView) -> None:
     )
 
 
-def summarise(view: report.CliqueView, limit: int) -> None:
+def graph_settings(model: IKD) -> dict[str, Any]:
+    """Parameters that make the graph of a fitted model again.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted with a graph.
+
+    Returns
+    -------
+    dict
+        Parameters of `IKD`.
+    """
+    return {
+        "affinity": model.affinity_,
+        "threshold": model.threshold_,
+        "n_neighbors": model.n_neighbors_,
+        "mutual": model.mutual_,
+    }
+
+
+def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
     """Say what was found.
 
     Parameters
     ----------
     view : CliqueView
         What was found.
-    limit : int
-        Number of cliques listed at most.
+    arguments : argparse.Namespace
+        What was typed.
     """
     say(f"{view.data.name}: cliques")
+    facts(list(say_settings(view.model).items()))
     facts(
         [
             (name, say_number(value))
@@ -137,6 +187,8 @@ def summarise(view: report.CliqueView, limit: int) -> None:
         ]
     )
     if not view.complete:
-        say(f"  only the first {limit} maximal cliques were listed; --limit raises that")
+        say(f"  only the first {arguments.limit} maximal cliques were listed; --limit raises that")
     for sentence in clique_advice(view):
         say(f"- {sentence}")
+    say("to embed with this graph:")
+    say(f"  {paste_command(arguments, 'embed', settings_flags(settings_of(view.model)))}")

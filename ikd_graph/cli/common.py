@@ -85,6 +85,29 @@ def typed_command(arguments: argparse.Namespace) -> str:
     return shlex.join([PROG, *arguments.typed])
 
 
+def paste_command(arguments: argparse.Namespace, command: str, flags: Sequence[str]) -> str:
+    """A command that leaves nothing to choose.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        What was typed: data and labels are taken from it.
+    command : str
+        "embed" or "cliques".
+    flags : sequence of str
+        Settings, spelled out.
+
+    Returns
+    -------
+    str
+        What to paste.
+    """
+    words = [PROG, command, str(arguments.data)]
+    if arguments.labels is not None:
+        words += ["--labels", arguments.labels]
+    return shlex.join([*words, *flags])
+
+
 def file_stem(name: str) -> str:
     """Name of a data set as the beginning of file names.
 

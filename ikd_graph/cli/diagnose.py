@@ -7,13 +7,14 @@ import json
 from dataclasses import asdict
 
 from ..show import page
-from ..show.words import versions
+from ..show.words import settings_flags, versions
 from ..study.diagnosis import Diagnosis, diagnose
 from .common import (
     add_data_arguments,
     file_stem,
     leave_files,
     named_stage,
+    paste_command,
     read_data,
     typed_command,
 )
@@ -37,14 +38,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_data_arguments(parser)
     for flag, default, text in (
         ("--n-components", 2, "number of hidden coordinates"),
-        ("--n-draws", 5, "number of data sets drawn for the expected accuracy"),
+        ("--n-draws", 5, "number of data sets sampled for the expected accuracy"),
     ):
         parser.add_argument(
             flag, metavar="N", type=int, default=default, help=f"{text}; default: {default}"
         )
     parser.add_argument(
         "--random-state", "--seed", metavar="N", type=int, default=0,
-        help="seed of the draws; default: 0",
+        help="seed of the samples; default: 0",
     )  # fmt: skip
     parser.set_defaults(run=run)
 
@@ -76,8 +77,28 @@ def run(arguments: argparse.Namespace) -> None:
         facts(list(found.findings().items()))
         for sentence in found.suggestions:
             say(f"- {sentence}")
+        say("to embed with these settings:")
+        say(f"  {embed_command(arguments, found)}")
     with named_stage("writing"):
         leave_files(arguments.output, files, arguments.quiet)
+
+
+def embed_command(arguments: argparse.Namespace, found: Diagnosis) -> str:
+    """The embedding that was diagnosed, as a command with nothing left to choose.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        What was typed.
+    found : Diagnosis
+        What was found.
+
+    Returns
+    -------
+    str
+        What to paste.
+    """
+    return paste_command(arguments, "embed", settings_flags(found.parameters))
 
 
 def diagnosis_page(found: Diagnosis, name: str, command: str = "") -> str:
@@ -99,12 +120,12 @@ def diagnosis_page(found: Diagnosis, name: str, command: str = "") -> str:
     """
     verdict = "with warnings" if found.warnings else "with nothing to warn of"
     lead = f"Expected R² {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, {verdict}."
-    draws = {f"draw {k + 1}": r2 for k, r2 in enumerate(found.draws_r2)}
+    draws = {f"sample {k + 1}": r2 for k, r2 in enumerate(found.draws_r2)}
     sections = [
         page.section("Warnings", page.advice(found.warnings)) if found.warnings else "",
         page.section("What was found", page.reasons(found.findings())),
         page.section("What to do", page.advice(found.suggestions)),
-        page.section("R² of each draw", page.level_bars(draws, lambda r2: f"{r2:.3f}")),
+        page.section("R² of each sample", page.level_bars(draws, lambda r2: f"{r2:.3f}")),
         page.section("Again", page.command(command) if command else ""),
         page.footer(versions()),
     ]

@@ -9,7 +9,15 @@ import numpy as np
 
 from ..estimator import IKD
 from ..show import plot, report
-from ..show.words import count, say_kernel, say_number, say_seconds
+from ..show.words import (
+    count,
+    say_kernel,
+    say_number,
+    say_seconds,
+    say_settings,
+    settings_flags,
+    settings_of,
+)
 from ..study.datasets import Dataset
 from .common import (
     add_data_arguments,
@@ -17,6 +25,7 @@ from .common import (
     file_stem,
     leave_files,
     named_stage,
+    paste_command,
     picture,
     read_data,
     typed_command,
@@ -64,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"{stem}_report.html": report.embed_page(model, data, typed_command(arguments)),
         }
     if not arguments.quiet:
-        summarise(model, data)
+        summarise(model, data, arguments)
     with named_stage("writing"):
         leave_files(arguments.output, files, arguments.quiet)
 
@@ -114,7 +123,7 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
     )
 
 
-def summarise(model: IKD, data: Dataset) -> None:
+def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
     """Say what was found, in a few lines.
 
     Parameters
@@ -123,27 +132,22 @@ def summarise(model: IKD, data: Dataset) -> None:
         Fitted.
     data : Dataset
         What it was fitted on.
+    arguments : argparse.Namespace
+        What was typed.
     """
     say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'measurement')}")
-    way = f"{model.strategy_}, {say_kernel(model.kernel_)} kernel, {model.affinity_}"
-    lines = [("strategy", way)]
-    g = model.graph_
-    if g is not None:
-        rules = []
-        if model.threshold_ is not None:
-            rules.append(f"threshold {model.threshold_:.3g}")
-        if model.n_neighbors_ is not None:
-            rules.append(f"{say_number(model.n_neighbors_)} neighbours")
-        parts = count(model.n_components_graph_, "component")
-        lines.append(("graph", f"{', '.join(rules)}: {count(g.n_edges, 'edge')}, {parts}"))
+    lines = [("strategy", f"{model.strategy_}, {say_kernel(model.kernel_)} kernel")]
+    lines += say_settings(model).items()
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes
         lines.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))
-    if getattr(model, "refine_", None):
-        lines.append(("refined", f"by {model.refine_}"))
-    kept = float(np.sum(model.explained_variance_ratio_))
+    kept = float(np.sum(model.start_explained_variance_ratio_))
     dims = count(model.embedding_.shape[1], "dimension")
-    mass = f"{model.negative_mass_:.1%} negative"
-    lines.append(("variance", f"{kept:.1%} in {dims}, {mass}"))
+    mass = f"{model.start_negative_mass_:.1%} negative"
+    lines.append(("closed form", f"{kept:.1%} of variance in {dims}, {mass}"))
+    if model.refine_ is not None:
+        lines.append(("polish", f"{model.refine_}, {count(model.n_iter_, 'step')}"))
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
+    say("to have the same again, whatever the defaults become:")
+    say(f"  {paste_command(arguments, 'embed', settings_flags(settings_of(model)))}")

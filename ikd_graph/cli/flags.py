@@ -60,7 +60,7 @@ def method_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def read_value(text: str) -> Any:
-    """Value of a flag: none, a whole number, a number, or a name.
+    """Value of a flag: none, true, false, a whole number, a number, or a name.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def read_value(text: str) -> Any:
 
     Returns
     -------
-    None, int, float or str
+    None, bool, int, float or str
         The value; whether it is a good one is for the estimator to say.
 
     Examples
@@ -77,8 +77,9 @@ def read_value(text: str) -> Any:
     >>> read_value("none"), read_value("7"), read_value("0.3"), read_value("auto")
     (None, 7, 0.3, 'auto')
     """
-    if text.lower() == "none":
-        return None
+    words = {"none": None, "true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
     for kind in (int, float):
         try:
             return kind(text)

@@ -6,11 +6,14 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbours
 """
 
 from ._build import (
-    EXACT_WORK,
     WEIGHT_FLOOR,
+    auto_threshold,
+    from_neighbors,
     neighbor_graph,
+    pairs_above,
     row_correlations,
     row_neighbor_graph,
+    row_products,
     row_threshold_graph,
     threshold_graph,
 )
@@ -26,21 +29,31 @@ from ._csr import (
     to_sparse,
     union,
 )
-from ._join import JoinedGraph, join_components
+from ._join import JoinedGraph, add_edges, find_bridges, join_components
+from ._search import EXACT_WORK, SEARCHES, block_neighbors, row_neighbors
 
 __all__ = [
     "EXACT_WORK",
+    "SEARCHES",
     "WEIGHT_FLOOR",
     "JoinedGraph",
     "above",
+    "add_edges",
+    "auto_threshold",
+    "block_neighbors",
     "component_labels",
     "edges",
+    "find_bridges",
     "from_edges",
+    "from_neighbors",
     "from_sparse",
     "join_components",
     "neighbor_graph",
+    "pairs_above",
     "row_correlations",
     "row_neighbor_graph",
+    "row_neighbors",
+    "row_products",
     "row_threshold_graph",
     "strongest",
     "subgraph",

@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 from .. import _jit
 from .._records import CsrGraph
 from .._threads import limit_threads, map_blocks
-from ._build import (
-    block_rows,
-    check_correlations,
-    check_rows,
-    row_correlations,
-    threads_now,
-    walkable,
-)
+from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges
+from ._search import block_rows, check_correlations, check_rows, threads_now
 
 
 class JoinedGraph(NamedTuple):
@@ -69,26 +63,71 @@ def join_components(
     (1, [0.9, 0.3, 0.9, 0.3])
     """
     correlations = _correlation_source(g, corr, rows)
-    left, right, weights = edges(g)
+    low, high = find_bridges(g, correlations)
+    known = correlations(low)[np.arange(low.size), high].astype(np.float64)
+    if rows is not None:
+        known = row_correlations(rows, low, high)
+    return JoinedGraph(add_edges(g, low, high, strength * known), int(low.size))
+
+
+def find_bridges(
+    g: CsrGraph, correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Find the pairs of points that join the components along their strongest spanning tree.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    correlations : callable
+        Maps (b,) points to their (b, n) correlations with all points.
+
+    Returns
+    -------
+    low, high : (n_bridges,) int64
+        Ends of the bridges, one fewer than there are components.
+    """
     labels = component_labels(g)
     n_bridges = int(labels.max(initial=0))
-    found: list[tuple[float, int, int]] = []
+    found: list[tuple[int, int]] = []
     with limit_threads(threads_now()):
         while len(found) < n_bridges:
             labels = _bridge(correlations, labels, found)
-    if found:
-        value, low, high = (np.array(column) for column in zip(*found, strict=True))
-        if rows is not None:
-            value = row_correlations(rows, low, high)
-        left, right = np.concatenate((left, low)), np.concatenate((right, high))
-        weights = np.concatenate((weights, walkable(strength * value)))
-    return JoinedGraph(from_edges(g.n_nodes, left, right, weights), n_bridges)
+    ends = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]
+
+
+def add_edges(
+    g: CsrGraph,
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+    weights: NDArray[np.float64],
+) -> CsrGraph:
+    """Graph with more edges, whose weights are lifted to ``WEIGHT_FLOOR`` at least.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    low, high : (m,) int64
+        Ends of the new edges.
+    weights : (m,) float64
+        Their weights.
+
+    Returns
+    -------
+    CsrGraph
+        The graph with them.
+    """
+    left, right, known = edges(g)
+    left, right = np.concatenate((left, low)), np.concatenate((right, high))
+    return from_edges(g.n_nodes, left, right, np.concatenate((known, walkable(weights))))
 
 
 def _bridge(
     correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]],
     labels: NDArray[np.int64],
-    found: list[tuple[float, int, int]],
+    found: list[tuple[int, int]],
 ) -> NDArray[np.int64]:
     """Run one round of Boruvka: every component but the largest takes its strongest bridge.
 
@@ -98,7 +137,7 @@ def _bridge(
         Maps nodes to their correlations with all nodes.
     labels : (n,) int64
         Component of each node.
-    found : list of (correlation, low node, high node)
+    found : list of (low node, high node)
         The bridges of the round are appended.
 
     Returns
@@ -125,7 +164,7 @@ def _bridge(
         ends = _root(parent, labels[low[at]]), _root(parent, labels[high[at]])
         if ends[0] != ends[1]:
             parent[max(ends)] = min(ends)
-            found.append((float(values[at]), int(low[at]), int(high[at])))
+            found.append((int(low[at]), int(high[at])))
     roots = np.array([_root(parent, label) for label in range(len(parent))])
     return np.unique(roots, return_inverse=True)[1][labels]
 

@@ -14,9 +14,9 @@ from .. import eigen, graph
 from .._records import CsrGraph
 from .._stages import Stages
 from .._validation import check_components
-from ..choices import auto_threshold
+from ..graph import auto_threshold
 from ..kernels import StationaryKernel, get
-from ..strategies import Plan, solve_geodesic
+from ..solve import Plan, solve_geodesic
 from .majorize import stress
 
 Floats = NDArray[np.float64]
@@ -83,7 +83,7 @@ def starts(
 
     def add(name: str, g: CsrGraph, raw: bool, stressed: bool, path: str = "distance") -> None:
         joined = graph.join_components(g, corr).graph
-        plan = Plan("geodesic", kernel, n_components, path=path, n_observed=n_observed)
+        plan = Plan("geodesic", kernel, n_components, path=path)
         latent = solve_geodesic(joined, plan, Stages()).embedding.coordinates
         if raw:
             out[name] = latent

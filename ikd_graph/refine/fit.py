@@ -60,7 +60,7 @@ def likelihood(
     kernel: str | StationaryKernel = "squared_exponential",
     *,
     starts: Mapping[str, ArrayLike] | None = None,
-    search: bool = True,
+    search: Any = True,
     fit_shape: bool = False,
     time_budget: float | None = None,
     verbose: int = 0,
@@ -109,6 +109,10 @@ def likelihood(
     >>> bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.99)
     True
     """
+    if search == "wide":
+        starts, search = None, True
+    elif search == "local":
+        search = False
     cov = np.array(sample_cov, dtype=np.float64, order="C")
     check_symmetric("sample_cov", cov)
     check_components(n_components, len(cov))

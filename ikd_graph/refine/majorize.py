@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from .. import _jit, geodesics, landmarks
+from .. import _jit, geodesics, solve
 from .._records import CsrGraph
 from .._validation import check_choice, check_integer, check_positive
 from ..covariance import sampling_variance
@@ -337,9 +337,9 @@ def _path_distances(
 ) -> Floats:
     """Distances along the best paths from some points, infinite where there is no path."""
     whole = sources.size == g.n_nodes
-    ways = landmarks.path_lengths(g, kernel, path)
+    ways = solve.path_lengths(g, kernel, path)
     lengths = geodesics.shortest_distances(ways, None if whole else sources)
-    found = np.sqrt(landmarks.squares_of_lengths(kernel, path, lengths))
+    found = np.sqrt(solve.squares_of_lengths(kernel, path, lengths))
     found[~np.isfinite(lengths)] = np.inf
     return found
 

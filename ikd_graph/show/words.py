@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..estimator import IKD
 
 
 def say_number(value: Any) -> str:
@@ -120,6 +124,68 @@ def say_kernel(kernel: Any) -> str:
         if not (key == "length_scale" and value == 1.0)
     ]
     return ", ".join([spaced, *parts])
+
+
+def say_settings(model: IKD) -> dict[str, str]:
+    """Similarity and graph of a model, the same words on every page and in every command.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted.
+
+    Returns
+    -------
+    dict of str to str
+        Name and sentence.
+    """
+    return {"similarity": model._model.similarity_words, "graph": model._model.graph_words}
+
+
+def settings_of(model: IKD) -> dict[str, Any]:
+    """Parameters of `IKD` that a model used, with nothing left to choose.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted.
+
+    Returns
+    -------
+    dict
+        Name and value.
+    """
+    names = ["n_components", "strategy", "affinity", "path", "refine"]
+    if model.graph_ is not None:
+        names += ["threshold", "n_neighbors", "mutual"]
+    if model.refine_ == "likelihood":
+        names.append("starts")
+    return {name: getattr(model, name + "_") for name in names}
+
+
+def settings_flags(settings: Mapping[str, Any]) -> list[str]:
+    """Flags of the command line that spell out parameters of `IKD`.
+
+    Parameters
+    ----------
+    settings : mapping
+        Name and value.
+
+    Returns
+    -------
+    list of str
+        Flags and values.
+
+    Examples
+    --------
+    >>> settings_flags({"n_neighbors": 7, "threshold": None, "mutual": True})
+    ['--n-neighbors', '7', '--threshold', 'none', '--mutual', 'true']
+    """
+    found = []
+    for name, value in settings.items():
+        text = f"{value:.6g}" if isinstance(value, float) else str(value).lower()
+        found += ["--" + name.replace("_", "-"), text]
+    return found
 
 
 def versions() -> str:

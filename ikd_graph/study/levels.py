@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import cliques, covariance, graph
+from .. import cliques, graph
 from .._records import CsrGraph
-from .._validation import check_fraction, check_integer
+from .._validation import check_choice, check_fraction, check_integer
+from ..similarity import AFFINITIES, compare
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +46,9 @@ class Levels:
         Number of points.
     clique_limit : int
         How many cliques were listed at most.
+    connected_up_to : float
+        Threshold below which the graph is in one piece: the weakest edge of the strongest spanning
+        tree.
     """
 
     threshold: Floats
@@ -57,19 +60,7 @@ class Levels:
     coverage: Floats
     n_points: int
     clique_limit: int
-
-    def connected_up_to(self) -> float | None:
-        """Largest threshold listed whose graph is connected, None if there is none."""
-        whole = np.flatnonzero(self.components == 1)
-        return float(self.threshold[whole[-1]]) if whole.size else None
-
-
-class _Source(NamedTuple):
-    """Points that graphs can be made of."""
-
-    make: Callable[[float], CsrGraph]  # graph at a threshold
-    sample: Floats  # (k,) correlations of some pairs
-    n_pairs: int  # number of all pairs
+    connected_up_to: float
 
 
 def threshold_levels(
@@ -116,15 +107,21 @@ def threshold_levels(
     """
     check_integer("clique_limit", clique_limit, 1)
     check_integer("n_components", n_components, 1)
-    source = _source(X, affinity)
+    check_choice("affinity", affinity, AFFINITIES)
+    made = compare(X, affinity, counts=True)
+    n = made.n_samples
+    sample, n_pairs = made.between(*_some_pairs(n)), n * (n - 1) // 2
+    if made.is_graph:
+        stored = made.graph_of(None, None)
+        sample, n_pairs = stored.weights, stored.n_edges
     if thresholds is None:
-        levels = _even_levels(source.sample, source.n_pairs)
+        levels = _even_levels(sample, n_pairs)
     else:
         levels = np.array([check_fraction("thresholds", float(t)) for t in thresholds])
     levels = np.unique([*levels, *(check_fraction("also", float(t)) for t in also)])
     if levels.size == 0:
         raise ValueError("thresholds must name at least one, got none; None chooses them")
-    base = source.make(float(levels[0]))
+    base = made.threshold_graph(float(levels[0]))
     rows = []
     for level in progress(levels) if progress else levels:
         g = graph.above(base, float(level)) if level > levels[0] else base
@@ -132,7 +129,16 @@ def threshold_levels(
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     edges, parts, largest, count, clique, coverage = columns
     return Levels(
-        levels, edges, parts, largest, count, clique, coverage, base.n_nodes, clique_limit
+        levels,
+        edges,
+        parts,
+        largest,
+        count,
+        clique,
+        coverage,
+        base.n_nodes,
+        clique_limit,
+        made.connected_up_to(),
     )
 
 
@@ -154,29 +160,6 @@ def _look(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, flo
         count = float(len(found))
         largest = float(max((clique.size for clique in found), default=1))
     return g.n_edges, parts.size, int(parts.max()), count, largest, float(covered.mean())
-
-
-def _source(X: Any, affinity: str) -> _Source:
-    """How to make graphs of the points, and what their correlations are like."""
-    if affinity == "euclidean":
-        X, affinity = covariance.euclidean(X), "precomputed"
-    if affinity != "precomputed":
-        # Shared neighbours are counted in the graph; their threshold is that of correlations.
-        shared = affinity == "shared_neighbors"
-        rows = covariance.unit_rows(X, "correlation" if shared else affinity)
-        n = rows.shape[0]
-        sample = graph.row_correlations(rows, *_some_pairs(n))
-        return _Source(
-            lambda level: graph.row_threshold_graph(rows, level), sample, n * (n - 1) // 2
-        )
-    if sp.issparse(X):
-        g = graph.from_sparse(covariance.scale_sparse_to_correlation(X)[0])
-        return _Source(lambda level: graph.above(g, level), g.weights, g.n_edges)
-    corr, _ = covariance.scale_to_correlation(X)
-    n = corr.shape[0]
-    return _Source(
-        lambda level: graph.threshold_graph(corr, level), corr[_some_pairs(n)], n * (n - 1) // 2
-    )
 
 
 def _some_pairs(n: int, most: int = 200_000) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference_alignment import naive_blockwise
 
-from ikd_graph import alignment, blocks, cliques, covariance, graph, kernels, strategies
+from ikd_graph import alignment, blocks, cliques, covariance, graph, kernels, solve
 from ikd_graph._stages import Stages
 from ikd_graph._threads import limit_threads
 from ikd_graph.study.metrics import affine_r2
@@ -35,8 +35,8 @@ def gp_mapping(n_points, n_observed, seed, n_components=3, noise=0.05):
 
 def blockwise(g, n_components=3):
     """Cover, cliques solved, geodesic start, global merger."""
-    plan = strategies.Plan("blockwise", KERNEL, n_components)
-    return strategies.solve_blockwise(g, plan, Stages()).embedding.coordinates
+    plan = solve.Plan("blockwise", KERNEL, n_components)
+    return solve.solve_blockwise(g, plan, Stages()).embedding.coordinates
 
 
 def compiled_greedy(g, n_components=3):

@@ -9,10 +9,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, choices, kernels, pipeline
+from ikd_graph import IKD, evidence, kernels
+from ikd_graph import model as fitting
 from ikd_graph._stages import Stages
 from ikd_graph.study import datasets, metrics
-from ikd_graph.study.diagnosis import Diagnosis, _diagnose, _record, diagnose
+from ikd_graph.study.diagnosis import Diagnosis, _diagnose, diagnose
+from ikd_graph.study.diagnosis._record import problems
 
 N_POINTS = 60
 
@@ -30,6 +32,11 @@ def quietly(X, n_components=1, **more):
         return diagnose(X, n_components, **{"n_draws": 2, **more})
 
 
+def whole(X):
+    """The closed form of a table by correlations."""
+    return IKD(1, affinity="correlation", refine=None).fit(X)
+
+
 @pytest.fixture(scope="module")
 def strong():
     return diagnose(drawn(400, 0.1), 1, n_draws=2)
@@ -44,7 +51,7 @@ def weak():
 @pytest.mark.parametrize(("n_observed", "noise"), [(40, 1.0), (150, 0.5), (400, 0.1)])
 def test_counts_of_correlations_are_those_of_networkx(seed, n_observed, noise):
     X = drawn(n_observed, noise, seed=seed)
-    found = _diagnose._trust(X, counts=False)
+    found = _diagnose._trust(whole(X), X)
     corr = np.corrcoef(X)
     pairs = corr[np.triu_indices(N_POINTS, 1)]
     g = nx.from_numpy_array(np.triu(corr > min(5 / n_observed**0.5, 0.5), 1))
@@ -59,15 +66,10 @@ def test_counts_of_correlations_are_those_of_networkx(seed, n_observed, noise):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_graph_is_whole_below_its_weakest_link_and_not_above(seed):
     X = drawn(100, 0.7, seed=seed)
-    weakest = _diagnose._trust(X, counts=False)["connected_up_to"]
+    weakest = _diagnose._trust(whole(X), X)["connected_up_to"]
     corr = np.corrcoef(X)
-    for level, whole in ((weakest - 1e-9, True), (weakest + 1e-9, False)):
-        assert nx.is_connected(nx.from_numpy_array(np.triu(corr > level, 1))) is whole
-
-
-def test_equal_rows_are_linked_as_strongly_as_can_be():
-    X = np.repeat(np.random.default_rng(0).normal(size=(1, 30)), 5, axis=0)
-    assert _diagnose._trust(X, counts=False)["connected_up_to"] == pytest.approx(1.0)
+    for level, one_piece in ((weakest - 1e-9, True), (weakest + 1e-9, False)):
+        assert nx.is_connected(nx.from_numpy_array(np.triu(corr > level, 1))) is one_piece
 
 
 def test_good_data_are_foretold_to_be_good_without_a_warning(strong):
@@ -116,7 +118,7 @@ def test_fits_of_two_kernels_are_compared_where_the_likelihood_can_tell_kernels(
     assert found.agreement == pytest.approx(expected)
     assert found.likeliest_kernel == type(likeliest.kernel_).__name__
     assert found.likeliest_kernel in found.summary()
-    monkeypatch.setattr(choices, "LIKELIHOOD_POINTS", 10)
+    monkeypatch.setattr(evidence, "LIKELIHOOD_POINTS", 10)
     closed = quietly(X)
     assert (closed.agreement, closed.likeliest_kernel) == (1.0, "SquaredExponential")
 
@@ -150,8 +152,8 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
     class Recorder:
         """Stands for the estimator; finds the first true coordinate and no other."""
 
-        def __init__(self, n_components, **settings):
-            seen.append((n_components, settings))
+        def __init__(self, **settings):
+            seen.append(settings)
 
         def fit_transform(self, X):
             """Keep the data."""
@@ -160,22 +162,25 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
 
     latent = np.random.default_rng(0).normal(size=(12, 2))
     kernel = kernels.Matern(nu=2.5, length_scale=0.8)
-    settings = {"strategy": "eigen", "path": "distance", "threshold": 0.3, "n_neighbors": 4}
-    learnt = {f"{name}_": value for name, value in settings.items()}
-    model = SimpleNamespace(embedding_=latent, kernel_=kernel, refine_="stress", **learnt)
-    monkeypatch.setattr(_diagnose, "IKD", Recorder)
-    noise = pipeline.Noise(variance=3.0, noise=0.25, log_likelihood=0.0, kernel=kernel)
-    source = SimpleNamespace(embedding_=latent, kernel_=kernel)
-    draws = _diagnose._bootstrap(source, model, noise, 40_000, (2, 0), Stages())
-    (n_components, given), first, second = seen
-    assert n_components == 2
-    assert given == {
-        **settings,
-        "affinity": "correlation",
-        "kernel": kernel,
+    settings = {
+        "n_components": 2,
+        "strategy": "eigen",
+        "affinity": "cosine",
+        "path": "distance",
+        "threshold": 0.3,
+        "n_neighbors": 4,
+        "mutual": False,
         "refine": "stress",
-        "n_landmarks": None,
+        "starts": "own",
     }
+    learnt = {f"{name}_": value for name, value in settings.items()}
+    model = SimpleNamespace(embedding_=latent, kernel_=kernel, **learnt)
+    monkeypatch.setattr(_diagnose, "IKD", Recorder)
+    noise = fitting.Noise(variance=3.0, noise=0.25, log_likelihood=0.0, kernel=kernel)
+    source = SimpleNamespace(embedding_=latent, kernel_=kernel)
+    draws = _diagnose._bootstrap(source, model, noise, 40_000, 2, 0, Stages())
+    given, first, second = seen
+    assert given == {**settings, "kernel": kernel, "n_landmarks": None}
     assert not np.array_equal(first, second)
     gaps = latent[:, None, :] - latent[None, :, :]
     expected = 3.0 * kernel.covariance((gaps**2).sum(axis=2)) + 0.25 * np.eye(12)
@@ -199,8 +204,9 @@ def test_words_say_the_numbers_and_suggest_settings_that_the_estimator_takes(str
     # Points that are all far apart have the covariance of noise.
     assert "far apart" in weak.summary()
     assert "far apart" not in strong.summary()
-    assert "threshold: 0.25: five standard errors" in strong.summary()
-    latent = IKD(1, **strong.parameters).fit_transform(drawn(400, 0.1))
+    assert "Correlations above 0.25 are edges" in strong.summary()
+    assert "similarity above 0.25 or 6 nearest neighbours" in strong.summary()
+    latent = IKD(**strong.parameters).fit_transform(drawn(400, 0.1))
     np.testing.assert_array_equal(latent, IKD(1).fit_transform(drawn(400, 0.1)))
 
 
@@ -214,7 +220,7 @@ def test_a_diagnosis_is_plain_data_that_cannot_change(strong):
 
 
 def test_each_warning_has_its_own_cause(strong):
-    assert _record.wrongs(strong) == ()
+    assert problems(strong) == []
     planted = (
         (replace(strong, predicted_r2=0.79), "expected R² is 0.79"),
         (replace(strong, predicted_r2=0.85, spread_r2=0.1), "0.85 ± 0.10, which may be below 0.8"),
@@ -223,17 +229,17 @@ def test_each_warning_has_its_own_cause(strong):
         (replace(strong, mean_degree=1.9), "too few correlations are trustworthy: 1.9"),
     )
     for found, words in planted:
-        (said,) = _record.wrongs(found)
+        (said,) = problems(found)
         assert words in said
     # A stray point or two is no reason to warn.
-    assert _record.wrongs(replace(strong, components=3, largest_component=58)) == ()
+    assert problems(replace(strong, components=3, largest_component=58)) == []
 
 
 def test_data_off_the_model_are_said_to_be():
     X = drawn(150, 0.1) * np.linspace(0.2, 5.0, N_POINTS)[:, None]
     found = quietly(X)
     assert not found.model_holds
-    assert found.refine is None
+    assert found.refine == found.parameters["refine"] == "stress"
     assert any("trust it less" in text for text in found.suggestions)
 
 
@@ -244,13 +250,14 @@ def test_many_points_are_sampled_and_the_suggestion_is_for_all(monkeypatch):
     found = quietly(X)
     assert (found.n_points, found.n_used) == (N_POINTS, 30)
     assert "30 of them looked at" in found.summary()
-    chosen = choices.examine(X)
+    chosen = evidence.examine(X)
     assert found.spread_ratio != chosen.spread_ratio
     assert quietly(X) == found
 
 
 def test_above_the_size_of_a_likelihood_polish_the_closed_form_is_foretold(monkeypatch):
-    monkeypatch.setattr(choices, "LIKELIHOOD_POINTS", 40)
+    for home in (evidence, evidence._choose):
+        monkeypatch.setattr(home, "LIKELIHOOD_POINTS", 40)
     found = quietly(drawn(150, 0.1))
     assert found.refine is None
     assert found.parameters["refine"] == "stress"

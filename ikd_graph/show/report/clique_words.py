@@ -98,15 +98,15 @@ def clique_advice(view: CliqueView) -> list[str]:
     """
     model, levels = view.model, view.levels
     said = []
-    top = levels.connected_up_to()
-    if top is None:
+    top = levels.connected_up_to
+    if top <= 0.0:
         said.append(
-            f"No threshold from {levels.threshold[0]:.2f} on keeps the graph connected by itself; "
-            "neighbours (n_neighbors) or bridges (disconnected='join') must hold it together."
+            "No threshold above 0 keeps the graph connected by itself; neighbours (n_neighbors) or "
+            "bridges (disconnected='join') must hold it together."
         )
     else:
         said.append(
-            f"The thresholded graph stays connected up to a threshold of {top:.2f}; beyond it "
+            f"The thresholded graph stays connected up to a threshold of {top:.3g}; beyond it "
             "components break off and need neighbours (n_neighbors) or bridges."
         )
     whole = np.flatnonzero(levels.coverage >= 0.999)
@@ -121,7 +121,7 @@ def clique_advice(view: CliqueView) -> list[str]:
         said.append(
             f"The graph used has {count(labels.size, 'component')}; the largest holds "
             f"{labels.max()} of {labels.sum()} points. Distances between components rest on single "
-            "bridges: a lower threshold or more neighbours would support them better."
+            "bridges."
         )
     bad, limit = badly_placed(model)
     if bad.size:

@@ -8,14 +8,15 @@ import numpy as np
 
 from ...study.datasets import Dataset
 from .. import page, svg
-from ..words import count, say_kernel, say_seconds, versions
+from ..words import count, say_kernel, say_seconds, say_settings, versions
 from .paint import draw, drawn_note, legend, paint_points
 
 if TYPE_CHECKING:
     from ...estimator import IKD
 
 _SPECTRUM_NOTE = (
-    "Shares of the sum of squared eigenvalues of the Gram matrix. Negative eigenvalues mean "
+    "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "
+    "before any polish. Negative eigenvalues mean "
     "distances that no points in space have: noise, or a kernel that does not fit."
 )
 
@@ -84,15 +85,11 @@ def _run_facts(model: IKD) -> dict[str, Any]:
     found: dict[str, Any] = {
         "strategy": model.strategy_,
         "kernel": say_kernel(model.kernel_),
-        "affinity": model.affinity_,
-        "threshold s₀": model.threshold_,
+        **say_settings(model),
     }
     g = model.graph_
     if g is not None:
-        found["neighbours k"] = getattr(model, "n_neighbors_", model.n_neighbors)
-        found["graph edges"] = g.n_edges
         found["mean neighbours"] = 2.0 * g.n_edges / g.n_nodes
-        found["components"] = int(model.component_labels_.max(initial=0)) + 1
     if model.strategy_ == "geodesic":
         found["path"] = model.path_
     if model.cliques_ is not None:
@@ -100,8 +97,8 @@ def _run_facts(model: IKD) -> dict[str, Any]:
         found["largest clique"] = int(model.cliques_.sizes.max(initial=0))
     reference = model.reference_
     found["reference"] = reference if isinstance(reference, str) else f"row {reference}"
-    found["variance explained"] = f"{float(np.sum(model.explained_variance_ratio_)):.1%}"
-    found["negative mass"] = f"{model.negative_mass_:.2%}"
+    kept = float(np.sum(model.start_explained_variance_ratio_))
+    found["variance in the closed form"] = f"{kept:.1%}, {model.start_negative_mass_:.2%} negative"
     for name, attribute in (
         ("landmarks", "n_landmarks_"),
         ("refined by", "refine_"),
@@ -119,13 +116,14 @@ def _reasons(model: IKD) -> dict[str, str]:
 
 
 def _shares(model: IKD) -> dict[str, float]:
-    """Shares of the squared eigenvalues: the kept ones, the rest, the negative ones."""
-    kept = np.asarray(model.explained_variance_ratio_, dtype=float)
+    """Shares of the squared eigenvalues of the closed form: those kept, the rest, the negative."""
+    kept = np.asarray(model.start_explained_variance_ratio_, dtype=float)
+    negative = float(model.start_negative_mass_ or 0.0)
     found = {f"dimension {k + 1}": float(share) for k, share in enumerate(kept[:12])}
     if kept.size > 12:
         found[f"dimensions 13 to {kept.size}"] = float(kept[12:].sum())
-    found["not kept"] = max(0.0, 1.0 - float(kept.sum()) - model.negative_mass_)
-    found["negative"] = model.negative_mass_
+    found["not kept"] = max(0.0, 1.0 - float(kept.sum()) - negative)
+    found["negative"] = negative
     return found
 
 

@@ -1,7 +1,5 @@
 """Can these data be embedded at all: correlations worth trusting, and the accuracy to expect."""
 
-from __future__ import annotations
-
 from ._diagnose import MOST_POINTS, SAMPLE_POINTS, diagnose
 from ._record import WEAK_R2, Diagnosis
 

@@ -1,19 +1,17 @@
-"""The fits behind a diagnosis: what they agree on, and what they would find in new data."""
+"""Can these data be embedded at all: correlations worth trusting, and the accuracy to expect."""
 
 from __future__ import annotations
 
 import warnings
-from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import minimum_spanning_tree
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from ... import choices, covariance, graph, pipeline
+from ... import covariance, evidence, graph
+from ... import model as fitting
 from ..._stages import Stages
 from ..._validation import (
     check_components,
@@ -24,7 +22,7 @@ from ..._validation import (
 from ...estimator import IKD
 from ..datasets.mappings import add_noise, gp_mapping
 from ..metrics import affine_r2
-from ._record import Diagnosis, advise, wrongs
+from ._record import Diagnosis, advice, problems
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +35,7 @@ SAMPLE_POINTS = 500
 # Halves of fewer measurements than this say nothing about the whole.
 _FEWEST_HALF = 10
 _RESAMPLED = 2
+_TOLD = ("affinity", "strategy", "path", "threshold", "n_neighbors", "refine", "disconnected")
 
 
 def diagnose(
@@ -51,10 +50,10 @@ def diagnose(
 
     The prediction is the mean of three that err in different ways. A parametric bootstrap:
     `ikd_graph.IKD` is fitted to X with its likeliest kernel, that latent, kernel, signal and noise
-    variance are taken for the truth, new data of the same size are simulated from them, and the
-    latent that the default call finds in each is compared with that truth. It cannot see an error
-    that the fit to X has made already, so its mean is multiplied by the agreement of the default
-    embedding of X with that of the likeliest kernel: searches that end in different places
+    variance are taken for the truth, new data of the same size are drawn from them, and the latent
+    that the default call finds in each draw is compared with the one drawn from. It cannot see an
+    error that the fit to X has made already, so its mean is multiplied by the agreement of the
+    default embedding of X with that of the likeliest kernel: searches that end in different places
     cannot both be right. Two halves of the measurements, embedded by themselves: the R² that their
     agreement speaks for (Spearman and Brown's formula for twice the measurements; left out below
     20). A plain bootstrap: the R² of the embedding with those of measurements drawn anew from those
@@ -67,9 +66,9 @@ def diagnose(
     n_components : int
         Number M of hidden coordinates.
     n_draws : int
-        Number of simulated data sets, at least 2.
+        Number of data sets drawn, at least 2.
     random_state : int or None
-        Seed of the simulations.
+        Seed of the draws.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -94,75 +93,68 @@ def diagnose(
     (True, True)
     """
     check_integer("n_draws", n_draws, 2)
-    data, counts, n_points = _taken(X)
+    table, data, n_points = _taken(X)
     check_components(n_components, n_points)
-    evidence = choices.examine(data)
-    with closing(Stages(verbose, total=n_draws + 4)) as stages, warnings.catch_warnings():
-        # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
+    stages = Stages(verbose, total=n_draws + 5)
+    # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        trusted = _trust(data, counts=counts)
-        predicted = _predict(data, counts, n_components, (n_draws, random_state), stages)
-    chosen = choices.choose(
-        affinity="correlation",
-        strategy="auto",
-        path="auto",
-        reference="auto",
-        threshold="auto",
-        n_neighbors=None,
-        mutual="auto",
-        refine="auto",
-        n_samples=n_points,
-        n_components=n_components,
-        evidence=evidence,
-    )
-    names = ("strategy", "path", "threshold", "n_neighbors", "refine")
+        with stages("fitting"):
+            whole = IKD(n_components, n_landmarks=None).fit(np.asarray(X))
+        expected = _expect(whole, table, data, n_draws, random_state, stages)
+        trusted = _trust(whole, data)
+    stages.close()
+    says = evidence.examine(data)
     found = Diagnosis(
         n_points=n_points,
         n_used=len(data),
         n_observed=data.shape[1],
         n_components=n_components,
+        similarity=whole._model.similarity_words,
+        graph=whole._model.graph_words,
         **trusted,
-        **predicted,
-        spread_ratio=float(evidence.spread_ratio),
-        kurtosis_gap=float(evidence.kurtosis_gap),
-        model_holds=bool(evidence.holds),
-        parameters={
-            "affinity": "correlation",
-            **{name: getattr(chosen, name) for name in names},
-        },
+        **expected,
+        graph_components=int(whole.n_components_graph_),
+        negative_mass=float(whole.start_negative_mass_ or 0.0),
+        spread_ratio=float(says.spread_ratio),
+        kurtosis_gap=float(says.kurtosis_gap),
+        model_holds=bool(says.holds),
+        parameters=_settings(whole),
     )
-    wrong = wrongs(found)
+    wrong = tuple(problems(found))
     if wrong:
         warnings.warn("; ".join(wrong), UserWarning, stacklevel=2)
-    words = (*advise(found), *(f"{name}: {chosen.reasons[name]}" for name in names))
-    return replace(found, suggestions=words, warnings=wrong)
+    reasons = [text for name, text in whole.choices_.items() if name in _TOLD]
+    words = (*advice(found), *reasons)
+    return Diagnosis(**{**vars(found), "suggestions": words, "warnings": wrong})
 
 
-def _predict(
-    data: Floats, counts: bool, n_components: int, draw: tuple[int, int | None], stages: Stages
+def _expect(
+    whole: IKD,
+    table: NDArray[Any],
+    data: Floats,
+    n_draws: int,
+    random_state: int | None,
+    stages: Stages,
 ) -> dict[str, Any]:
-    """The fields of a diagnosis that fits are needed for; ``draw`` is (n_draws, random_state)."""
-    polish = "auto" if len(data) <= choices.LIKELIHOOD_POINTS else None
-    # The estimator knows a table of counts, where a row may be silent, by its type.
-    table = data.astype(np.int64) if counts else data
-    model = IKD(n_components, affinity="correlation", refine=polish, n_landmarks=None)
-    with stages("fitting"):
-        model.fit(table)
+    """The fields of a diagnosis that foretell the accuracy."""
+    polish = whole.refine_ if len(data) <= evidence.LIKELIHOOD_POINTS else None
+    model = IKD(**{**_settings(whole), "refine": polish}).fit(table)
     # Only where the likelihood polishes it can tell kernels apart.
     likeliest = model
     if model.refine_ == "likelihood":
         with stages("trying other kernels"):
             likeliest = clone(model).set_params(kernel="auto").fit(table)
-    latent = np.asarray(likeliest.embedding_, dtype=np.float64)
-    noise = pipeline.explain(latent, data, likeliest.kernel_, centred=True)
-    draws = _bootstrap(likeliest, model, noise, data.shape[1], draw, stages)
+    noise = fitting.explain(
+        np.asarray(likeliest.embedding_, dtype=np.float64), data, likeliest.kernel_, centred=True
+    )
+    draws = _bootstrap(likeliest, model, noise, data.shape[1], n_draws, random_state, stages)
     agreement = affine_r2(likeliest.embedding_, model.embedding_)
     with stages("fitting halves"):
-        halves = _halves(model, table, draw[1])
+        halves = _halves(model, table, random_state)
     with stages("fitting resampled data"):
-        resampled = _resampled(model, table, draw[1])
+        resampled = _resampled(model, table, random_state)
     return {
-        "graph_components": int(model.n_components_graph_),
         "predicted_r2": float(np.nanmean([np.mean(draws) * agreement, halves, resampled])),
         "spread_r2": float(np.std(draws, ddof=1)),
         "draws_r2": draws,
@@ -171,13 +163,23 @@ def _predict(
         "resampled_r2": resampled,
         "likeliest_kernel": type(likeliest.kernel_).__name__,
         "noise_share": float(noise.noise / (noise.variance + noise.noise)),
-        "negative_mass": float(model.negative_mass_),
         "refine": model.refine_,
     }
 
 
-def _taken(X: ArrayLike) -> tuple[Floats, bool, int]:
-    """The points to look at, whether X is a table of counts, and its number of points."""
+def _settings(model: IKD) -> dict[str, Any]:
+    """Parameters under which nothing is left to choose."""
+    names = (
+        *("strategy", "affinity", "path", "threshold", "n_neighbors", "mutual", "refine"),
+        "starts",
+    )
+    found = {name: getattr(model, name + "_") for name in names}
+    return {"n_components": model.n_components_, **found, "n_landmarks": None}
+
+
+def _taken(X: ArrayLike) -> tuple[NDArray[Any], Floats, int]:
+    """The rows to look at, as they came and as floats, and the number of all."""
+    # The estimator knows a table of counts, where a row may be silent, by its type.
     counts = np.asarray(X).dtype.kind in "iub"
     data = check_array(X, dtype=np.float64)
     n_points, n_observed = data.shape
@@ -185,21 +187,19 @@ def _taken(X: ArrayLike) -> tuple[Floats, bool, int]:
     check_enough_columns(n_observed, "correlation")
     if n_points > MOST_POINTS:
         data = data[np.random.default_rng(0).choice(n_points, SAMPLE_POINTS, replace=False)]
-    return data, counts, n_points
+    return (data.astype(np.int64) if counts else data), data, n_points
 
 
-def _trust(data: Floats, *, counts: bool) -> dict[str, Any]:
+def _trust(whole: IKD, data: Floats) -> dict[str, Any]:
     """The fields of a diagnosis that say which correlations can be trusted."""
-    rows = covariance.unit_rows(data, allow_flat=counts)
+    rows = covariance.unit_rows(data, allow_flat=True)
     n, n_observed = data.shape
     corr = covariance.gram(rows)
     pairs = corr[np.triu_indices(n, 1)]
     error = float(np.sqrt(covariance.sampling_variance(0.0, n_observed)))
-    threshold = choices.auto_threshold(n_observed)
+    threshold = graph.auto_threshold(n_observed)
     g = graph.row_threshold_graph(rows, threshold)
     sizes = np.bincount(graph.component_labels(g))
-    # The strongest spanning tree; lengths stay positive, since a dense graph drops zeros.
-    tree = minimum_spanning_tree(2.0 - np.clip(corr, -1.0, 1.0))
     return {
         "standard_error": error,
         "share_above_two": float(np.mean(pairs > 2.0 * error)),
@@ -209,7 +209,7 @@ def _trust(data: Floats, *, counts: bool) -> dict[str, Any]:
         "components": int(sizes.size),
         "largest_component": int(sizes.max()),
         "mean_degree": 2.0 * g.n_edges / n,
-        "connected_up_to": float(2.0 - tree.data.max()),
+        "connected_up_to": whole._model.similarity.connected_up_to(),
     }
 
 
@@ -248,30 +248,20 @@ def _resampled(model: IKD, table: NDArray[Any], random_state: int | None) -> flo
 def _bootstrap(
     source: IKD,
     model: IKD,
-    noise: pipeline.Noise,
+    noise: fitting.Noise,
     n_observed: int,
-    draw: tuple[int, int | None],
+    n_draws: int,
+    random_state: int | None,
     stages: Stages,
 ) -> tuple[float, ...]:
-    """R² of the latents of data simulated from one fitted model, by the settings of another."""
+    """R² of the latents of data drawn from one fitted model, found with the settings of another."""
     truth = np.asarray(source.embedding_, dtype=np.float64)
-    again = IKD(
-        truth.shape[1],
-        affinity="correlation",
-        strategy=model.strategy_,
-        kernel=model.kernel_,
-        path=model.path_,
-        threshold=model.threshold_,
-        n_neighbors=model.n_neighbors_,
-        refine=model.refine_,
-        n_landmarks=None,
-    )
-    n_draws, random_state = draw
+    again = IKD(**_settings(model), kernel=model.kernel_)
     rng = np.random.default_rng(random_state)
     found = []
     for _ in range(n_draws):
         signal = gp_mapping(truth, n_observed, source.kernel_, variance=noise.variance, seed=rng)
         drawn = add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
-        with stages("fitting simulated data"):
+        with stages("fitting drawn data"):
             found.append(affine_r2(truth, again.fit_transform(drawn)))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""What a diagnosis holds, and how it is put into words."""
+"""What a diagnosis found, in numbers and in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 WEAK_R2 = 0.8
-"""A predicted R² that may be below this, by one standard deviation of its samples, is warned of."""
+"""A predicted R² that may be below this, by one spread of its samples, is warned of."""
 
 _WHOLE = 0.9
 
@@ -25,8 +25,10 @@ class Diagnosis:
         Sampling error of a correlation of nothing, 1 / sqrt(N).
     share_above_two, share_above_five : float
         Share of pairs whose correlation exceeds 2 and 5 of these; chance makes 2.3 % and none.
+    similarity, graph : str
+        How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
     threshold : float
-        Smallest correlation that is trusted, ``choices.auto_threshold``.
+        Correlation from which a pair is trusted, five standard errors of none.
     n_edges, components, largest_component : int
         Pairs above it, components of their graph, points in the largest of them.
     mean_degree : float
@@ -38,7 +40,7 @@ class Diagnosis:
     predicted_r2, spread_r2 : float
         Expected R² (after affine alignment), and the standard deviation of ``draws_r2``.
     draws_r2 : tuple of float
-        R² of the latent of each simulated data set.
+        R² of the latent of each draw.
     agreement : float
         R² of the embedding against that of the likeliest kernel, both fitted to the same data.
     halves_r2 : float
@@ -46,13 +48,13 @@ class Diagnosis:
     resampled_r2 : float
         Mean R² of the embedding with those of resampled measurements.
     likeliest_kernel : str
-        Name of that kernel, from which data are simulated.
+        Name of that kernel, from which data are drawn.
     noise_share : float
         Estimated share of noise in the variance of a measurement.
     negative_mass : float
         Share of the squared eigenvalues in negative ones: how far from distances in space.
     spread_ratio, kurtosis_gap : float
-        Evidence for the model, see `ikd_graph.choices.Evidence`.
+        Evidence for the model, see `ikd_graph.evidence.Evidence`.
     model_holds : bool
         Whether nothing in it speaks against the model, on which the prediction rests.
     refine : str or None
@@ -70,6 +72,8 @@ class Diagnosis:
     standard_error: float
     share_above_two: float
     share_above_five: float
+    similarity: str
+    graph: str
     threshold: float
     n_edges: int
     components: int
@@ -119,13 +123,15 @@ class Diagnosis:
             else f"leave {self.components} pieces, the largest of {self.largest_component} points"
         )
         if self.connected_up_to > 0.0:
-            link = f"every threshold below {self.connected_up_to:.3g} leaves the graph whole"
+            link = f"a similarity of {self.connected_up_to:.3g}: lower thresholds leave it whole"
         else:
-            link = "no threshold leaves the graph whole"
+            link = "no threshold above 0 leaves the graph whole"
         doubt = "" if self.enough_trusted else ", if it is not points far apart (they look alike)"
         polish = f"{self.refine} polish" if self.refine else "closed form"
         return {
             "data": f"{self.n_points} points{sampled}, {self.n_observed} measurements of each",
+            "similarity": self.similarity,
+            "graph": self.graph,
             "correlations": f"{self.share_above_two:.1%} exceed 2 standard errors of "
             f"{self.standard_error:.3g} (chance makes 2.3%), {self.share_above_five:.1%} exceed 5",
             "trusted": f"above {self.threshold:.3g}: {self.n_edges} pairs, "
@@ -136,8 +142,8 @@ class Diagnosis:
             f"expected, kurtosis {self.kurtosis_gap:+.2f} off)",
             "noise": f"{self.noise_share:.0%} of the variance{doubt}; negative mass "
             f"{self.negative_mass:.1%}",
-            "simulation": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets "
-            f"simulated from the fitted model ({self.likeliest_kernel}, {polish})",
+            "samples": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets drawn "
+            f"from the fitted model ({self.likeliest_kernel}, {polish})",
             "agreement": f"R² {self.agreement:.2f} with the embedding of that kernel"
             + (
                 f"; two halves of the measurements speak for {self.halves_r2:.2f}"
@@ -167,8 +173,19 @@ class Diagnosis:
         return self.summary()
 
 
-def wrongs(found: Diagnosis) -> tuple[str, ...]:
-    """What is to be warned of."""
+def problems(found: Diagnosis) -> list[str]:
+    """What is to be warned of.
+
+    Parameters
+    ----------
+    found : Diagnosis
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Clauses, without a capital or a full stop.
+    """
     said = []
     low = found.predicted_r2 - found.spread_r2
     if low < WEAK_R2:
@@ -190,25 +207,30 @@ def wrongs(found: Diagnosis) -> tuple[str, ...]:
             f"{2 * found.n_components} are needed in {found.n_components} dimensions; fewer "
             "dimensions or more measurements help"
         )
-    return tuple(said)
+    return said
 
 
-def advise(found: Diagnosis) -> tuple[str, ...]:
-    """Sentences that the reasons of the settings leave unsaid."""
+def advice(found: Diagnosis) -> list[str]:
+    """Sentences that the reasons of the settings leave unsaid.
+
+    Parameters
+    ----------
+    found : Diagnosis
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
     said = []
     if not found.model_holds:
         said.append(
             "the expected R² is that of data of the model, which these are not; trust it less"
-        )
-    weakest = found.connected_up_to
-    if found.components > 1 and weakest > 2.0 * found.standard_error:
-        said.append(
-            f"a threshold just below {weakest:.3g} leaves the graph whole and is still beyond "
-            "2 standard errors"
         )
     if found.n_used < found.n_points:
         said.append(
             f"correlations and R² are those of {found.n_used} points; all {found.n_points}, which "
             "lie denser, were not tried"
         )
-    return tuple(said)
+    return said

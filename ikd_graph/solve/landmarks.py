@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from sklearn.utils import check_random_state
 
-from . import eigen, geodesics
-from ._records import CsrGraph, Embedding
-from ._threads import map_blocks
-from ._validation import check_fraction, check_integer
-from .kernels import StationaryKernel
+from .. import eigen, geodesics
+from .._records import CsrGraph, Embedding
+from .._threads import map_blocks
+from .._validation import check_fraction, check_integer
+from ._plan import Plan
 
 Floats = NDArray[np.float64]
 Lengths = NDArray[np.floating]
@@ -32,23 +33,11 @@ AUTO_POINTS = 10_000
 AUTO_LANDMARKS, AUTO_PER_COMPONENT = 300, 50
 """Landmarks of "auto": so many, and so many for each coordinate."""
 
-SMALLEST_PRODUCT = 1e-100
-"""A product of correlations below it would underflow in the inverse of heavy-tailed kernels."""
-
 BATCH = 20
 """Landmarks that are drawn together, before distances are looked at again."""
 
 _SINGLE_FROM = 2**30  # bytes of lengths from which they are kept in single precision
 _COLUMNS = 4096
-
-
-class Landmarks(NamedTuple):
-    """Landmarks with what places any point by its distances to them."""
-
-    nodes: NDArray[np.int64]  # (l,) points that are landmarks
-    lengths: Lengths  # (l, n) from each landmark to every point
-    gower: Floats  # (m, l) a point with squared distances d is put at origin - gower @ d
-    origin: Floats  # (m,)
 
 
 class Drawn(NamedTuple):
@@ -82,21 +71,28 @@ def number(
 
     Examples
     --------
-    >>> from ikd_graph import landmarks
+    >>> from ikd_graph.solve import landmarks
     >>> landmarks.number(0.1, 1000, 2)[0]
     100
     >>> landmarks.number("auto", 70_000, 2)[1]
-    '300: distances between all of 70000 points would fill 39.2 GB'
+    '300 landmarks, because distances between all of 70000 points would fill 39.2 GB. Pass \
+n_landmarks=600 (or another number) to change this.'
     """
     if n_landmarks is None:
         return None, ""
     least, reason = 2 * n_components + 1, ""
     if n_landmarks == "auto":
         if n_samples <= AUTO_POINTS:
-            return None, f"none: distances between {n_samples} points fit into memory"
+            return None, (
+                f"No landmarks, because distances between {n_samples} points fit into memory. Pass "
+                "n_landmarks=300 (or another number) to change this."
+            )
         count = max(AUTO_LANDMARKS, AUTO_PER_COMPONENT * n_components)
         size = f"{8e-9 * n_samples**2:.1f} GB"
-        reason = f"{count}: distances between all of {n_samples} points would fill {size}"
+        reason = (
+            f"{count} landmarks, because distances between all of {n_samples} points would fill "
+            f"{size}. Pass n_landmarks={2 * count} (or another number) to change this."
+        )
     elif isinstance(n_landmarks, Integral):
         count = int(n_landmarks)
     else:
@@ -129,6 +125,7 @@ def draw(
     count: int,
     rng: np.random.RandomState,
     first: int | None = None,
+    rank: NDArray[np.int64] | None = None,
 ) -> Drawn:
     """Draw landmarks in batches, far from those before and where there are many points.
 
@@ -147,12 +144,16 @@ def draw(
         Source of chance.
     first : int or None
         A point that has to be a landmark.
+    rank : (n,) ndarray of int64, optional
+        Places of the points in an order that does not depend on the one they came in; chance goes
+        by it.
 
     Returns
     -------
     Drawn
         Landmarks in the order they were drawn.
     """
+    rank = np.arange(n_points) if rank is None else rank
     dtype = np.float64 if 8 * count * n_points < _SINGLE_FROM else np.float32
     lengths = np.empty((count, n_points), dtype)
     nodes = np.empty(count, dtype=np.int64)
@@ -163,7 +164,7 @@ def draw(
     while done < count:
         size = min(BATCH, count - done)
         # The smallest of exponential waiting times: a weighted draw without repetition.
-        waiting = rng.standard_exponential(n_points) / np.maximum(weights, 1e-300)
+        waiting = rng.standard_exponential(n_points)[rank] / np.maximum(weights, 1e-300)
         waiting[nodes[:done]] = np.inf
         if done == 0 and first is not None:
             waiting[first] = 0.0
@@ -183,12 +184,39 @@ def draw(
     return Drawn(nodes, lengths, np.bincount(owner, minlength=count))
 
 
+def draw_for(
+    measure: Callable[[NDArray[np.int64]], Lengths], statistic: NDArray[np.floating], plan: Plan
+) -> Drawn:
+    """Landmarks as a plan wants them, the reference point among them.
+
+    Parameters
+    ----------
+    measure : callable
+        As in `draw`.
+    statistic : (n,) ndarray of float64
+        A number of each point that does not depend on the order they came in.
+    plan : Plan
+        Number of landmarks, reference point and seed.
+
+    Returns
+    -------
+    Drawn
+        Landmarks in the order they were drawn.
+    """
+    n_points = statistic.size
+    first = None if isinstance(plan.reference, str) else int(plan.reference) % n_points
+    rank = np.empty(n_points, dtype=np.int64)
+    rank[np.argsort(statistic, kind="stable")] = np.arange(n_points)
+    rng = check_random_state(plan.random_state)
+    return draw(measure, n_points, plan.n_landmarks or n_points, rng, first, rank)
+
+
 def solve(
     drawn: Drawn,
     to_squares: Callable[[Lengths], Floats],
     n_components: int,
     reference: str | int = "center",
-) -> tuple[Embedding, Landmarks]:
+) -> Embedding:
     """Latent of all points from their distances to the landmarks.
 
     Parameters
@@ -205,11 +233,9 @@ def solve(
 
     Returns
     -------
-    embedding : Embedding
+    Embedding
         Coordinates of all points; the spectrum is that of the landmarks, weighted by the points
         they stand for.
-    landmarks : Landmarks
-        What places further points.
     """
     nodes = drawn.nodes
     among = to_squares(drawn.lengths[:, nodes])
@@ -247,107 +273,7 @@ def solve(
     ratio = values**2 / total if total > 0.0 else np.zeros_like(values)
     mass = negative / total if total > 0.0 else 0.0
     centre = eigen.CENTRE if at == eigen.CENTRE else int(nodes[at])
-    embedding = Embedding(points, values, ratio, mass, centre)
-    return embedding, Landmarks(nodes, drawn.lengths, gower, origin)
-
-
-def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
-    """Lengths of edges whose shortest paths are the best ones.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        Graph of covariances.
-    kernel : StationaryKernel
-        The kernel.
-    path : {"covariance", "distance"}
-        What a path optimises.
-
-    Returns
-    -------
-    CsrGraph
-        The same graph with lengths as weights.
-    """
-    if path == "covariance":
-        return geodesics.covariance_lengths(g)
-    return geodesics.distance_lengths(g, kernel)
-
-
-def squares_of_lengths(
-    kernel: StationaryKernel, path: str, lengths: NDArray[np.floating]
-) -> Floats:
-    """Squared distances that the lengths of best paths stand for, see `path_lengths`.
-
-    Parameters
-    ----------
-    kernel : StationaryKernel
-        The kernel.
-    path : {"covariance", "distance"}
-        What a path optimises.
-    lengths : ndarray of float
-        Lengths, any shape.
-
-    Returns
-    -------
-    ndarray of float64
-        Squared distances, the same shape.
-    """
-    values = np.asarray(lengths, dtype=np.float64)
-    if path == "covariance":
-        return kernel.sq_distance(np.clip(np.exp(-values), SMALLEST_PRODUCT, 1.0))
-    return np.square(values)
-
-
-def lengths_of_squares(kernel: StationaryKernel, path: str, sq_dist: Floats) -> Floats:
-    """Lengths that squared distances stand for: the inverse of `squares_of_lengths`.
-
-    Parameters
-    ----------
-    kernel : StationaryKernel
-        The kernel.
-    path : {"covariance", "distance"}
-        What a path optimises.
-    sq_dist : ndarray of float64
-        Squared distances, any shape.
-
-    Returns
-    -------
-    ndarray of float64
-        Lengths, the same shape.
-    """
-    if path == "covariance":
-        return -np.log(np.maximum(kernel.covariance(sq_dist), SMALLEST_PRODUCT))
-    return np.sqrt(sq_dist)
-
-
-def gower_map(latent: Floats, sq_dist: Floats, nodes: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Linear map from squared landmark distances to a latent point: b - G d^2.
-
-    Parameters
-    ----------
-    latent : (n, m) ndarray of float64
-        Training latent.
-    sq_dist : (l, n) ndarray of float64
-        Squared distances from the landmarks to the training rows.
-    nodes : (l,) ndarray of int64
-        Rows that are landmarks.
-
-    Returns
-    -------
-    gower : (m, l) ndarray of float64
-        Half the pseudo-inverse of the centred landmark latent, each landmark with the weight of
-        the points that are nearest to it.
-    origin : (m,) ndarray of float64
-        What the map adds, so that the training rows are right on average.
-    """
-    # Landmarks count the points nearest to them: those left out would pull the same way.
-    owner = np.argmin(sq_dist, axis=0)
-    owner[nodes] = np.arange(nodes.size)
-    counts = np.bincount(owner, minlength=nodes.size).astype(np.float64)
-    root = np.sqrt(counts)
-    centred = latent[nodes] - counts @ latent[nodes] / counts.sum()
-    gower = 0.5 * np.linalg.pinv(root[:, None] * centred, rcond=1e-10) * root
-    return gower, latent.mean(axis=0) + gower @ sq_dist.mean(axis=1)
+    return Embedding(points, values, ratio, mass, centre)
 
 
 def farthest_nodes(lengths: CsrGraph, count: int) -> Drawn:

@@ -1,44 +1,36 @@
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, choices, kernels
-from ikd_graph.covariance import unit_rows
+from ikd_graph import IKD, evidence, graph, kernels, similarity
 from ikd_graph.study.datasets import fixed_latent, gp_mapping, load, mapped_data
 
 
-def choose(evidence, **given):
-    settings = {
-        "affinity": "correlation",
-        "strategy": "auto",
-        "path": "auto",
-        "reference": "auto",
-        "threshold": "auto",
-        "n_neighbors": None,
-        "mutual": "auto",
-        "n_samples": 100,
-        "n_components": 2,
-        "refine": None,
-    }
-    return choices.choose(evidence=evidence, **{**settings, **given})
+def choose(table, *, affinity="correlation", n_samples=100, n_components=2, **wishes):
+    wanted = evidence.Wishes(**{"refine": None, **wishes})
+    return evidence.choose(affinity, wanted, table, n_samples=n_samples, n_components=n_components)
+
+
+def groups(X):
+    return evidence.groups(similarity.compare(X, "correlation"))
 
 
 @pytest.mark.parametrize("n_features", [20, 100, 1000])
 @pytest.mark.parametrize("noise", [0.0, 1.0])
-def test_draws_of_a_gaussian_process_are_recognised(n_features, noise):
+def test_samples_of_a_gaussian_process_are_recognised(n_features, noise):
     for seed in range(5):
         X = gp_mapping(fixed_latent("medium"), n_features, seed=seed)
         X += noise * np.random.default_rng(100 + seed).normal(size=X.shape)
-        assert choices.examine(X).holds
+        assert evidence.examine(X).holds
 
 
-def test_images_and_counts_are_told_from_draws(digits):
-    assert not choices.examine(digits[0]).holds
+def test_images_and_counts_are_told_from_samples(digits):
+    assert not evidence.examine(digits[0]).holds
     counts = np.random.default_rng(0).poisson(np.geomspace(0.1, 30, 200), size=(50, 200))
-    assert not choices.examine(counts.astype(float)).holds
+    assert not evidence.examine(counts.astype(float)).holds
 
 
-def test_fashion_images_are_told_from_draws(data_home):
-    assert not choices.examine(load("fashion_mnist").X).holds
+def test_fashion_images_are_told_from_samples(data_home):
+    assert not evidence.examine(load("fashion_mnist").X).holds
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -46,30 +38,30 @@ def test_the_evidence_does_not_depend_on_the_order_or_the_scale(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 60)) ** 3
     mixed = X[rng.permutation(40)][:, rng.permutation(60)] * 1e9
-    np.testing.assert_allclose(choices.examine(mixed), choices.examine(X), rtol=1e-9)
+    np.testing.assert_allclose(evidence.examine(mixed), evidence.examine(X), rtol=1e-9)
 
 
 def test_constant_tables_do_not_divide_by_zero():
-    assert np.all(np.isfinite(choices.examine(np.ones((4, 5)))))
-    assert np.all(np.isfinite(choices.examine(np.zeros((4, 5)))))
+    assert np.all(np.isfinite(evidence.examine(np.ones((4, 5)))))
+    assert np.all(np.isfinite(evidence.examine(np.zeros((4, 5)))))
 
 
 def test_the_threshold_is_five_standard_errors_and_never_above_one_half():
-    assert choices.auto_threshold(10_000) == 0.05
-    assert choices.auto_threshold(50) == 0.5
-    assert choices.auto_threshold(None) == 0.3
+    assert graph.auto_threshold(10_000) == 0.05
+    assert graph.auto_threshold(50) == 0.5
+    assert graph.auto_threshold(None) == 0.3
 
 
 def test_what_is_given_is_kept_and_what_is_chosen_has_a_reason():
-    good = choices.Evidence(1000, 1.0, 0.0, 0.2)
-    bad = choices.Evidence(1000, 9.0, 0.0, 0.2)
+    good = evidence.Evidence(1000, 1.0, 0.0, 0.2)
+    bad = evidence.Evidence(1000, 9.0, 0.0, 0.2)
     chosen = choose(good)
     assert (chosen.path, chosen.threshold, chosen.n_neighbors) == ("distance", 5 / 1000**0.5, 6)
-    assert "1000 columns look like draws" in chosen.reasons["threshold"]
+    assert "1000 columns look like samples" in chosen.reasons["threshold"]
     chosen = choose(bad)
     assert (chosen.path, chosen.threshold, chosen.n_neighbors) == ("covariance", None, 7)
     assert "scatter 9.0 times" in chosen.reasons["path"]
-    assert choose(bad, strategy="blockwise").n_neighbors == choices.CLIQUE_NEIGHBORS
+    assert choose(bad, strategy="blockwise").n_neighbors == evidence.CLIQUE_NEIGHBORS
     given = choose(bad, strategy="eigen", path="distance", reference=3, threshold=0.2)
     assert given.reasons == {}
     assert given.refine is None
@@ -80,13 +72,13 @@ def test_what_is_given_is_kept_and_what_is_chosen_has_a_reason():
     both = choose(good, n_neighbors=9, threshold=0.4)
     assert (both.threshold, both.n_neighbors) == (0.4, 9)
     assert choose(None).threshold == 0.3
-    cliques = choose(choices.Evidence(100, 1.0, 0.0, 0.2), strategy="blockwise")
+    cliques = choose(evidence.Evidence(100, 1.0, 0.0, 0.2), strategy="blockwise")
     assert (cliques.threshold, cliques.n_neighbors) == (0.45, 4)
 
 
 def test_the_polish_goes_by_the_evidence_and_the_number_of_points():
-    good = choices.Evidence(1000, 1.0, 0.0, 0.2)
-    bad = choices.Evidence(1000, 9.0, 0.0, 0.2)
+    good = evidence.Evidence(1000, 1.0, 0.0, 0.2)
+    bad = evidence.Evidence(1000, 9.0, 0.0, 0.2)
     assert choose(good, refine="auto").refine == "likelihood"
     assert "100 points take seconds" in choose(good, refine="auto").reasons["refine"]
     assert choose(good, refine="auto", n_samples=1000).refine == "stress"
@@ -97,27 +89,23 @@ def test_the_polish_goes_by_the_evidence_and_the_number_of_points():
     assert choose(bad, refine="stress").refine == "stress"
 
 
-def choose_affinity(evidence, share=0.0, **given):
-    settings = {
-        "strategy": "auto",
-        "path": "auto",
-        "threshold": "auto",
-        "n_neighbors": None,
-        "n_samples": 100,
-        "by_landmarks": False,
-    }
-    return choices.choose_affinity(
-        given.pop("affinity", "auto"),
-        evidence=evidence,
+def choose_affinity(
+    table, share=0.0, *, affinity="auto", n_samples=100, by_landmarks=False, **wishes
+):
+    return evidence.choose_affinity(
+        affinity,
+        evidence.Wishes(**wishes),
+        table,
+        n_samples=n_samples,
+        by_landmarks=by_landmarks,
         measure_groups=lambda: share,
-        **{**settings, **given},
     )[0]
 
 
 def test_the_affinity_goes_by_the_evidence():
-    model, few = choices.Evidence(1000, 1.0, 0.0, 0.2), choices.Evidence(50, 1.0, 0.0, 0.2)
-    wide, tiny = choices.Evidence(200, 9.0, 0.0, 0.2), choices.Evidence(3, 1.0, 0.0, 0.2)
-    near_zero = choices.Evidence(50, 9.0, 0.0, 0.2)
+    model, few = evidence.Evidence(1000, 1.0, 0.0, 0.2), evidence.Evidence(50, 1.0, 0.0, 0.2)
+    wide, tiny = evidence.Evidence(200, 9.0, 0.0, 0.2), evidence.Evidence(3, 1.0, 0.0, 0.2)
+    near_zero = evidence.Evidence(50, 9.0, 0.0, 0.2)
     assert choose_affinity(model, 0.5) == "correlation"
     assert choose_affinity(few) == "euclidean"
     assert choose_affinity(wide) == "cosine"
@@ -130,7 +118,7 @@ def test_the_affinity_goes_by_the_evidence():
 
 
 def test_shared_neighbours_are_never_chosen_beside_another_graph_or_path():
-    wide = choices.Evidence(200, 9.0, 0.0, 0.2)
+    wide = evidence.Evidence(200, 9.0, 0.0, 0.2)
     for given in (
         {"strategy": "blockwise"},
         {"path": "distance"},
@@ -143,8 +131,10 @@ def test_shared_neighbours_are_never_chosen_beside_another_graph_or_path():
 
 
 def test_each_affinity_off_the_model_has_its_graph_and_polish():
-    bad = choices.Evidence(50, 9.0, 0.0, 0.2)
-    found = {name: choose(bad, affinity=name, refine="auto") for name in choices.AFFINITIES[1:-1]}
+    bad = evidence.Evidence(50, 9.0, 0.0, 0.2)
+    found = {
+        name: choose(bad, affinity=name, refine="auto") for name in list(similarity.AFFINITIES)[:-1]
+    }
     assert [found[name].n_neighbors for name in ("correlation", "cosine", "euclidean")] == [
         7,
         12,
@@ -158,8 +148,8 @@ def test_each_affinity_off_the_model_has_its_graph_and_polish():
     assert found["shared_neighbors"].weights == "component"
     spacious = choose(bad, affinity="shared_neighbors", n_components=3, refine="auto")
     assert spacious.weights == "path"
-    assert "across bridges" in found["shared_neighbors"].reasons["refine"]
-    assert "one over its path" in spacious.reasons["refine"]
+    assert "within a component" in found["shared_neighbors"].reasons["refine"]
+    assert "one over the length of its path" in spacious.reasons["refine"]
     assert choose(bad, affinity="euclidean", n_components=1).n_neighbors == 5
     assert not choose(bad, affinity="euclidean", mutual=False).mutual
     assert not choose(bad, affinity="euclidean", n_neighbors=4).mutual
@@ -172,17 +162,17 @@ def test_groups_are_told_from_a_continuum(seed):
     centres = rng.normal(size=(3, 40))
     apart = centres[np.repeat([0, 1, 2], [30, 60, 110])] + 0.3 * rng.normal(size=(200, 40))
     order = rng.permutation(200)
-    share = choices.groups(unit_rows(apart))
+    share = groups(apart)
     assert share > 0.3
-    assert choices.groups(unit_rows(apart[order])) == share
-    assert choices.groups(unit_rows(gp_mapping(fixed_latent("medium", 200), 60, seed=seed))) < 0.05
+    assert groups(apart[order]) == share
+    assert groups(gp_mapping(fixed_latent("medium", 200), 60, seed=seed)) < 0.05
 
 
 def test_digits_fall_into_groups_and_random_manifolds_do_not(digits):
-    assert choices.groups(unit_rows(digits[0])) > choices.IN_GROUPS
+    assert groups(digits[0]) > evidence.IN_GROUPS
     for mapping in ("gp", "sine", "bump_l1"):
         X = mapped_data(mapping, 50, n_samples=500, seed=0).X
-        assert choices.groups(unit_rows(X)) < choices.IN_GROUPS
+        assert groups(X) < evidence.IN_GROUPS
 
 
 def test_fewer_points_than_neighbours_are_enough():
@@ -190,7 +180,7 @@ def test_fewer_points_than_neighbours_are_enough():
     assert IKD(1).fit(X).n_neighbors_ == 3
 
 
-def test_hardly_a_draw_of_the_model_is_taken_for_something_else():
+def test_hardly_a_sample_of_the_model_is_taken_for_something_else():
     latent, kernel = fixed_latent("medium"), kernels.SquaredExponential(length_scale=0.5)
     tables = [gp_mapping(latent, 100, kernel, seed=seed) for seed in range(200)]
-    assert sum(not choices.examine(X).holds for X in tables) <= 1
+    assert sum(not evidence.examine(X).holds for X in tables) <= 1

@@ -1,12 +1,9 @@
-import tracemalloc
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ikd_graph import IKD, covariance, kernels, newpoints, pipeline
+from ikd_graph import IKD, kernels, similarity
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 STRATEGIES = ["eigen", "blockwise", "geodesic"]
@@ -100,29 +97,6 @@ def test_the_wrong_number_of_columns_is_named():
         model.transform(X[:, 1:])
 
 
-def test_equal_rows_have_equal_keys_and_minus_zero_is_zero():
-    rows = np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, 1.0000001]])
-    keys = newpoints.row_keys(rows)
-    assert keys[0] == keys[1] != keys[2]
-
-
-@pytest.mark.parametrize("count", [5, 40])
-def test_farthest_points_do_not_depend_on_the_order(count):
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(40, 3))
-    order = rng.permutation(40)
-    plain = newpoints.farthest_points(sq_distances(points, points), count)
-    mixed = newpoints.farthest_points(sq_distances(points[order], points[order]), count)
-    assert sorted(order[mixed]) == sorted(plain)
-    assert len(set(plain)) == count
-
-
-def test_new_rows_walk_many_ways_on_the_model_and_one_off_it():
-    assert newpoints.walkable(7, trusted=False, threshold=0.3) == 1
-    assert newpoints.walkable(7, trusted=True, threshold=None) == 14
-    assert newpoints.walkable(7, trusted=True, threshold=0.3) == newpoints.THRESHOLD_WAYS
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("n_components", [2, 5, 10])
 def test_new_images_are_classified_as_well_as_by_isomap(digits, n_components):
@@ -158,7 +132,7 @@ def test_a_terminal_sees_how_far_placing_has_come(monkeypatch, capsys):
 
 
 def test_single_precision_rows_are_placed_alone_as_together(monkeypatch):
-    monkeypatch.setattr(pipeline, "_MANY_ROWS", 50)
+    monkeypatch.setattr(similarity._rows, "_MANY_ROWS", 50)
     X = surface(n=140)[0].astype(np.float32)
     model = IKD(2, refine=None, n_neighbors=8, n_landmarks=30, random_state=0).fit(X[:100])
     together = model.transform(X[100:])
@@ -168,95 +142,12 @@ def test_single_precision_rows_are_placed_alone_as_together(monkeypatch):
     assert np.array_equal(model.transform(X[:100]), model.embedding_)
 
 
-def unit_rows(seed, n, n_features, dtype=np.float64):
-    rows = np.random.default_rng(seed).normal(size=(n, n_features))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(dtype)
-
-
-@pytest.mark.parametrize("n", [30, 255, 256, 1000, 3001])
-@pytest.mark.parametrize("k", [1, 20])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_tiles_find_the_rows_that_a_whole_table_finds(monkeypatch, n, k, dtype):
-    monkeypatch.setattr(newpoints, "_TILE", 64)
-    rows, new = unit_rows(0, n, 6, dtype), unit_rows(1, 17, 6)
-    # Rows in the order of their products with one of the new ones: the worst that may come.
-    rows = rows[np.argsort(rows @ new[3])]
-    near, known = newpoints._nearest_rows(new, rows, k)
-    table = new @ rows.T.astype(np.float64)
-    order = np.argsort(-table, axis=1, kind="stable")[:, :k]
-    assert np.array_equal(near, order)
-    np.testing.assert_allclose(known, np.take_along_axis(table, order, axis=1), atol=1e-14)
-
-
-def test_equal_rows_are_no_trouble_for_tiles(monkeypatch):
-    monkeypatch.setattr(newpoints, "_TILE", 64)
-    rows = np.repeat(unit_rows(0, 4, 5), 500, axis=0)
-    near, known = newpoints._nearest_rows(rows[[700, 1900]], rows, 30)
-    assert np.all(near[0] // 500 == 1)
-    assert np.all(near[1] // 500 == 3)
-    assert all(len(set(row)) == 30 for row in near.tolist())
-    np.testing.assert_allclose(known, 1.0, atol=1e-14)
-
-
-def test_memory_of_the_search_does_not_grow_with_the_training_rows():
-    new = unit_rows(1, 200, 10, np.float32)
-
-    def peak(n):
-        rows = unit_rows(0, n, 10, np.float32)
-        tracemalloc.start()
-        newpoints._nearest_rows(new, rows, 10)
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
-
-    few = peak(20_000)
-    assert peak(80_000) < 1.5 * few
-    # Less than one table of 200 x 80 000 products.
-    assert few < 4 * 200 * 80_000 / 2
-
-
-@pytest.mark.parametrize("path", ["direct", "distance", "covariance"])
-def test_rows_are_placed_where_their_covariances_put_them(path):
-    X, _ = surface(n=240)
-    strategy = "eigen" if path == "direct" else "geodesic"
-    model = IKD(2, refine=None, strategy=strategy, path="distance", n_neighbors=8).fit(X[:200])
-    placement = replace(model._placer._placement, path=path)
-    rows = model._placer._rows
-    new = covariance.unit_rows(X[200:], "correlation")
-    table = np.corrcoef(X)[200:, :200]
-    for found, wanted in zip(
-        newpoints.place(placement, None, new, rows), newpoints.place(placement, table), strict=True
-    ):
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
-
-
-@pytest.mark.parametrize("count", [1, 7])
-def test_the_reach_of_a_row_is_its_last_nearest_one(count):
-    rows = unit_rows(0, 300, 5)
-    table = rows @ rows.T
-    np.fill_diagonal(table, -np.inf)
-    wanted = np.sort(table, axis=1)[:, -count]
-    np.testing.assert_allclose(newpoints.reaches(rows, rows, count), wanted, atol=1e-14)
-
-
-def test_a_row_that_has_nearer_ones_is_no_way_for_a_new_one():
-    near = np.array([[4, 2, 3]])
-    known = np.array([[0.9, 0.8, 0.7]])
-    reach = np.array([0.0, 0.0, 0.75, 0.6, 0.95])
-    first, values = newpoints._mutual_first(near, known, reach)
-    assert first.tolist() == [[2, 3, 4]]
-    assert values.tolist() == [[0.8, 0.7, 0.9]]
-    # Where nobody has the new row among its nearest, the nearest is the way as before.
-    assert newpoints._mutual_first(near, known, np.ones(5))[0].tolist() == near.tolist()
-
-
 def test_shared_neighbours_place_by_mutual_ones():
     rng = np.random.default_rng(0)
     centres = 3.0 * rng.normal(size=(5, 40))
     X = centres[np.arange(150) % 5] + rng.normal(size=(150, 40))
     model = IKD(3, affinity="shared_neighbors").fit(X[:120])
     found = model.transform(X[120:])
-    assert model._placer._whole_placement().reach is not None
     for row in range(0, 30, 7):
         np.testing.assert_allclose(model.transform(X[120 + row : 121 + row])[0], found[row])
     nearest = np.linalg.norm(found[:, None] - model.embedding_, axis=2).argmin(axis=1)

@@ -1,0 +1,33 @@
+"""Rows of X to the covariance between points and its precision.
+
+Points are rows; each observed dimension is one sample of the process, so the covariance between two
+ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section 2.2).
+"""
+
+from ._euclidean import EuclideanRows, euclidean, euclidean_rows, euclidean_similarity
+from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
+from ._scale import (
+    FLOOR,
+    into_domain,
+    sampling_variance,
+    scale_sparse_to_correlation,
+    scale_to_correlation,
+)
+
+__all__ = [
+    "AFFINITIES",
+    "FLOOR",
+    "EuclideanRows",
+    "correlation",
+    "cosine",
+    "covariance",
+    "euclidean",
+    "euclidean_rows",
+    "euclidean_similarity",
+    "gram",
+    "into_domain",
+    "sampling_variance",
+    "scale_sparse_to_correlation",
+    "scale_to_correlation",
+    "unit_rows",
+]

@@ -1,0 +1,218 @@
+"""Rows of X, scaled so that their inner products are covariances between points."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._threads import map_blocks
+from .._validation import check_choice, check_rows_vary
+
+Floats = NDArray[np.float64]
+
+AFFINITIES = ("correlation", "cosine", "covariance")
+"""Affinities that are inner products of scaled rows."""
+
+_BLOCK = 256
+
+
+def unit_rows(
+    X: ArrayLike,
+    affinity: str = "correlation",
+    *,
+    scale: float | None = None,
+    allow_flat: bool = False,
+) -> Floats:
+    """Rows U for which ``U @ U.T`` is the affinity between points.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+    affinity : {"correlation", "cosine", "covariance"}
+        "correlation" centres each row and scales it to length 1; "cosine" scales only (the
+        process has mean zero, Eq. 1); "covariance" centres each row and divides all by one
+        number, the root of the mean variance (Alg. 1, lines 2 and 3).
+    scale : float or None
+        The number that "covariance" divides by, the root of the summed squares of a typical
+        centred row; None takes it from X.
+    allow_flat : bool
+        Keep rows without spread as rows of zeros, which are correlated with nothing, and warn with
+        their count, instead of raising.
+
+    Returns
+    -------
+    (n_samples, n_features) ndarray of float64
+        Scaled rows.
+
+    Raises
+    ------
+    ValueError
+        If a row has no spread (correlation, cosine), or none has (covariance).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> rows = covariance.unit_rows([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]])
+    >>> (rows @ rows.T).round(12)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    check_choice("affinity", affinity, AFFINITIES)
+    rows = np.array(X, dtype=np.float64, order="C")
+    # Before squares are taken: rows of 1e-200 or 1e200 are as good as any.
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    largest[largest == 0.0] = 1.0
+    if affinity == "covariance":
+        largest[:] = largest.max() if scale is None else scale
+    rows /= largest[:, None]
+    if affinity != "cosine":
+        rows -= rows.mean(axis=1, keepdims=True)
+    if affinity == "covariance" and scale is not None:
+        return rows
+    spread = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    # What centring leaves of a constant row is rounding, not spread.
+    spread[spread <= 1e-13 * np.sqrt(rows.shape[1])] = 0.0
+    if affinity == "covariance":
+        spread[:] = np.sqrt(np.mean(spread**2))
+    flat = spread == 0.0
+    if allow_flat and flat.any() and not flat.all():
+        warnings.warn(
+            f"{int(flat.sum())} rows of X do not vary; they are correlated with nothing and were "
+            "kept as isolated points; drop them if their place does not matter",
+            UserWarning,
+            stacklevel=2,
+        )
+        spread[flat] = 1.0
+        rows[flat] = 0.0
+    check_rows_vary(spread, affinity)
+    rows /= spread[:, None]
+    return rows
+
+
+def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None) -> Floats:
+    """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
+
+    Parameters
+    ----------
+    rows : (n, p) ndarray of float
+        Scaled rows, see `unit_rows`.
+    others : (n, p) ndarray of float, optional
+        What they are multiplied with, if not with themselves, see `euclidean_rows`; the products
+        have to be symmetric.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        ``rows @ others.T``, exactly symmetric.
+    """
+    n = rows.shape[0]
+    out = np.empty((n, n))
+    right = rows if others is None else others
+
+    def fill(start: int, stop: int) -> None:
+        # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
+        part = rows[start:stop] @ right[start:].T
+        square = part[:, : stop - start]
+        part[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
+        out[start:stop, start:] = part
+        out[start:, start:stop] = part.T
+
+    map_blocks(fill, n, _BLOCK)
+    return out
+
+
+def correlation(X: ArrayLike) -> Floats:
+    """Pearson correlation between rows.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Correlations in [-1, 1], ones on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If a row is constant.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.correlation([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]).round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    return _bounded(gram(unit_rows(X, "correlation")))
+
+
+def cosine(X: ArrayLike) -> Floats:
+    """Cosine between rows: the correlation of a process whose mean is known to be zero.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Cosines in [-1, 1], ones on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If a row is zero.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.cosine([[1.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[1.    , 0.7071],
+           [0.7071, 1.    ]])
+    """
+    return _bounded(gram(unit_rows(X, "cosine")))
+
+
+def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:
+    """Sample covariance between rows (Li & Wu 2024, Alg. 1, line 2).
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+    centre : bool
+        Subtract the mean of each row and divide by ``n_features - 1``; else take the mean as
+        known to be zero and divide by ``n_features``.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Covariances, in the units of X squared.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.covariance([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    rows = np.array(X, dtype=np.float64, order="C")
+    n_features = rows.shape[1]
+    if centre:
+        rows -= rows.mean(axis=1, keepdims=True)
+    return gram(rows) / max(n_features - centre, 1)
+
+
+def _bounded(corr: Floats) -> Floats:
+    """Correlations with rounding beyond [-1, 1] taken off and ones on the diagonal, in place."""
+    np.clip(corr, -1.0, 1.0, out=corr)
+    np.fill_diagonal(corr, 1.0)
+    return corr

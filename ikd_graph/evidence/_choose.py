@@ -1,0 +1,345 @@
+"""What every "auto" stands for, and why in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..graph import auto_threshold
+from ..similarity import AFFINITIES, GraphRule, Similarity
+from ._table import ENOUGH_DIMENSIONS, WIDE, Evidence
+
+AUTO_NEIGHBORS = 6
+"""Neighbours that keep a point in the graph whatever the threshold."""
+
+SURE_NEIGHBORS, SURE_THRESHOLD = 4, 0.45
+"""The same for cliques, and the largest threshold, which makes up for the fewer neighbours."""
+
+CLIQUE_NEIGHBORS = 15
+"""Neighbours for cliques, which need neighbours that are neighbours of one another."""
+
+CURVE = GraphRule(5, False, "distance", "uniform")
+"""The Euclidean rule for one coordinate: along a curve few neighbours are near."""
+
+IN_GROUPS = 0.05
+"""Share of points outside the largest group from which a table counts as one of groups."""
+
+MANY_POINTS = 10_000
+"""Points beyond which the graph grows with the points and nothing is tried first."""
+
+REFINES = ("likelihood", "stress")
+
+LIKELIHOOD_POINTS = 300
+"""Most points for which "auto" takes the seconds of a likelihood polish."""
+
+_FEWEST_DIMENSIONS = 20
+_FEWEST_POINTS = 20
+_PLANE = 2  # coordinates in which short paths, counted more, push groups over one another
+
+
+class Wishes(NamedTuple):
+    """What a user asked for, "auto" where the table is to decide."""
+
+    strategy: str = "auto"
+    path: str = "auto"
+    reference: str | int = "auto"
+    threshold: float | str | None = "auto"
+    n_neighbors: int | None = None
+    mutual: bool | str = "auto"
+    refine: str | None = "auto"
+
+    @property
+    def names_graph(self) -> bool:
+        """Whether the graph was given, or part of it."""
+        return self.threshold != "auto" or self.n_neighbors is not None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Settings with nothing left to choose."""
+
+    strategy: str
+    affinity: str
+    path: str
+    reference: str | int
+    threshold: float | None
+    n_neighbors: int | None
+    mutual: bool
+    refine: str | None
+    weights: str  # of the stress polish
+    reasons: dict[str, str] = field(default_factory=dict)
+
+
+def choose_affinity(
+    affinity: str,
+    wishes: Wishes,
+    evidence: Evidence | None,
+    *,
+    n_samples: int,
+    by_landmarks: bool,
+    measure_groups: Callable[[], float],
+) -> tuple[str, str]:
+    """Replace the affinity "auto" by one.
+
+    Parameters
+    ----------
+    affinity : str
+        Parameter of the estimator.
+    wishes : Wishes
+        What else was asked for.
+    evidence : Evidence or None
+        What the table says; None for a precomputed covariance.
+    n_samples : int
+        Number T of points.
+    by_landmarks : bool
+        Whether a number of landmarks was asked for, which no (n, n) matrix may come before.
+    measure_groups : callable
+        Returns what `groups` finds; called only where the answer matters.
+
+    Returns
+    -------
+    affinity : str
+        The affinity.
+    reason : str
+        Why, empty if it was given.
+    """
+    if affinity != "auto" or evidence is None:
+        return affinity, ""
+    verdict = _verdict(evidence)
+    if evidence.is_model:
+        return _compared("correlation", verdict)
+    if wishes.threshold is not None and wishes.threshold != "auto":
+        return _compared("correlation", "the threshold that was given is a correlation")
+    if by_landmarks or n_samples > MANY_POINTS:
+        return _compared("correlation", f"with {n_samples} points only products of rows are fast")
+    # Directions of rows with few columns fall into groups whatever the points do, and those of
+    # rows near zero are noise unless there are many columns.
+    few = evidence.n_observed < _FEWEST_DIMENSIONS or (
+        evidence.n_observed < ENOUGH_DIMENSIONS and evidence.spread_ratio > WIDE
+    )
+    share = 0.0 if few else measure_groups()
+    if share > IN_GROUPS:
+        free = not wishes.names_graph and wishes.path in ("auto", "covariance")
+        found = f"{share:.0%} of the points lie outside the largest group of mutual neighbours"
+        if free and wishes.strategy in ("auto", "geodesic"):
+            return _compared("shared_neighbors", found)
+        return _compared("correlation", f"{found}, but the graph or the strategy was given")
+    if evidence.spread_ratio > WIDE:
+        return _compared("cosine", verdict)
+    return _compared("euclidean", f"{verdict}, and the lengths of rows differ by chance only")
+
+
+def choose(
+    affinity: str,
+    wishes: Wishes,
+    evidence: Evidence | None,
+    *,
+    n_samples: int,
+    n_components: int,
+) -> Choice:
+    """Replace every other "auto" by a setting.
+
+    Parameters
+    ----------
+    affinity : str
+        The affinity, chosen already.
+    wishes : Wishes
+        Parameters of the estimator.
+    evidence : Evidence or None
+        What the table says; None for a precomputed covariance, which is taken at its word.
+    n_samples : int
+        Number T of points.
+    n_components : int
+        Number M of coordinates.
+
+    Returns
+    -------
+    Choice
+        The settings and, for each "auto", why.
+    """
+    kind = AFFINITIES[affinity]
+    rule = _rule_of(kind, n_components)
+    trusted = kind.estimates_kernel and (evidence is None or evidence.is_model)
+    reasons: dict[str, str] = {}
+    strategy, reference = wishes.strategy, wishes.reference
+    if strategy == "auto":
+        strategy = "geodesic"
+        reasons["strategy"] = _sentence(
+            "Geodesic", "it needs no more than one connected graph", "strategy='blockwise'"
+        )
+    if reference == "auto":
+        reference = "center"
+        reasons["reference"] = _sentence(
+            "Distances seen from the centre", "that averages their errors", "reference='min_max'"
+        )
+    path = wishes.path
+    if path == "auto":
+        path, reasons["path"] = _choose_path(kind, rule, evidence)
+    threshold, n_neighbors, mutual = _choose_graph(wishes, rule, kind, evidence, trusted, reasons)
+    if n_samples > MANY_POINTS and threshold is not None and "threshold" in reasons:
+        threshold, n_neighbors = None, CLIQUE_NEIGHBORS
+        reasons["threshold"] = _sentence(
+            "No threshold",
+            f"of {n_samples} points too many pairs would lie above one",
+            "threshold=0.5 (or another number)",
+        )
+    if n_neighbors is not None:
+        n_neighbors = min(n_neighbors, n_samples - 1)
+    refine = wishes.refine
+    if refine == "auto":
+        refine, reasons["refine"] = _choose_refine(
+            strategy, n_samples, evidence, rule, trusted=trusted, kernel=kind.estimates_kernel
+        )
+    weights = "precision" if trusted else rule.weights or "precision"
+    return Choice(
+        strategy,
+        affinity,
+        path,
+        reference,
+        threshold,
+        n_neighbors,
+        mutual,
+        refine,
+        weights,
+        reasons,
+    )
+
+
+def _rule_of(kind: type[Similarity], n_components: int) -> GraphRule:
+    """Graph and polish of an affinity where the model is in doubt."""
+    if kind.ignores_columns and n_components == 1:
+        return CURVE
+    if not kind.estimates_kernel and n_components <= _PLANE:
+        return kind.rule._replace(weights="component")
+    return kind.rule
+
+
+def _choose_path(
+    kind: type[Similarity], rule: GraphRule, evidence: Evidence | None
+) -> tuple[str, str]:
+    """What a path optimises, and why."""
+    holds = kind.estimates_kernel and (evidence is None or evidence.holds)
+    path = "distance" if holds else rule.path
+    if path == "distance":
+        return path, _sentence(
+            "Paths with the smallest sum of distances", _verdict(evidence), "path='covariance'"
+        )
+    return path, _sentence(
+        "Paths with the largest product of covariances", _verdict(evidence), "path='distance'"
+    )
+
+
+def _choose_graph(
+    wishes: Wishes,
+    rule: GraphRule,
+    kind: type[Similarity],
+    evidence: Evidence | None,
+    trusted: bool,
+    reasons: dict[str, str],
+) -> tuple[float | None, int | None, bool]:
+    """Threshold, neighbours, and whether these have to be mutual; why goes into the reasons."""
+    level: float | None = None
+    n_neighbors, both = wishes.n_neighbors, False
+    verdict, cliques = _verdict(evidence), wishes.strategy == "blockwise"
+    if wishes.threshold == "auto" and n_neighbors is None:
+        if trusted:
+            n_neighbors = AUTO_NEIGHBORS
+            level = auto_threshold(None if evidence is None else evidence.n_observed)
+            if cliques:
+                # A false edge spoils every clique it is in: neighbours only keep points in.
+                n_neighbors, level = SURE_NEIGHBORS, min(level, SURE_THRESHOLD)
+            reasons["threshold"] = _sentence(
+                f"Correlations above {level:.3g} are edges",
+                f"that is about five standard errors of a correlation, and {verdict}",
+                "threshold=0.3 (or another number)",
+            )
+            reasons["n_neighbors"] = _sentence(
+                f"So are those to the {n_neighbors} nearest neighbours",
+                "that keeps every point in the graph",
+                "n_neighbors=10 (or another number)",
+            )
+        else:
+            n_neighbors = CLIQUE_NEIGHBORS if cliques else rule.n_neighbors
+            both = rule.mutual and (not kind.estimates_kernel or not cliques)
+            kind_of = "mutual " if both else ""
+            reasons["threshold"] = _sentence("No threshold", verdict, "threshold=0.3")
+            reasons["n_neighbors"] = _sentence(
+                f"The {n_neighbors} nearest {kind_of}neighbours of each point are edges",
+                "their order can be trusted where values cannot",
+                "n_neighbors=10 (or another number)",
+            )
+    elif wishes.threshold is not None and wishes.threshold != "auto":
+        level = float(wishes.threshold)
+    mutual = wishes.mutual
+    if mutual == "auto":
+        # Without a threshold beside them, and with shares, which mean little one way.
+        mutual = both or (not kind.estimates_kernel and level is None)
+    return level, n_neighbors, bool(mutual)
+
+
+def _choose_refine(
+    strategy: str,
+    n_samples: int,
+    evidence: Evidence | None,
+    rule: GraphRule,
+    *,
+    trusted: bool,
+    kernel: bool,
+) -> tuple[str | None, str]:
+    """The polish of "auto" and why."""
+    if evidence is None:
+        why = "the observations behind a precomputed covariance are not known"
+        return None, _sentence("No polish", why, "refine='stress'")
+    verdict = _verdict(evidence)
+    enough = n_samples >= _FEWEST_POINTS and evidence.n_observed >= _FEWEST_DIMENSIONS
+    if evidence.holds and enough and kernel and n_samples <= LIKELIHOOD_POINTS:
+        why = f"{verdict}, and {n_samples} points take seconds"
+        return "likelihood", _sentence("Polished by the likelihood", why, "refine=None")
+    if strategy == "eigen":
+        why = "the eigen strategy has no graph to polish on"
+        return None, _sentence("No polish", why, "strategy='geodesic'")
+    if trusted:
+        why = f"{verdict}, and the likelihood of {n_samples} points would take minutes"
+        return "stress", _sentence("Polished by stress", why, "refine='likelihood'")
+    if rule.weights is None or n_samples > MANY_POINTS:
+        return None, _sentence("No polish", verdict, "refine='stress'")
+    counts = _COUNTS[rule.weights]
+    return "stress", _sentence(f"Polished by stress, {counts}", verdict, "refine=None")
+
+
+_COUNTS = {
+    "uniform": "in which all pairs count alike",
+    "path": "in which a pair counts by one over the length of its path",
+    "component": "in which pairs within a component of the graph count alike and others less",
+}
+
+
+def _compared(affinity: str, why: str) -> tuple[str, str]:
+    """An affinity and the sentence that says why."""
+    what = AFFINITIES[affinity].summary
+    other = next(name for name in AFFINITIES if name != affinity)
+    return affinity, _sentence(
+        what[0].upper() + what[1:], why, f"affinity={other!r} (or another name)"
+    )
+
+
+def _sentence(what: str, why: str, change: str) -> str:
+    """What was chosen, why, and what to pass to have it otherwise."""
+    return f"{what}, because {why}. Pass {change} to change this."
+
+
+def _verdict(evidence: Evidence | None) -> str:
+    """What the evidence says, as a clause after "because"."""
+    if evidence is None:
+        return "a precomputed covariance is taken at its word"
+    if evidence.holds and evidence.n_observed < ENOUGH_DIMENSIONS:
+        return f"{evidence.n_observed} columns leave correlations uncertain"
+    if evidence.holds:
+        return f"the {evidence.n_observed} columns look like samples of a Gaussian process"
+    if evidence.spread_ratio > WIDE:
+        return (
+            f"the variances of rows scatter {evidence.spread_ratio:.1f} times as much as those of "
+            "a Gaussian process"
+        )
+    return f"the rows are not Gaussian (excess kurtosis {evidence.kurtosis_gap:.2f})"

@@ -1,0 +1,139 @@
+"""What a table says about the Gaussian-process model and about groups."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import graph
+from ..similarity import Similarity
+
+ENOUGH_DIMENSIONS = 100
+"""Columns from which correlations are trusted where nothing speaks against the model."""
+
+WIDE = 2.0
+"""Spread ratio beyond which rows differ in length by more than chance."""
+
+_SAMPLE = 2000
+_GROUP_SAMPLE = 3000
+_GROUP_NEIGHBORS = 15
+# At two, one or two in a hundred samples of the model were taken for none.
+_KURTOSIS_ERRORS = 2.5
+
+
+class Evidence(NamedTuple):
+    """What a table says about being samples of a Gaussian process over its rows.
+
+    Under the model (Li & Wu 2024, Eq. 1) the columns are independent Gaussian samples, so that the
+    variances of rows scatter like a chi-square of N, and each row has a normal kurtosis.
+    """
+
+    n_observed: int  # number N of columns
+    spread_ratio: float  # scatter of the row variances over its expectation, sqrt(2 / N)
+    kurtosis_gap: float  # mean kurtosis of rows less its expectation, 3 (N - 1) / (N + 1)
+    kurtosis_error: float  # 2.5 standard errors of that mean, 0.2 at least
+
+    @property
+    def is_model(self) -> bool:
+        """Whether the model holds and there are dimensions enough to trust correlations."""
+        return self.holds and self.n_observed >= ENOUGH_DIMENSIONS
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against the model."""
+        return self.spread_ratio <= WIDE and abs(self.kurtosis_gap) <= self.kurtosis_error
+
+
+def examine(X: NDArray[np.float64]) -> Evidence:
+    """Compare a table with samples of a Gaussian process.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) ndarray of float64
+        Points in rows; beyond 2000 rows a fixed random sample of them is looked at.
+
+    Returns
+    -------
+    Evidence
+        The statistics; they do not depend on the order of rows or columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import evidence
+    >>> evidence.examine(np.random.default_rng(0).normal(size=(50, 200))).holds
+    True
+    """
+    if X.shape[0] > _SAMPLE:
+        X = X[np.random.default_rng(0).choice(X.shape[0], _SAMPLE, replace=False)]
+    n_observed = X.shape[1]
+    scale = float(np.abs(X).max(initial=0.0)) or 1.0
+    centred = X / scale
+    centred -= centred.mean(axis=1, keepdims=True)
+    squares = np.einsum("ij,ij->i", centred, centred)
+    varying = squares > 1e-20 * n_observed
+    if not varying.any():
+        return Evidence(n_observed, 0.0, 0.0, 0.2)
+    centred, squares = centred[varying], squares[varying]
+    spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / n_observed)
+    kurtosis = n_observed * float(
+        np.mean(np.einsum("ij,ij->i", centred**2, centred**2) / squares**2)
+    )
+    rows = centred / np.sqrt(squares)[:, None]
+    small = rows.T @ rows if n_observed < rows.shape[0] else rows @ rows.T
+    # Correlated rows repeat one another: so many count as independent.
+    independent = rows.shape[0] ** 2 / float(np.einsum("ij,ij->", small, small))
+    error = _KURTOSIS_ERRORS * np.sqrt(24.0 / (n_observed * independent))
+    expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
+    return Evidence(n_observed, spread, kurtosis - expected, max(0.2, float(error)))
+
+
+def groups(similarity: Similarity) -> float:
+    """Share of points in groups of their own: the evidence for the shared-neighbour affinity.
+
+    Where each joins only those of its 15 nearest that have it among their own 15 nearest, a
+    continuum stays in one piece, but for single points; groups fall apart.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        Of at most some thousand rows.
+
+    Returns
+    -------
+    float
+        Share of points that have such neighbours, but outside the largest component.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import evidence, similarity
+    >>> rng = np.random.default_rng(0)
+    >>> of_two = np.repeat(rng.normal(size=(2, 30)), 50, axis=0) + rng.normal(size=(100, 30)) / 3
+    >>> evidence.groups(similarity.compare(of_two, "correlation"))
+    0.5
+    """
+    g = similarity.neighbor_graph(_GROUP_NEIGHBORS, mutual=True)
+    joined = np.diff(g.indptr) > 0
+    sizes = np.bincount(graph.component_labels(g)[joined], minlength=1)
+    return float((sizes.sum() - sizes.max()) / similarity.n_samples)
+
+
+def sample_for_groups(n_samples: int) -> NDArray[np.int64]:
+    """Rows that `groups` looks at: all of a few thousand, else a fixed random sample.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of rows.
+
+    Returns
+    -------
+    (k,) ndarray of int64
+        Their indices.
+    """
+    if n_samples <= _GROUP_SAMPLE:
+        return np.arange(n_samples)
+    return np.random.default_rng(0).choice(n_samples, _GROUP_SAMPLE, replace=False)

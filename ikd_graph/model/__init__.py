@@ -1,0 +1,22 @@
+"""A fit, step by step, and the one record of what it found."""
+
+from ._describe import describe
+from ._fit import Task, fit
+from ._generate import MODEL_POINTS, explain, log_likelihood, noise_of, reconstruct, used_rows
+from ._record import Latent, Model, Noise, Polished
+
+__all__ = [
+    "MODEL_POINTS",
+    "Latent",
+    "Model",
+    "Noise",
+    "Polished",
+    "Task",
+    "describe",
+    "explain",
+    "fit",
+    "log_likelihood",
+    "noise_of",
+    "reconstruct",
+    "used_rows",
+]

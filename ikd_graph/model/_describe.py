@@ -1,0 +1,151 @@
+"""Numbers that belong to a latent, computed from the latent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import eigen
+from .._records import CsrGraph, Embedding
+from ..graph import add_edges
+from ._record import Latent
+
+Floats = NDArray[np.float64]
+
+# Columns this near to uncorrelated are left alone: turning them would only mix rounding errors,
+# and columns of equal length would be turned by an arbitrary angle.
+_UNCORRELATED = 1e-9
+
+
+def describe(
+    coordinates: Floats,
+    *,
+    captured: float = 1.0,
+    negative_mass: float | None = None,
+    reference: int | str = "center",
+    turn: bool = True,
+) -> Latent:
+    """Latent in its standard frame, with its own spectrum.
+
+    Parameters
+    ----------
+    coordinates : (n, m) ndarray of float64
+        Points in any frame.
+    captured : float
+        Share of the sum of squared eigenvalues that the M coordinates hold: less than 1 where they
+        are the leading ones of a larger spectrum. A polished or merged latent has no more than M.
+    negative_mass : float, optional
+        Share of that sum in negative eigenvalues.
+    reference : int or str
+        Point that distances were seen from.
+    turn : bool
+        Whether the axes may be turned; components laid side by side keep theirs.
+
+    Returns
+    -------
+    Latent
+        Centred, along principal axes, signs pinned, eigenvalues descending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = describe(np.array([[0.0, 1.0], [0.0, 3.0]]))
+    >>> found.coordinates.round(6).tolist(), found.eigenvalues.round(6).tolist()
+    ([[-1.0, 0.0], [1.0, 0.0]], [2.0, 0.0])
+    """
+    points = coordinates - coordinates.mean(axis=0)
+    gram = points.T @ points
+    if turn:
+        points = _to_principal_axes(points, gram)
+        values = np.sum(points**2, axis=0)
+    else:
+        values = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)
+    total = float(np.sum(values**2))
+    share = captured * values**2 / total if total > 0.0 else np.zeros_like(values)
+    return Latent(points, values, share, negative_mass, reference)
+
+
+def describe_embedding(embedding: Embedding, *, turn: bool = True) -> Latent:
+    """Latent of a closed form, with what the spectrum it came from says.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        What a solver found.
+    turn : bool
+        Whether the axes may be turned.
+
+    Returns
+    -------
+    Latent
+        The latent in its standard frame.
+    """
+    return describe(
+        embedding.coordinates,
+        captured=float(np.sum(embedding.explained_variance_ratio)),
+        negative_mass=embedding.negative_mass,
+        reference="center" if embedding.reference == eigen.CENTRE else embedding.reference,
+        turn=turn,
+    )
+
+
+def _to_principal_axes(points: Floats, gram: Floats) -> Floats:
+    """Points turned so that their columns are uncorrelated, the widest first."""
+    width = float(np.diagonal(gram).max(initial=0.0))
+    off = np.abs(gram - np.diag(np.diagonal(gram))).max(initial=0.0)
+    ordered = np.all(np.diff(np.diagonal(gram)) <= _UNCORRELATED * width)
+    if off > _UNCORRELATED * width or not ordered:
+        axes = np.linalg.eigh(gram)[1][:, ::-1]
+        points = points @ axes
+    return eigen.pin_signs(points)
+
+
+def spread_graph(g: CsrGraph, first: NDArray[np.int64], inverse: NDArray[np.int64]) -> CsrGraph:
+    """Graph of all rows from that of the rows that differ.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Graph of the u rows that differ.
+    first : (u,) ndarray of int64
+        Those rows among all.
+    inverse : (n,) ndarray of int64
+        Which of them each row equals.
+
+    Returns
+    -------
+    CsrGraph
+        The same edges between first rows; each further one hangs on its equal by a weight of 1.
+    """
+    n = inverse.size
+    if first.size == n:
+        return g
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    indptr[first + 1] = np.diff(g.indptr)
+    np.cumsum(indptr, out=indptr)
+    # First rows come in order, so that the edges of one follow those of the one before.
+    alone = CsrGraph(indptr, first[g.indices].astype(np.int32), g.weights)
+    copies = np.setdiff1d(np.arange(n), first)
+    return add_edges(alone, first[inverse[copies]], copies, np.ones(copies.size))
+
+
+def spread_blocks(blocks: Any, first: NDArray[np.int64]) -> Any:
+    """Cliques by the numbers of rows among all.
+
+    Parameters
+    ----------
+    blocks : Blocks or None
+        Cliques of the rows that differ.
+    first : (u,) ndarray of int64
+        Those rows among all.
+
+    Returns
+    -------
+    Blocks or None
+        The same cliques.
+    """
+    if blocks is None:
+        return None
+    return blocks._replace(members=first[blocks.members].astype(np.int32))

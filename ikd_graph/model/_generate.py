@@ -1,0 +1,165 @@
+"""The generative model of a latent: variances and length-scale that explain the rows best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from .. import gplvm, kernels
+from ._record import Model, Noise
+
+Floats = NDArray[np.float64]
+
+MODEL_POINTS = 2000
+"""Most points whose full covariance the generative model inverts: 32 MB and two seconds."""
+
+# The length-scale of the generative model: so many points choose it, on this logarithmic line.
+_SCALE_POINTS = 500
+_LOG_SCALES = (-4.0, 1.5)
+
+
+def explain(
+    latent: Floats, X: NDArray[np.floating], kernel: kernels.StationaryKernel, *, centred: bool
+) -> Noise:
+    """Variances and length-scale under which a latent explains the observations best.
+
+    A closed-form latent has the unit of the kernel only as far as the covariances are those of the
+    model; where they are not, a Gaussian process of that length-scale would swing between points.
+
+    Parameters
+    ----------
+    latent : (n, m) ndarray of float64
+        Latent of the rows.
+    X : (n, n_features) ndarray of float
+        The observations.
+    kernel : StationaryKernel
+        The kernel.
+    centred : bool
+        Whether rows are centred first.
+
+    Returns
+    -------
+    Noise
+        The model.
+    """
+    n_observed = X.shape[1]
+    cov = gplvm.sample_covariance(X, centered=centred)
+    few = np.linspace(0, len(latent) - 1, min(len(latent), _SCALE_POINTS)).astype(np.int64)
+    some, some_cov = latent[few], cov[np.ix_(few, few)]
+
+    def scaled(log_scale: float) -> kernels.StationaryKernel:
+        return replace(kernel, length_scale=kernel.length_scale * float(np.exp(log_scale)))
+
+    def cost(log_scale: float) -> float:
+        return -gplvm.fit_variances(some, some_cov, n_observed, scaled(log_scale))[2]
+
+    best = minimize_scalar(cost, bounds=_LOG_SCALES, method="bounded", options={"xatol": 0.05})
+    if best.fun < cost(0.0):
+        kernel = scaled(best.x)
+    return Noise(*gplvm.fit_variances(latent, cov, n_observed, kernel), kernel)
+
+
+def noise_of(model: Model) -> Noise:
+    """The generative model that a polish found, or one fitted now to at most 2000 rows.
+
+    Parameters
+    ----------
+    model : Model
+        A fitted model that knows its rows.
+
+    Returns
+    -------
+    Noise
+        Variances, log likelihood and kernel.
+    """
+    if model.polished is not None and model.polished.noise is not None:
+        return model.polished.noise
+    used = used_rows(len(model.rows))
+    return explain(model.unique[used], model.rows[used], model.plan.kernel, centred=_centred(model))
+
+
+def reconstruct(model: Model, noise: Noise, points: Floats) -> tuple[Floats, Floats]:
+    """Posterior mean and standard deviation of the rows that latent points stand for.
+
+    Parameters
+    ----------
+    model : Model
+        A fitted model that knows its rows.
+    noise : Noise
+        Its generative model.
+    points : (n_new, m) ndarray of float64
+        Latent points.
+
+    Returns
+    -------
+    rows : (n_new, p) ndarray of float64
+        Rows, the mean row of the training data given back with each.
+    std : (n_new,) ndarray of float64
+        Standard deviation of a noise-free value.
+    """
+    used = used_rows(len(model.rows))
+    mean_row = model.rows.mean(axis=0)
+    rows, std = np.empty((len(points), model.rows.shape[1])), np.empty(len(points))
+    for start in range(0, len(points), 1024):
+        part = slice(start, start + 1024)
+        posterior = gplvm.posterior_mean(
+            points[part],
+            model.unique[used],
+            model.rows[used] - mean_row,
+            noise.kernel,
+            noise.variance,
+            noise.noise,
+        )
+        rows[part], std[part] = posterior.mean + mean_row, posterior.std
+    return rows, std
+
+
+def log_likelihood(model: Model, noise: Noise, latent: Floats, rows: NDArray[Any]) -> float:
+    """Log likelihood of an observed dimension of at most 2000 rows, given where they are.
+
+    Parameters
+    ----------
+    model : Model
+        A fitted model that knows its rows.
+    noise : Noise
+        Its generative model.
+    latent : (n, m) ndarray of float64
+        Where the rows are.
+    rows : (n, p) ndarray of float
+        Rows.
+
+    Returns
+    -------
+    float
+        Mean over columns.
+    """
+    take = used_rows(len(rows))
+    cov = gplvm.sample_covariance(rows[take], centered=_centred(model))
+    found = gplvm.log_likelihood(
+        latent[take], cov, rows.shape[1], noise.kernel, noise.variance, noise.noise
+    )
+    return found / rows.shape[1]
+
+
+def used_rows(n_rows: int) -> NDArray[np.int64]:
+    """Rows that stand for all of them in the generative model: all, or 2000 evenly spaced ones.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    (k,) ndarray of int64
+        Indices.
+    """
+    return np.linspace(0, n_rows - 1, min(n_rows, MODEL_POINTS)).astype(np.int64)
+
+
+def _centred(model: Model) -> bool:
+    return model.similarity.centres_rows

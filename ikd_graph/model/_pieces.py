@@ -1,0 +1,131 @@
+"""What to say of a graph in several components, with remedies that work."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import graph
+from .._records import CsrGraph
+from .._validation import check_graph_connected
+from ..evidence import Choice
+from ..similarity import Similarity
+
+if TYPE_CHECKING:
+    from ._fit import Task
+
+
+def report_pieces(
+    similarity: Similarity,
+    joined: CsrGraph,
+    labels: NDArray[np.int64],
+    choice: Choice,
+    task: Task,
+) -> None:
+    """Warn of components where the user named the graph; else say it among the reasons.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        Similarities the graph was made of.
+    joined : CsrGraph
+        The graph after its components were joined, or as it was.
+    labels : (n,) ndarray of int64
+        Component of each point before.
+    choice : Choice
+        The settings, whose reasons are added to.
+    task : Task
+        What was asked for.
+    """
+    sizes = np.bincount(labels)
+    what = (
+        f"the graph has {sizes.size} components (largest {int(sizes.max())} of {labels.size} "
+        "points); they were "
+    )
+    if task.disconnected == "separate":
+        what += "laid side by side, so that distances between them mean nothing"
+        cure = "disconnected='join' bridges them"
+    else:
+        what += f"joined by {sizes.size - 1} bridges, on whose similarities their places rest"
+        cure = connecting_settings(similarity, joined, labels, choice)
+    if task.wishes.names_graph:
+        warnings.warn(f"{what}; {cure}", UserWarning, stacklevel=6)
+    else:
+        choice.reasons["disconnected"] = f"{what[0].upper()}{what[1:]}; {cure}."
+
+
+def refuse_pieces(similarity: Similarity, g: CsrGraph, choice: Choice) -> None:
+    """Raise if the graph is in several components.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        Similarities the graph was made of.
+    g : CsrGraph
+        The graph.
+    choice : Choice
+        Its settings.
+    """
+    labels = graph.component_labels(g)
+    sizes = np.bincount(labels)
+    if sizes.size > 1:
+        cure = "disconnected='separate' solves them one by one"
+        if not similarity.is_graph:
+            cure = connecting_settings(similarity, similarity.join(g), labels, choice)
+        check_graph_connected(sizes, cure)
+
+
+def connecting_settings(
+    similarity: Similarity, joined: CsrGraph, labels: NDArray[np.int64], choice: Choice
+) -> str:
+    """Settings under which the graph is connected by its own rule.
+
+    Every bridge is an edge of the neighbour graph from the rank on that its ends have among each
+    other's neighbours, and of the threshold graph below its similarity.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        Similarities the graph was made of.
+    joined : CsrGraph
+        The graph after its components were joined.
+    labels : (n,) ndarray of int64
+        Component of each point before.
+    choice : Choice
+        The settings of the graph.
+
+    Returns
+    -------
+    str
+        A clause for the end of a message.
+    """
+    left, right, _ = graph.edges(joined)
+    bridge = labels[left] != labels[right]
+    low, high = left[bridge], right[bridge]
+    ranks = np.stack([_ranks(similarity, low, high), _ranks(similarity, high, low)])
+    needed = ranks.max(axis=0) if choice.mutual else ranks.min(axis=0)
+    cures = [f"n_neighbors={int(needed.max())}"]
+    weakest = float(similarity.between(low, high).min())
+    level = float(f"{0.99 * weakest:.2g}")
+    level = level if level < weakest else float(f"{0.9 * weakest:.2g}")
+    if choice.threshold is not None and 0.0 < level < 1.0:
+        cures.append(f"threshold={level:g}")
+    return f"{' or '.join(cures)} connects it"
+
+
+def _ranks(
+    similarity: Similarity, points: NDArray[np.int64], others: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Rank of each other point among the neighbours of a point, the last of equals."""
+    ranks = np.empty(points.size, dtype=np.int64)
+    for start in range(0, points.size, 256):
+        part = slice(start, start + 256)
+        known = np.asarray(similarity.block(points[part]), dtype=np.float64)
+        rows = np.arange(len(known))
+        tied = known[rows, others[part]] - 1e-7
+        known[rows, points[part]] = -np.inf
+        ranks[part] = np.count_nonzero(known >= tied[:, None], axis=1)
+    return np.minimum(ranks, similarity.n_samples - 1)

@@ -1,0 +1,176 @@
+"""Polish of a closed form: by the distances of its graph, or by the likelihood of the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import gplvm, graph, refine, solve
+from .._records import CsrGraph
+from .._stages import Stages
+from ..evidence import Choice
+from ..similarity import AFFINITIES, Similarity, compare
+from ..solve import Plan
+from ._record import Noise, Polished
+
+if TYPE_CHECKING:
+    from ._fit import Task
+
+Floats = NDArray[np.float64]
+
+# Up to so many points the stress is polished from two starts: a second takes a second at 2000.
+_TWO_STARTS, _FEW_EDGES = 2000, 8
+
+# Up to so many points the likelihood takes one of several stress polishes: each costs an
+# eigendecomposition, a tenth of a second at 300 points.
+_SELECTED = 300
+
+
+def polish_stress(
+    latent: Floats,
+    g: CsrGraph,
+    similarity: Similarity,
+    plan: Plan,
+    choice: Choice,
+    labels: NDArray[np.int64],
+    stages: Stages,
+) -> Polished:
+    """Move a latent to the distances of its graph.
+
+    Parameters
+    ----------
+    latent : (n, m) ndarray of float64
+        Closed form.
+    g : CsrGraph
+        Its connected graph.
+    similarity : Similarity
+        Similarities, which choose among several polishes of a few points.
+    plan : Plan
+        How the latent was solved.
+    choice : Choice
+        Weights of pairs and the threshold of the graph.
+    labels : (n,) ndarray of int64
+        Component of each point before the graph was joined.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Polished
+        The latent moved.
+    """
+    kernel, n_observed = plan.kernel, similarity.n_observed or 1
+    with stages("stress"):
+        if choice.weights != "precision":
+            found = refine.stress(
+                latent, g, kernel, weights=choice.weights, path=plan.path, labels=labels
+            )
+            return Polished("stress", found.latent, kernel, found.n_iter)
+        # Precise edges are left to the distance path, which agrees with the kernel.
+        also = []
+        if plan.strategy == "geodesic" and g.n_nodes <= _TWO_STARTS:
+            also = _through_strongest(g, plan)
+        if g.n_nodes <= _SELECTED:
+            found = refine.likeliest_stress(
+                latent,
+                g,
+                similarity.matrix(),
+                kernel,
+                n_observed,
+                threshold=choice.threshold,
+                also=also,
+            )
+        else:
+            found = refine.stress(latent, g, kernel, n_observed, also=also)
+        return Polished("stress", found.latent, kernel, found.n_iter)
+
+
+def _through_strongest(g: CsrGraph, plan: Plan) -> list[Floats]:
+    """Geodesic latent of the strongest edges alone, if they hold all points together.
+
+    Long edges cut corners where kernels have heavy tails, short ones add up their errors: which of
+    the two latents is the better start, the stress tells.
+    """
+    thin = graph.strongest(g, _FEW_EDGES)
+    if thin.n_edges == g.n_edges or graph.component_labels(thin).max(initial=0) > 0:
+        return []
+    return [solve.solve_geodesic(thin, plan, Stages()).embedding.coordinates]
+
+
+def polish_likelihood(
+    latent: Floats,
+    rows: NDArray[np.floating],
+    similarity: Similarity,
+    plan: Plan,
+    task: Task,
+    stages: Stages,
+) -> Polished:
+    """Finish by the likelihood of the model, from the closed form and, if asked, from others.
+
+    Parameters
+    ----------
+    latent : (n, m) ndarray of float64
+        Closed form.
+    rows : (n, p) ndarray of float
+        The observations.
+    similarity : Similarity
+        How rows were compared.
+    plan : Plan
+        How the latent was solved.
+    task : Task
+        Kernel, starts and budget.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Polished
+        The likeliest latent found, its noise and its standard errors.
+    """
+    wide = task.searches_widely
+    starts = {plan.strategy: latent}
+    with stages("likelihood"):
+        if wide:
+            starts |= _other_starts(rows, similarity, plan)
+        found = refine.likelihood(
+            gplvm.sample_covariance(rows, centered=similarity.centres_rows),
+            rows.shape[1],
+            plan.n_components,
+            "auto" if task.kernel == "auto" else plan.kernel,
+            starts=starts,
+            search="wide" if wide else "local",
+            fit_shape=task.fit_shape,
+            time_budget=task.time_budget,
+            verbose=task.verbose,
+        )
+    noise = Noise(found.variance, found.noise, found.log_likelihood, found.kernel)
+    return Polished(
+        "likelihood",
+        found.latent,
+        found.kernel,
+        found.n_iter,
+        noise,
+        found.standard_errors,
+        tuple(found.pool.items()),
+    )
+
+
+def _other_starts(rows: Any, similarity: Similarity, plan: Plan) -> dict[str, Floats]:
+    """Closed forms of the other affinities, each on the graph of its own rule."""
+    found = {}
+    for name, kind in AFFINITIES.items():
+        if not kind.has_rows or name == similarity.name:
+            continue
+        try:
+            other = compare(rows, name)
+        except ValueError:
+            # A constant row has no correlation; it has a Euclidean distance.
+            continue
+        rule = kind.rule
+        g = other.join(other.neighbor_graph(rule.n_neighbors, mutual=rule.mutual))
+        its_plan = replace(plan, strategy="geodesic", path=rule.path, reference="center")
+        found[name] = solve.solve_geodesic(g, its_plan, Stages()).embedding.coordinates
+    return found

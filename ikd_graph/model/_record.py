@@ -1,0 +1,106 @@
+"""One record of what a fit found, in which every number belongs to a named latent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._records import Blocks, CsrGraph, SolvedBlocks
+from ..evidence import Choice
+from ..kernels import StationaryKernel
+from ..placement import Placement
+from ..similarity import Similarity
+from ..solve import Plan
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Latent:
+    """Coordinates and what is said of them; nothing here describes another latent."""
+
+    coordinates: Floats  # (n, m) centred, along principal axes, the widest first
+    eigenvalues: Floats  # (m,) of the Gram matrix of the coordinates: squared lengths of columns
+    explained_variance_ratio: Floats  # (m,) eigenvalue^2 over all, see `describe`
+    negative_mass: float | None  # of the Gram matrix it came from; None where it came from none
+    reference: int | str  # point that distances were seen from, or "center"
+    residuals: Floats | None = None  # (n,) how far cliques disagree with the place of each point
+
+
+class Noise(NamedTuple):
+    """The generative model of a latent: signal and noise variance, and how well they explain."""
+
+    variance: float  # in units of X squared
+    noise: float  # in units of X squared
+    log_likelihood: float  # of all observed dimensions
+    kernel: StationaryKernel  # with the length-scale of the latent as it was found
+
+
+class Polished(NamedTuple):
+    """What a polish made of the closed form."""
+
+    name: str  # "stress" or "likelihood"
+    coordinates: Floats  # (n, m)
+    kernel: StationaryKernel
+    n_iter: int
+    noise: Noise | None = None
+    standard_errors: Floats | None = None  # (n, m)
+    pool: tuple[Any, ...] = ()  # starts of the likelihood search, most likely first
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted model, from the similarity of the rows to the latent that was returned.
+
+    Rows that are equal are solved once. Arrays of points are those of all n rows, equal rows next
+    to equal values; `similarity`, `solved`, `placement` and the Gaussian process know the u rows
+    that differ.
+    """
+
+    latent: Latent  # what `IKD` returns
+    start: Latent  # the closed form it began with; the same object where nothing was polished
+    task: Any  # what was asked for
+    choice: Choice
+    plan: Plan  # its kernel is that of the latent
+    similarity: Similarity
+    rows: Any  # (u, p) observations, None where only their covariance was given
+    first: NDArray[np.int64]  # (u,) rows that differ
+    inverse: NDArray[np.int64]  # (n,) which of them each row is
+    graph: CsrGraph | None  # of the n rows
+    labels: NDArray[np.int64]  # (n,) component of each point before anything was joined
+    solved: SolvedBlocks | None  # cliques of the u rows with their own coordinates
+    cliques: Blocks | None  # the same cliques by their numbers among the n rows
+    merge_order: NDArray[np.int64] | None
+    landmarks: NDArray[np.int64] | None  # (l,)
+    polished: Polished | None
+    spectrum: Floats  # eigenvalues that the number of coordinates was chosen by
+    placement: Placement
+
+    @property
+    def unique(self) -> Floats:
+        """Latent of the rows that differ, (u, m)."""
+        return self.latent.coordinates[self.first]
+
+    @property
+    def similarity_words(self) -> str:
+        """How rows were compared: the name of the affinity and what it is."""
+        return f"{self.similarity.name} ({self.similarity.summary})"
+
+    @property
+    def graph_words(self) -> str:
+        """What made the graph, and how large it is."""
+        if self.graph is None:
+            return "none: every pair is inverted"
+        rules = []
+        if self.choice.threshold is not None:
+            rules.append(f"similarity above {self.choice.threshold:.3g}")
+        if self.choice.n_neighbors is not None:
+            mutual = "mutual " if self.choice.mutual else ""
+            rules.append(f"{self.choice.n_neighbors} nearest {mutual}neighbours")
+        made = " or ".join(rules) or "what was stored"
+        parts = int(self.labels.max(initial=0)) + 1
+        pieces = "one component" if parts == 1 else f"{parts} components"
+        return f"{made}: {self.graph.n_edges} edges, {pieces}"

@@ -1,0 +1,273 @@
+r"""New rows in a latent that has been found: local linear reconstruction.
+
+A new row joins the graph of the training rows by the rule of that graph, on the side of its
+nearest training row. The weights that make it up best from the rows it is joined to, measured
+among rows of X, make up its place from their latents. With the Gram matrix
+C_ij = <x - x_i, x - x_j> of the joined rows, which similarities give, and \|x - x_j\|² = C_jj,
+the weights are those that minimise
+
+    \|x - Σ w_j x_j\|² + Σ p_j w_j² \|x - x_j\|²    with Σ w_j = 1, and the place is Σ w_j z_j.
+
+The weights see no unit of the latent, so that they agree with a latent that a polish has stretched
+here and there. Noise of the rows is in the diagonal of C: much of it averages over many rows, none
+leaves a linear interpolation. As x approaches x_1 the penalty of w_1 vanishes and that of no other
+weight does, hence w_1 -> 1 and the place goes to z_1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._records import CsrGraph
+from ._stages import progress_bar
+from ._threads import map_blocks
+from .similarity import Similarity
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CANDIDATES = 40
+"""Most similar training rows that a new row may be joined to."""
+
+WITHOUT_GRAPH = 15
+"""Training rows that a new row is joined to where the latent came from no graph."""
+
+RIDGE = 0.1
+"""Least penalty of a weight: rows within a tenth of a squared distance are told apart."""
+
+TORN, TORN_POWER = 10.0, 4
+"""Penalty of rows whose latent is further from that of the nearest row than usual, and its growth.
+
+Where the latent tore or crossed a neighbourhood, the average of both sides would lie on neither.
+Up to the median distance of its neighbours in the graph there is no such penalty.
+"""
+
+_CHUNK = 256
+_EDGES = 65_536
+
+# Squared distances below it, relative to the similarities, are rounding.
+_ROUNDING = 1e-15
+
+# Rows of unit norm in single precision agree to a little better.
+_SAME = 1e-6
+
+
+@dataclass(frozen=True)
+class Placement:
+    """All that placing a new row needs beside the similarity, in plain arrays."""
+
+    latent: Floats  # (n, m)
+    graph: CsrGraph | None
+    own: Floats  # (n,) similarity of each training row with itself
+    reach: Floats | None  # (n,) similarity of each training row with the last it is joined to
+    unit: float  # latent distance that a distance of 1 among rows stands for
+
+
+def prepare(latent: NDArray[np.floating], g: CsrGraph | None, sim: Similarity) -> Placement:
+    """Keep what placing new rows needs.
+
+    Parameters
+    ----------
+    latent : (n, m) ndarray of float
+        Latent of the training rows.
+    g : CsrGraph or None
+        Graph it came from, in which a row is joined to those its weights are stored with.
+    sim : Similarity
+        Similarity of the training rows.
+
+    Returns
+    -------
+    Placement
+        Plain arrays.
+    """
+    points = np.asarray(latent, dtype=np.float64)
+    every = np.arange(sim.n_samples)
+    own = sim.between(every, every)
+    if g is None:
+        # All pairs made the latent: those of one shift stand for them.
+        g = CsrGraph(np.arange(every.size + 1), np.roll(every, 1).astype(np.int32), np.ones(0))
+        return Placement(points, None, own, None, _walk_edges(points, g, own, sim)[1])
+    return Placement(points, g, own, *_walk_edges(points, g, own, sim))
+
+
+def _walk_edges(points: Floats, g: CsrGraph, own: Floats, sim: Similarity) -> tuple[Floats, float]:
+    """Similarity of each row with the last it is joined to, and the unit of the latent."""
+    degrees = np.diff(g.indptr)
+    reach = np.full(own.size, np.inf)
+    ratios = np.zeros(own.size)
+    # Blocks of rows: a dense threshold graph has more edges than memory has room for their ends.
+    cuts = np.unique(np.searchsorted(g.indptr, np.arange(0, g.indptr[-1] + _EDGES, _EDGES)))
+    for start, stop in zip(cuts[:-1], np.minimum(cuts[1:], own.size), strict=True):
+        some = start + np.flatnonzero(degrees[start:stop])
+        if not some.size:
+            continue
+        left = np.repeat(some, degrees[some])
+        right = g.indices[g.indptr[start] : g.indptr[stop]].astype(np.int64)
+        first = g.indptr[some] - g.indptr[start]
+        value = sim.between(left, right)
+        reach[some] = np.minimum.reduceat(value, first)
+        lengths = np.add.reduceat(np.sum((points[left] - points[right]) ** 2, axis=1), first)
+        squares = np.add.reduceat(own[left] + own[right] - 2.0 * value, first)
+        ratios[some] = np.sqrt(lengths / np.maximum(squares, _ROUNDING))
+    known = ratios[ratios > 0.0]
+    return reach, float(np.median(known)) if known.size else 0.0
+
+
+def place(
+    placement: Placement, sim: Similarity, X_new: Any, *, verbose: int = 0
+) -> tuple[Floats, Floats]:
+    """Latent of new rows, each placed by itself.
+
+    Parameters
+    ----------
+    placement : Placement
+        What was kept of the fit.
+    sim : Similarity
+        Similarity of the training rows.
+    X_new : (b, p) ndarray of float, or (b, n) covariances with the training rows
+        New rows, as the similarity takes them.
+    verbose : int
+        1 shows a progress bar on a terminal.
+
+    Returns
+    -------
+    latent : (b, m) ndarray of float64
+        Where the rows are put.
+    residual : (b,) ndarray of float64
+        How badly a row fits in, in units of the latent: what is left of the row when it is made
+        up from the training rows it is joined to, and how far these are from its place, in
+        quadrature. It is small near training rows and large for a row that is like none of them.
+    """
+    count = X_new.shape[0]
+    latent = np.empty((count, placement.latent.shape[1]))
+    residual = np.empty(count)
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        latent[part], residual[part] = _place_block(placement, sim, X_new[part])
+        if bar is not None:
+            bar.update(stop - start)
+
+    bar = progress_bar(verbose, total=count, desc="placing rows")
+    try:
+        map_blocks(work, count, _CHUNK)
+    finally:
+        if bar is not None:
+            bar.close()
+    return latent, residual
+
+
+def _place_block(placement: Placement, sim: Similarity, X_new: Any) -> tuple[Floats, Floats]:
+    """The same for a few rows, whose pairs of candidates are compared together."""
+    taken = min(WITHOUT_GRAPH if placement.graph is None else CANDIDATES, sim.n_samples)
+    found = [
+        _joined(placement, np.asarray(near, dtype=np.int64), value)
+        for near, value in zip(*sim.nearest(X_new, taken), strict=True)
+    ]
+    pairs = [np.triu_indices(rows.size, 1) for rows, _ in found]
+    left = np.concatenate([rows[i] for (rows, _), (i, _) in zip(found, pairs, strict=True)])
+    right = np.concatenate([rows[j] for (rows, _), (_, j) in zip(found, pairs, strict=True)])
+    among = sim.between(left, right)
+    latent = np.empty((len(found), placement.latent.shape[1]))
+    residual = np.empty(len(found))
+    at = 0
+    # One row at a time: the bits of a product depend on how many rows it is made of.
+    for index, ((rows, value), (i, j)) in enumerate(zip(found, pairs, strict=True)):
+        gram = np.diag(placement.own[rows])
+        gram[i, j] = gram[j, i] = among[at : at + i.size]
+        at += i.size
+        weights, left_over = _reconstruct(gram, value, RIDGE + _torn(placement, rows))
+        points = placement.latent[rows]
+        latent[index] = weights @ points
+        spread = np.abs(weights) @ np.sum((points - latent[index]) ** 2, axis=1)
+        residual[index] = np.sqrt(placement.unit**2 * left_over + spread)
+    return latent, residual
+
+
+def _joined(placement: Placement, near: Ints, value: Floats) -> tuple[Ints, Floats]:
+    """Training rows that a new row is joined to, the nearest first.
+
+    It is joined to a row if it is as similar to it as the least similar row of its own, and only
+    to the nearest row and what that is joined to: it lies on one sheet of a roll.
+    """
+    # The squared distance, but for what depends on the new row only.
+    order = np.argsort(placement.own[near] - 2.0 * value, kind="stable")
+    near, value = near[order], value[order]
+    g = placement.graph
+    if g is None or placement.reach is None:
+        return near, value
+    around = g.indices[g.indptr[near[0]] : g.indptr[near[0] + 1]]
+    found = np.searchsorted(around, near)
+    adjacent = np.append(around, -1)[found] == near
+    keep = adjacent & (value >= placement.reach[near])
+    keep[0] = True
+    return near[keep], value[keep]
+
+
+def _torn(placement: Placement, rows: Ints) -> Floats:
+    """Penalty of each row for a latent that is far from that of the first one."""
+    g, first = placement.graph, placement.latent[rows[0]]
+    around = rows[1:] if g is None else g.indices[g.indptr[rows[0]] : g.indptr[rows[0] + 1]]
+    if around.size == 0:
+        return np.zeros(rows.size)
+    usual = np.median(np.sum((placement.latent[around] - first) ** 2, axis=1))
+    if usual == 0.0:
+        return np.zeros(rows.size)
+    away = np.sum((placement.latent[rows] - first) ** 2, axis=1)
+    return TORN * np.maximum((away / usual) ** (TORN_POWER / 2) - 1.0, 0.0)
+
+
+def _reconstruct(gram: Floats, value: Floats, penalty: Floats) -> tuple[Floats, float]:
+    r"""Weights that make up a row from those it is joined to.
+
+    Parameters
+    ----------
+    gram : (k, k) ndarray of float64
+        Similarities of the rows it is joined to.
+    value : (k,) ndarray of float64
+        Its similarities with them.
+    penalty : (k,) ndarray of float64
+        Factors p_j, positive.
+
+    Returns
+    -------
+    weights : (k,) ndarray of float64
+        Weights, sum 1.
+    left_over : float
+        \|x - Σ w_j x_j\|².
+    """
+    own = _own_similarity(gram, value)
+    among = own - value[:, None] - value + gram
+    squares = np.maximum(among.diagonal(), _ROUNDING * np.abs(gram).max())
+    np.fill_diagonal(among, squares)
+    # In units of each distance, in which no weight is near the rounding of another.
+    scale = 1.0 / np.sqrt(squares)
+    values, vectors = np.linalg.eigh(among * scale[:, None] * scale + np.diag(penalty))
+    # Similarities that are no Gram matrix have negative eigenvalues.
+    values = np.maximum(values, penalty.min())
+    weights = (vectors @ ((scale @ vectors) / values)) * scale
+    weights /= weights.sum()
+    return weights, max(float(weights @ among @ weights), 0.0)
+
+
+def _own_similarity(gram: Floats, value: Floats) -> float:
+    r"""Similarity of a new row with itself, which it need not be asked for.
+
+    It is that of the rows it is joined to if these agree (1 for a correlation). Otherwise each of
+    them says <x, x> = 2 <x, x_j> - <x_j, x_j> + \|x - x_j\|², where the squared distance is to the
+    squared differences of similarities as between those rows, and the most similar says most.
+    """
+    own = gram.diagonal()
+    if np.ptp(own) <= _SAME * np.max(own):
+        return float(own.mean())
+    apart = np.sum((gram - value) ** 2, axis=1)
+    lengths = np.sum(gram**2, axis=1)
+    profiles = lengths[:, None] + lengths - 2.0 * gram @ gram
+    squares = own[:, None] + own - 2.0 * gram
+    ratio = float(squares.sum() / profiles.sum())
+    weights = 1.0 / (apart + _ROUNDING**2 * float(np.max(own)) ** 2)
+    return float(weights @ (2.0 * value - own + ratio * apart) / weights.sum())

@@ -1,0 +1,73 @@
+"""How rows are compared: one class per affinity, and nobody above asks which it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import scipy.sparse as sp
+
+from ._base import GraphRule, Similarity
+from ._equal import KnownRows, unique_rows
+from ._precomputed import Precomputed, SparsePrecomputed
+from ._rows import Correlation, Cosine, Covariance, Euclidean, ProductSimilarity, SharedNeighbors
+
+__all__ = [
+    "AFFINITIES",
+    "GraphRule",
+    "KnownRows",
+    "ProductSimilarity",
+    "Similarity",
+    "compare",
+    "unique_rows",
+]
+
+_CLASSES: tuple[type[Similarity], ...] = (
+    Correlation,
+    Cosine,
+    Covariance,
+    Euclidean,
+    SharedNeighbors,
+    Precomputed,
+)
+
+AFFINITIES: dict[str, type[Similarity]] = {one.name: one for one in _CLASSES}
+"""Class of every affinity, by the name that `IKD` calls it."""
+
+
+def compare(
+    X: Any, affinity: str, *, counts: bool = False, search: str = "auto", random_state: Any = None
+) -> Similarity:
+    """Similarity of the rows of X, or of the covariance that X is.
+
+    Parameters
+    ----------
+    X : (n, p) ndarray of float, or (n, n) covariance, dense or scipy sparse
+        Checked input.
+    affinity : str
+        A key of `AFFINITIES`.
+    counts : bool
+        Whether X is a table of integers, in which a row without spread is nothing unusual.
+    search : {"auto", "exact", "approximate"}
+        How neighbours are found.
+    random_state : int, RandomState or None
+        Seed of the approximate search.
+
+    Returns
+    -------
+    Similarity
+        What the graph, the solvers and the placement work with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import similarity
+    >>> made = similarity.compare(np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]), "correlation")
+    >>> made.between(np.array([0]), np.array([1])).round(3)
+    array([0.5])
+    """
+    found: Any = AFFINITIES[affinity]
+    if sp.issparse(X):
+        found = SparsePrecomputed
+    made: Similarity = found(X, counts=counts)
+    made.search, made.random_state = search, random_state
+    return made

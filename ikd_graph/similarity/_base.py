@@ -1,0 +1,252 @@
+"""What every similarity between points offers to the graph, the solvers and the placement."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import graph
+from .._records import CsrGraph
+from .._threads import limit_threads
+from .._validation import check_fraction
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+class GraphRule(NamedTuple):
+    """Graph and polish of a similarity where the Gaussian-process model is in doubt."""
+
+    n_neighbors: int
+    mutual: bool
+    path: str
+    weights: str | None  # of the stress polish, None for no polish
+
+
+class Similarity(ABC):
+    """How rows are compared: the covariance between points on the scale where the variance is 1.
+
+    Nothing here forms an (n, n) array but `matrix`. Neighbours are found once and kept.
+    """
+
+    name: ClassVar[str]
+    """What `IKD` calls it."""
+
+    summary: ClassVar[str]
+    """What it compares, in words that end a sentence."""
+
+    estimates_kernel: ClassVar[bool] = True
+    """Whether its values estimate a kernel of the latent distance, or only an order."""
+
+    centres_rows: ClassVar[bool] = True
+    """Whether the likelihood of the model takes the mean of each row off first."""
+
+    ignores_columns: ClassVar[bool] = False
+    """Whether an offset of a column changes nothing."""
+
+    has_rows: ClassVar[bool] = True
+    """Whether the observations are known, and not only their covariance."""
+
+    is_graph: ClassVar[bool] = False
+    """Whether what is stored is the graph, so that there are no neighbours to choose."""
+
+    takes_threshold: ClassVar[bool] = True
+    """Whether a threshold on its values makes a graph."""
+
+    least_columns: ClassVar[int] = 2
+    rule: ClassVar[GraphRule] = GraphRule(7, False, "covariance", None)
+
+    variance: float = 1.0  # what covariances were divided by
+    bridge_strength: float = 1.0  # what the weights of bridges are multiplied with
+    search: str = "auto"  # how neighbours are found
+    random_state: Any = None
+
+    def __init__(self, n_samples: int, n_observed: int | None) -> None:
+        self.n_samples, self.n_observed = n_samples, n_observed
+        self._found: dict[int, NDArray[np.int32]] = {}
+
+    @abstractmethod
+    def block(self, points: Indices) -> NDArray[np.floating]:
+        """Similarities of some points with all.
+
+        Parameters
+        ----------
+        points : (b,) ndarray of int64
+            The points.
+
+        Returns
+        -------
+        (b, n) ndarray of float
+            Similarities.
+        """
+
+    @abstractmethod
+    def between(self, left: Indices, right: Indices) -> Floats:
+        """Similarities of pairs of points, the same bits either way round.
+
+        Parameters
+        ----------
+        left, right : (m,) ndarray of int64
+            The pairs.
+
+        Returns
+        -------
+        (m,) ndarray of float64
+            Similarities.
+        """
+
+    @abstractmethod
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """Points most similar to new rows, whatever other rows come with them.
+
+        Parameters
+        ----------
+        X : (b, p) ndarray of float
+            New rows, or their (b, n) covariances with the points where those were given.
+        k : int
+            Number of points.
+
+        Returns
+        -------
+        indices : (b, k) ndarray of int64
+            The most similar points, best first; of equals the lower index.
+        values : (b, k) ndarray of float64
+            Their similarities.
+        """
+
+    def matrix(self) -> Floats:
+        """Similarity of every pair, (n, n)."""
+        return np.asarray(self.block(np.arange(self.n_samples)), dtype=np.float64)
+
+    def totals(self) -> Floats:
+        """Sum of the similarities of each point with all, (n,)."""
+        found = np.empty(self.n_samples)
+        for start in range(0, self.n_samples, 512):
+            points = np.arange(start, min(start + 512, self.n_samples))
+            found[points] = self.block(points).sum(axis=1)
+        return found
+
+    def neighbors(self, k: int) -> NDArray[np.int32]:
+        """Most similar points of every point.
+
+        Parameters
+        ----------
+        k : int
+            Number of neighbours; fewer where there are not so many points.
+
+        Returns
+        -------
+        (n, k) ndarray of int32
+            Neighbours, found when they are first asked for.
+        """
+        k = min(k, self.n_samples - 1)
+        if k not in self._found:
+            self._found[k] = self._search(k)
+        return self._found[k]
+
+    def _search(self, k: int) -> NDArray[np.int32]:
+        """Neighbours from blocks of similarities."""
+        n = self.n_samples
+        return graph.block_neighbors(lambda one, end: self.block(np.arange(one, end)), n, k)
+
+    def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
+        """Graph that joins each point to its neighbours.
+
+        Parameters
+        ----------
+        k : int
+            Number of neighbours.
+        mutual : bool
+            Keep an edge only where each is a neighbour of the other.
+
+        Returns
+        -------
+        CsrGraph
+            The graph.
+        """
+        return graph.from_neighbors(self.neighbors(k), self.between, mutual=mutual)
+
+    def threshold_graph(self, s0: float) -> CsrGraph:
+        """Graph of the pairs whose similarity exceeds a threshold.
+
+        Parameters
+        ----------
+        s0 : float
+            Threshold in (0, 1).
+
+        Returns
+        -------
+        CsrGraph
+            The graph.
+        """
+        n = self.n_samples
+
+        def upper(start: int, stop: int) -> NDArray[np.floating]:
+            return np.ascontiguousarray(self.block(np.arange(start, stop))[:, start:])
+
+        return graph.pairs_above(upper, n, check_fraction("threshold", s0))
+
+    def graph_of(
+        self, threshold: float | None, n_neighbors: int | None, *, mutual: bool = False
+    ) -> CsrGraph:
+        """Graph of trusted similarities: above a threshold, between neighbours, or both united.
+
+        Parameters
+        ----------
+        threshold : float or None
+            Smallest similarity that makes an edge.
+        n_neighbors : int or None
+            Number of neighbours of each point.
+        mutual : bool
+            Neighbours make an edge only where each is one of the other's.
+
+        Returns
+        -------
+        CsrGraph
+            The graph.
+        """
+        found = []
+        if threshold is not None:
+            found.append(self.threshold_graph(threshold))
+        if n_neighbors is not None:
+            found.append(self.neighbor_graph(n_neighbors, mutual=mutual))
+        return found[0] if len(found) == 1 else graph.union(*found)
+
+    def connected_up_to(self) -> float:
+        """Largest threshold below which the graph of pairs above it is in one piece.
+
+        Returns
+        -------
+        float
+            Similarity of the weakest edge of the strongest spanning tree.
+        """
+        starts = np.zeros(self.n_samples + 1, dtype=np.int64)
+        nothing = CsrGraph(starts, np.empty(0, dtype=np.int32), np.empty(0))
+        low, high = graph.find_bridges(nothing, self.block)
+        return float(self.between(low, high).min(initial=1.0))
+
+    def join(self, g: CsrGraph) -> CsrGraph:
+        """Bridge the components of a graph along their strongest spanning tree.
+
+        Parameters
+        ----------
+        g : CsrGraph
+            Graph of these points.
+
+        Returns
+        -------
+        CsrGraph
+            The graph in one piece.
+        """
+        low, high = graph.find_bridges(g, self.block)
+        return graph.add_edges(g, low, high, self.bridge_strength * self.between(low, high))
+
+
+def threads() -> Any:
+    """Context in which BLAS has one thread and Numba those that are in force."""
+    import numba
+
+    return limit_threads(numba.get_num_threads())

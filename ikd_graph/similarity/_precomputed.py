@@ -1,0 +1,119 @@
+"""Similarities whose values were given: a covariance, dense or sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import covariance, graph
+from .._records import CsrGraph
+from .._validation import check_bridges_known, check_whole_matrix
+from ._base import Floats, Indices, Similarity
+from ._nearest import nearest_by_values
+
+
+class Precomputed(Similarity):
+    """Covariances that were given for every pair.
+
+    Parameters
+    ----------
+    X : (n, n) ndarray of float64
+        Covariances between points.
+    counts : bool
+        Not used.
+    """
+
+    name = "precomputed"
+    summary = "the covariances that were given"
+    has_rows = False
+
+    def __init__(self, X: Floats, *, counts: bool = False) -> None:
+        super().__init__(X.shape[0], None)
+        self._corr, self.variance = covariance.scale_to_correlation(X)
+
+    def block(self, points: Indices) -> Floats:
+        """See `Similarity.block`."""
+        return self._corr[points]
+
+    def between(self, left: Indices, right: Indices) -> Floats:
+        """See `Similarity.between`."""
+        return np.asarray(0.5 * (self._corr[left, right] + self._corr[right, left]))
+
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """See `Similarity.nearest`."""
+        values = X.toarray() if sp.issparse(X) else np.asarray(X)
+        return nearest_by_values(values / self.variance, k)
+
+    def matrix(self) -> Floats:
+        """See `Similarity.matrix`."""
+        return self._corr
+
+
+class SparsePrecomputed(Similarity):
+    """Covariances of some pairs: what is stored is the graph, and what is not is not known.
+
+    Parameters
+    ----------
+    X : (n, n) scipy sparse of float64
+        Covariances between points.
+    counts : bool
+        Not used.
+    """
+
+    name = "precomputed"
+    summary = "the covariances that were stored"
+    has_rows = False
+    is_graph = True
+
+    def __init__(self, X: Any, *, counts: bool = False) -> None:
+        super().__init__(X.shape[0], None)
+        self._corr, self.variance = covariance.scale_sparse_to_correlation(X)
+
+    def block(self, points: Indices) -> Floats:
+        """See `Similarity.block`."""
+        return np.asarray(self._corr[points].toarray())
+
+    def between(self, left: Indices, right: Indices) -> Floats:
+        """See `Similarity.between`."""
+        return np.asarray(self._corr[left, right]).ravel()
+
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """See `Similarity.nearest`."""
+        values = X.toarray() if sp.issparse(X) else np.asarray(X)
+        return nearest_by_values(values / self.variance, k)
+
+    def matrix(self) -> Floats:
+        """See `Similarity.matrix`."""
+        check_whole_matrix(self._corr)
+        return np.asarray(self._corr.toarray())
+
+    def graph_of(
+        self, threshold: float | None, n_neighbors: int | None, *, mutual: bool = False
+    ) -> CsrGraph:
+        """See `Similarity.graph_of`; only a threshold thins what is stored."""
+        if threshold is None:
+            return graph.from_sparse(self._corr)
+        entries = self._corr.tocoo()
+        keep = entries.data > threshold
+        kept = (entries.data[keep], (entries.row[keep], entries.col[keep]))
+        return graph.from_sparse(sp.csr_array(kept, shape=self._corr.shape))
+
+    def threshold_graph(self, s0: float) -> CsrGraph:
+        """See `Similarity.threshold_graph`."""
+        return self.graph_of(s0, None)
+
+    def connected_up_to(self) -> float:
+        """See `Similarity.connected_up_to`; 0 where what is stored is in pieces."""
+        g = graph.from_sparse(self._corr)
+        # Lengths stay positive: what is not stored is no edge.
+        lengths = graph.to_sparse(g._replace(weights=2.0 - g.weights))
+        tree = sp.csgraph.minimum_spanning_tree(lengths)
+        joined = tree.nnz == self.n_samples - 1
+        return float(2.0 - tree.data.max(initial=1.0)) if joined else 0.0
+
+    def join(self, g: CsrGraph) -> CsrGraph:
+        """See `Similarity.join`: impossible where no covariance is known."""
+        check_bridges_known(int(graph.component_labels(g).max(initial=0)) + 1)
+        return g

@@ -1,0 +1,195 @@
+"""Similarities that are inner products of scaled rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import covariance, graph
+from .._records import CsrGraph
+from .._threads import map_blocks
+from ._base import Floats, GraphRule, Indices, Similarity, threads
+from ._nearest import nearest_by_products
+
+# From so many rows on the precision of X is kept: its copy in double would be large.
+_MANY_ROWS = 10_000
+
+
+class ProductSimilarity(Similarity):
+    """Inner products of rows that were centred, scaled, or both.
+
+    Parameters
+    ----------
+    X : (n, p) ndarray of float
+        Observations.
+    counts : bool
+        Whether X is a table of integers, in which a row without spread is nothing unusual.
+    """
+
+    scaling: ClassVar[str]
+    """What `covariance.unit_rows` calls the way rows are scaled."""
+
+    def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
+        super().__init__(*X.shape)
+        self._counts = counts
+        self.rows = self._scaled(X)
+
+    def _scaled(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Unit rows in the precision of X if there are many, else in double."""
+        if X.shape[0] <= _MANY_ROWS:
+            return covariance.unit_rows(X, self.scaling, allow_flat=self._counts)
+        rows = np.empty_like(X, order="C")
+
+        def scale(start: int, stop: int) -> None:
+            rows[start:stop] = covariance.unit_rows(X[start:stop], self.scaling)
+
+        try:
+            map_blocks(scale, X.shape[0], 512)
+        except ValueError:
+            # Rows without spread are counted over all rows.
+            scaled = covariance.unit_rows(X, self.scaling, allow_flat=self._counts)
+            rows = scaled.astype(X.dtype, copy=False)
+        return rows
+
+    def block(self, points: Indices) -> NDArray[np.floating]:
+        """See `Similarity.block`."""
+        return np.asarray(self.rows[points] @ self.rows.T)
+
+    def between(self, left: Indices, right: Indices) -> Floats:
+        """See `Similarity.between`."""
+        return graph.row_correlations(self.rows, left, right)
+
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """See `Similarity.nearest`."""
+        return nearest_by_products(self._scaled_new(X), self.rows, k)
+
+    def _scaled_new(self, X: NDArray[np.floating]) -> Floats:
+        """New rows, scaled like the training rows."""
+        return covariance.unit_rows(X, self.scaling, allow_flat=self._counts)
+
+    def totals(self) -> Floats:
+        """See `Similarity.totals`."""
+        return np.asarray(self.rows @ self.rows.sum(axis=0, dtype=np.float64))
+
+    def matrix(self) -> Floats:
+        """See `Similarity.matrix`."""
+        return covariance.gram(self.rows)
+
+    def threshold_graph(self, s0: float) -> CsrGraph:
+        """See `Similarity.threshold_graph`."""
+        return graph.row_threshold_graph(self.rows, s0)
+
+    def _search(self, k: int) -> NDArray[np.int32]:
+        return graph.row_neighbors(
+            self.rows, k, neighbors=self.search, random_state=self.random_state
+        )
+
+
+class Correlation(ProductSimilarity):
+    """Pearson correlation between rows: an offset and the scale of a row change nothing."""
+
+    name = scaling = "correlation"
+    summary = "Pearson correlations between rows"
+
+
+class Cosine(ProductSimilarity):
+    """Cosine between rows, for a process whose mean is known to be zero (Eq. 1).
+
+    The scale of a row changes nothing; an offset does.
+    """
+
+    name = scaling = "cosine"
+    summary = "cosines between rows, which are not centred"
+    centres_rows = False
+    least_columns = 1
+    rule = GraphRule(12, False, "distance", "uniform")
+
+
+class Covariance(ProductSimilarity):
+    """Covariance between centred rows over their mean variance (Alg. 1, lines 2 and 3)."""
+
+    name = scaling = "covariance"
+    summary = "covariances between rows over their mean variance"
+
+    def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
+        super().__init__(X, counts=counts)
+        centred = X - X.mean(axis=1, keepdims=True)
+        degrees = X.shape[1] - 1
+        self.variance = float(np.mean(np.sum(centred**2, axis=1)) / degrees)
+        self._scale = float(np.sqrt(self.variance * degrees))
+
+    def between(self, left: Indices, right: Indices) -> Floats:
+        """See `Similarity.between`; a row with much variance may have more than 1."""
+        return graph.row_products(self.rows, left, right)
+
+    def _scaled_new(self, X: NDArray[np.floating]) -> Floats:
+        return covariance.unit_rows(X, self.scaling, scale=self._scale)
+
+
+class SharedNeighbors(Correlation):
+    """Correlation times the root of the share of nearest neighbours in common.
+
+    It tells groups apart and spoils a continuum. Rows are near as their correlations say; only the
+    edges of the neighbour graph weigh what they share.
+    """
+
+    name = "shared_neighbors"
+    summary = "correlations between rows, weighted by the share of neighbours in common"
+    estimates_kernel = False
+    takes_threshold = False
+    rule = GraphRule(15, True, "covariance", "path")
+
+    def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
+        """See `Similarity.neighbor_graph`."""
+        found = self.neighbors(k)
+        # The ends of a bridge have none in common but themselves.
+        self.bridge_strength = 1.0 / (found.shape[1] + 1)
+        with threads():
+            return graph.from_neighbors(found, self.between, mutual=mutual, shared=True)
+
+
+class Euclidean(Similarity):
+    r"""1 - \|x_i - x_j\|² / (2 σ²), for few columns: an offset of a column changes nothing.
+
+    Parameters
+    ----------
+    X : (n, p) ndarray of float
+        Observations.
+    counts : bool
+        Not used: a row without spread is a row like any other.
+    """
+
+    name = "euclidean"
+    summary = "Euclidean distances between rows"
+    ignores_columns = True
+    rule = GraphRule(15, True, "distance", "uniform")
+
+    def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
+        super().__init__(*X.shape)
+        self._made = covariance.euclidean_rows(X)
+
+    def block(self, points: Indices) -> Floats:
+        """See `Similarity.block`."""
+        return np.minimum(self._made.rows[points] @ self._made.others.T, 1.0)
+
+    def between(self, left: Indices, right: Indices) -> Floats:
+        """See `Similarity.between`."""
+        points = self._made.points
+        gaps = points[left] - points[right]
+        return 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """See `Similarity.nearest`."""
+        made = covariance.euclidean_rows(X, like=self._made)
+
+        def exact(at: int, near: Indices) -> Floats:
+            gaps = self._made.points[near] - made.points[at]
+            return np.asarray(1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps))
+
+        return nearest_by_products(made.rows, self._made.others, k, exact)
+
+    def matrix(self) -> Floats:
+        """See `Similarity.matrix`."""
+        return covariance.euclidean_similarity(self._made)

@@ -1,0 +1,103 @@
+"""The blockwise strategy: solve cliques of the graph and merge them by rigid motions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import alignment, blocks, cliques, eigen
+from .._records import CsrGraph, Embedding, SolvedBlocks
+from .._stages import Stages
+from ._geodesic import geodesic_frame
+from ._plan import Plan, Solution
+
+Floats = NDArray[np.float64]
+
+
+def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
+    """Solve cliques of the graph and merge them by rigid motions (Li & Wu 2024, Section 2.4).
+
+    ``merge="greedy"`` is the paper's: cliques until every point is covered, then always the pair
+    that shares most. ``merge="global"`` solves a cover of the edges and aligns all cliques at once,
+    from the geodesic solution. Groups of cliques that share too few points with the others to have
+    a unique place are put where a rigid motion brings them nearest to that solution, with a
+    warning that counts the points moved so.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Connected graph of trusted covariances.
+    plan : Plan
+        Kernel, merge rule, number of components and reference point.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Solution
+        The latent, the cliques and the order of merging. The spectrum is that of the merged
+        latent, the explained variance and the negative mass are means over cliques.
+    """
+    size = plan.n_components
+    with stages("cliques"):
+        if plan.merge == "greedy":
+            chosen = cliques.covering_cliques(g)
+        else:
+            chosen = cliques.cover(g, size + 2, max_cliques=plan.max_cliques)
+    with stages("cliques solved"):
+        # An index is a point of all; every clique has a reference of its own.
+        reference = "center" if isinstance(plan.reference, int) else plan.reference
+        solved = blocks.largest_first(blocks.solve(g, chosen, plan.kernel, size, reference))
+    with stages("merging"):
+        if plan.merge == "greedy":
+            merged = alignment.merge_greedy(solved, g.n_nodes)
+            points = merged.coordinates
+            if merged.labels.max(initial=0) > 0:
+                _warn_groups(merged.labels)
+                points = alignment.place_groups(points, merged.labels, geodesic_frame(g, plan))
+        else:
+            merged = alignment.merge_global(solved, g.n_nodes, start=geodesic_frame(g, plan))
+            points = merged.coordinates
+            if merged.labels.max(initial=0) > 0:
+                _warn_groups(merged.labels)
+    points = points - points.mean(axis=0)
+    # The frame of a merged latent is free: turn it to its principal axes, as eigenpairs would.
+    values, axes = np.linalg.eigh(points.T @ points)
+    order = np.argsort(values)[::-1]
+    points = eigen.pin_signs(points @ axes[:, order])
+    share, mass = _mean_spectrum(solved)
+    embedding = Embedding(points, values[order], share, mass, eigen.CENTRE)
+    return Solution(embedding, solved, merged.order)
+
+
+def _warn_groups(labels: NDArray[np.integer]) -> None:
+    """Say how many points no clique connects to the rest."""
+    sizes = np.bincount(labels)
+    warnings.warn(
+        f"{sizes.size} groups of cliques share no point with one another; "
+        f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
+        "strategy='geodesic' places all points so",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _mean_spectrum(solved: SolvedBlocks) -> tuple[Floats, float]:
+    """Explained variance ratio and negative mass, averaged over cliques by their sizes."""
+    sizes = solved.blocks.sizes.astype(np.float64)
+    squares = solved.eigenvalues**2
+    leading = squares.sum(axis=1)
+    total = np.divide(
+        leading,
+        solved.explained_variance_ratio,
+        out=np.zeros_like(leading),
+        where=solved.explained_variance_ratio > 0.0,
+    )
+    share = np.divide(
+        squares, total[:, None], out=np.zeros_like(squares), where=total[:, None] > 0.0
+    )
+    return np.average(share, axis=0, weights=sizes), float(
+        np.average(solved.negative_mass, weights=sizes)
+    )

@@ -1,0 +1,143 @@
+"""A graph in several components: joined, or solved piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import eigen, graph
+from .._records import CsrGraph, Embedding
+from .._stages import Stages
+from ..similarity import Similarity
+from ._blockwise import solve_blockwise
+from ._geodesic import solve_geodesic
+from ._plan import Plan, Solution
+
+Floats = NDArray[np.float64]
+Solver = Callable[[CsrGraph, Plan, Stages], Solution]
+
+
+class SolvedGraph(NamedTuple):
+    """A latent, the graph it came from, and the pieces that the graph was in."""
+
+    solution: Solution
+    graph: CsrGraph  # joined where it was to be
+    labels: NDArray[np.int64]  # component of each point before anything was joined
+
+
+def solve_graph(
+    similarity: Similarity,
+    g: CsrGraph,
+    plan: Plan,
+    disconnected: str,
+    stages: Stages,
+) -> SolvedGraph:
+    """The strategies on a graph, with its components dealt with first.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        Similarities, for bridges between components.
+    g : CsrGraph
+        The graph.
+    plan : Plan
+        How to solve.
+    disconnected : {"join", "separate"}
+        What to do with several components.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    SolvedGraph
+        The latent and the graph it came from.
+    """
+    solve = solve_blockwise if plan.strategy == "blockwise" else solve_geodesic
+    labels = np.asarray(graph.component_labels(g), dtype=np.int64)
+    sizes = np.bincount(labels)
+    if sizes.size > 1:
+        if disconnected == "separate":
+            return SolvedGraph(_solve_separately(g, labels, plan, stages, solve), g, labels)
+        with stages("graph"):
+            g = similarity.join(g)
+    return SolvedGraph(solve(g, plan, stages), g, labels)
+
+
+def _solve_separately(
+    g: CsrGraph,
+    labels: NDArray[np.int64],
+    plan: Plan,
+    stages: Stages,
+    solve: Solver,
+) -> Solution:
+    """Solve every component of the graph by itself and lay them side by side.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    labels : (n,) ndarray of int64
+        Component of each point.
+    plan : Plan
+        How to solve; components too small for M coordinates get fewer and zeros.
+    stages : Stages
+        Clock.
+    solve : callable
+        `solve_geodesic` or `solve_blockwise`.
+
+    Returns
+    -------
+    Solution
+        The latent; its spectrum is that of the largest component.
+    """
+    members = [np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1)]
+    parts: list[Floats] = []
+    spectra: list[Embedding] = []
+    for rows in members:
+        count = min(plan.n_components, rows.size - 1)
+        padded = np.zeros((rows.size, plan.n_components))
+        if count:
+            reference = "center" if isinstance(plan.reference, int) else plan.reference
+            smaller = replace(plan, n_components=count, reference=reference)
+            solution = solve(graph.subgraph(g, rows), smaller, stages)
+            padded[:, :count] = solution.embedding.coordinates
+            spectra.append(solution.embedding)
+        parts.append(padded)
+    largest = max(spectra, key=lambda spectrum: spectrum.coordinates.shape[0])
+    return Solution(
+        largest._replace(coordinates=side_by_side(parts, members), reference=eigen.CENTRE)
+    )
+
+
+def side_by_side(parts: list[Floats], members: list[NDArray[np.intp]]) -> Floats:
+    """Components of a graph laid out on a square grid of their first two coordinates.
+
+    Parameters
+    ----------
+    parts : list of (n_i, m) ndarray of float64
+        Latent of each component.
+    members : list of (n_i,) ndarray of int
+        Rows of each component.
+
+    Returns
+    -------
+    (n, m) ndarray of float64
+        Latent of all points, each component in a cell of its own.
+    """
+    n_components = parts[0].shape[1]
+    out = np.zeros((sum(part.shape[0] for part in parts), n_components))
+    middle = [0.5 * (part.max(axis=0) + part.min(axis=0)) for part in parts]
+    extent = max(float(np.ptp(part, axis=0).max(initial=0.0)) for part in parts)
+    pitch = 1.2 * extent if extent > 0.0 else 1.0
+    columns = int(np.ceil(np.sqrt(len(parts)))) if n_components > 1 else len(parts)
+    for cell, (part, rows) in enumerate(zip(parts, members, strict=True)):
+        shift = np.zeros(n_components)
+        shift[0] = pitch * (cell % columns)
+        if n_components > 1:
+            shift[1] = -pitch * (cell // columns)
+        out[rows] = part - middle[cell] + shift
+    return out

@@ -1,0 +1,90 @@
+"""The geodesic strategy: replace what is not an edge by the best path."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import eigen, geodesics
+from .._records import CsrGraph
+from .._stages import Stages
+from . import landmarks
+from ._paths import geodesic_sq_distances, path_lengths, squares_of_lengths
+from ._plan import Plan, Solution
+
+Floats = NDArray[np.float64]
+
+# Up to so many points the frame of a blockwise solution is the whole geodesic one, which takes as
+# long as the cliques; beyond, that of a few landmarks is as good a start for the merging.
+_WHOLE_FRAME = 1000
+_FRAME_LANDMARKS = 60
+
+
+def solve_geodesic(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
+    """Replace what is not an edge by the best path, then take the leading eigenpairs.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Connected graph of trusted covariances.
+    plan : Plan
+        Kernel, path, number of components and reference point. ``path="covariance"`` takes the
+        largest product of covariances (Li & Wu 2024, Section 2.4), ``path="distance"`` the
+        smallest sum of distances, which agrees with the kernel to first order.
+    stages : Stages
+        Clock.
+
+    Returns
+    -------
+    Solution
+        The latent.
+    """
+    if plan.n_landmarks is not None and plan.n_landmarks < g.n_nodes:
+        return _solve_landmarks(g, plan, stages)
+    with stages("geodesics"):
+        sq_dist = geodesic_sq_distances(g, plan.kernel, plan.path)
+    with stages("eigenpairs"):
+        return Solution(eigen.coordinates(sq_dist, plan.n_components, plan.reference))
+
+
+def _solve_landmarks(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
+    """The same with paths from landmarks only: no (n, n) array."""
+    with stages("landmarks"):
+        lengths = path_lengths(g, plan.kernel, plan.path)
+        measure = partial(geodesics.shortest_distances, lengths)
+        sources = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+        strength = np.bincount(sources, g.weights, minlength=g.n_nodes).astype(np.float64)
+        drawn = landmarks.draw_for(measure, strength, plan)
+        # Edges keep their own lengths, as in the solution of all points.
+        for row, node in enumerate(drawn.nodes):
+            edge = slice(lengths.indptr[node], lengths.indptr[node + 1])
+            drawn.lengths[row, lengths.indices[edge]] = lengths.weights[edge]
+    with stages("eigenpairs"):
+        to_squares = partial(squares_of_lengths, plan.kernel, plan.path)
+        found = landmarks.solve(drawn, to_squares, plan.n_components, plan.reference)
+    return Solution(found, landmarks=drawn.nodes)
+
+
+def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:
+    """Distance-geodesic latent in which blocks find their place, from landmarks where it is large.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Connected graph.
+    plan : Plan
+        Kernel and number of components.
+
+    Returns
+    -------
+    (n, m) ndarray of float64
+        Latent.
+    """
+    if g.n_nodes <= _WHOLE_FRAME:
+        sq_dist = geodesic_sq_distances(g, plan.kernel, "distance")
+        return eigen.coordinates(sq_dist, plan.n_components).coordinates
+    lengths = geodesics.distance_lengths(g, plan.kernel)
+    drawn = landmarks.farthest_nodes(lengths, _FRAME_LANDMARKS + plan.n_components)
+    return landmarks.solve(drawn, np.square, plan.n_components).coordinates

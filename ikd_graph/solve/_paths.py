@@ -1,0 +1,100 @@
+"""Lengths of paths and the squared distances they stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import geodesics, graph
+from .._records import CsrGraph
+from .._threads import map_blocks
+from ..kernels import StationaryKernel
+
+Floats = NDArray[np.float64]
+
+SMALLEST_PRODUCT = 1e-100
+"""A product of correlations below it would underflow in the inverse of heavy-tailed kernels."""
+
+
+def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
+    """Lengths of edges whose shortest paths are the best ones.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Graph of covariances.
+    kernel : StationaryKernel
+        The kernel.
+    path : {"covariance", "distance"}
+        What a path optimises.
+
+    Returns
+    -------
+    CsrGraph
+        The same graph with lengths as weights.
+    """
+    if path == "covariance":
+        return geodesics.covariance_lengths(g)
+    return geodesics.distance_lengths(g, kernel)
+
+
+def squares_of_lengths(
+    kernel: StationaryKernel, path: str, lengths: NDArray[np.floating]
+) -> Floats:
+    """Squared distances that the lengths of best paths stand for, see `path_lengths`.
+
+    Parameters
+    ----------
+    kernel : StationaryKernel
+        The kernel.
+    path : {"covariance", "distance"}
+        What a path optimises.
+    lengths : ndarray of float
+        Lengths, any shape.
+
+    Returns
+    -------
+    ndarray of float64
+        Squared distances, the same shape.
+    """
+    values = np.asarray(lengths, dtype=np.float64)
+    if path == "covariance":
+        return kernel.sq_distance(np.clip(np.exp(-values), SMALLEST_PRODUCT, 1.0))
+    return np.square(values)
+
+
+def geodesic_sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
+    """Squared distances along the best paths of a connected graph, edges keeping their own.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Connected graph.
+    kernel : StationaryKernel
+        The kernel.
+    path : {"covariance", "distance"}
+        What a path optimises.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        Squared distances, symmetric.
+    """
+    if path == "covariance":
+        matrix = np.asarray(geodesics.geodesic_covariance(g), dtype=np.float64)
+
+        def invert(start: int, stop: int) -> None:
+            # In place: at thousands of points a second matrix is what memory runs out on.
+            part = matrix[start:stop]
+            np.clip(part, SMALLEST_PRODUCT, 1.0, out=part)
+            part[...] = kernel.sq_distance(part)
+
+        map_blocks(invert, g.n_nodes, 64)
+        return matrix
+    sq_dist = np.asarray(geodesics.geodesic_distances(g, kernel), dtype=np.float64)
+    np.square(sq_dist, out=sq_dist)
+    sources, targets, weights = graph.edges(g)
+    direct = kernel.sq_distance(np.minimum(weights, 1.0))
+    sq_dist[sources, targets] = direct
+    sq_dist[targets, sources] = direct
+    return sq_dist

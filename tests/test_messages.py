@@ -1,0 +1,143 @@
+"""Each remedy that a message names is carried out here, and works."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from ikd_graph import IKD
+from ikd_graph.study import datasets
+
+
+def gp(latent, n_points, n_observed, noise):
+    return datasets.gplvm_data(datasets.fixed_latent(latent, n_points), n_observed, noise=noise)
+
+
+SIMULATED = {
+    "half_moons": datasets.half_moons,
+    "swiss_roll": datasets.swiss_roll,
+    "spike_counts": datasets.spike_counts,
+    "medium": lambda: datasets.gplvm_data("medium", 200, noise=0.1),
+    "noisy": lambda: gp("easy", 64, 40, 1.0),
+    "gp": lambda: datasets.mapped_data("gp", 20, n_samples=300),
+    "bump": lambda: datasets.mapped_data("bump_l1", 20, n_samples=300),
+}
+
+
+def warned(model, X):
+    """Texts of the warnings of a fit."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X)
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+@pytest.mark.parametrize("n_components", [1, 2])
+def test_a_default_fit_warns_of_nothing_it_chose_itself(name, n_components):
+    assert warned(IKD(n_components), SIMULATED[name]().X) == []
+
+
+@pytest.mark.parametrize("name", ["digits", "guo_qpcr"])
+def test_a_default_fit_of_real_data_warns_of_nothing_either(name, request):
+    if name != "digits":
+        request.getfixturevalue("data_home")
+    assert warned(IKD(2), datasets.load(name).X) == []
+
+
+def in_pieces(seed=0):
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(3, 60))
+    return np.repeat(centres, 30, axis=0) + 0.7 * rng.normal(size=(90, 60))
+
+
+def settings_named(text):
+    """Settings of the form name=number in a text."""
+    found = re.findall(r"(n_neighbors|threshold)=([\d.]+\d|\d+)", text)
+    return [{name: int(value) if name == "n_neighbors" else float(value)} for name, value in found]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("affinity", ["correlation", "cosine", "euclidean", "shared_neighbors"])
+@pytest.mark.parametrize("strategy", ["geodesic", "blockwise"])
+@pytest.mark.parametrize("given", [{"n_neighbors": 4}, {"n_neighbors": 3, "threshold": 0.9}])
+def test_what_connects_a_graph_is_named_and_connects_it(strategy, affinity, given, seed):
+    if affinity == "shared_neighbors":
+        given = {"n_neighbors": 4}
+    X = in_pieces(seed)
+    model = IKD(2, strategy=strategy, affinity=affinity, refine=None, path="distance", **given)
+    (text,) = [text for text in warned(model, X) if "components" in text]
+    assert model.n_components_graph_ > 1
+    cures = settings_named(text)
+    assert len(cures) == len(given)
+    refused = IKD(**{**model.get_params(), "disconnected": "raise"})
+    with pytest.raises(ValueError, match="graph must be connected") as error:
+        refused.fit(X)
+    assert settings_named(str(error.value)) == cures
+    for cure in cures:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            cured = IKD(**{**refused.get_params(), **cure}).fit(X)
+        assert cured.n_components_graph_ == 1
+    for way in ("join", "separate"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            IKD(**{**model.get_params(), "disconnected": way}).fit(X)
+
+
+def test_of_a_graph_that_was_chosen_the_same_is_said_among_the_reasons(digits):
+    model = IKD(2).fit(digits[0])
+    text = model.choices_["disconnected"]
+    assert model.n_components_graph_ > 1
+    (cure,) = settings_named(text)
+    assert IKD(2, refine=None, affinity=model.affinity_, disconnected="raise", **cure).fit(
+        digits[0]
+    )
+
+
+@pytest.mark.parametrize("affinity", ["correlation", "cosine"])
+@pytest.mark.parametrize("refine", [None, "stress", "likelihood"])
+def test_what_helps_against_constant_rows_helps(affinity, refine):
+    X = gp("medium", 50, 150, 0.2).X
+    X[7] = 0.0 if affinity == "cosine" else 3.0
+    with pytest.raises(ValueError, match="drop them, or use affinity='covariance'"):
+        IKD(2, affinity=affinity, refine=refine).fit(X)
+    for cured, rows in ((affinity, np.delete(X, 7, axis=0)), ("covariance", X)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = IKD(2, affinity=cured, refine=refine).fit(rows)
+        assert np.all(np.isfinite(model.embedding_))
+
+
+@pytest.mark.parametrize("landmarks", [None, 20])
+def test_what_does_without_small_covariances_does(landmarks):
+    X = gp("medium", 80, 150, 0.0).X
+    text = warned(IKD(2, strategy="eigen", refine=None, n_landmarks=landmarks), X)[0]
+    named = re.findall(r"'(geodesic|blockwise)'", text)
+    assert named
+    for strategy in named:
+        assert not any("<= 0" in one for one in warned(IKD(2, strategy=strategy, refine=None), X))
+
+
+def test_what_helps_open_mergers_helps():
+    X = gp("easy", 64, 100, 0.5).X
+    settings = {"strategy": "blockwise", "refine": None, "affinity": "correlation"}
+    told = warned(IKD(3, merge="greedy", n_neighbors=4, **settings), X)
+    assert any("merge='global'" in text for text in told)
+    assert not any("angle" in text for text in warned(IKD(3, n_neighbors=4, **settings), X))
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_sparse_covariances_in_pieces_say_what_can_be_done(precomputed):
+    import scipy.sparse as sp
+
+    corr = np.corrcoef(in_pieces())
+    pieces = sp.csr_array(np.where(corr > 0.5, corr, 0.0))
+    model = IKD(1, affinity="precomputed", refine=None)
+    with pytest.raises(ValueError, match="disconnected='separate'"):
+        model.set_params(disconnected="raise" if precomputed else "join").fit(pieces)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model.set_params(disconnected="separate").fit(pieces)
+        assert np.all(np.isfinite(model.embedding_))

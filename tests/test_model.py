@@ -1,0 +1,253 @@
+"""What a fit reports is what it did: every number belongs to the latent it stands beside."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
+
+from ikd_graph import IKD
+from ikd_graph._stages import Stages
+from ikd_graph.study.datasets import gplvm_data
+
+STRATEGIES = ("eigen", "blockwise", "geodesic")
+AFFINITIES = ("correlation", "cosine", "covariance", "euclidean", "shared_neighbors")
+CASES = [
+    (strategy, refine, affinity)
+    for strategy, refine, affinity in itertools.product(
+        STRATEGIES, (None, "stress", "likelihood"), AFFINITIES
+    )
+    if not (strategy == "eigen" and affinity == "shared_neighbors")
+]
+
+
+def quiet(model, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(X)
+
+
+def table(seed=0, n=60):
+    rng = np.random.default_rng(seed)
+    latent = rng.uniform(0.0, 2.0, (n, 2))
+    return gplvm_data(latent, 150, noise=0.2, seed=rng).X
+
+
+def agrees(model):
+    """Check every number of a model against its own embedding."""
+    Z = model.embedding_
+    values = model.eigenvalues_
+    gram = Z.T @ Z
+    scale = max(float(values[0]), 1e-300)
+    np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-9 * np.sqrt(scale))
+    np.testing.assert_allclose(gram, np.diag(values), atol=1e-7 * scale)
+    assert np.all(np.diff(values) <= 1e-9 * scale)
+    share = model.explained_variance_ratio_
+    np.testing.assert_allclose(share / share.sum(), values**2 / (values**2).sum(), atol=1e-9)
+    if model.refine_ is None:
+        assert model.start_embedding_ is model.embedding_ or np.array_equal(
+            model.start_embedding_, Z
+        )
+        assert 0.0 <= model.negative_mass_ <= 1.0
+    else:
+        assert model.negative_mass_ is None
+        assert model.reference_ == "center"
+        assert abs(share.sum() - 1.0) < 1e-9
+    assert (model.merge_residuals_ is None) == (model.cliques_ is None)
+    if model.cliques_ is not None:
+        np.testing.assert_allclose(
+            model.merge_residuals_, naive_residuals(model), rtol=1e-6, atol=1e-7 * np.sqrt(scale)
+        )
+
+
+def naive_residuals(model):
+    """Distance from each point to where its cliques, each fitted rigidly, would put it."""
+    solved, Z = model._model.solved, model.embedding_[model._model.first]
+    total, count = np.zeros(len(Z)), np.zeros(len(Z))
+    weights = np.sqrt(solved.precision)
+    for start, stop in itertools.pairwise(solved.blocks.indptr):
+        members, own = solved.blocks.members[start:stop], solved.coordinates[start:stop]
+        w = weights[start:stop] / weights[start:stop].sum()
+        target = Z[members]
+        one, other = own - w @ own, target - w @ target
+        left, _, right = np.linalg.svd((one * w[:, None]).T @ other)
+        total[members] += ((one @ left @ right - other) ** 2).sum(axis=1)
+        count[members] += 1
+    return np.sqrt(total / np.maximum(count, 1))[model._model.inverse]
+
+
+@pytest.mark.parametrize(("strategy", "refine", "affinity"), CASES)
+def test_every_number_is_that_of_the_embedding(strategy, refine, affinity):
+    X = table()
+    model = quiet(IKD(2, strategy=strategy, refine=refine, affinity=affinity, n_neighbors=8), X)
+    agrees(model)
+    if strategy == "eigen" and refine == "stress":
+        assert model.refine_ is None  # there is no graph to polish on
+        return
+    assert model.refine_ == refine
+    plain = quiet(IKD(2, strategy=strategy, refine=None, affinity=affinity, n_neighbors=8), X)
+    for name in ("embedding_", "eigenvalues_", "explained_variance_ratio_", "negative_mass_"):
+        np.testing.assert_array_equal(
+            getattr(model, "start_" + name), getattr(plain, name), err_msg=name
+        )
+
+
+@pytest.mark.parametrize("reference", ["min_max", "min_mean", 3])
+@pytest.mark.parametrize("more", [{}, {"n_landmarks": 20}, {"n_components": "auto"}])
+def test_other_ways_report_their_own_latent_too(reference, more):
+    model = quiet(
+        IKD(**{"n_components": 2, "refine": None, "reference": reference, **more}), table()
+    )
+    agrees(model)
+    assert isinstance(model.reference_, int)
+
+
+def test_the_check_would_see_numbers_of_another_latent():
+    model = quiet(IKD(2, strategy="geodesic", refine="stress"), table())
+    model.eigenvalues_ = model.start_eigenvalues_
+    with pytest.raises(AssertionError):
+        agrees(model)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_named_strategy_is_the_only_start_of_its_polish(strategy):
+    X = table(1)
+    model = quiet(IKD(2, strategy=strategy, refine="likelihood"), X)
+    assert {one.start for one in model.pool_} == {strategy}
+    wide = quiet(IKD(2, strategy=strategy, refine="likelihood", starts="all"), X)
+    assert len({one.start for one in wide.pool_}) > 3
+    assert wide.log_likelihood_ >= model.log_likelihood_ - 1e-6
+    assert wide.pool_[0].distance == 0.0
+    assert all(one.distance >= 0.0 for one in wide.pool_)
+
+
+def distances(model, X, take=slice(None)):
+    return pdist(quiet(model, X).embedding_[take])
+
+
+WAYS = {
+    "eigen": {"strategy": "eigen"},
+    "greedy": {"strategy": "blockwise", "merge": "greedy", "threshold": 0.5},
+    "global": {"strategy": "blockwise", "n_neighbors": 10},
+    "geodesic": {"strategy": "geodesic", "n_neighbors": 8},
+    "landmarks": {"strategy": "geodesic", "n_neighbors": 8, "n_landmarks": 25},
+    "stress": {"strategy": "geodesic", "n_neighbors": 8, "refine": "stress"},
+}
+# What an affinity promises to ignore.
+PROMISES = {
+    "correlation": ("constant", "row offset", "row scale"),
+    "cosine": ("row scale",),
+    "covariance": ("constant", "row offset"),
+    "euclidean": ("constant", "column offset"),
+    "shared_neighbors": ("constant", "row offset", "row scale"),
+}
+
+
+def changed(X, how, rng):
+    """The table after a change, and the rows of the new one that stand for the old ones."""
+    same = np.arange(len(X))
+    if how == "constant":
+        return X + 3.0, same
+    if how == "row offset":
+        return X + rng.normal(size=(len(X), 1)), same
+    if how == "row scale":
+        return X * rng.uniform(0.5, 2.0, size=(len(X), 1)), same
+    if how == "column offset":
+        return X + 5.0 * rng.normal(size=X.shape[1]), same
+    if how == "scale":
+        return X * 1e3, same
+    if how == "columns permuted":
+        return X[:, rng.permutation(X.shape[1])], same
+    if how == "rows permuted":
+        order = rng.permutation(len(X))
+        return X[order], np.argsort(order)
+    assert how == "rows repeated"
+    return np.vstack([X, X[rng.integers(0, len(X), 7)]]), same
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    way=st.sampled_from(sorted(WAYS)),
+    affinity=st.sampled_from(AFFINITIES),
+    data=st.data(),
+)
+def test_what_an_affinity_promises_to_ignore_changes_nothing(seed, way, affinity, data):
+    parameters = {
+        "refine": None,
+        "path": "distance",
+        "random_state": 0,
+        **WAYS[way],
+        "affinity": affinity,
+    }
+    if affinity == "shared_neighbors":
+        if way == "eigen":
+            return
+        parameters.pop("threshold", None)
+        parameters["n_neighbors"] = 10
+    always = ("scale", "columns permuted", "rows permuted", "rows repeated")
+    how = data.draw(st.sampled_from((*PROMISES[affinity], *always)))
+    rng = np.random.default_rng(seed)
+    X = table(seed, n=50)
+    if how == "row scale" and parameters["refine"]:
+        return  # the weights of pairs go by whether the table looks like the model
+    other, take = changed(X, how, rng)
+    before = distances(IKD(2, **parameters), X)
+    after = distances(IKD(2, **parameters), other, take)
+    np.testing.assert_allclose(after, before, atol=1e-6 * before.max())
+
+
+def test_equal_rows_have_equal_places():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.3, size=(120, 12))
+    model = quiet(IKD(2), counts)
+    keys = {row.tobytes() for row in counts}
+    assert len(keys) < len(counts)
+    for key in keys:
+        same = [i for i, row in enumerate(counts) if row.tobytes() == key]
+        assert np.ptp(model.embedding_[same], axis=0).max() == 0.0
+    np.testing.assert_allclose(model.transform(counts), model.embedding_, atol=1e-9)
+
+
+def test_a_default_fit_searches_and_decomposes_once(digits, monkeypatch):
+    from ikd_graph import eigen
+    from ikd_graph.graph import _search
+
+    counted = {"searches": 0, "decompositions": 0}
+
+    def counting(name, function):
+        def counted_call(*args, **kwargs):
+            counted[name] += 1
+            return function(*args, **kwargs)
+
+        return counted_call
+
+    monkeypatch.setattr(_search, "exact_neighbours", counting("searches", _search.exact_neighbours))
+    for name in ("_full_spectrum", "_lanczos"):
+        monkeypatch.setattr(eigen, name, counting("decompositions", getattr(eigen, name)))
+    cases = (
+        (IKD(2), digits[0][:600]),
+        (IKD("auto"), digits[0][:600]),
+        (IKD(2, refine=None), table(n=320)),
+    )
+    for model, X in cases:
+        counted.update(searches=0, decompositions=0)
+        quiet(model, X)
+        assert counted == {"searches": 1, "decompositions": 1}
+
+
+def test_the_stages_of_a_fit_are_named():
+    stages = quiet(IKD(2, strategy="blockwise", refine="stress"), table()).stage_times_
+    assert list(stages) == [
+        "similarity",
+        "graph",
+        "cliques",
+        "cliques solved",
+        "merging",
+        "stress",
+        "placement",
+    ]
+    assert Stages().seconds == {}

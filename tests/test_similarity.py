@@ -1,0 +1,149 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from ikd_graph import covariance, graph, similarity
+from ikd_graph.similarity import _nearest
+from ikd_graph.similarity._equal import row_keys
+
+
+def table(seed=0, n=80, p=12):
+    return np.random.default_rng(seed).normal(size=(n, p)) + 1.0
+
+
+def made(affinity, X):
+    return similarity.compare(X, affinity)
+
+
+def given(name):
+    X = table()
+    if name == "precomputed":
+        return made(name, np.corrcoef(X))
+    return made(name, X)
+
+
+@pytest.mark.parametrize("name", similarity.AFFINITIES)
+def test_blocks_pairs_and_the_whole_agree(name):
+    one = given(name)
+    whole = one.matrix()
+    some = np.array([3, 50, 7])
+    np.testing.assert_allclose(one.block(some), whole[some], atol=1e-12)
+    left, right = np.triu_indices(one.n_samples, 1)
+    np.testing.assert_allclose(one.between(left, right), whole[left, right], atol=1e-12)
+    assert np.array_equal(one.between(left, right), one.between(right, left))
+    np.testing.assert_allclose(one.totals(), whole.sum(axis=1), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", similarity.AFFINITIES)
+def test_neighbours_are_the_most_similar_points_and_are_found_once(name):
+    one = given(name)
+    whole = one.matrix().copy()
+    np.fill_diagonal(whole, -np.inf)
+    found = one.neighbors(5)
+    assert np.array_equal(np.sort(found, axis=1), np.sort(np.argsort(-whole)[:, :5], axis=1))
+    assert one.neighbors(5) is found
+
+
+@pytest.mark.parametrize("name", similarity.AFFINITIES)
+def test_new_rows_are_compared_as_training_rows_are(name):
+    X = table(1)
+    one = given(name)
+    if name == "precomputed":
+        values = np.random.default_rng(2).normal(size=(6, 80))
+    else:
+        rows, others = table(0), X[:6]
+        both = made(name, np.vstack([rows, others]))
+        values = both.block(np.arange(80, 86))[:, :80]
+        if name in ("covariance", "euclidean"):
+            # The scale is that of the training rows.
+            values = None
+    near, found = one.nearest(values if name == "precomputed" else X[:6], 9)
+    assert near.shape == found.shape == (6, 9)
+    assert np.all(np.diff(found, axis=1) <= 0.0)
+    if values is not None:
+        np.testing.assert_allclose(
+            found, np.take_along_axis(values, near, axis=1) / one.variance, atol=1e-12
+        )
+    alone = [
+        one.nearest(row[None], 9)[1][0] for row in (values if name == "precomputed" else X[:6])
+    ]
+    assert np.array_equal(np.array(alone), found)
+
+
+@pytest.mark.parametrize("name", ["correlation", "euclidean", "precomputed"])
+def test_the_graph_is_in_one_piece_just_below_its_weakest_link(name):
+    one = given(name)
+    top = one.connected_up_to()
+    if 0.999 * top > 0.0:
+        assert graph.component_labels(one.threshold_graph(0.999 * top)).max() == 0
+    assert graph.component_labels(one.threshold_graph(min(1.001 * top, 0.999))).max() > 0
+
+
+def test_new_rows_far_from_the_origin_keep_their_distances():
+    X = table()
+    near = similarity.compare(X + 1e6, "euclidean")
+    _, found = near.nearest(X[:5] + 1e6 + 1e-3, 1)
+    scale = covariance.euclidean_rows(X).scale
+    np.testing.assert_allclose(1.0 - found[:, 0], 12 * 1e-6 / (2 * scale**2), rtol=1e-3)
+
+
+def test_rows_that_differ_are_found_in_order():
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0], [2.0, 2.0], [0.0, 1.0]])
+    first, inverse = similarity.unique_rows(X)
+    assert first.tolist() == [0, 1, 3]
+    assert inverse.tolist() == [0, 1, 0, 2, 1]
+    assert similarity.KnownRows(X).find(np.array([[2.0, 2.0], [3.0, 3.0]])).tolist() == [3, -1]
+
+
+def test_equal_rows_have_equal_keys_and_minus_zero_is_zero():
+    rows = np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, 1.0000001]])
+    keys = row_keys(rows)
+    assert keys[0] == keys[1] != keys[2]
+
+
+def unit_rows(seed, n, n_features, dtype=np.float64):
+    rows = np.random.default_rng(seed).normal(size=(n, n_features))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(dtype)
+
+
+@pytest.mark.parametrize("n", [30, 255, 256, 1000, 3001])
+@pytest.mark.parametrize("k", [1, 20])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tiles_find_the_rows_that_a_whole_table_finds(monkeypatch, n, k, dtype):
+    monkeypatch.setattr(_nearest, "_TILE", 64)
+    rows, new = unit_rows(0, n, 6, dtype), unit_rows(1, 17, 6)
+    # Rows in the order of their products with one of the new ones: the worst that may come.
+    rows = rows[np.argsort(rows @ new[3])]
+    near, known = _nearest.nearest_by_products(new, rows, k)
+    table = new @ rows.T.astype(np.float64)
+    order = np.argsort(-table, axis=1, kind="stable")[:, :k]
+    assert np.array_equal(near, order)
+    np.testing.assert_allclose(known, np.take_along_axis(table, order, axis=1), atol=1e-14)
+
+
+def test_equal_rows_are_no_trouble_for_tiles(monkeypatch):
+    monkeypatch.setattr(_nearest, "_TILE", 64)
+    rows = np.repeat(unit_rows(0, 4, 5), 500, axis=0)
+    near, known = _nearest.nearest_by_products(rows[[700, 1900]], rows, 30)
+    assert np.all(near[0] // 500 == 1)
+    assert np.all(near[1] // 500 == 3)
+    assert all(len(set(row)) == 30 for row in near.tolist())
+    np.testing.assert_allclose(known, 1.0, atol=1e-14)
+
+
+def test_memory_of_the_search_does_not_grow_with_the_training_rows():
+    new = unit_rows(1, 200, 10, np.float32)
+
+    def peak(n):
+        rows = unit_rows(0, n, 10, np.float32)
+        tracemalloc.start()
+        _nearest.nearest_by_products(new, rows, 10)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    few = peak(20_000)
+    assert peak(80_000) < 1.5 * few
+    # Less than one table of 200 x 80 000 products.
+    assert few < 4 * 200 * 80_000 / 2
