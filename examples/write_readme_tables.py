@@ -74,7 +74,7 @@ def main():
         [
             "R² of the latent after affine alignment; the paper's medium latent (100 points, 3 "
             "dimensions), squared exponential kernel, N observed dimensions, noise of standard "
-            "deviation sd on a signal of 1; mean ± standard deviation over 10 draws:",
+            "deviation sd on a signal of 1; mean ± standard deviation over 10 samples:",
             pivot(recovery, ("N", "noise"), lambda n, sd: f"N = {n}, sd {sd:g}"),
             "5-nearest-neighbour accuracy on handwritten digits, 5 shuffled folds, mean ± standard "
             "deviation over 3 shuffles, M dimensions:",

@@ -331,11 +331,11 @@ def _search(
         )
     n = g.n_nodes
     order = np.empty(n, np.int64)
-    depth = _jit.geodesics.order_in_patches(g.indptr, g.indices, LANES, order)
+    depth = _jit.patches.order_in_patches(g.indptr, g.indices, LANES, order)
     renumbered = CsrGraph(
         np.empty_like(g.indptr), np.empty_like(g.indices), np.empty_like(g.weights)
     )
-    _jit.geodesics.renumber(*g, order, *renumbered)
+    _jit.patches.renumber(*g, order, *renumbered)
     number = np.empty(n, np.int64)
     number[order] = np.arange(n)
     rows = np.argsort(number[starts], kind="stable")
@@ -346,7 +346,7 @@ def _search(
     lanes = min(LANES, starts.size) if starts.size * close >= n else 1
 
     def search(start: int, stop: int) -> None:
-        _jit.geodesics.search(*renumbered, order, sources[start:stop], lanes, step, limit, out)
+        _jit.geodesics.search(renumbered, order, sources[start:stop], lanes, step, limit, out)
 
     # Few blocks share one workspace each; enough of them keep all threads busy to the end.
     map_blocks(search, starts.size, lanes * max(1, starts.size // (lanes * 24)))

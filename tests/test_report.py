@@ -82,7 +82,7 @@ def test_text_from_data_cannot_become_markup():
             page.level_bars({evil: 1.0}, str),
             page.command(evil),
             page.advice([evil]),
-            svg.lines([0, 1], {evil: [0, 1]}, xlabel=evil, ylabel=evil),
+            svg.lines([0, 1], {evil: [0, 1]}, svg.Axes(evil, evil)),
         ],
         names={"classes": [evil]},
     )
@@ -198,7 +198,7 @@ def test_bars_stand_on_zero_and_hang_below_it():
 
 
 def test_curves_break_where_a_value_is_missing():
-    picture = svg.lines([0, 1, 2, 3], {"a": [1.0, np.nan, 2.0, 3.0]}, xlabel="x")
+    picture = svg.lines([0, 1, 2, 3], {"a": [1.0, np.nan, 2.0, 3.0]}, svg.Axes("x"))
     path = next(p for p in parse(picture).iter("path") if p.get("class") == "curve")
     assert path.get("d").count("M") == 2
 
@@ -209,14 +209,14 @@ def test_curves_break_where_a_value_is_missing():
 )
 @pytest.mark.parametrize("log", [False, True])
 def test_charts_of_odd_values_are_still_pictures(series, log):
-    picture = svg.lines([0, 1], series, xlabel="x", log=log, mark=(0.5, "here"), dots=True)
+    picture = svg.lines([0, 1], series, svg.Axes("x", log=log), mark=(0.5, "here"), dots=True)
     assert "nan" not in picture.replace("nan ", "")
     parse(picture)
 
 
 def test_charts_of_one_place_and_of_none_are_still_pictures():
-    parse(svg.lines([1.0], {"a": [2.0]}, xlabel="x", spread={"a": [0.1]}))
-    parse(svg.lines([], {"a": []}, xlabel="x"))
+    parse(svg.lines([1.0], {"a": [2.0]}, svg.Axes("x"), spread={"a": [0.1]}))
+    parse(svg.lines([], {"a": []}, svg.Axes("x")))
     parse(svg.bars([], [], xlabel="x"))
     parse(svg.bars([1], [0.0], xlabel="x"))
 
@@ -224,7 +224,7 @@ def test_charts_of_one_place_and_of_none_are_still_pictures():
 def test_no_band_of_a_line_chart_exceeds_the_ceiling():
     def ticks(ceiling):
         chart = svg.lines(
-            [0.0, 1.0], {"a": [0.9, 0.9]}, xlabel="", spread={"a": [0.9, 0.9]}, ceiling=ceiling
+            [0.0, 1.0], {"a": [0.9, 0.9]}, svg.Axes("", ceiling=ceiling), spread={"a": [0.9, 0.9]}
         )
         return [float(text) for text in re.findall(r">([\d.]+)</text>", chart)]
 
@@ -451,6 +451,6 @@ def test_the_page_of_an_embedding_tells_what_was_done(view):
 
 
 def test_numbers_inside_attributes_are_plain():
-    picture = svg.lines(np.array([0.1, 0.2]), {"a": [1, 2]}, xlabel="x", cursor=True)
+    picture = svg.lines(np.array([0.1, 0.2]), {"a": [1, 2]}, svg.Axes("x"), cursor=True)
     line = next(e for e in parse(picture).iter("line") if e.get("class") == "cursor")
     assert json.loads(line.get("data-cursor")) == [44.0, 346.0]

@@ -10,8 +10,13 @@ from types import ModuleType
 
 _SUBMODULES = (
     "alignment",
+    "bits",
+    "bridges",
+    "chains",
+    "clique_starts",
     "cliques",
     "covers",
+    "degeneracy",
     "eigen",
     "geodesics",
     "graph",
@@ -19,6 +24,7 @@ _SUBMODULES = (
     "likelihood",
     "merging",
     "overlaps",
+    "patches",
     "stress",
 )
 

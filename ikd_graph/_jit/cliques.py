@@ -14,22 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._config import jit
-
-ONE = np.uint64(1)
-ZERO = np.uint64(0)
-ALL = ~np.uint64(0)
+from .bits import ONE, ZERO, lowest_bit, popcount
+from .clique_starts import enter_start
 
 DONE, OUTPUT_FULL, MASKS_FULL, TIRED = 0, 1, 2, 3
 DROPPED, CLIQUE, BRANCH = 0, 1, 2
-
-
-class OrderedGraph(NamedTuple):
-    """Graph whose rows hold the earlier neighbours of a node first, then the later ones."""
-
-    indptr: np.ndarray  # (n + 1,) int64
-    middle: np.ndarray  # (n,) int64, where the later neighbours start
-    indices: np.ndarray  # (m,) int32, both parts of a row sorted by node
-    order: np.ndarray  # (k,) int32, the nodes to start from
 
 
 class Search(NamedTuple):
@@ -48,116 +37,6 @@ class Search(NamedTuple):
     first: np.ndarray  # (d + 2,) int64, where the masks of a depth start
     last: np.ndarray  # (d + 2,) int64, where they end
     masks: np.ndarray  # (s, w) uint64, a stack of masks
-
-
-@jit
-def popcount(word):
-    """Count the bits of a word (compiles to one instruction).
-
-    Parameters
-    ----------
-    word : uint64
-        The bits.
-
-    Returns
-    -------
-    int
-        Number of ones.
-    """
-    count = 0
-    while word:
-        word &= word - ONE
-        count += 1
-    return count
-
-
-@jit
-def lowest_bit(word):
-    """Find the position of the lowest bit of a word (compiles to one instruction).
-
-    Parameters
-    ----------
-    word : uint64
-        The bits, not all zero.
-
-    Returns
-    -------
-    int
-        Position, 0 to 63.
-    """
-    return popcount((word & (~word + ONE)) - ONE)
-
-
-@jit
-def degeneracy_order(graph, order, core):
-    """Take the node of the least degree away, again and again (Batagelj and Zaversnik's buckets).
-
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    order : (n,) int32
-        Receives the nodes in the order in which they go.
-    core : (n,) int32
-        Receives the core number: the largest of the degrees at which nodes had to go so far.
-    """
-    n = order.size
-    widest = 0
-    for node in range(n):
-        core[node] = graph.indptr[node + 1] - graph.indptr[node]
-        widest = max(widest, core[node])
-    start = np.zeros(widest + 2, np.int64)
-    for node in range(n):
-        start[core[node] + 1] += 1
-    for degree in range(widest + 1):
-        start[degree + 1] += start[degree]
-    place = np.empty(n, np.int64)
-    fill = start.copy()
-    for node in range(n):
-        place[node] = fill[core[node]]
-        order[place[node]] = node
-        fill[core[node]] += 1
-    for i in range(n):
-        node = order[i]
-        for e in range(graph.indptr[node], graph.indptr[node + 1]):
-            other = graph.indices[e]
-            if core[other] > core[node]:
-                # Swap with the first of its bucket, then move the border of the bucket past it.
-                front = start[core[other]]
-                swapped = order[front]
-                order[front], order[place[other]] = other, swapped
-                place[swapped], place[other] = place[other], front
-                start[core[other]] += 1
-                core[other] -= 1
-        start[core[node]] = max(start[core[node]], i + 1)
-
-
-@jit
-def split_rows(graph, rank, middle, indices):
-    """Put the earlier neighbours of each node before its later ones.
-
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    rank : (n,) int32
-        Position of each node in the order.
-    middle : (n,) int64
-        Receives where the later neighbours start.
-    indices : (m,) int32
-        Receives the neighbours.
-    """
-    for node in range(rank.size):
-        at = graph.indptr[node]
-        for e in range(graph.indptr[node], graph.indptr[node + 1]):
-            if rank[graph.indices[e]] < rank[node]:
-                indices[at] = graph.indices[e]
-                at += 1
-        middle[node] = at
-        for e in range(graph.indptr[node], graph.indptr[node + 1]):
-            if rank[graph.indices[e]] > rank[node]:
-                indices[at] = graph.indices[e]
-                at += 1
 
 
 @jit
@@ -305,109 +184,6 @@ def choose_branches(search, depth, words, size, min_size):
 
 
 @jit
-def write_rows(graph, start, search, words):
-    """Relabel the later neighbours of a start and write the edges between them as bits.
-
-    Parameters
-    ----------
-    graph : OrderedGraph
-        The graph.
-    start : int
-        Start node.
-    search : Search
-        The search; ``local``, ``nodes`` and ``rows`` are set.
-    words : int
-        Words in use.
-    """
-    count = graph.indptr[start + 1] - graph.middle[start]
-    for i in range(count):
-        node = graph.indices[graph.middle[start] + i]
-        search.local[node] = i
-        search.nodes[i] = node
-        for w in range(words):
-            search.rows[i, w] = ZERO
-    for i in range(count):
-        node = search.nodes[i]
-        for e in range(graph.middle[node], graph.indptr[node + 1]):
-            j = search.local[graph.indices[e]]
-            if j >= 0:
-                search.rows[i, j >> 6] |= ONE << np.uint64(j & 63)
-                search.rows[j, i >> 6] |= ONE << np.uint64(i & 63)
-
-
-@jit
-def write_masks(graph, start, search, words):
-    """Write the earlier neighbours of a start as masks over its later ones.
-
-    Parameters
-    ----------
-    graph : OrderedGraph
-        The graph.
-    start : int
-        Start node.
-    search : Search
-        The search, with labels set; the masks of depth 0 are written.
-    words : int
-        Words in use.
-
-    Returns
-    -------
-    bool
-        Whether a maximal clique can start here: no earlier neighbour knows all the later ones.
-    """
-    count = graph.indptr[start + 1] - graph.middle[start]
-    at = 0
-    for f in range(graph.indptr[start], graph.middle[start]):
-        node = graph.indices[f]
-        for w in range(words):
-            search.masks[at, w] = ZERO
-        known = 0
-        for e in range(graph.middle[node], graph.indptr[node + 1]):
-            j = search.local[graph.indices[e]]
-            if j >= 0:
-                search.masks[at, j >> 6] |= ONE << np.uint64(j & 63)
-                known += 1
-        if known == count:
-            return False
-        at += known > 0
-    search.first[0], search.last[0] = 0, at
-    return True
-
-
-@jit
-def enter_start(graph, start, search, words):
-    """Set up depth 0 of a search from one start node.
-
-    Parameters
-    ----------
-    graph : OrderedGraph
-        The graph.
-    start : int
-        Start node.
-    search : Search
-        The search.
-    words : int
-        Words that hold the later neighbours.
-
-    Returns
-    -------
-    bool
-        Whether a maximal clique can start here.
-    """
-    count = graph.indptr[start + 1] - graph.middle[start]
-    write_rows(graph, start, search, words)
-    possible = write_masks(graph, start, search, words)
-    for i in range(count):
-        search.local[search.nodes[i]] = -1
-    for w in range(words):
-        search.candidates[0, w] = ALL
-        search.clique[0, w] = ZERO
-    if count & 63:
-        search.candidates[0, words - 1] = (ONE << np.uint64(count & 63)) - ONE
-    return possible
-
-
-@jit
 def advance(graph, search, stop, min_size, patience, indptr, members):
     """Search on until the starts are done, the output is full, or room or patience runs out.
 
@@ -508,31 +284,3 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
             depth += verdict == BRANCH
     search.cursor[0], search.cursor[1], search.cursor[2] = position, depth, status
     return count
-
-
-@jit
-def cover_points(blocks, covered):
-    """Mark the points of cliques as covered until all points are.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The cliques, in order.
-    covered : (n,) bool
-        Points covered so far, updated.
-
-    Returns
-    -------
-    int
-        Number of cliques it took: all of them where points remain.
-    """
-    missing = covered.size
-    for point in range(covered.size):
-        missing -= covered[point]
-    for block in range(blocks.indptr.size - 1):
-        if missing == 0:
-            return block
-        for j in range(blocks.indptr[block], blocks.indptr[block + 1]):
-            missing -= not covered[blocks.members[j]]
-            covered[blocks.members[j]] = True
-    return blocks.indptr.size - 1

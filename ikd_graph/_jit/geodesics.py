@@ -14,6 +14,8 @@ passes several along an edge.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._config import jit
@@ -23,130 +25,23 @@ FAR = 2  # in the list of nodes that wait
 ONE = np.uint64(1)
 
 
-@jit
-def order_in_patches(indptr, indices, size, order):
-    """Order the nodes so that each run of ``size`` nodes is a connected patch where it can be.
+class Queue(NamedTuple):
+    """Nodes that wait to be swept."""
 
-    Parameters
-    ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    size : int
-        Nodes in a patch.
-    order : (n,) int64
-        Written: the nodes, patch after patch.
-
-    Returns
-    -------
-    int
-        Depth of the graph: most edges from the first node of a component to another.
-    """
-    n = order.size
-    seeds = np.empty(n, np.int64)
-    # A patch as large as the graph is a breadth-first order: it places the seeds of the patches.
-    depth = gather_patches(indptr, indices, np.arange(n), n, seeds)
-    gather_patches(indptr, indices, seeds, size, order)
-    return depth
+    state: np.ndarray  # (n,) uint8, where each node waits
+    near: np.ndarray  # (n,) int32, ring of the nodes in the band
+    far: np.ndarray  # (n,) int32, list of those beyond
 
 
 @jit
-def gather_patches(indptr, indices, seeds, size, order):
-    """Grow breadth-first patches of at most ``size`` nodes from the seeds, in turn.
-
-    Parameters
-    ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    seeds : (n,) int64
-        All nodes; those that no earlier patch has taken start one.
-    size : int
-        Nodes in a patch.
-    order : (n,) int64
-        Written: the nodes, patch after patch.
-
-    Returns
-    -------
-    int
-        Depth of the deepest patch: edges from its seed to its last node.
-    """
-    taken = np.zeros(order.size, np.bool_)
-    end = deepest = 0
-    for seed in seeds:
-        if taken[seed]:
-            continue
-        start = head = end
-        taken[seed] = True
-        order[end] = seed
-        end += 1
-        depth, level_end = 0, end
-        while head < end:
-            if head == level_end:
-                depth += 1
-                level_end = end
-            node = order[head]
-            head += 1
-            for edge in range(indptr[node], indptr[node + 1]):
-                other = indices[edge]
-                if not taken[other] and end - start < size:
-                    taken[other] = True
-                    order[end] = other
-                    end += 1
-        deepest = max(deepest, depth)
-    return deepest
-
-
-@jit
-def renumber(indptr, indices, lengths, order, new_indptr, new_indices, new_lengths):
-    """Write the graph whose node ``i`` is node ``order[i]`` of the given one.
-
-    Parameters
-    ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    lengths : (m,) float64
-        Edge lengths.
-    order : (n,) int64
-        A permutation.
-    new_indptr : (n + 1,) int64
-        Written: row starts.
-    new_indices : (m,) int32
-        Written: neighbours, in the order they had.
-    new_lengths : (m,) float64
-        Written: edge lengths.
-    """
-    n = order.size
-    number = np.empty(n, np.int64)
-    for place in range(n):
-        number[order[place]] = place
-    at = 0
-    new_indptr[0] = 0
-    for place in range(n):
-        node = order[place]
-        for edge in range(indptr[node], indptr[node + 1]):
-            new_indices[at] = number[indices[edge]]
-            new_lengths[at] = lengths[edge]
-            at += 1
-        new_indptr[place + 1] = at
-
-
-@jit
-def search(indptr, indices, lengths, order, sources, lanes, step, limit, out):
+def search(graph, order, sources, lanes, step, limit, out):
     """Find the shortest distances from the sources, a few sources at a time.
 
     Parameters
     ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    lengths : (m,) float64
-        Edge lengths, none negative; infinite where an edge cannot be walked.
+    graph : CsrGraph
+        Its weights are the lengths of the edges, none negative; infinite where an edge cannot be
+        walked.
     order : (n,) int64
         Column of ``out`` that each node goes to.
     sources : (s, 2) int64
@@ -160,20 +55,18 @@ def search(indptr, indices, lengths, order, sources, lanes, step, limit, out):
     out : (r, n) float64 or float32
         Written: distances, infinite where no path is short enough.
     """
-    n = indptr.size - 1
+    n = graph.indptr.size - 1
     reach = np.empty((n, lanes), np.float64)
     flat = reach.reshape(reach.size)
     key = np.empty(n, np.float64)
-    state = np.empty(n, np.uint8)
-    near = np.empty(n, np.int32)
-    far = np.empty(n, np.int32)
+    queue = Queue(np.empty(n, np.uint8), np.empty(n, np.int32), np.empty(n, np.int32))
     for start in range(0, sources.shape[0], lanes):
         part = sources[start : start + lanes]
         if lanes == 1:
             source = part[0, 0]
-            search_one(indptr, indices, lengths, source, step, limit, flat, state, near, far)
+            search_one(graph, source, step, limit, flat, queue)
         else:
-            search_lanes(indptr, indices, lengths, part, step, limit, reach, key, state, near, far)
+            search_lanes(graph, part, step, limit, reach, key, queue)
         for node in range(n):
             for lane in range(part.shape[0]):
                 distance = reach[node, lane]
@@ -181,28 +74,24 @@ def search(indptr, indices, lengths, order, sources, lanes, step, limit, out):
 
 
 @jit
-def search_one(indptr, indices, lengths, source, step, limit, reach, state, near, far):
+def search_one(graph, source, step, limit, reach, queue):
     """Find the shortest distances from one source.
 
     Parameters
     ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    lengths : (m,) float64
-        Edge lengths.
+    graph : CsrGraph
+        Its weights are the lengths of the edges.
     source : int
         Node to start from.
     step, limit : float
         Width of a band; largest distance looked for.
     reach : (n,) float64
         Written: distances.
-    state : (n,) uint8
-        Workspace: where each node waits.
-    near, far : (n,) int32
-        Workspace: ring of the nodes in the band; list of those beyond.
+    queue : Queue
+        Workspace.
     """
+    indptr, indices, lengths = graph
+    state, near, far = queue
     n = reach.size
     for node in range(n):
         reach[node] = np.inf
@@ -239,17 +128,13 @@ def search_one(indptr, indices, lengths, source, step, limit, reach, state, near
 
 
 @jit
-def search_lanes(indptr, indices, lengths, sources, step, limit, reach, key, state, near, far):
+def search_lanes(graph, sources, step, limit, reach, key, queue):
     """Find the shortest distances from several sources together.
 
     Parameters
     ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    lengths : (m,) float64
-        Edge lengths.
+    graph : CsrGraph
+        Its weights are the lengths of the edges.
     sources : (s, 2) int64
         Nodes to start from in the first column, at most as many as lanes.
     step, limit : float
@@ -258,11 +143,11 @@ def search_lanes(indptr, indices, lengths, sources, step, limit, reach, key, sta
         Written: distances from the sources, lane by lane.
     key : (n,) float64
         Workspace: a lower bound of the distances a waiting node has to pass on, else infinite.
-    state : (n,) uint8
-        Workspace: where each node waits.
-    near, far : (n,) int32
-        Workspace: ring of the nodes in the band; list of those beyond.
+    queue : Queue
+        Workspace.
     """
+    indptr, indices, lengths = graph
+    state, near, far = queue
     n = key.size
     lanes = np.uint64(reach.shape[1])
     mine = np.empty(reach.shape[1], np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._config import jit
-from .covers import find_group
+from .chains import find_group
 
 
 @jit

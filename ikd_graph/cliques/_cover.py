@@ -17,7 +17,8 @@ from ._ragged import join, take
 from ._search import StartGraph, fill, new_search, prepare, with_more_masks
 
 if TYPE_CHECKING:
-    from .._jit.covers import Chain, Cover
+    from .._jit.chains import Chain
+    from .._jit.covers import Cover
 
 _CLIQUES_PER_POINT = 2
 """Cliques for each point that the automatic budget allows: correlation graphs take about one."""
@@ -164,7 +165,7 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
     kept: list[Blocks] = []
     n_kept = 0
     for found in fill(prepare(g), 1, 0, g.n_nodes, 256):
-        needed = min(_jit.cliques.cover_points(found, covered), budget - n_kept)
+        needed = min(_jit.covers.cover_points(found, covered), budget - n_kept)
         kept.append(take(found, np.arange(needed)))
         n_kept += needed
         if covered.all() or n_kept >= budget:
@@ -272,7 +273,7 @@ def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -
     search = new_search(g.n_nodes, width, 0)
     indptr, members = np.empty(2, dtype=np.int64), np.empty(width + 2, dtype=np.int32)
     while lacking.size:
-        whole = _jit.cliques.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, lacking)
+        whole = _jit.degeneracy.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, lacking)
         count = _jit.cliques.advance(
             whole, search, lacking.size, min_size, _SEARCH_STEPS, indptr, members
         )
@@ -313,14 +314,14 @@ def _bridges(g: CsrGraph, start: StartGraph, state: Cover, blocks: Blocks, min_s
     cliques = take(blocks, np.flatnonzero(blocks.sizes >= min_size))
     first = count = cliques.n_blocks
     chain = _with_room(_new_chain(g.n_nodes, cliques), count, start.width + 1)
-    _jit.covers.enter_cliques(chain, count, min_size - 1)
+    _jit.chains.enter_cliques(chain, count, min_size - 1)
     entries = g.indices.size + cliques.members.size
     patience = max(_LEAST_EFFORT, _EFFORT_PER_ENTRY * entries)
     while chain.effort[0] < patience:
-        group = _jit.covers.smallest_open(chain, count)
+        group = _jit.chains.smallest_open(chain, count)
         if group < 0:
             break
-        count = _jit.covers.bridge(g, state, chain, count, group, min_size - 1, _REACH, patience)
+        count = _jit.bridges.bridge(g, state, chain, count, group, min_size - 1, _REACH, patience)
         chain = _with_room(chain, count, start.width + 1)
     places = chain.indptr[first : count + 1]
     return Blocks(places - places[0], chain.members[places[0] : places[-1]].copy())
@@ -341,7 +342,7 @@ def _new_chain(n_nodes: int, blocks: Blocks) -> Chain:
     Chain
         The record.
     """
-    return _jit.covers.Chain(
+    return _jit.chains.Chain(
         indptr=blocks.indptr,
         members=blocks.members,
         owner=np.empty(blocks.members.size, dtype=np.int32),

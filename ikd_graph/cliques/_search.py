@@ -17,7 +17,8 @@ from .._validation import check_graph, check_integer
 from ._ragged import arrays
 
 if TYPE_CHECKING:
-    from .._jit.cliques import OrderedGraph, Search
+    from .._jit.cliques import Search
+    from .._jit.degeneracy import OrderedGraph
 
 _N_PARTS = 32
 """Parts of the start nodes, of equal estimated work. Fixed: results must not depend on threads."""
@@ -139,12 +140,12 @@ def prepare(g: CsrGraph) -> StartGraph:
         What a search needs.
     """
     order, core, rank = (np.empty(g.n_nodes, dtype=np.int32) for _ in range(3))
-    _jit.cliques.degeneracy_order(g, order, core)
+    _jit.degeneracy.degeneracy_order(g, order, core)
     rank[order] = np.arange(g.n_nodes, dtype=np.int32)
     middle = np.empty(g.n_nodes, dtype=np.int64)
     indices = np.empty_like(g.indices)
-    _jit.cliques.split_rows(g, rank, middle, indices)
-    graph = _jit.cliques.OrderedGraph(g.indptr, middle, indices, order)
+    _jit.degeneracy.split_rows(g, rank, middle, indices)
+    graph = _jit.degeneracy.OrderedGraph(g.indptr, middle, indices, order)
     return StartGraph(graph, core, int(core.max(initial=0)))
 
 

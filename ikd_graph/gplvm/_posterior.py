@@ -1,4 +1,4 @@
-"""The way back: observations of new latent points, foreseen by the Gaussian process."""
+"""The way back: observations predicted at new latent points by the Gaussian process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class Posterior(NamedTuple):
-    """Observations foreseen at new latent points."""
+    """Observations predicted at new latent points."""
 
     mean: Floats  # (n_new, n_observed)
     std: Floats  # (n_new,) of one noise-free observation, the same in every observed dimension
@@ -36,7 +36,7 @@ def posterior_mean(
     Parameters
     ----------
     latent_new : (n_new, m) array_like of float64
-        Where to foresee.
+        Where to predict.
     latent : (n, m) array_like of float64
         Latent points of the training rows.
     rows : (n, n_observed) array_like of float64

@@ -129,25 +129,7 @@ def knn_scores(
 def knn_accuracy(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> float:
-    """Mean accuracy of a k-nearest-neighbour classifier in a cross-validation.
-
-    Parameters
-    ----------
-    Z : (n, m) float64
-        An embedding.
-    y : (n,) array
-        Classes.
-    k : int
-        Number of neighbours that vote.
-    n_splits : int
-        Number of parts, stratified by class.
-    seed : int or None
-        Seed of the shuffle; None does not shuffle.
-
-    Returns
-    -------
-    float
-        Mean of ``knn_scores``.
+    """Mean accuracy of a k-nearest-neighbour classifier in a cross-validation: see `knn_scores`.
 
     Examples
     --------
@@ -203,22 +185,7 @@ def trustworthiness(X: ArrayLike, Z: ArrayLike, k: int = 5) -> float:
 
 
 def continuity(X: ArrayLike, Z: ArrayLike, k: int = 5) -> float:
-    """Share of neighbours in the data that stayed neighbours: trustworthiness, spaces swapped.
-
-    Parameters
-    ----------
-    X : (n, n_features) float64
-        The data, or the true latent.
-    Z : (n, m) float64
-        Its embedding.
-    k : int
-        Size of a neighbourhood, less than half the number of points.
-
-    Returns
-    -------
-    float
-        1 if no neighbourhood was torn.
-    """
+    """Share of neighbours in the data that stayed neighbours: `trustworthiness`, spaces swapped."""
     return trustworthiness(Z, X, k)
 
 

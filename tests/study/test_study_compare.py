@@ -144,6 +144,7 @@ def test_a_strategy_is_compared_plain_and_polished():
     )
 
 
+@pytest.mark.slow
 def test_a_polished_strategy_is_a_row_of_its_own():
     data = datasets.gplvm_data(datasets.fixed_latent("medium", 40), 100, noise=0.5, seed=0)
     found = compare.compare(data, ["geodesic", "geodesic+stress"], n_components=3)

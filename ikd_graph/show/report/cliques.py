@@ -123,16 +123,24 @@ def threshold_slider(levels: Levels, used: float | None) -> str:
     counts = svg.lines(
         at,
         {"edges": levels.edges, "components": levels.components, "cliques": levels.cliques},
-        xlabel="threshold", ylabel="count", log=True, mark=mark, palette=palette,
-        title="edges, components and cliques against the threshold", cursor=True,
-    )  # fmt: skip
+        svg.Axes(
+            "threshold",
+            "count",
+            log=True,
+            title="edges, components and cliques against the threshold",
+        ),
+        mark=mark,
+        palette=palette,
+        cursor=True,
+    )
     covered = svg.lines(
         at,
         {"covered": 100 * levels.coverage, "largest component": 100 * _largest_share(levels)},
-        xlabel="threshold", ylabel="% of points", mark=mark, cursor=True,
+        svg.Axes("threshold", "% of points", title="coverage against the threshold"),
+        mark=mark,
         palette={"covered": colors.CLASSES[1], "largest component": colors.CLASSES[2]},
-        title="coverage against the threshold",
-    )  # fmt: skip
+        cursor=True,
+    )
     start = int(np.abs(at - (used if used is not None else np.median(at))).argmin())
     shown = {
         "threshold": lambda k: f"{at[k]:.2f}",
@@ -267,8 +275,9 @@ def _order(model: IKD) -> str:
     shared = np.asarray(order)[:, 2]
     chart = page.figure(
         svg.lines(
-            np.arange(1, shared.size + 1), {"shared": shared}, xlabel="merge",
-            ylabel="points shared", title="points shared at each merge",
+            np.arange(1, shared.size + 1),
+            {"shared": shared},
+            svg.Axes("merge", "points shared", title="points shared at each merge"),
         ),
         "Merging goes from the largest overlap to the smallest; the smallest carry the most error.",
     )  # fmt: skip

@@ -199,12 +199,14 @@ def _noise(found: Comparison, gathered: list[Entry], palette: Mapping[str, str])
             chart = svg.lines(
                 levels,
                 means,
+                svg.Axes(
+                    "noise",
+                    ceiling=1.0 if name in leading else None,
+                    title=f"{MEASURE_WORDS[name]} against noise",
+                ),
                 spread={k: np.nan_to_num(v) for k, v in spreads.items()},
-                ceiling=1.0 if name in leading else None,
-                xlabel="noise",
                 palette=palette,
                 dots=True,
-                title=f"{MEASURE_WORDS[name]} against noise",
             )
             heading = MEASURE_WORDS[name] + (f", {dim} dimensions" if dim > 1 else ", 1 dimension")
             figures.append(page.figure(chart, "", heading))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,20 +69,26 @@ def bars(
     return frame.close(parts, title)
 
 
+class Axes(NamedTuple):
+    """Names and scales of the axes of a chart."""
+
+    xlabel: str  # horizontal
+    ylabel: str = ""
+    log: bool = False  # heights on a logarithmic scale; values of 0 or less are holes then
+    ceiling: float | None = None  # height that no value can exceed, and so no band
+    title: str = "line chart"  # what a screen reader says
+
+
 def lines(
     at: ArrayLike,
     series: Mapping[str, ArrayLike],
+    axes: Axes,
     *,
-    xlabel: str,
-    ylabel: str = "",
     spread: Mapping[str, ArrayLike] | None = None,
-    ceiling: float | None = None,
-    log: bool = False,
     mark: tuple[float, str] | None = None,
     palette: Mapping[str, str] | None = None,
     dots: bool = False,
     cursor: bool = False,
-    title: str = "line chart",
 ) -> str:
     """Curves; their names belong in a legend of the page (`page.legend`).
 
@@ -91,16 +98,10 @@ def lines(
         Horizontal places, ascending.
     series : mapping of str to array-like of shape (k,)
         Height of each curve; NaN leaves a hole.
-    xlabel : str
-        Name of the horizontal axis.
-    ylabel : str
-        Name of the vertical axis.
+    axes : Axes
+        Their names and scales.
     spread : mapping of str to array-like of shape (k,), optional
         Half the height of the band around a curve.
-    ceiling : float, optional
-        Height that no value can exceed, and so no band.
-    log : bool
-        Whether heights are drawn on a logarithmic scale; values of 0 or less are holes then.
     mark : tuple of (float, str), optional
         Dashed upright line with its text.
     palette : mapping of str to str, optional
@@ -109,8 +110,6 @@ def lines(
         Whether the places themselves are marked.
     cursor : bool
         Whether to add an upright line that the slider of the page moves from place to place.
-    title : str
-        What a screen reader says.
 
     Returns
     -------
@@ -119,17 +118,17 @@ def lines(
     """
     x = np.asarray(at, dtype=float)
     curves = {name: np.asarray(values, dtype=float) for name, values in series.items()}
-    if log:
+    if axes.log:
         curves = {k: np.log10(np.where(v > 0, v, np.nan)) for k, v in curves.items()}
     bands = {k: np.asarray(v, dtype=float) for k, v in (spread or {}).items()}
     half = {k: bands.get(k, np.zeros(x.size)) for k in curves}
-    most = np.inf if ceiling is None else ceiling
+    most = np.inf if axes.ceiling is None else axes.ceiling
     reach = [np.minimum(v + sign * half[k], most) for k, v in curves.items() for sign in (-1, 1)]
     known = np.concatenate([v[np.isfinite(v)] for v in reach] or [np.zeros(0)])
     low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
     pad = 0.04 * (high - low) or 0.5
-    frame = _Frame((x[0], x[-1]) if x.size else (0.0, 1.0), (low - pad, high + pad), log=log)
-    parts = [frame.grid(), frame.names(xlabel, ylabel)]
+    frame = _Frame((x[0], x[-1]) if x.size else (0.0, 1.0), (low - pad, high + pad), log=axes.log)
+    parts = [frame.grid(), frame.names(axes.xlabel, axes.ylabel)]
     for code, (name, values) in enumerate(curves.items()):
         color = (palette or {}).get(name, colors.class_color(code))
         inside = ""
@@ -149,7 +148,7 @@ def lines(
         parts.append(frame.upright(*mark))
     if cursor and x.size:
         parts.append(frame.cursor(x))
-    return frame.close(parts, title)
+    return frame.close(parts, axes.title)
 
 
 class _Frame:

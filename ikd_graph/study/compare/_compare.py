@@ -60,7 +60,7 @@ def compare(
     Parameters
     ----------
     data : Dataset, or callable (noise, seed) -> Dataset
-        A data set, to which noise is added; or what draws one, noise included.
+        A data set, to which noise is added; or what makes one, noise included.
     methods : iterable of str or (str, estimator), or None
         Names in ``IKD_METHODS`` and ``baselines.PEERS``; ``kernel_pca`` stands for its best kernel,
         as in the paper. Any scikit-learn estimator with ``fit_transform`` under a name of its own.
@@ -70,7 +70,7 @@ def compare(
     noise : float or sequence of float
         Standard deviations of Gaussian noise.
     seeds : int or sequence of int
-        Seeds of the noise (or of the draw) and of the methods.
+        Seeds of the noise (or of the sample) and of the methods.
     kernel : str, StationaryKernel or None
         Kernel for the IKD methods; None leaves their default.
     timeout : float

@@ -28,14 +28,14 @@ MEASURES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One method on one draw of the data. A measure that does not apply is NaN.
+    """One method on one sample of the data. A measure that does not apply is NaN.
 
     Attributes
     ----------
     method, title, settings : str
         Name to ask for, name to show, and settings in words.
     n_components, seed : int
-        Dimension of the embedding, seed of the draw and of the method.
+        Dimension of the embedding, seed of the sample and of the method.
     noise : float
         Standard deviation of the noise added to the data.
     r2_affine, r2_rigid : float

@@ -71,7 +71,7 @@ def fixed_latent(name: str, n_samples: int = 100, *, seed: Seed = 0) -> Floats:
     - ``easy``: the surface z = sin 2πx + 1/2 cos 3πy over a square grid on [-1/2, 1/2]², rows
       shuffled; the paper's points, in another order.
     - ``hard``: two strands of opposite sense, (±sin 2πz, cos 2πz, z) for z = -1 .. 1, with noise of
-      standard deviation 0.1 on the first two; the paper's law, another draw.
+      standard deviation 0.1 on the first two; the paper's law, another sample.
 
     Parameters
     ----------

@@ -1,0 +1,47 @@
+"""Sets of small numbers as the bits of words."""
+
+import numpy as np
+
+from .._config import jit
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+ALL = ~np.uint64(0)
+
+
+@jit
+def popcount(word):
+    """Count the bits of a word (compiles to one instruction).
+
+    Parameters
+    ----------
+    word : uint64
+        The bits.
+
+    Returns
+    -------
+    int
+        Number of ones.
+    """
+    count = 0
+    while word:
+        word &= word - ONE
+        count += 1
+    return count
+
+
+@jit
+def lowest_bit(word):
+    """Find the position of the lowest bit of a word (compiles to one instruction).
+
+    Parameters
+    ----------
+    word : uint64
+        The bits, not all zero.
+
+    Returns
+    -------
+    int
+        Position, 0 to 63.
+    """
+    return popcount((word & (~word + ONE)) - ONE)

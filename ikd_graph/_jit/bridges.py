@@ -1,0 +1,271 @@
+"""Bridges of new cliques between groups of cliques."""
+
+from .._config import jit
+from .chains import (
+    count_shared,
+    drop_clique,
+    find_group,
+    index_clique,
+    link_clique,
+    link_group,
+)
+from .covers import grow, mark
+
+
+@jit
+def find_near(graph, chain, clique):
+    """Count how many points of a clique each point outside knows.
+
+    Parameters
+    ----------
+    graph : CsrGraph
+        The graph.
+    chain : Chain
+        The cliques; ``hits`` and ``near`` are set.
+    clique : int
+        The clique.
+
+    Returns
+    -------
+    int
+        Number of points in ``near``.
+    """
+    count = 0
+    for j in range(chain.indptr[clique], chain.indptr[clique + 1]):
+        node = chain.members[j]
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            other = graph.indices[e]
+            if chain.hits[other] == 0:
+                chain.near[count] = other
+                count += 1
+            chain.hits[other] += 1
+    for j in range(chain.indptr[clique], chain.indptr[clique + 1]):
+        chain.hits[chain.members[j]] = 0
+    return count
+
+
+@jit
+def take_nearest(chain, n_near, overlap):
+    """Take the point outside a clique that knows most of it.
+
+    Parameters
+    ----------
+    chain : Chain
+        The cliques; the ``hits`` of the point become zero.
+    n_near : int
+        Number of points in ``near``.
+    overlap : int
+        Points of the clique that it has to know.
+
+    Returns
+    -------
+    int
+        The point, -1 if there is none.
+    """
+    best = -1
+    for i in range(n_near):
+        point = chain.near[i]
+        if chain.hits[point] >= overlap and (best < 0 or chain.hits[point] > chain.hits[best]):
+            best = point
+    if best >= 0:
+        chain.hits[best] = 0
+    return best
+
+
+@jit
+def try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap):
+    """Put on trial the clique of a point and all points of a clique that it knows.
+
+    Parameters
+    ----------
+    graph : CsrGraph
+        The graph.
+    cover : Cover
+        The cover.
+    chain : Chain
+        The cliques; the new one is written in place ``trial``, its origin too.
+    n_cliques : int
+        Number of cliques in groups.
+    trial : int
+        Number of the new clique.
+    clique : int
+        Clique to start from.
+    point : int
+        The point, outside it.
+    overlap : int
+        Points that chained cliques share.
+
+    Returns
+    -------
+    int
+        0 if a known clique holds it, 1 if it is new, 2 if it reaches another group.
+    """
+    at = chain.indptr[trial]
+    size = 0
+    e, end = graph.indptr[point], graph.indptr[point + 1]
+    for j in range(chain.indptr[clique], chain.indptr[clique + 1]):
+        node = chain.members[j]
+        while e < end and graph.indices[e] < node:
+            e += 1
+        if e < end and graph.indices[e] == node:
+            chain.members[at + size] = node
+            size += 1
+    chain.members[at + size] = point
+    size += 1
+    chain.indptr[trial + 1] = at + size
+    known = False
+    for i in range(count_shared(chain, trial)):
+        known |= chain.shared[chain.touched[i]] == size
+        chain.shared[chain.touched[i]] = 0
+    if known:
+        return 0
+    size = grow(graph, cover, chain.members[at:], size)
+    chain.indptr[trial + 1] = at + size
+    chain.origin[trial] = clique
+    group = clique
+    while group >= n_cliques:
+        group = chain.origin[group]
+    group = find_group(chain.group, group)
+    verdict = 1
+    for i in range(count_shared(chain, trial)):
+        other = chain.touched[i]
+        enough = other < n_cliques and chain.shared[other] >= overlap
+        if enough and find_group(chain.group, other) != group:
+            verdict = 2
+        chain.shared[other] = 0
+    return verdict
+
+
+@jit
+def keep_path(graph, cover, chain, n_cliques, last, overlap):
+    """Keep the cliques that lead from a group to another, forget the others on trial.
+
+    Parameters
+    ----------
+    graph : CsrGraph
+        The graph.
+    cover : Cover
+        The cover, updated.
+    chain : Chain
+        The cliques, updated; those on trial are out of the index.
+    n_cliques : int
+        Number of cliques in groups.
+    last : int
+        Clique on trial that reached the other group.
+    overlap : int
+        Points that chained cliques share.
+
+    Returns
+    -------
+    int
+        Number of cliques in groups now.
+    """
+    length = 0
+    step = last
+    while step >= n_cliques:
+        chain.touched[length] = step
+        length += 1
+        step = chain.origin[step]
+    # The walk went backwards; forwards, a clique never moves past one that is still needed.
+    path = chain.touched[:length].copy()
+    for i in range(length):
+        step, clique = path[length - 1 - i], n_cliques + i
+        size = chain.indptr[step + 1] - chain.indptr[step]
+        at = chain.indptr[clique]
+        for j in range(size):
+            chain.members[at + j] = chain.members[chain.indptr[step] + j]
+        chain.indptr[clique + 1] = at + size
+        mark(graph, cover, chain.members[at:], size)
+        chain.group[clique] = clique
+        link_clique(chain, clique, overlap)
+        chain.linked[clique] = True
+        index_clique(chain, clique)
+    return n_cliques + length
+
+
+@jit
+def tired(chain, n_trials, reach, patience):
+    """Whether a search for a bridge has gone on long enough.
+
+    Parameters
+    ----------
+    chain : Chain
+        The cliques.
+    n_trials : int
+        Number of cliques on trial.
+    reach : int
+        Largest number of them.
+    patience : int
+        Effort at which to give up.
+
+    Returns
+    -------
+    bool
+        Whether to give up.
+    """
+    return n_trials >= reach or chain.effort[0] >= patience
+
+
+@jit
+def bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience):
+    """Search, breadth first, for a shortest way from a group of cliques to another.
+
+    From a clique the search goes to every point outside that knows ``overlap`` points of it: these
+    points make a clique that is chained to it, grown until it is maximal. What can be reached so is
+    all that any chain of cliques of ``overlap + 1`` points can reach.
+
+    Parameters
+    ----------
+    graph : CsrGraph
+        The graph.
+    cover : Cover
+        The cover, updated.
+    chain : Chain
+        The cliques, with room for ``reach + 1`` more; updated.
+    n_cliques : int
+        Number of cliques.
+    group : int
+        Group to start from; closed if it reaches no other. If it shares enough with another as
+        it is, the two are joined and no clique is added.
+    overlap : int
+        Points that chained cliques share.
+    reach : int
+        Largest number of cliques on trial.
+    patience : int
+        Effort at which to give up.
+
+    Returns
+    -------
+    int
+        Number of cliques now.
+    """
+    if link_group(chain, n_cliques, group, overlap):
+        return n_cliques
+    # No clique of the group comes before the one that it is named after.
+    trial, clique, found = n_cliques, group, False
+    while clique < trial and not found and not tired(chain, trial - n_cliques, reach, patience):
+        if clique < n_cliques and find_group(chain.group, clique) != group:
+            clique += 1
+            continue
+        n_near = find_near(graph, chain, clique)
+        point = take_nearest(chain, n_near, overlap)
+        while point >= 0:
+            verdict = try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap)
+            if verdict == 2:
+                found = True
+                break
+            if verdict == 1:
+                index_clique(chain, trial)
+                trial += 1
+            if tired(chain, trial - n_cliques, reach, patience):
+                break
+            point = take_nearest(chain, n_near, overlap)
+        for i in range(n_near):
+            chain.hits[chain.near[i]] = 0
+        clique += 1
+    for step in range(trial - 1, n_cliques - 1, -1):
+        drop_clique(chain, step)
+    if not found:
+        chain.closed[group] = True
+        return n_cliques
+    return keep_path(graph, cover, chain, n_cliques, trial, overlap)

@@ -1,0 +1,90 @@
+"""Nodes in degeneracy order, and a graph whose rows are split by it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._config import jit
+
+
+class OrderedGraph(NamedTuple):
+    """Graph whose rows hold the earlier neighbours of a node first, then the later ones."""
+
+    indptr: np.ndarray  # (n + 1,) int64
+    middle: np.ndarray  # (n,) int64, where the later neighbours start
+    indices: np.ndarray  # (m,) int32, both parts of a row sorted by node
+    order: np.ndarray  # (k,) int32, the nodes to start from
+
+
+@jit
+def degeneracy_order(graph, order, core):
+    """Take the node of the least degree away, again and again (Batagelj and Zaversnik's buckets).
+
+    Parameters
+    ----------
+    graph : CsrGraph
+        The graph.
+    order : (n,) int32
+        Receives the nodes in the order in which they go.
+    core : (n,) int32
+        Receives the core number: the largest of the degrees at which nodes had to go so far.
+    """
+    n = order.size
+    widest = 0
+    for node in range(n):
+        core[node] = graph.indptr[node + 1] - graph.indptr[node]
+        widest = max(widest, core[node])
+    start = np.zeros(widest + 2, np.int64)
+    for node in range(n):
+        start[core[node] + 1] += 1
+    for degree in range(widest + 1):
+        start[degree + 1] += start[degree]
+    place = np.empty(n, np.int64)
+    fill = start.copy()
+    for node in range(n):
+        place[node] = fill[core[node]]
+        order[place[node]] = node
+        fill[core[node]] += 1
+    for i in range(n):
+        node = order[i]
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            other = graph.indices[e]
+            if core[other] > core[node]:
+                # Swap with the first of its bucket, then move the border of the bucket past it.
+                front = start[core[other]]
+                swapped = order[front]
+                order[front], order[place[other]] = other, swapped
+                place[swapped], place[other] = place[other], front
+                start[core[other]] += 1
+                core[other] -= 1
+        start[core[node]] = max(start[core[node]], i + 1)
+
+
+@jit
+def split_rows(graph, rank, middle, indices):
+    """Put the earlier neighbours of each node before its later ones.
+
+    Parameters
+    ----------
+    graph : CsrGraph
+        The graph.
+    rank : (n,) int32
+        Position of each node in the order.
+    middle : (n,) int64
+        Receives where the later neighbours start.
+    indices : (m,) int32
+        Receives the neighbours.
+    """
+    for node in range(rank.size):
+        at = graph.indptr[node]
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            if rank[graph.indices[e]] < rank[node]:
+                indices[at] = graph.indices[e]
+                at += 1
+        middle[node] = at
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            if rank[graph.indices[e]] > rank[node]:
+                indices[at] = graph.indices[e]
+                at += 1
