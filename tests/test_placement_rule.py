@@ -1,0 +1,338 @@
+"""New rows land where the fit puts rows like them, each by itself."""
+
+import pickle
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_s_curve, make_swiss_roll
+
+from ikd_graph import IKD, graph, kernels, placement
+from ikd_graph.study import metrics
+
+KERNEL = kernels.SquaredExponential()
+
+
+class Rows:
+    """The similarity of a placement, the slow way: 1 - |x - y|^2 / 2, or products of rows."""
+
+    def __init__(self, X, *, products=False, estimates_kernel=False, n_observed=None):
+        self.X, self.products = np.asarray(X, float), products
+        self.n_samples, self.n_observed = len(X), n_observed
+        self.estimates_kernel = estimates_kernel
+
+    def compare(self, row, others):
+        if self.products:
+            return np.array([np.sum(row * other) for other in others])
+        return np.array([1.0 - 0.5 * np.sum((row - other) ** 2) for other in others])
+
+    def nearest(self, X_new, k):
+        own = self.between(np.arange(self.n_samples), np.arange(self.n_samples))
+        values = [self.compare(row, self.X) for row in X_new]
+        near = [np.argsort(-(v - 0.5 * own), kind="stable")[:k] for v in values]
+        return np.array(near), np.array([v[i] for v, i in zip(values, near, strict=True)])
+
+    def between(self, left, right):
+        if self.products:
+            return np.sum(self.X[left] * self.X[right], axis=1)
+        return 1.0 - 0.5 * np.sum((self.X[left] - self.X[right]) ** 2, axis=1)
+
+
+def prepared(latent, g, sim, kernel):
+    """What placing needs."""
+    return placement.prepare(latent, g, sim, kernel, trusted=sim.estimates_kernel)
+
+
+def similarities(sim):
+    every = np.arange(sim.n_samples)
+    return np.array([sim.between(np.full_like(every, i), every) for i in every])
+
+
+def sheet(n=150, n_features=5, seed=0, **options):
+    """A flat sheet in several dimensions, its graph and its latent."""
+    rng = np.random.default_rng(seed)
+    latent = rng.uniform(-0.5, 0.5, (n, 2))
+    turn = np.linalg.qr(rng.normal(size=(n_features, n_features)))[0][:2]
+    sim = Rows(latent @ turn, **options)
+    g = graph.neighbor_graph(similarities(sim), 8)
+    return sim, latent, g, turn
+
+
+def roll(n, seed=0):
+    X, angle = make_swiss_roll(n, random_state=seed)
+    root = np.sqrt(1.0 + angle**2)
+    return X, np.column_stack([0.5 * (angle * root + np.arcsinh(angle)), X[:, 1]])
+
+
+def s_curve(n, seed=0):
+    X, angle = make_s_curve(n, random_state=seed)
+    return X, np.column_stack([angle, X[:, 1]])
+
+
+def quiet_fit(X):
+    """A fit of flowers, whose graph falls into two or three pieces."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return IKD(2, random_state=0).fit(X)
+
+
+def placed_by(model, X, rows):
+    """Latent and residual of rows."""
+    return model.transform(rows), model.placement_residuals(rows)
+
+
+def r2_in_frame(latent, truth, new, new_truth):
+    """R2 of placed rows in the affine frame of the training rows."""
+    design = np.column_stack([latent, np.ones(len(latent))])
+    found = np.column_stack([new, np.ones(len(new))]) @ np.linalg.lstsq(design, truth)[0]
+    return 1.0 - np.sum((new_truth - found) ** 2) / np.sum((new_truth - truth.mean(0)) ** 2)
+
+
+OPTIONS = [{}, {"products": True}, {"estimates_kernel": True, "n_observed": 400}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    log_step=st.floats(-12.0, -4.0),
+    torn=st.booleans(),
+    flat=st.booleans(),
+)
+def test_a_row_near_a_training_row_lands_near_it(options, seed, log_step, torn, flat):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 2 if flat else 9)) / 2.0
+    sim = Rows(X, **options)
+    g = graph.neighbor_graph(similarities(sim), 6)
+    # Nothing ties the latent to the rows: it may be torn anyhow.
+    latent = rng.normal(size=(40, 2)) if torn else X[:, :2]
+    kept = prepared(latent, g, sim, KERNEL)
+    step = rng.normal(size=X.shape)
+    step *= 10.0**log_step / np.linalg.norm(step, axis=1, keepdims=True)
+    found, residual = placement.place(kept, sim, X + step)
+    nearest = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 1]
+    assert np.all(np.linalg.norm(found - latent, axis=1) <= 1e-6 + 500 * 10.0**log_step / nearest)
+    assert np.all(np.isfinite(residual))
+
+
+def test_the_continuity_test_would_see_weights_that_do_not_concentrate(monkeypatch):
+    sim, latent, g, _ = sheet()
+    kept = prepared(latent, g, sim, KERNEL)
+
+    def moved():
+        found = placement.place(kept, sim, sim.X + 1e-9)[0]
+        return np.linalg.norm(found - latent, axis=1).max()
+
+    assert moved() < 1e-7
+    right = placement._reconstruct
+    # A ridge that does not shrink with the distance, as in locally linear embedding.
+    monkeypatch.setattr(
+        placement, "_reconstruct", lambda s, b, p: right(np.full_like(s, s.mean()), b, p)
+    )
+    assert moved() > 1e-3
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])
+def test_one_by_one_is_all_at_once_to_the_bit(options, monkeypatch):
+    monkeypatch.setattr(placement, "_CHUNK", 16)
+    sim, latent, g, turn = sheet(**options)
+    kept = prepared(latent, g, sim, KERNEL)
+    rows = np.random.default_rng(1).uniform(-0.6, 0.6, (50, 2)) @ turn
+    together, residual = placement.place(kept, sim, rows)
+    for row in range(50):
+        alone, of_one = placement.place(kept, sim, rows[row : row + 1])
+        assert np.array_equal(alone[0], together[row])
+        assert of_one[0] == residual[row]
+    backwards = placement.place(kept, sim, rows[::-1])[0]
+    assert np.array_equal(backwards[::-1], together)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])
+def test_a_flat_sheet_is_interpolated(options):
+    sim, latent, g, turn = sheet(**options)
+    new = np.random.default_rng(1).uniform(-0.4, 0.4, (60, 2))
+    # The latent may be stretched: weights know nothing of its unit.
+    stretch = np.array([[3.0, 1.0], [0.0, 0.5]])
+    kept = prepared(latent @ stretch, g, sim, KERNEL)
+    found = placement.place(kept, sim, new @ turn)[0]
+    assert metrics.affine_r2(new @ stretch, found) > 0.98
+    assert np.median(np.abs(found - new @ stretch)) < 0.05
+
+
+def test_a_row_stays_on_the_sheet_of_its_nearest_row():
+    # Two sheets a little apart that are far apart in the latent, as the turns of a roll are.
+    rng = np.random.default_rng(0)
+    flat = rng.uniform(0, 1, (200, 2))
+    upper = np.repeat([0.0, 1.0], 100)
+    sim = Rows(np.column_stack([flat, 0.12 * upper]))
+    latent = flat + 10.0 * upper[:, None]
+    similar = similarities(sim)
+    similar[upper[:, None] != upper] = 0.0
+    kept = prepared(latent, graph.neighbor_graph(similar, 8), sim, KERNEL)
+    new = rng.uniform(0.1, 0.9, (40, 2))
+    rows = np.column_stack([new, np.full(40, 0.01)])
+    found = placement.place(kept, sim, rows)[0]
+    nearest = sim.nearest(rows, 1)[0][:, 0]
+    on_upper = found.mean(axis=1) > 5.0
+    assert np.array_equal(on_upper, upper[nearest] == 1.0)
+    away = np.linalg.norm(found[~on_upper] - new[~on_upper], axis=1)
+    assert np.median(away) < 0.03
+    assert away.max() < 0.3
+
+
+# Of products of rows of any length, what a new row has beside the training rows is not seen.
+@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[2]], ids=["order", "kernel"])
+def test_a_row_that_is_like_none_has_a_large_residual(options):
+    rng = np.random.default_rng(2)
+    sim, latent, g, turn = sheet(n_features=12, **options)
+    kept = prepared(latent, g, sim, KERNEL)
+    inside = placement.place(kept, sim, rng.uniform(-0.4, 0.4, (30, 2)) @ turn)[1]
+    off = np.linalg.qr(np.vstack([turn, rng.normal(size=(1, 12))]).T)[0][:, 2]
+    outside = placement.place(kept, sim, (0.1 * turn[0] + 2.0 * off)[None])[1][0]
+    assert outside > 5.0 * np.median(inside)
+    at_training = placement.place(kept, sim, sim.X)[1]
+    assert at_training.max() < 1e-3
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+def test_copies_of_a_training_row_share_a_new_one(copies):
+    sim, latent, _, turn = sheet(n=60)
+    X = np.vstack([sim.X, np.repeat(sim.X[:1], copies - 1, axis=0)])
+    apart = np.vstack([latent, latent[:1] + 0.01 * np.arange(1, copies)[:, None]])
+    doubled = Rows(X)
+    g = graph.neighbor_graph(similarities(doubled), 8)
+    kept = prepared(apart, g, doubled, KERNEL)
+    found = placement.place(kept, doubled, X[:1] + 1e-9 * turn[:1])[0][0]
+    where = np.vstack([latent[:1], apart[60:]])
+    np.testing.assert_allclose(found, where.mean(axis=0), atol=1e-4)
+
+
+def test_rows_without_neighbours_and_few_rows_are_placed():
+    X = np.eye(3)
+    lonely = graph.from_edges(3, np.array([0]), np.array([1]), np.array([0.5]))
+    sim = Rows(X, products=True)
+    latent = np.array([[0.0], [1.0], [5.0]])
+    for g in (lonely, None):
+        kept = prepared(latent, g, sim, KERNEL)
+        found, residual = placement.place(kept, sim, X + 1e-9)
+        np.testing.assert_allclose(found, latent, atol=1e-6)
+        assert np.all(np.isfinite(residual))
+    silent = placement.place(kept, sim, np.zeros((1, 3)))
+    assert np.all(np.isfinite(silent[0]))
+    assert np.isfinite(silent[1]).all()
+
+
+def test_no_new_rows_are_no_trouble():
+    sim, latent, g, _ = sheet(n=30)
+    kept = prepared(latent, g, sim, KERNEL)
+    found, residual = placement.place(kept, sim, np.empty((0, 5)))
+    assert found.shape == (0, 2)
+    assert residual.shape == (0,)
+
+
+def test_similarities_that_are_no_products_of_rows_are_placed():
+    rng = np.random.default_rng(3)
+    sim, latent, g, turn = sheet(n=50)
+
+    class Bent(Rows):
+        def between(self, left, right):
+            bend = 0.3 * np.sin(7.0 * (left + right) + left * right)
+            return np.where(left == right, 1.0, super().between(left, right) + bend)
+
+    bent = Bent(sim.X)
+    kept = prepared(latent, g, bent, KERNEL)
+    found, residual = placement.place(kept, bent, rng.uniform(-0.4, 0.4, (20, 2)) @ turn)
+    assert np.abs(found).max() < 2.0
+    assert np.all(np.isfinite(residual))
+
+
+def test_the_edges_are_walked_alike_in_any_blocks(monkeypatch):
+    sim, latent, g, _ = sheet()
+    whole = prepared(latent, g, sim, KERNEL)
+    monkeypatch.setattr(placement, "_EDGES", 7)
+    parts = prepared(latent, g, sim, KERNEL)
+    assert np.array_equal(whole.reach, parts.reach)
+    assert whole.unit == parts.unit
+    table = similarities(sim)
+    for node in range(0, 150, 29):
+        joined = g.indices[g.indptr[node] : g.indptr[node + 1]]
+        assert whole.reach[node] == table[node, joined].min()
+
+
+def test_a_placement_can_be_kept():
+    sim, latent, g, turn = sheet()
+    kept = prepared(latent, g, sim, KERNEL)
+    again = pickle.loads(pickle.dumps(kept))
+    rows = 0.1 * turn
+    assert np.array_equal(placement.place(again, sim, rows)[0], placement.place(kept, sim, rows)[0])
+    with pytest.raises(AttributeError, match="cannot assign"):
+        kept.unit = 1.0
+    assert replace(kept, unit=2.0).unit == 2.0
+
+
+@pytest.mark.parametrize("shape", [s_curve, roll])
+def test_training_rows_moved_a_little_stay_where_they_are(shape):
+    X, _ = shape(200)
+    model = IKD(2, random_state=0).fit(X)
+    step = 1e-6 * X.std() * np.random.default_rng(0).normal(size=X.shape)
+    moved = np.linalg.norm(placed_by(model, X, X + step)[0] - model.embedding_, axis=1)
+    assert moved.max() <= 1e-3 * np.linalg.norm(model.embedding_, axis=1).max()
+
+
+def test_a_tenth_of_noise_moves_rows_no_more_than_the_noise():
+    X, truth = s_curve(200)
+    model = IKD(2, random_state=0).fit(X)
+    noisy = X + 0.01 * np.random.default_rng(0).normal(size=X.shape)
+    moved = placed_by(model, X, noisy)[0] - model.embedding_
+    # In the unit of the data, in which the latent of the curve is an isometry.
+    frame = np.linalg.lstsq(model.embedding_ - model.embedding_.mean(0), truth - truth.mean(0))[0]
+    assert np.sqrt(np.mean(np.sum((moved @ frame) ** 2, axis=1))) <= 0.02
+
+
+@pytest.mark.parametrize("n", [1000, pytest.param(2000, marks=pytest.mark.slow)])
+def test_held_out_rows_of_a_roll_are_on_it(n):
+    X, truth = roll(n)
+    order = np.random.default_rng(0).permutation(n)
+    train, new = order[: int(0.8 * n)], order[int(0.8 * n) :]
+    model = IKD(2, random_state=0).fit(X[train])
+    found = placed_by(model, X[train], X[new])[0]
+    assert r2_in_frame(model.embedding_, truth[train], found, truth[new]) >= 0.999
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_noisy_draws_of_the_model_are_averaged(noise):
+    from ikd_graph.study import datasets
+
+    truth = np.random.default_rng(4).uniform(-1, 1, (250, 2))
+    X = datasets.gplvm_data(truth, 200, noise=noise, seed=7).X
+    centred = X - X.mean(axis=1, keepdims=True)
+    rows = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    sim = Rows(rows[:200], products=True, estimates_kernel=True, n_observed=200)
+    # The unit of the data's kernel is a length-scale of 1/2.
+    kept = prepared(2.0 * truth[:200], None, sim, KERNEL)
+    found = placement.place(kept, sim, rows[200:])[0]
+    nearest = 2.0 * truth[sim.nearest(rows[200:], 1)[0][:, 0]]
+    error, of_nearest = (np.mean((z - 2.0 * truth[200:]) ** 2) for z in (found, nearest))
+    assert metrics.affine_r2(truth[200:], found) > 0.99
+    assert error < 0.5 * of_nearest
+
+
+@pytest.mark.slow
+def test_flowers_are_classified_as_by_the_fit():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = load_iris(return_X_y=True)
+    of_placed, of_fit = [], []
+    whole = quiet_fit(X).embedding_
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(150)
+        train, new = order[:100], order[100:]
+        model = quiet_fit(X[train])
+        found = placed_by(model, X[train], X[new])[0]
+        classify = KNeighborsClassifier(10)
+        of_placed.append(classify.fit(model.embedding_, y[train]).score(found, y[new]))
+        of_fit.append(classify.fit(whole[train], y[train]).score(whole[new], y[new]))
+    assert np.mean(of_placed) >= max(0.934, np.mean(of_fit) - 0.01)
