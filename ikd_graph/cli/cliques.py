@@ -22,7 +22,7 @@ from ..show.report.clique_words import (
     clique_statistics,
 )
 from ..show.report.paint import paint_points
-from ..show.words import say_number, say_settings, settings_flags, settings_of
+from ..show.words import say_number, say_settings, settings_flags
 from .common import (
     add_data_arguments,
     file_stem,
@@ -191,4 +191,4 @@ def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
     for sentence in clique_advice(view):
         say(f"- {sentence}")
     say("to embed with this graph:")
-    say(f"  {paste_command(arguments, 'embed', settings_flags(settings_of(view.model)))}")
+    say(f"  {paste_command(arguments, 'embed', settings_flags(view.model._model.settings))}")
