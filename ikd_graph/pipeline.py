@@ -367,7 +367,7 @@ def polish_stress(
             if fit.plan.strategy == "geodesic" and g.n_nodes <= _TWO_STARTS:
                 also = _through_strongest(g, fit.plan)
             if g.n_nodes <= _THREE_WAYS and source.sparse is None:
-                polished = refine.likeliest_stress(
+                polished = refine.select_stress(
                     latent, g, source.matrix, kernel, n_observed, threshold=threshold, also=also
                 )
             else:

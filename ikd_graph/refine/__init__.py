@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from .closed_forms import starts
 from .curvature import standard_errors
-from .fit import LikelihoodFit, likelihood
-from .likeliest import likeliest_stress
+from .fit import LikelihoodFit, PoolEntry, likelihood
 from .majorize import StressFit, distance_precision, stress
+from .stress_by_likelihood import select_stress
 
 __all__ = [
     "LikelihoodFit",
+    "PoolEntry",
     "StressFit",
     "distance_precision",
-    "likeliest_stress",
     "likelihood",
+    "select_stress",
     "standard_errors",
     "starts",
     "stress",

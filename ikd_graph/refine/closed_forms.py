@@ -116,7 +116,7 @@ def starts(
     return out | edges_only
 
 
-def along(latent: Floats, kernel: StationaryKernel, n_components: int) -> dict[str, Floats]:
+def unroll_curve(latent: Floats, kernel: StationaryKernel, n_components: int) -> dict[str, Floats]:
     """Latents of fewer dimensions along the geodesics of one of more.
 
     Points on a line cannot pass one another, so that a line once folded stays so; in a plane they

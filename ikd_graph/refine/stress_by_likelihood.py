@@ -25,7 +25,7 @@ _ROUNDS, _STEPS = 2, 30
 _LEAST = 0.02  # correlation that may join a pair which the latent puts near
 
 
-def likeliest_stress(
+def select_stress(
     latent: ArrayLike,
     g: CsrGraph,
     corr: Floats,
@@ -69,7 +69,7 @@ def likeliest_stress(
     >>> z = np.linspace(0.0, 3.0, 10)[:, None]
     >>> corr = kernels.SquaredExponential().covariance((z - z.T) ** 2)
     >>> g, start = graph.threshold_graph(corr, 0.5), z + 0.1 * np.sin(9.0 * z)
-    >>> fit = refine.likeliest_stress(start, g, corr, "squared_exponential", 100)
+    >>> fit = refine.select_stress(start, g, corr, "squared_exponential", 100)
     >>> bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.999)
     True
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .minimize import polish
 from .objective import Candidate, Objective
 
 Floats = NDArray[np.float64]
@@ -37,12 +38,12 @@ def detour(narrow: Objective, wide: Objective, at: Candidate, spread: float) -> 
     noise = np.random.default_rng(0).standard_normal((len(latent), extra))
     scales = at.vector[latent.size :]
     begin = np.concatenate([np.c_[latent, spread * latent.std() * noise].ravel(), scales])
-    free = wide.polish(Candidate(np.inf, begin, at.name), _STEPS)
+    free = polish(wide, Candidate(np.inf, begin, at.name), _STEPS)
     weights = np.where(np.arange(wide.n_components) < narrow.n_components, 1.0, 0.5)
     begin = _turned(wide, free.vector, weights)
-    squeezed = wide.polish(Candidate(np.inf, begin, at.name), _SQUEEZE_STEPS)
+    squeezed = polish(wide, Candidate(np.inf, begin, at.name), _SQUEEZE_STEPS)
     begin = _turned(wide, squeezed.vector, weights[: narrow.n_components])
-    return narrow.polish(Candidate(np.inf, begin, at.name), _STEPS)
+    return polish(narrow, Candidate(np.inf, begin, at.name), _STEPS)
 
 
 def leading(latent: Floats, n_components: int) -> Floats:
