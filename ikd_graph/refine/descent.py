@@ -16,7 +16,7 @@ SOFT = (0.3, 0.1)
 LOOSE = 1e-7
 """Tolerance of steps under a floor: the next floor moves the optimum anyway."""
 
-COOL = (0.03, 0.01)
+COOL = (0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """Floors from the last of `SOFT` on."""
 
 SAME = 0.02
