@@ -358,9 +358,8 @@ def polish_stress(
     with stages("stress"):
         latent = fit.solution.embedding.coordinates
         if weights != "precision":
-            polished = refine.stress(
-                latent, g, kernel, weights=weights, path=fit.plan.path, labels=fit.labels
-            )
+            rule = refine.Weights(weights, labels=fit.labels)
+            polished = refine.stress(latent, g, kernel, weights=rule, path=fit.plan.path)
         else:
             # Precise edges are left to the distance path, which agrees with the kernel.
             also = []

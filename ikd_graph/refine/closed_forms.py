@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 
 from .. import eigen, graph
 from .._records import CsrGraph
@@ -17,11 +16,11 @@ from .._validation import check_components
 from ..choices import auto_threshold
 from ..kernels import StationaryKernel, get
 from ..strategies import Plan, solve_geodesic
+from ._pairs import Weights
 from .majorize import stress
 
 Floats = NDArray[np.float64]
 
-_ALONG = (4, 7, 10)
 _FAINTER = 1e-4
 
 MANY_POINTS = 300
@@ -91,7 +90,7 @@ def starts(
             out[f"{name} + stress"] = stress(latent, joined, kernel, n_observed).latent
         if stressed and n <= MANY_POINTS:
             # Edges nearly alone: another way down, which now and then ends in another valley.
-            near = stress(latent, joined, kernel, n_observed, faint=_FAINTER)
+            near = stress(latent, joined, kernel, n_observed, weights=Weights(faint=_FAINTER))
             edges_only[f"{name} + edges"] = near.latent
 
     def nearest(k: int, matrix: Floats = corr) -> CsrGraph:
@@ -114,36 +113,3 @@ def starts(
     vectors = np.linalg.eigh(cov)[1]
     out["eigenvectors"] = eigen.pin_signs(vectors[:, -n_components:]) * np.sqrt(n)
     return out | edges_only
-
-
-def unroll_curve(latent: Floats, kernel: StationaryKernel, n_components: int) -> dict[str, Floats]:
-    """Latents of fewer dimensions along the geodesics of one of more.
-
-    Points on a line cannot pass one another, so that a line once folded stays so; in a plane they
-    can, and a curve in a plane is unrolled by the ways along it. The covariances of a fitted latent
-    are free of noise, which those of the data are not.
-
-    Parameters
-    ----------
-    latent : (n, m) float64
-        Latent of more dimensions.
-    kernel : StationaryKernel
-        Kernel of the model.
-    n_components : int
-        Columns of the latents wanted.
-
-    Returns
-    -------
-    dict of str to (n, n_components) ndarray of float64
-        Geodesic solutions on neighbour graphs.
-    """
-    n, m = latent.shape
-    corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
-    plan = Plan("geodesic", kernel, n_components, path="distance")
-    out = {}
-    for k in _ALONG:
-        g = graph.neighbor_graph(corr, min(k, n - 1))
-        joined = graph.join_components(g, corr).graph
-        solution = solve_geodesic(joined, plan, Stages())
-        out[f"{k} neighbors in {m} dimensions"] = solution.embedding.coordinates
-    return out

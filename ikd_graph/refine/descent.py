@@ -10,7 +10,7 @@ from .objective import Candidate, Objective, TimeUp
 
 Floats = NDArray[np.float64]
 
-SOFT = (0.3, 0.1)
+SOFT = (1.0, 0.3, 0.1)
 """Floors of a first descent, in units of the mean variance; values are compared under the last."""
 
 LOOSE = 1e-7

@@ -12,7 +12,6 @@ from .objective import Candidate, Objective
 
 Floats = NDArray[np.float64]
 
-FROM_AFAR = (1.0, *SOFT)  # floors after a coordinate was sampled anew
 SIZE = 1.0  # length-scales
 MOST = 80
 KNOWN = 0.005  # the same optimum for sure; descents are cheap, so it is asked for more than `SAME`
@@ -79,7 +78,7 @@ def _perturbed(
     """Where one perturbation ends; None if that is known, or far above the best."""
     size = SIZE * objective.kernel.length_scale
     latent = perturb.perturbed(objective.latent(best.vector), way, size, rng)
-    at = anneal(objective, latent, best.name, SOFT if way else FROM_AFAR)
+    at = anneal(objective, latent, best.name)
     known = any(abs(at.value - other) < KNOWN for other in seen)
     if known or at.value > min(seen) + HOPELESS:
         return None
@@ -94,7 +93,9 @@ def _reinserted(objective: Objective, best: Candidate) -> Candidate:
     corr = np.clip(objective.cov / np.outer(spread, spread), -1.0, 1.0)
     groups = perturb.parts(corr, LARGEST_PART)
     found = []
-    for other in perturb.reinserted(latent, objective.cov, objective.kernel, variance, NOISE, groups):
+    for other in perturb.reinserted(
+        latent, objective.cov, objective.kernel, variance, NOISE, groups
+    ):
         if objective.expired:
             return best
         gone = np.sqrt(((other - latent) ** 2).sum(axis=1).max())

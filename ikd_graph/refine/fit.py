@@ -32,7 +32,6 @@ from .._validation import (
 )
 from ..kernels import StationaryKernel
 from .curvature import standard_errors
-from .lift_dimension import leading
 from .objective import Meter
 from .search import Found, Search
 
@@ -251,4 +250,5 @@ def _as_start(name: str, latent: ArrayLike, cov: Floats, n_components: int) -> F
 
 def _principal_axes(latent: Floats) -> Floats:
     """Centred latent, turned so that its columns are uncorrelated, the widest first."""
-    return eigen.pin_signs(leading(latent, latent.shape[1]))
+    left, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
+    return eigen.pin_signs(left * sizes)

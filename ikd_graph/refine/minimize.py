@@ -221,9 +221,7 @@ def converge(
     return polish(objective, start, 4 * steps, tolerance=0.1 * tolerance)
 
 
-def score(
-    objective: Objective, start: Candidate, steps: int, tolerance: float = 1e-9
-) -> Candidate:
+def score(objective: Objective, start: Candidate, steps: int, tolerance: float = 1e-9) -> Candidate:
     """At most ``steps`` steps of Fisher scoring down from a candidate, never up.
 
     The expected information stands in for the curvature; Levenberg's damping keeps steps short

@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 LEAST_NOISE = 1e-7
 """Noise that is always there, relative to the mean variance: it keeps the model invertible."""
 
-MOST_NOISE = 2.0
-"""No more noise than twice the mean variance: there is nothing it could explain."""
+MOST_NOISE = 10.0
+"""No more noise than ten times the mean variance, the room that the first floors need."""
 
 VARIANCES = (1e-3, 1e2)
 """Signal variances allowed, relative to the mean variance. A small latent of large variance is the
@@ -38,7 +38,7 @@ class Candidate(NamedTuple):
     name: str  # the start it came from
 
 
-class TimeUp(Exception):  # noqa: N818  not an error
+class TimeUp(Exception):
     """The time budget ran out inside an evaluation."""
 
 

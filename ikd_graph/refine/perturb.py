@@ -71,8 +71,9 @@ def _mirrored(points: Floats, rng: np.random.Generator) -> Floats:
     """One side of a random cut, or one neighbourhood, mirrored across a principal plane."""
     n, m = points.shape
     if rng.random() < 0.6:
-        order = np.argsort(points @ rng.standard_normal(m), kind="stable")
-        count = int(rng.uniform(0.1, 0.9) * n)
+        across = points @ rng.standard_normal(m)
+        order = np.argsort(across, kind="stable")
+        count = _widest_gap(across[order], int(rng.uniform(0.1, 0.9) * n))
     else:
         order = _from_one_point(points, rng)
         count = int(rng.integers(min(_FEWEST, n), max(int(0.45 * n), _FEWEST + 1)))
@@ -86,6 +87,13 @@ def _mirrored(points: Floats, rng: np.random.Generator) -> Floats:
     part = order[:count]
     out[part] -= 2.0 * np.outer((points[part] - centre) @ normal, normal)
     return out
+
+
+def _widest_gap(values: Floats, near: int) -> int:
+    """Where sorted values are cut: at the widest gap near a place, where least is torn apart."""
+    reach = max(_FEWEST, len(values) // 8)
+    low, high = max(near - reach, 1), min(near + reach, len(values) - 1)
+    return low + int(np.argmax(np.diff(values[low - 1 : high + 1])))
 
 
 def _from_one_point(points: Floats, rng: np.random.Generator) -> Points:

@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 from .. import gplvm, graph
 from .._records import CsrGraph
 from ..kernels import StationaryKernel, get
+from ._pairs import Weights
 from .majorize import StressFit, stress
 
 Floats = NDArray[np.float64]
@@ -80,13 +81,12 @@ def select_stress(
             "correlations of the nodes of the graph with one another"
         )
     first = stress(latent, g, kernel, n_observed, also=also)
-    alone = stress(latent, g, kernel, n_observed, also=also, faint=_EDGES_ALONE)
+    alone = stress(latent, g, kernel, n_observed, also=also, weights=Weights(faint=_EDGES_ALONE))
     again = first
     for _ in range(_ROUNDS):
         wider = _asked_of(again.latent, g, corr, kernel, threshold)
-        again = stress(
-            again.latent, wider, kernel, n_observed, known_at=again.latent, max_iter=_STEPS
-        )
+        known = Weights(known_at=again.latent)
+        again = stress(again.latent, wider, kernel, n_observed, weights=known, max_iter=_STEPS)
     return max(
         (first, alone, again),
         key=lambda fit: gplvm.fit_variances(fit.latent, corr, n_observed, kernel)[2],
