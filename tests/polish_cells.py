@@ -59,9 +59,14 @@ def latent_of(family: str, n: int, m: int, rng: np.random.Generator) -> np.ndarr
         roll = np.c_[turn * np.cos(turn), turn * np.sin(turn), 10.0 * rng.random(n)]
         return 0.25 * roll[:, :m]
     if family == "knot" and m == 3:
-        return 0.7 * np.c_[
-            np.sin(t) + 2.0 * np.sin(2.0 * t), np.cos(t) - 2.0 * np.cos(2.0 * t), -np.sin(3.0 * t)
-        ]
+        return (
+            0.7
+            * np.c_[
+                np.sin(t) + 2.0 * np.sin(2.0 * t),
+                np.cos(t) - 2.0 * np.cos(2.0 * t),
+                -np.sin(3.0 * t),
+            ]
+        )
     if family == "clusters":
         centre = rng.integers(0, 2, n)[:, None] * 3.0
         return 0.6 * rng.standard_normal((n, m)) + centre * np.eye(m)[0]
@@ -126,7 +131,9 @@ def plain_descent(cov: np.ndarray, kernel: str, start: np.ndarray) -> float:
     begin = np.r_[start.ravel(), np.log([variance, max(noise, 1e-7 * variance)])]
     bounds = [(None, None)] * start.size + [(-7.0, 7.0), (-16.0, 2.0)]
     options = {"maxiter": 400, "maxfun": 500, "maxcor": 20}
-    return -float(minimize(follow, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options).fun)
+    return -float(
+        minimize(follow, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options).fun
+    )
 
 
 def polish(one: Cell, search: str = "local") -> Outcome:

@@ -64,7 +64,12 @@ def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
     start = latent + 0.3 * np.random.default_rng(seed).standard_normal(latent.shape)
     labels = (latent[:, 0] > 0.0).astype(int)
     fit = refine.stress(
-        start, g, "squared_exponential", 100, weights=refine.Weights(weights, labels=labels), max_iter=40
+        start,
+        g,
+        "squared_exponential",
+        100,
+        weights=refine.Weights(weights, labels=labels),
+        max_iter=40,
     )
     assert (np.diff(fit.history) <= 0.0).all()
     assert fit.history[-1] < 0.7 * fit.history[0]

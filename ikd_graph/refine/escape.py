@@ -80,7 +80,7 @@ def _perturbed(
     latent = perturb.perturbed(objective.latent(best.vector), way, size, rng)
     at = anneal(objective, latent, best.name)
     known = any(abs(at.value - other) < KNOWN for other in seen)
-    if known or at.value > min(seen) + HOPELESS:
+    if known or at.value > min(seen, default=np.inf) + HOPELESS:
         return None
     seen.append(at.value)
     return cool(objective, at)

@@ -33,7 +33,7 @@ from .._validation import (
 from ..kernels import StationaryKernel
 from .curvature import standard_errors
 from .objective import Meter
-from .search import Found, Search
+from .search import WAYS, Found, Search
 
 Floats = NDArray[np.float64]
 
@@ -42,8 +42,6 @@ ERRORS_LIMIT = 500
 
 EXACT_LIMIT = 5000
 """Number of points up to which the log likelihood of all points at once is reported."""
-
-SEARCHES = ("wide", "local")
 
 
 class PoolEntry(NamedTuple):
@@ -127,7 +125,7 @@ def likelihood(
     check_symmetric("sample_cov", cov)
     check_components(n_components, len(cov))
     check_integer("n_observed", n_observed, 1)
-    check_choice("search", search, SEARCHES)
+    check_choice("search", search, WAYS)
     deadline = np.inf
     if time_budget is not None:
         deadline = time.perf_counter() + check_positive("time_budget", time_budget)

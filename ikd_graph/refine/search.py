@@ -36,6 +36,8 @@ FULL_WORK = 1e11
 PERTURB_WORK = 1.5e10
 """The same after which no perturbation begins: 3 s."""
 
+WAYS = ("wide", "local")
+
 FEW_OBSERVED = 50
 """Observed dimensions below which a large latent is searched widely: noise makes more optima."""
 
@@ -44,8 +46,8 @@ _FINALISTS = 5
 _BLOCK_FINALISTS = 2
 _LINES = 2
 _PATIENCE = 20
+_FEW = 4
 _CLOSE = 1.0
-_SCREENED = ("threshold + stress", "threshold", "5 neighbors", "nearest rows")
 
 
 class Found(NamedTuple):
@@ -134,10 +136,7 @@ class Search:
         screened = []
         for name in kernels.KERNELS:
             one = _OneKernel(self, kernels.get(name))
-            starts = {
-                key: one.starts[key] for key in (*self.given, *_SCREENED) if key in one.starts
-            }
-            soft = [anneal(one.soft, latent, key) for key, latent in starts.items()]
+            soft = [anneal(one.soft, latent, key) for key, latent in one.starts.items()]
             screened.append((cool(one.soft, best_of(soft)).value, one.kernel))
         screened.sort(key=lambda pair: pair[0])
         close = [kernel for value, kernel in screened[:2] if value < screened[0][0] + _CLOSE]
@@ -162,9 +161,8 @@ class _OneKernel:
         self.search, self.kernel = search, kernel
         self.starts = dict(search.given)
         if search.wide:
-            many = not search.blocked or search.few
             self.starts |= closed_forms.starts(
-                search.cov, search.n_observed, search.n_components, kernel, wide=many
+                search.cov, search.n_observed, search.n_components, kernel
             )
         first = next(iter(self.starts.values()))
         self.soft = self._objective(search.blocks(first))
@@ -190,8 +188,10 @@ class _OneKernel:
             done += self._lines(self.starts[name], name)
         if not self.search.blocked:
             seen = [at.value for at in optima]
+            agreed = len(distinct(ends)) == 1
             limit = self.whole.meter.work + PERTURB_WORK
-            best = escape(self.whole, best_of(done), seen, _PATIENCE, limit)
+            patience = _FEW if agreed else _PATIENCE
+            best = escape(self.whole, best_of(done), seen, patience, limit)
             done.append(converge(self.whole, best, 60, 1e-10))
         return self._found(done)
 
