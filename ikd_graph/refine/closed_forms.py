@@ -21,7 +21,7 @@ from .majorize import stress
 Floats = NDArray[np.float64]
 
 MANY_POINTS = 2000
-"""Points beyond which only the two starts without stress are made: 60 steps of it take S s."""
+"""Points beyond which only the two starts without stress are made: 60 steps of it take .9 s."""
 
 
 def starts(

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats], tuple[float, Floats]]
 
 SCORING_LIMIT = 1200
-"""Latent coordinates up to which the expected information is factorised: a step takes .1 s there
+"""Latent coordinates up to which the expected information is factorised: a step takes .06 s there
 on one core, and a dozen steps do what L-BFGS does in hundreds."""
 
 _REACH = 1.0  # length-scales that a point moves in one step, at most
@@ -203,7 +203,7 @@ def converge(
     Parameters
     ----------
     objective : Objective
-        What to minimise.
+        Likelihood, full or over blocks.
     start : Candidate
         Where to start.
     steps : int
@@ -230,18 +230,18 @@ def score(objective: Objective, start: Candidate, steps: int, tolerance: float =
     Parameters
     ----------
     objective : Objective
-        What to minimise, over all points at once.
+        Likelihood of all points at once.
     start : Candidate
-        Where to start.
+        Where to start; its noise is held within bounds.
     steps : int
         Most steps.
     tolerance : float
-        Stop where a step takes off less than this share of the value.
+        Share of the value that a last step takes off.
 
     Returns
     -------
     Candidate
-        The lowest point met.
+        Where the steps end.
     """
     best = start._replace(vector=objective.raised(start.vector, LEAST_NOISE))
     try:

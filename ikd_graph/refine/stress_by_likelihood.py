@@ -2,7 +2,7 @@
 
 No single weight is best for every kernel: pairs without an edge unfold what noise has crumpled and
 bend what is precise, and the precision that a noisy correlation claims for itself favours those
-that came out large by chance. One eigendecomposition tells which latent the correlations fit.
+that happened to come out large. One eigendecomposition tells which latent the correlations fit.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def select_stress(
     Returns
     -------
     StressFit
-        The likeliest of the three and its way down.
+        The likeliest of the three.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def select_stress(
 def _asked_of(
     latent: Floats, g: CsrGraph, corr: Floats, kernel: StationaryKernel, threshold: float | None
 ) -> CsrGraph:
-    """The graph with pairs whose correlation lies below the threshold by chance, says a latent."""
+    """The graph with pairs whose correlation happens to lie below the threshold, says a latent."""
     if threshold is None:
         return g
     model = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
