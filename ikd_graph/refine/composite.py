@@ -1,8 +1,8 @@
 """Blocks of points whose likelihoods are added up where one over all points costs too much.
 
 Cells of neighbours tell the fine structure; spread blocks are random points from everywhere and
-keep the whole in shape. With blocks of a fixed size b the cost of n points is n b^2. A cell knows nothing
-of what lies across its border, so every stage of a search cuts anew.
+keep the whole in shape. With blocks of a fixed size b the cost of n points is n b^2. A cell knows
+nothing of what lies across its border, so every stage of a search cuts anew.
 """
 
 from __future__ import annotations
