@@ -12,19 +12,15 @@ from .objective import Candidate, Objective
 
 Floats = NDArray[np.float64]
 
-SIZE = 1.0  # length-scales
-MOST = 80
-KNOWN = 0.005  # the same optimum for sure; descents are cheap, so it is asked for more than `SAME`
-HOPELESS = 0.7
-BETTER = 1e-4
-LARGEST_PART = 12
-NOISE = 0.1  # a generous noise lets points find their side before their place
-MOVED = 0.7  # length-scales: points that end nearer to where they were have no other place
-PROMISING = 12
-SETTLE = 12
-FOLLOWED = 3
-WAYS = (0, 1, 2, 3)
-REINSERT = True
+_SIZE = 1.0  # of a random change, in length-scales
+_KNOWN = 0.005  # the same optimum for sure: asked for more than `SAME`, descents being cheap
+_HOPELESS = 0.7  # above the best under the last soft floor: not worth its descent
+_BETTER = 1e-4
+_LARGEST_PART = 12  # points taken out together
+_NOISE = 0.1  # a generous noise lets points find their side before their place
+_MOVED = 0.7  # length-scales: points that end nearer to where they were have no other place
+_PROMISING, _SETTLE = 12, 12  # latents with a part elsewhere that are tried, steps of each
+_FOLLOWED = 3
 
 
 def escape(
@@ -58,29 +54,29 @@ def escape(
 
     while not spent():
         idle, turn = 0, 0
-        while idle < patience and turn < MOST and not spent():
-            other = _perturbed(objective, best, seen, WAYS[turn % len(WAYS)], rng)
+        while idle < patience and not spent():
+            other = _perturbed(objective, best, seen, turn, rng)
             turn, idle = turn + 1, idle + 1
-            if other is not None and other.value < best.value - BETTER:
+            if other is not None and other.value < best.value - _BETTER:
                 best, idle = other, 0
-        if not REINSERT or spent():
+        if spent():
             break
         other = _reinserted(objective, best)
-        if other.value > best.value - BETTER:
+        if other.value > best.value - _BETTER:
             break
         best = other
     return best
 
 
 def _perturbed(
-    objective: Objective, best: Candidate, seen: list[float], way: int, rng: np.random.Generator
+    objective: Objective, best: Candidate, seen: list[float], turn: int, rng: np.random.Generator
 ) -> Candidate | None:
     """Where one perturbation ends; None if that is known, or far above the best."""
-    size = SIZE * objective.kernel.length_scale
-    latent = perturb.perturbed(objective.latent(best.vector), way, size, rng)
+    size = _SIZE * objective.kernel.length_scale
+    latent = perturb.perturbed(objective.latent(best.vector), turn, size, rng)
     at = anneal(objective, latent, best.name)
-    known = any(abs(at.value - other) < KNOWN for other in seen)
-    if known or at.value > min(seen, default=np.inf) + HOPELESS:
+    known = any(abs(at.value - other) < _KNOWN for other in seen)
+    if known or at.value > min(seen, default=np.inf) + _HOPELESS:
         return None
     seen.append(at.value)
     return cool(objective, at)
@@ -91,20 +87,20 @@ def _reinserted(objective: Objective, best: Candidate) -> Candidate:
     latent, variance = objective.latent(best.vector), objective.scales(best.vector)[0]
     spread = np.sqrt(np.diagonal(objective.cov))
     corr = np.clip(objective.cov / np.outer(spread, spread), -1.0, 1.0)
-    groups = perturb.parts(corr, LARGEST_PART)
+    groups = perturb.parts(corr, _LARGEST_PART)
     found = []
     for other in perturb.reinserted(
-        latent, objective.cov, objective.kernel, variance, NOISE, groups
+        latent, objective.cov, objective.kernel, variance, _NOISE, groups
     ):
         if objective.expired:
             return best
         gone = np.sqrt(((other - latent) ** 2).sum(axis=1).max())
-        if gone > MOVED * objective.kernel.length_scale:
-            found.append(objective.candidate(objective.vector(other, variance, NOISE), best.name))
+        if gone > _MOVED * objective.kernel.length_scale:
+            found.append(objective.candidate(objective.vector(other, variance, _NOISE), best.name))
     if not found:
         return best
-    here = Candidate(np.inf, objective.vector(latent, variance, NOISE), best.name)
-    promising = [here, *sorted(found, key=value_of)[:PROMISING]]
-    soft = [polish(objective, at, SETTLE, SOFT[-1], LOOSE) for at in promising]
+    here = Candidate(np.inf, objective.vector(latent, variance, _NOISE), best.name)
+    promising = [here, *sorted(found, key=value_of)[:_PROMISING]]
+    soft = [polish(objective, at, _SETTLE, SOFT[-1], LOOSE) for at in promising]
     new = [at for at in distinct(soft[1:]) if abs(at.value - soft[0].value) > SAME]
-    return best_of([best, *(cool(objective, at) for at in new[:FOLLOWED])])
+    return best_of([best, *(cool(objective, at) for at in new[:_FOLLOWED])])
