@@ -168,10 +168,10 @@ if __name__ == "__main__":
         one = cell(index)
         n, m = one.latent.shape
         found = polish(one, *sys.argv[3:4])
-        print(
+        sys.stdout.write(
             f"{index:3d} {one.family:6s} {one.kernel[:6]} l={one.length_scale} sd={one.noise}"
             f" T={n} N={one.rows.shape[1]} M={m} | r2 {found.start_r2:.3f} -> {found.r2:.3f}"
             f" gain {found.gain:.2f} noise {found.noise:.3g} gap {found.gap:.2f}"
-            f" {found.seconds:.1f} s",
-            flush=True,
+            f" {found.seconds:.1f} s\n"
         )
+        sys.stdout.flush()
