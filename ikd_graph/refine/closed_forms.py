@@ -21,7 +21,7 @@ from .majorize import stress
 Floats = NDArray[np.float64]
 
 MANY_POINTS = 2000
-"""Points beyond which only the two starts without stress are made: 60 steps of it take .9 s."""
+"""Points beyond which only two starts are made: 60 steps of stress take .9 s there."""
 
 
 def starts(
@@ -47,7 +47,7 @@ def starts(
     -------
     dict of str to (n, n_components) ndarray of float64
         Geodesic solutions on the threshold graph, on neighbour graphs and on the graph of nearest
-        rows, two of them after stress refine.
+        rows, and the first of them after stress refine.
 
     Examples
     --------
@@ -76,12 +76,10 @@ def starts(
     out = {"threshold": solved(dense), "5 neighbors": solved(nearest(5))}
     if n > MANY_POINTS:
         return out
-    eight = nearest(8)
     # Nearest rows instead of nearest directions: the size of a row tells something too.
     variance = np.diagonal(cov)
     apart = variance[:, None] + variance - 2.0 * cov
     return out | {
         "threshold + stress": stress(out["threshold"], dense, kernel, n_observed).latent,
-        "8 neighbors + stress": stress(solved(eight), eight, kernel, n_observed).latent,
         "nearest rows": solved(nearest(5, 1.0 - 0.5 * apart / variance.mean())),
     }
