@@ -116,11 +116,7 @@ class Search:
         Found
             The ends of all starts that were followed.
         """
-        one = _OneKernel(self, kernel)
-        found = one.wide() if self.wide else one.local()
-        if fit_shape and gplvm.shape_name(kernel) is not None:
-            return one.free_shape(found)
-        return found
+        return self._follow(_OneKernel(self, kernel), fit_shape)
 
     def run_all(self, fit_shape: bool = False) -> Found:
         """Find the likeliest latent under the likeliest kernel.
@@ -141,11 +137,18 @@ class Search:
         for name in kernels.KERNELS:
             one = _OneKernel(self, kernels.get(name))
             soft = [anneal(one.soft, latent, key) for key, latent in one.starts.items()]
-            screened.append((cool(one.soft, best_of(soft)).value, one.kernel))
+            screened.append((cool(one.soft, best_of(soft)).value, one))
         screened.sort(key=lambda pair: pair[0])
-        close = [kernel for value, kernel in screened[:2] if value < screened[0][0] + _CLOSE]
-        found = [self.run(kernel, fit_shape) for kernel in close]
+        close = [one for value, one in screened[:2] if value < screened[0][0] + _CLOSE]
+        found = [self._follow(one, fit_shape) for one in close]
         return min(found, key=lambda one: one.best.value)
+
+    def _follow(self, one: _OneKernel, fit_shape: bool) -> Found:
+        """The whole search under one kernel."""
+        found = one.wide() if self.wide else one.local()
+        if fit_shape and gplvm.shape_name(one.kernel) is not None:
+            return one.free_shape(found)
+        return found
 
     def blocks(self, start: Floats) -> Blocks | None:
         """One set of blocks for every start and kernel, so that values can be compared."""
