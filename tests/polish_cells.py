@@ -77,7 +77,7 @@ def latent_of(family: str, n: int, m: int, rng: np.random.Generator) -> np.ndarr
     return rng.standard_normal((n, m)) * np.array([1.6, 1.0, 0.5])[:m]
 
 
-def draw(
+def sample_cell(
     family: str,
     kernel: str,
     length_scale: float,
@@ -103,7 +103,7 @@ def cell(index: int) -> Cell:
         int(np.exp(rng.uniform(np.log(50), np.log(500)))),
         int(rng.integers(1, 4)),
     )
-    return draw(
+    return sample_cell(
         FAMILIES[index % len(FAMILIES)],
         NAMES[int(rng.integers(4))],
         float(rng.choice([0.5, 1.0, 2.0])),
