@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_s_curve, make_swiss_roll
 
-from ikd_graph import IKD, graph, kernels, placement, similarity
+from ikd_graph import IKD, graph, kernels, placement
 from ikd_graph.study import metrics
 from ikd_graph.study.datasets import gplvm_data
 
