@@ -31,8 +31,8 @@ more are taken from every start."""
 FULL_LIMIT = 2000
 """Points up to which the last steps see all of them at once: a step takes .8 s there."""
 
-FULL_WORK = 1e11
-"""Cubed points, summed over evaluations, of all last steps together: 10 s on one core."""
+FULL_WORK = 2e11
+"""Cubed points, summed over evaluations, of all last steps together: 20 s on one core."""
 
 PERTURB_WORK = 1.5e10
 """The same after which no perturbation begins: 3 s."""
