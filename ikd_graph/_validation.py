@@ -83,12 +83,7 @@ def check_enough_rows(n_samples: int) -> None:
 def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
     """Raise if a row has no spread, so that its correlation with any other is 0 / 0.
 
-    Parameters
-    ----------
-    spread : (n,) float64
-        Norm of each row (after centring, where the affinity centres).
-    affinity : str
-        Name of the affinity, for the message.
+    ``spread`` is the norm of each row, after centring where the affinity centres.
     """
     flat = np.flatnonzero(~(spread > 0.0))
     if flat.size:
@@ -161,17 +156,7 @@ def check_reference(value: Any, names: Iterable[str], n_samples: int) -> None:
 
 
 def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> None:
-    """Raise if an array holds NaN or infinity.
-
-    Parameters
-    ----------
-    name : str
-        Name of the array, for the message.
-    values : (n, ...) float
-        The array, read in blocks of rows.
-    cure : str
-        What to do instead.
-    """
+    """Raise if an array, read in blocks of rows, holds NaN or infinity."""
     bad = 0
     for start in range(0, values.shape[0], 512):
         bad += int(np.count_nonzero(~np.isfinite(values[start : start + 512])))
@@ -228,15 +213,7 @@ def check_graph(name: str, value: Any) -> None:
 def check_same_shape(
     name: str, values: NDArray[np.floating], other_name: str, other: NDArray[np.floating]
 ) -> None:
-    """Raise unless two sets of points are tables of the same shape with at least one row.
-
-    Parameters
-    ----------
-    name, other_name : str
-        Names of the tables, for the message.
-    values, other : ndarray
-        The tables.
-    """
+    """Raise unless two sets of points are tables of the same shape with at least one row."""
     if values.shape != other.shape or values.ndim != 2 or values.size == 0:
         raise ValueError(
             f"{name} must be a table (n_points, n_components) of the same shape as {other_name}, "
@@ -258,13 +235,7 @@ def check_point_weights(name: str, weights: NDArray[np.floating], n_points: int)
 
 
 def check_cliques(n_missing: NDArray[np.integer]) -> None:
-    """Raise if blocks hold pairs of points that are not edges.
-
-    Parameters
-    ----------
-    n_missing : (n_blocks,) int
-        Number of such pairs in each block.
-    """
+    """Raise if a block holds pairs of points that are not edges, given their number in each."""
     bad = np.flatnonzero(n_missing)
     if bad.size:
         raise ValueError(
@@ -302,15 +273,7 @@ def check_has_rows(has_rows: bool, what: str) -> None:
 
 
 def check_graph_connected(sizes: NDArray[np.integer], cure: str) -> None:
-    """Raise: the graph is in pieces and the caller wants none of the ways around that.
-
-    Parameters
-    ----------
-    sizes : (n_components,) int
-        Points in each component.
-    cure : str
-        Settings that connect it.
-    """
+    """Raise: the graph is in pieces and the caller wants none of the ways around that."""
     raise ValueError(
         f"the graph must be connected for disconnected='raise', got {sizes.size} components "
         f"(largest {int(sizes.max())} of {int(sizes.sum())} points); {cure}, disconnected='join' "
@@ -319,19 +282,7 @@ def check_graph_connected(sizes: NDArray[np.integer], cure: str) -> None:
 
 
 def check_memory(what: str, needed: float, free: int | None, cure: str) -> None:
-    """Raise if something takes more bytes than there are.
-
-    Parameters
-    ----------
-    what : str
-        What takes them.
-    needed : float
-        Bytes it takes.
-    free : int or None
-        Bytes there are, None if not known.
-    cure : str
-        What takes fewer.
-    """
+    """Raise if something takes more bytes than there are; ``free=None`` means not known."""
     if free is not None and needed > free:
         raise MemoryError(
             f"{what} must fit into memory, got {int(needed)} bytes ({needed * 1e-9:.1f} GB) with "

@@ -162,20 +162,7 @@ def _distance_variance(kernel: StationaryKernel, corr: Floats, sq_dist: Floats) 
     r"""Variance of a distance from a sample correlation r, times the number of observations.
 
     var(r) = (1 - r²)² / N goes through d = f⁻¹(r) and √d: var(√d) = (1 - r²)² / (4 N d f'(d)²).
-
-    Parameters
-    ----------
-    kernel : StationaryKernel
-        Kernel.
-    corr : (m,) ndarray of float64
-        Correlations.
-    sq_dist : (m,) ndarray of float64
-        Their squared distances.
-
-    Returns
-    -------
-    (m,) ndarray of float64
-        Variances, 0 for equal points.
+    Equal points have 0.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slope = kernel.derivative(sq_dist)

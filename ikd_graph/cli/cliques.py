@@ -42,13 +42,7 @@ _PLAIN: dict[str, Any] = {"strategy": "geodesic", "refine": None, "n_landmarks":
 
 
 def add_command(commands: Any) -> None:
-    """Add the command to the parser.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-        Where commands are added.
-    """
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "cliques",
         help="look at the cliques of a data set",
@@ -65,13 +59,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was parsed.
-    """
+    """Run the command."""
     limit = check_integer("--limit", arguments.limit, 1)
     data = read_data(arguments)
     loud = 0 if arguments.quiet else 1
@@ -93,22 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
-    """Cliques of the graph that `IKD` makes of a table, whatever its strategy.
-
-    Parameters
-    ----------
-    X : (n, p) array_like of float64
-        Table.
-    parameters : dict
-        Parameters of `IKD` that were given.
-    verbose : int
-        1 shows progress bars on a terminal.
-
-    Returns
-    -------
-    IKD
-        Fitted blockwise to the graph that the default call uses.
-    """
+    """`IKD`, fitted blockwise to the graph that the default call makes of a table, any strategy."""
     first = IKD(**parameters, **_PLAIN, verbose=verbose)
     with warnings.catch_warnings():
         # Whatever there is to say about the graph, the second fit will say.
@@ -127,15 +100,7 @@ def _bar(loud: bool) -> Any:
 
 
 def draw(ax: Any, view: report.CliqueView) -> None:
-    """Draw the graph of cliques into an Axes, main labels as colours.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes.
-    view : CliqueView
-        What was found.
-    """
+    """Draw the graph of cliques into an Axes, main labels as colours."""
     groups = clique_groups(view, paint_points(view.data))
     plot.clique_graph(
         view.links,
@@ -147,18 +112,7 @@ def draw(ax: Any, view: report.CliqueView) -> None:
 
 
 def graph_settings(model: IKD) -> dict[str, Any]:
-    """Parameters that make the graph of a fitted model again.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted with a graph.
-
-    Returns
-    -------
-    dict
-        Parameters of `IKD`.
-    """
+    """Parameters of `IKD` that make the graph of a fitted model again."""
     return {
         "affinity": model.affinity_,
         "threshold": model.threshold_,
@@ -168,15 +122,7 @@ def graph_settings(model: IKD) -> dict[str, Any]:
 
 
 def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
-    """Say what was found.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-    arguments : argparse.Namespace
-        What was typed.
-    """
+    """Say what was found."""
     say(f"{view.data.name}: cliques")
     facts(list(say_settings(view.model).items()))
     facts(

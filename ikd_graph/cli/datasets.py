@@ -11,13 +11,7 @@ from .console import facts, say
 
 
 def add_command(commands: Any) -> None:
-    """Add the command to the parser.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-        Where commands are added.
-    """
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "datasets",
         help="list the built-in data sets",
@@ -27,13 +21,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Not used.
-    """
+    """Run the command."""
     home = os.environ.get(DATA_HOME)
     say(
         f"Real data; all but digits are looked for in the folder {DATA_HOME} ({home or 'not set'}):"

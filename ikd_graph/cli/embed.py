@@ -35,13 +35,7 @@ from .flags import add_method_flags, method_parameters
 
 
 def add_command(commands: Any) -> None:
-    """Add the command to the parser.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-        Where commands are added.
-    """
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "embed",
         help="find the hidden coordinates of a data set",
@@ -54,13 +48,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was parsed.
-    """
+    """Run the command."""
     data = read_data(arguments)
     model = IKD(**method_parameters(arguments), verbose=0 if arguments.quiet else 1)
     with named_stage("finding the coordinates"):
@@ -79,20 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def embedding_csv(model: IKD, data: Dataset) -> str:
-    """Coordinates with row numbers and labels.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted.
-    data : Dataset
-        Labels.
-
-    Returns
-    -------
-    str
-        Comma-separated text: ``row``, one column for each dimension, ``label`` where known.
-    """
+    """Comma-separated text: ``row``, one column for each dimension, ``label`` where known."""
     labels = data.labels if data.labels is not None else data.y
     columns = ["row", *model.get_feature_names_out(), *([] if labels is None else ["label"])]
     rows = (
@@ -103,17 +78,7 @@ def embedding_csv(model: IKD, data: Dataset) -> str:
 
 
 def draw(ax: Any, model: IKD, data: Dataset) -> None:
-    """Draw the embedding into an Axes, labels as colours.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes.
-    model : IKD
-        Fitted.
-    data : Dataset
-        Labels.
-    """
+    """Draw the embedding into an Axes, labels as colours."""
     plot.embedding(
         model.embedding_,
         data.y,
@@ -124,17 +89,7 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
 
 
 def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
-    """Say what was found, in a few lines.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted.
-    data : Dataset
-        What it was fitted on.
-    arguments : argparse.Namespace
-        What was typed.
-    """
+    """Say what was found, in a few lines."""
     say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'measurement')}")
     lines = [("strategy", f"{model.strategy_}, {say_kernel(model.kernel_)} kernel")]
     lines += say_settings(model).items()

@@ -322,20 +322,7 @@ def walkable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 def shared_part(
     neighbours: NDArray[np.int32], left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Share of neighbours that pairs of points have in common, each point being one of its own.
-
-    Parameters
-    ----------
-    neighbours : (n, k) int32
-        The k nearest points of every point.
-    left, right : (m,) int64
-        The pairs.
-
-    Returns
-    -------
-    (m,) float64
-        Common neighbours over k + 1, in [0, 1].
-    """
+    """Common neighbours of pairs of points over k + 1, each point being a neighbour of its own."""
     in_order = np.sort(neighbours, axis=1)
     shared = np.empty(left.size, np.int64)
 

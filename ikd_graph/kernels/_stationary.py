@@ -15,18 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def formula(name: str) -> Any:
-    """Python function behind a formula of `_jit.kernels`, which takes arrays.
-
-    Parameters
-    ----------
-    name : str
-        Name of the compiled function; with the JIT off it is the Python function itself.
-
-    Returns
-    -------
-    callable
-        The function.
-    """
+    """Python function, on arrays, behind a formula of `_jit.kernels`; itself with the JIT off."""
     compiled = getattr(_jit.kernels, name)
     return getattr(compiled, "py_func", compiled)
 

@@ -15,15 +15,7 @@ from ._nearest import nearest_by_values
 
 
 class Precomputed(Similarity):
-    """Covariances that were given for every pair.
-
-    Parameters
-    ----------
-    X : (n, n) ndarray of float64
-        Covariances between points.
-    counts : bool
-        Not used.
-    """
+    """Covariances that were given for every pair; ``counts`` is not used."""
 
     name = "precomputed"
     summary = "the covariances that were given"
@@ -55,15 +47,7 @@ class Precomputed(Similarity):
 
 
 class SparsePrecomputed(Similarity):
-    """Covariances of some pairs: what is stored is the graph, and what is not is not known.
-
-    Parameters
-    ----------
-    X : (n, n) scipy sparse of float64
-        Covariances between points.
-    counts : bool
-        Not used.
-    """
+    """Covariances of some pairs: what is stored is the graph, and what is not is not known."""
 
     name = "precomputed"
     summary = "the covariances that were stored"

@@ -66,17 +66,7 @@ def spectrum(
 
 
 def spectrum_gap(eigenvalues: ArrayLike) -> int:
-    """Number of eigenvalues before the gap that ends the dimensions; 0 where there is none.
-
-    Parameters
-    ----------
-    eigenvalues : array-like of shape (k,)
-        Eigenvalues.
-
-    Returns
-    -------
-    int
-        Suggested number of dimensions, see `ikd_graph.eigen.eigengap`.
+    """Number of eigenvalues before the gap that ends the dimensions (`eigen.eigengap`), 0 without.
 
     Examples
     --------
@@ -239,17 +229,7 @@ def noise_curves(
 def mean_and_spread(runs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation over the last axis, without the runs that failed.
 
-    Parameters
-    ----------
-    runs : array-like of shape (k,) or (k, n_seeds)
-        Scores; NaN where a run failed.
-
-    Returns
-    -------
-    mean : (k,) float64
-        Mean of the finite scores, NaN where there is none.
-    spread : (k,) float64
-        Their standard deviation, 0 for a single score.
+    NaN is a failed run; without any other the mean is NaN, the deviation of a single one is 0.
     """
     table = np.asarray(runs, dtype=float)
     table = table[:, None] if table.ndim == 1 else table
@@ -340,17 +320,7 @@ def _counts(ax: Axes, values: NDArray[np.int64]) -> Axes:
 
 
 def _label_ends(ax: Axes, ends: list[tuple[float, float, str, str]], side: str) -> None:
-    """Write names beside the ends of their lines, moved apart where they would touch.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes with its limits and scales as they will stay.
-    ends : list of (y, x, name, colour)
-        Where each line ends.
-    side : {"left", "right"}
-        Which end of the lines.
-    """
+    """Write names beside the (y, x, name, colour) ends of lines, apart where they would touch."""
     if not ends:
         return
     ax.autoscale_view()

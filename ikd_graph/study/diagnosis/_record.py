@@ -174,18 +174,7 @@ class Diagnosis:
 
 
 def problems(found: Diagnosis) -> list[str]:
-    """What is to be warned of.
-
-    Parameters
-    ----------
-    found : Diagnosis
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Clauses, without a capital or a full stop.
-    """
+    """What is to be warned of, as clauses without a capital or a full stop."""
     said = []
     low = found.predicted_r2 - found.spread_r2
     if low < WEAK_R2:
@@ -211,18 +200,7 @@ def problems(found: Diagnosis) -> list[str]:
 
 
 def advice(found: Diagnosis) -> list[str]:
-    """Sentences that the reasons of the settings leave unsaid.
-
-    Parameters
-    ----------
-    found : Diagnosis
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Sentences.
-    """
+    """Sentences that the reasons of the settings leave unsaid."""
     said = []
     if not found.model_holds:
         said.append(
