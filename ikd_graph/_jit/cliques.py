@@ -41,28 +41,7 @@ class Search(NamedTuple):
 
 @jit
 def write_clique(start, search, depth, words, out, at):
-    """Write the start and the nodes of a depth, ascending.
-
-    Parameters
-    ----------
-    start : int
-        Start node.
-    search : Search
-        The search.
-    depth : int
-        Depth whose ``clique`` is written.
-    words : int
-        Words in use.
-    out : (s,) int32
-        Receives the nodes.
-    at : int
-        Where to write.
-
-    Returns
-    -------
-    int
-        Where the nodes end.
-    """
+    """Write the start and the nodes of a depth to ``out`` from ``at``, ascending; returns the end."""
     written = False
     for w in range(words):
         word = search.clique[depth, w]
@@ -83,17 +62,7 @@ def write_clique(start, search, depth, words, out, at):
 
 @jit
 def keep_masks(search, depth, words):
-    """Keep the masks that hold all of ``todo``, without what is no candidate any more.
-
-    Parameters
-    ----------
-    search : Search
-        The search; the masks of the depth are overwritten.
-    depth : int
-        The depth.
-    words : int
-        Words in use.
-    """
+    """Keep the masks that hold all of ``todo``, without what is no candidate any more."""
     at = search.first[depth]
     for j in range(search.first[depth], search.last[depth]):
         holds = True
@@ -116,26 +85,10 @@ def choose_branches(search, depth, words, size, min_size):
     """Decide what to do at a depth whose candidates, clique and masks are set.
 
     Candidates next to all others belong to every clique from here: they are added at once. Of what
-    remains, only candidates that are no neighbours of the pivot are branched on (Tomita's rule:
-    the pivot has the most candidates for neighbours, and may itself be excluded).
-
-    Parameters
-    ----------
-    search : Search
-        The search; ``todo`` of the depth is set.
-    depth : int
-        The depth.
-    words : int
-        Words in use.
-    size : int
-        Nodes in the clique, the start included.
-    min_size : int
-        Smallest clique wanted.
-
-    Returns
-    -------
-    int
-        DROPPED (too small), CLIQUE (one maximal clique, in ``clique``) or BRANCH.
+    remains, only candidates that are no neighbours of the pivot are branched on (Tomita's rule: the
+    pivot has the most candidates for neighbours, and may itself be excluded). Sets ``todo`` of the
+    depth. ``size`` counts the nodes in the clique, the start included. Returns DROPPED (too small),
+    CLIQUE (one maximal clique, in ``clique``) or BRANCH.
     """
     candidates, clique, todo = search.candidates, search.clique, search.todo
     count = 0
@@ -189,29 +142,10 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
 
     Each step enters a start or a child, or goes up one depth. To enter a child is to add the next
     candidate of ``todo`` to the clique; the candidate joins the excluded nodes of its own depth,
-    since all cliques that hold it are found below.
-
-    Parameters
-    ----------
-    graph : OrderedGraph
-        The graph.
-    search : Search
-        The search; ``cursor`` says where it stands, its last entry why it stopped.
-    stop : int
-        Position in the order before which starts lie.
-    min_size : int
-        Smallest clique wanted.
-    patience : int
-        Largest number of steps.
-    indptr : (k + 1,) int64
-        Receives where cliques start and end.
-    members : (s,) int32, s > d
-        Receives the nodes of the cliques, ascending in each.
-
-    Returns
-    -------
-    int
-        Number of cliques written.
+    since all cliques that hold it are found below. ``cursor`` of the search says where it stands,
+    its last entry why it stopped. ``stop`` is the position in the order before which starts lie,
+    ``patience`` the largest number of steps. The cliques are written to ``indptr`` (k + 1,) and
+    ``members`` (s,), s > d, ascending; returns their number.
     """
     todo, candidates, masks = search.todo, search.candidates, search.masks
     position, depth = search.cursor[0], search.cursor[1]

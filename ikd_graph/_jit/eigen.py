@@ -8,29 +8,12 @@ from .._config import jit, pjit
 
 @jit
 def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
-    """Look up the edges between the members of a clique.
+    """Look up the edges between the members (n,) of a clique, sorted, in a graph's upper triangle.
 
-    Parameters
-    ----------
-    members : (n,) int32, sorted
-        Nodes of the clique.
-    indptr : (T + 1,) int64
-        Row starts of the upper triangle of a graph.
-    indices : (m,) int32
-        Neighbours with a higher number than the row's, sorted in each row.
-    sq_dist : (m,) float64
-        Squared distance of each edge.
-    variance : (m,) float64
-        Sampling variance of the distance of each edge.
-    pairs : (n, n) float64
-        Filled with the squared distances.
-    spread : (n,) float64
-        Filled with the mean variance of the distances from each member.
-
-    Returns
-    -------
-    int
-        Number of pairs that are not edges.
+    ``indptr`` (T + 1,), ``indices``, ``sq_dist`` and ``variance`` (m,) are its rows, sorted, with
+    the squared distance of each edge and the sampling variance of the distance. Filled: ``pairs``
+    (n, n), squared distances, and ``spread`` (n,), mean variance of the distances from each member.
+    Returns the number of pairs that are not edges.
     """
     n = members.size
     n_missing = 0
@@ -64,20 +47,7 @@ def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
 
 @jit
 def extreme_point(sq_dist, use_mean):
-    """Point whose largest (or mean) squared distance to the others is smallest.
-
-    Parameters
-    ----------
-    sq_dist : (n, n) float64
-        Squared distances.
-    use_mean : bool
-        Whether to compare means instead of maxima (Section 2.5).
-
-    Returns
-    -------
-    int
-        Index of the point, the lowest of equals.
-    """
+    """Point with the smallest largest (or mean) squared distance to the others, lowest of equals."""
     best = 0
     lowest = np.inf
     for i in range(sq_dist.shape[0]):
@@ -94,12 +64,7 @@ def extreme_point(sq_dist, use_mean):
 def to_gram(sq_dist, reference):
     """Turn squared distances into inner products, in place (Eq. 4).
 
-    Parameters
-    ----------
-    sq_dist : (n, n) float64, symmetric
-        Squared distances; inner products from the reference point on return.
-    reference : int
-        0 for the centre, 1 for the min_max point, 2 for the min_mean point.
+    The ``reference`` is 0 for the centre, 1 for the min_max point, 2 for the min_mean point.
     """
     n = sq_dist.shape[0]
     offset = np.empty(n)
@@ -122,24 +87,12 @@ def to_gram(sq_dist, reference):
 
 @jit
 def leading_coordinates(gram, out, values, shares):
-    """Coordinates from the leading eigenpairs of a Gram matrix (Eq. 9).
+    """Coordinates from the leading eigenpairs of a Gram matrix (n, n), symmetric (Eq. 9).
 
-    Parameters
-    ----------
-    gram : (n, n) float64, symmetric
-        Inner products.
-    out : (n, M) float64
-        Filled with eigenvectors times roots of eigenvalues; 0 where there is no positive one.
-    values : (M,) float64
-        Filled with the leading eigenvalues, descending; 0 where there is no positive one.
-    shares : (2,) float64
-        Filled with the shares of the leading and of the negative eigenvalues in the sum of squares
-        of all.
-
-    Returns
-    -------
-    int
-        Number of leading eigenvalues that are negative and became 0.
+    Filled: ``out`` (n, M), eigenvectors times roots of eigenvalues, and ``values`` (M,),
+    descending, both 0 where there is no positive one; ``shares`` (2,), those of the leading and of
+    the negative eigenvalues in the sum of squares of all. Returns how many leading ones are
+    negative and became 0.
     """
     n, n_components = out.shape
     spectrum, vectors = np.linalg.eigh(gram)

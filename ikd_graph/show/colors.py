@@ -37,7 +37,7 @@ class Groups(NamedTuple):
 
 
 def is_quantity(labels: Any) -> bool:
-    """Whether labels are a quantity: numbers that are not whole, or more than ``MAX_CLASSES`` values."""
+    """Whether labels are numbers that are not whole, or of more than ``MAX_CLASSES`` values."""
     values = np.asarray(labels)
     if values.dtype.kind not in "fiu":
         return False
