@@ -34,6 +34,8 @@ CLOSE, CLOSE_IF_SHALLOW = 4, 64
 SHALLOW = 20
 """A graph is shallow if no node is more edges away: all searches then go much the same way."""
 
+Nodes = ArrayLike | None
+
 
 class ShortestPaths(NamedTuple):
     """Shortest paths from each source to every node."""
@@ -45,7 +47,7 @@ class ShortestPaths(NamedTuple):
 def geodesic_distances(
     g: CsrGraph,
     kernel: StationaryKernel,
-    sources: ArrayLike | None = None,
+    sources: Nodes = None,
     *,
     limit: float = np.inf,
     dtype: DTypeLike = np.float64,
@@ -54,16 +56,10 @@ def geodesic_distances(
 
     Parameters
     ----------
-    g : CsrGraph
-        Correlations s of trusted pairs.
-    kernel : StationaryKernel
-        The kernel f.
-    sources : (s,) array_like of int, optional
-        Nodes to start from; all of them by default.
-    limit : float
-        Largest distance that is of interest; those beyond it are infinite in the result.
-    dtype : float64 or float32
-        Type of the result.
+    g, kernel : CsrGraph and StationaryKernel
+        Correlations s of trusted pairs, and the kernel f.
+    sources, limit, dtype : see `shortest_distances`
+        Where to start, how far to look and the type of the result.
 
     Returns
     -------
@@ -86,7 +82,7 @@ def geodesic_distances(
 
 def geodesic_covariance(
     g: CsrGraph,
-    sources: ArrayLike | None = None,
+    sources: Nodes = None,
     *,
     keep_edges: bool = True,
     dtype: DTypeLike = np.float64,
@@ -97,13 +93,11 @@ def geodesic_covariance(
     ----------
     g : CsrGraph
         Correlations of trusted pairs.
-    sources : (s,) array_like of int, optional
-        Nodes to start from; all of them by default.
     keep_edges : bool
         Leave the entry of an edge as it is, as the paper does: only entries without an edge are
         replaced. Otherwise a detour with a larger product replaces an edge's too.
-    dtype : float64 or float32
-        Type of the result.
+    sources, dtype : see `shortest_distances`
+        Where to start and the type of the result.
 
     Returns
     -------
@@ -196,11 +190,7 @@ def covariance_lengths(g: CsrGraph) -> CsrGraph:
 
 
 def shortest_distances(
-    g: CsrGraph,
-    sources: ArrayLike | None = None,
-    *,
-    limit: float = np.inf,
-    dtype: DTypeLike = np.float64,
+    g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf, dtype: DTypeLike = np.float64
 ) -> NDArray[np.floating]:
     """Find the smallest sums of lengths along paths.
 
@@ -242,20 +232,13 @@ def shortest_distances(
     return out
 
 
-def shortest_paths(
-    g: CsrGraph, sources: ArrayLike | None = None, *, limit: float = np.inf
-) -> ShortestPaths:
+def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf) -> ShortestPaths:
     """Find the smallest sums of lengths along paths, and the paths.
 
     Parameters
     ----------
-    g : CsrGraph
-        Weights are lengths here (:func:`distance_lengths`, :func:`covariance_lengths`): none
-        negative, infinite where an edge cannot be walked.
-    sources : (s,) array_like of int, optional
-        Nodes to start from; all of them by default.
-    limit : float
-        Largest distance that is of interest; those beyond it are infinite in the result.
+    g, sources, limit : see `shortest_distances`
+        Lengths (`distance_lengths`, `covariance_lengths`), where to start and how far to look.
 
     Returns
     -------

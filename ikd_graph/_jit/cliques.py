@@ -41,7 +41,7 @@ class Search(NamedTuple):
 
 @jit
 def write_clique(start, search, depth, words, out, at):
-    """Write the start and the nodes of a depth to ``out`` from ``at``, ascending; returns the end."""
+    """Write the start and nodes of a depth to ``out`` from ``at``, ascending; return its end."""
     written = False
     for w in range(words):
         word = search.clique[depth, w]

@@ -145,7 +145,7 @@ def cover_round(graph, cover, order, position, points, indptr, members):
 
 @jit
 def cover_points(blocks, covered):
-    """Mark points of cliques in ``covered`` (n,) until all are; returns how many cliques it took."""
+    """Mark points of cliques in ``covered`` (n,) until all are; return how many cliques it took."""
     missing = covered.size
     for point in range(covered.size):
         missing -= covered[point]

@@ -27,7 +27,7 @@ def count_above(block, first_node, first_column, floor, counts):
 
 @jit
 def take_above(block, first_node, first_column, floor, indices, weights):
-    """Write the entries that `count_above` counts, row after row: ``indices`` and ``weights`` (m,)."""
+    """Write the entries that `count_above` counts, row after row: both arrays are (m,)."""
     at = 0
     for row in range(block.shape[0]):
         for column in range(first_node + row + 1 - first_column, block.shape[1]):
@@ -189,7 +189,7 @@ def mirror(upper_indptr, upper_indices, upper_weights, indptr, indices, weights)
 
 @jit
 def label_components(indptr, indices, labels):
-    """Number the components in the order of their smallest nodes, in ``labels``; returns how many."""
+    """Number the components in ``labels``, by their smallest nodes; return how many there are."""
     n = labels.size
     stack = np.empty(n, np.int64)
     labels[:] = -1

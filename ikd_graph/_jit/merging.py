@@ -62,7 +62,7 @@ def cached_row(state, block):
 
 @jit
 def find_entry(state, point, block):
-    """Index into ``state.entry_at`` of a block in the list of a point, -1 if it does not hold it."""
+    """Index into ``state.entry_at`` of a block in the list of a point, -1 if it is not there."""
     start = state.point_starts[point]
     for k in range(start, start + state.n_at[point]):
         if state.owner[state.entry_at[k]] == block:
@@ -72,7 +72,7 @@ def find_entry(state, point, block):
 
 @jit
 def fit_shared(state, big, small, n_shared, rotation, translation):
-    """Fill the rigid motion that brings block ``small`` to ``big`` on the points that they share."""
+    """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
     m = state.coordinates.shape[1]
     source = np.empty((n_shared, m))
     target = np.empty((n_shared, m))

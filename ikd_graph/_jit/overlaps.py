@@ -84,7 +84,7 @@ def count_overlaps(blocks, inverse, min_overlap, indptr):
 
 @jit
 def fill_overlaps(blocks, inverse, min_overlap, indptr, others, counts):
-    """List the later blocks, not sorted, that share enough with each, and their counts, both (s,)."""
+    """List the later blocks, not sorted, that share enough with each, and their counts."""
     n = indptr.size - 1
     shared, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
     for block in range(n):

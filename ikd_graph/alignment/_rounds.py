@@ -140,13 +140,13 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
-    >>> line = np.arange(6.0)
-    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> import numpy as np
+    >>> places = np.arange(6.0)[:, None]
+    >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
     >>> g = graph.threshold_graph(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
-    >>> bool(alignment.residuals(solved, line[:, None]).max() < 1e-6)
+    >>> bool(alignment.residuals(solved, places).max() < 1e-6)
     True
     """
     points = np.ascontiguousarray(coordinates, dtype=np.float64)

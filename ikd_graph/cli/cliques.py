@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import warnings
-from functools import partial
 from typing import Any
 
 from sklearn.base import clone
 
+from .._stages import progress_bar
 from .._validation import check_integer
 from ..estimator import IKD
 from ..show import plot, report
@@ -23,16 +22,7 @@ from ..show.report.clique_words import (
 )
 from ..show.report.paint import paint_points
 from ..show.words import say_number, say_settings, settings_flags, settings_of
-from .common import (
-    add_data_arguments,
-    file_stem,
-    leave_files,
-    named_stage,
-    paste_command,
-    picture,
-    read_data,
-    typed_command,
-)
+from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters
 
@@ -49,7 +39,7 @@ def add_command(commands: Any) -> None:
         description="Count the cliques of the graph of a data set and show how they hang "
         "together; leave the counts as .json, a picture as .png and a page as .html.",
     )
-    add_data_arguments(parser)
+    common.add_data_arguments(parser)
     parser.add_argument(
         "--limit", metavar="N", type=int, default=_LIMIT,
         help=f"list at most this many maximal cliques; default: {_LIMIT}",
@@ -61,23 +51,27 @@ def add_command(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     limit = check_integer("--limit", arguments.limit, 1)
-    data = read_data(arguments)
+    data = common.read_data(arguments)
     loud = 0 if arguments.quiet else 1
-    with named_stage("solving the cliques"):
+    with common.named_stage("solving the cliques"):
         model = solve_cliques(data.X, method_parameters(arguments), loud)
-    with named_stage("looking at cliques and thresholds"):
-        view = report.view_cliques(model, data, limit=limit, progress=_bar(bool(loud)))
-    stem = file_stem(data.name)
-    with named_stage("drawing"):
+
+    def watched(levels: Any) -> Any:
+        return progress_bar(loud, iterable=levels, desc="thresholds") or levels
+
+    with common.named_stage("looking at cliques and thresholds"):
+        view = report.view_cliques(model, data, limit=limit, progress=watched)
+    stem = common.file_stem(data.name)
+    with common.named_stage("drawing"):
         files = {
             f"{stem}_cliques.json": json.dumps(clique_statistics(view), indent=1) + "\n",
-            f"{stem}_cliques.png": picture(lambda ax: draw(ax, view), 7.2, 5.6),
-            f"{stem}_cliques.html": report.cliques_page(view, typed_command(arguments)),
+            f"{stem}_cliques.png": common.picture(lambda ax: draw(ax, view), 7.2, 5.6),
+            f"{stem}_cliques.html": report.cliques_page(view, common.typed_command(arguments)),
         }
     if not arguments.quiet:
         summarise(view, arguments)
-    with named_stage("writing"):
-        leave_files(arguments.output, files, arguments.quiet)
+    with common.named_stage("writing"):
+        common.leave_files(arguments.output, files, arguments.quiet)
 
 
 def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
@@ -88,15 +82,6 @@ def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
         warnings.simplefilter("ignore", UserWarning)
         first.fit(X)
     return clone(first).set_params(strategy="blockwise", **graph_settings(first)).fit(X)
-
-
-def _bar(loud: bool) -> Any:
-    """Progress bar over thresholds on a terminal, None elsewhere."""
-    if not (loud and sys.stderr.isatty()):
-        return None
-    from tqdm import tqdm
-
-    return partial(tqdm, desc="thresholds", leave=False)
 
 
 def draw(ax: Any, view: report.CliqueView) -> None:
@@ -137,4 +122,4 @@ def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
     for sentence in clique_advice(view):
         say(f"- {sentence}")
     say("to embed with this graph:")
-    say(f"  {paste_command(arguments, 'embed', settings_flags(settings_of(view.model)))}")
+    say(f"  {common.paste_command(arguments, 'embed', settings_flags(settings_of(view.model)))}")

@@ -25,7 +25,7 @@ def shape_name(kernel: StationaryKernel) -> str | None:
     Parameters
     ----------
     kernel : StationaryKernel
-        The kernel.
+        Any kernel.
 
     Returns
     -------

@@ -95,7 +95,7 @@ class StationaryKernel:
         Parameters
         ----------
         sq_dist : array_like of float64
-            Squared latent distances, any shape, >= 0.
+            As in `covariance`.
 
         Returns
         -------
@@ -112,12 +112,12 @@ class StationaryKernel:
         Parameters
         ----------
         sq_dist : array_like of float64
-            Squared latent distances, any shape, >= 0.
+            Squared latent distances.
 
         Returns
         -------
         ndarray of float64
-            The same shape; 0 for a kernel without such a parameter.
+            As many values; 0 for a kernel without such a parameter.
         """
         return self._f_by_shape(np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2)
 

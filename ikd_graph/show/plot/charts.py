@@ -114,7 +114,7 @@ def clique_sizes(sizes: ArrayLike, *, ax: Axes | None = None) -> Axes:
     sizes : array-like of shape (n_cliques,)
         Number of points of each clique.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
+        As for every chart.
 
     Returns
     -------

@@ -38,14 +38,14 @@ def cliques_page(view: CliqueView, command: str = "") -> str:
     Parameters
     ----------
     view : CliqueView
-        What was found.
+        What `view_cliques` found.
     command : str
-        What to type to make the page again.
+        As in `embed_page`.
 
     Returns
     -------
     str
-        HTML that needs no other file.
+        HTML of the whole page, with its pictures.
     """
     model, data = view.model, view.data
     paint = paint_points(data)
