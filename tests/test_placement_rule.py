@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris, make_s_curve, make_swiss_roll
+from sklearn.datasets import load_iris, load_wine, make_s_curve, make_swiss_roll
 
 from ikd_graph import IKD, graph, kernels, placement
 from ikd_graph.study import metrics
+from ikd_graph.study.datasets import gplvm_data
 
 KERNEL = kernels.SquaredExponential()
 
@@ -336,3 +337,48 @@ def test_flowers_are_classified_as_by_the_fit():
         of_placed.append(classify.fit(model.embedding_, y[train]).score(found, y[new]))
         of_fit.append(classify.fit(whole[train], y[train]).score(whole[new], y[new]))
     assert np.mean(of_placed) >= max(0.934, np.mean(of_fit) - 0.01)
+
+
+def moved_sets():
+    rng = np.random.default_rng(0)
+    return {
+        "s_curve": make_s_curve(200, random_state=0)[0],
+        "roll": make_swiss_roll(200, random_state=0)[0],
+        "iris": load_iris().data,
+        "wine": load_wine().data,
+        "counts": rng.poisson(0.3, size=(300, 60)),
+        "gp": gplvm_data("medium", 200, noise=0.5, seed=0).X,
+    }
+
+
+WAYS = {
+    "geodesic": {"strategy": "geodesic"},
+    "blockwise": {"strategy": "blockwise"},
+    "greedy": {"strategy": "blockwise", "merge": "greedy"},
+    "eigen": {"strategy": "eigen"},
+    "landmarks": {"strategy": "geodesic", "n_landmarks": 100},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", ["s_curve", "roll", "iris", "wine", "counts", "gp"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("refine", [None, "stress"])
+def test_a_millionth_of_the_scale_moves_no_training_row(name, way, refine):
+    X = moved_sets()[name]
+    step = 1e-6 * np.std(X) * np.random.default_rng(1).normal(size=X.shape)
+    for affinity in (
+        "auto",
+        "correlation",
+        "cosine",
+        "covariance",
+        "euclidean",
+        "shared_neighbors",
+    ):
+        if way == "eigen" and affinity == "shared_neighbors":
+            continue
+        model = IKD(2, affinity=affinity, refine=refine, random_state=0, **WAYS[way]).fit(X)
+        radius = np.linalg.norm(model.embedding_, axis=1).max()
+        moved = np.linalg.norm(model.transform(X + step) - model.embedding_, axis=1)
+        assert moved.max() < 1e-3 * radius, affinity

@@ -1,3 +1,4 @@
+import itertools
 import sys
 import time
 from dataclasses import replace
@@ -9,14 +10,23 @@ from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 
 from ikd_graph import gplvm, kernels, refine
-from ikd_graph.refine import composite, descent, moves, objective, relax, search
-from ikd_graph.study.datasets import gplvm_data
+from ikd_graph.refine import (
+    closed_forms,
+    composite,
+    descent,
+    escape,
+    minimize,
+    objective,
+    perturb,
+    search,
+    unroll,
+)
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 
 
 def sample(seed, kernel, n=30, m=1, n_observed=300, noise=0.02):
-    """Latent on a box of a few length-scales, rows drawn from the model, their covariance."""
+    """Latent on a box of a few length-scales, and the covariance of rows sampled from the model."""
     rng = np.random.default_rng(seed)
     latent = rng.uniform(0.0, 4.0, (n, m)) * kernel.length_scale
     model = naive_covariance(latent, kernel.covariance, 1.0, noise)
@@ -46,8 +56,7 @@ def test_the_log_likelihood_belongs_to_the_parameters_returned():
     fit = refine.likelihood(7.3 * cov, 300, 1, KERNELS[0])
     own = gplvm.log_likelihood(fit.latent, 7.3 * cov, 300, fit.kernel, fit.variance, fit.noise)
     assert fit.log_likelihood == pytest.approx(own, rel=1e-9)
-    assert fit.pool[fit.start] == pytest.approx(fit.log_likelihood, rel=1e-9)
-    assert max(fit.pool.values()) == fit.pool[fit.start]
+    assert fit.pool[0] == (fit.start, fit.log_likelihood, 0.0)
 
 
 def test_the_units_of_the_observations_do_not_matter():
@@ -79,8 +88,8 @@ def test_two_runs_give_the_same_bits():
 def test_on_an_exact_covariance_nothing_moves(kernel):
     latent, _ = sample(4, kernel, n=25, m=2)
     cov = naive_covariance(latent, kernel.covariance, 1.3, 0.05)
-    fit = refine.likelihood(cov, 100, 2, kernel, starts={"truth": latent})
-    assert rigid_gap(latent, fit.latent) < 1e-6
+    fit = refine.likelihood(cov, 100, 2, kernel, starts={"truth": latent}, search="local")
+    assert rigid_gap(latent, fit.latent) < 1e-5
     assert fit.variance == pytest.approx(1.3, rel=1e-5)
     assert fit.noise == pytest.approx(0.05, rel=1e-5)
 
@@ -120,147 +129,201 @@ def test_a_time_budget_ends_the_search_with_the_best_so_far():
 
 
 @pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[3]], ids=repr)
-def test_blocks_of_points_find_the_latent_too(kernel, monkeypatch):
+@pytest.mark.parametrize("limit", [50, 100])
+def test_blocks_of_points_find_the_latent_too(kernel, limit, monkeypatch):
     monkeypatch.setattr(search, "BLOCK", 20)
-    monkeypatch.setattr(search, "FULL_LIMIT", 30)
+    monkeypatch.setattr(search, "BLOCKED_FROM", 40)
+    monkeypatch.setattr(search, "FULL_LIMIT", limit)
     latent, cov = sample(9, kernel, n=60, m=1, n_observed=500)
     fit = refine.likelihood(cov, 500, 1, kernel)
     assert rigid_gap(latent, fit.latent) < 0.25
+    own = gplvm.log_likelihood(fit.latent, cov, 500, fit.kernel, fit.variance, fit.noise)
+    assert fit.log_likelihood == pytest.approx(own, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", [9, 49])
-def test_a_folded_line_is_unrolled(seed, monkeypatch):
+@pytest.mark.parametrize(("seed", "way"), [(9, "local"), (9, "wide"), (49, "wide")])
+def test_a_folded_line_is_unrolled(seed, way, monkeypatch):
     rng = np.random.default_rng([77, seed])
     line = np.sort(rng.uniform(0.0, 5.0, 36))[:, None]
     n_observed, sd = (90, 0.9) if seed == 9 else (40, 0.5)
     model = kernels.RationalQuadratic(length_scale=0.5).covariance((line - line.T) ** 2)
     rows = np.linalg.cholesky(model + 1e-9 * np.eye(36)) @ rng.standard_normal((36, n_observed))
     cov = gplvm.sample_covariance(rows + sd * rng.standard_normal(rows.shape))
-    found = refine.likelihood(cov, n_observed, 1, "rational_quadratic")
+    folded = {"folded": np.abs(line - 2.0)}
+
+    def find():
+        return refine.likelihood(
+            cov, n_observed, 1, "rational_quadratic", starts=folded, search=way
+        )
+
+    found = find()
     assert abs(np.corrcoef(found.latent[:, 0], line[:, 0])[0, 1]) > 0.99
-    monkeypatch.setattr(search, "_UNROLLED", ())
-    folded = refine.likelihood(cov, n_observed, 1, "rational_quadratic")
-    assert abs(np.corrcoef(folded.latent[:, 0], line[:, 0])[0, 1]) < 0.95
-    assert folded.log_likelihood < found.log_likelihood - 1.0
+    monkeypatch.setattr(search, "EXTRA", ())
+    monkeypatch.setattr(search, "PERTURB_WORK", 0.0)
+    stuck = find()
+    assert stuck.log_likelihood <= found.log_likelihood
+    if way == "local":
+        assert abs(np.corrcoef(stuck.latent[:, 0], line[:, 0])[0, 1]) < 0.95
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n_observed", "noise", "trial", "name", "value"),
-    [
-        # The first starts agree on a wrong valley; in the last only a dimension more leads out.
-        (200, 1.0, (17, 7), "_MUCH_NOISE", 1.0),
-        (100, 0.3, (0, 12), "_LITTLE_NOISE", 1.0),
-        (200, 1.0, (17, 16), "_ABOVE", 0),
-    ],
-)
-def test_in_noise_wrong_valleys_are_left(n_observed, noise, trial, name, value, monkeypatch):
-    rng = np.random.default_rng(trial)
-    data = gplvm_data("medium", n_observed, noise=noise, seed=rng)
-    kernel = kernels.SquaredExponential(length_scale=0.5)
-    cov = gplvm.sample_covariance(data.X)
-    starts = {"truth": data.latent}
-    truth = refine.likelihood(cov, n_observed, 3, kernel, starts=starts, search=False)
-    found = refine.likelihood(cov, n_observed, 3, kernel)
-    assert found.log_likelihood > truth.log_likelihood - 0.1
-    monkeypatch.setattr(search, name, value)
-    stuck = refine.likelihood(cov, n_observed, 3, kernel)
-    assert stuck.log_likelihood < truth.log_likelihood - 10.0
+def test_a_line_lifted_into_a_plane_stays_a_curve_of_the_same_points():
+    latent, cov = sample(19, KERNELS[3], n=30, m=1)
+    wide = objective.Objective(cov, KERNELS[3], 2)
+    curve = unroll.lifted(wide, latent, "truth")
+    assert curve.shape == (30, 2)
+    lines = unroll.unroll_curve(curve, KERNELS[3], 1)
+    assert len(lines) == 3
+    for line in lines:
+        assert abs(np.corrcoef(line[:, 0], latent[:, 0])[0, 1]) > 0.98
 
 
-def test_leading_coordinates_are_those_of_principal_components():
-    points = np.random.default_rng(0).standard_normal((20, 4)) * [1.0, 3.0, 0.5, 2.0]
-    wanted = PCA(2).fit_transform(points)
-    found = relax.leading(points, 2)
-    np.testing.assert_allclose(np.abs(found), np.abs(wanted), atol=1e-12)
-
-
-def test_a_valley_is_weighed_by_laplace():
-    latent, cov = sample(3, KERNELS[0], n=12, m=2)
-    kernel = KERNELS[0]
-    goal = objective.Objective(cov, kernel, 2, n_observed=50)
-    at = objective.Candidate(goal.value(goal.vector(latent)), goal.vector(latent), "here")
-    weighed = goal.weighed(at)
-    prior = (objective._WIDEST * kernel.length_scale) ** -2
-    known = 50.0 * goal._information(at.vector, objective.LEAST_NOISE) + prior * np.eye(26)
-    spread = ((latent - latent.mean(axis=0)) ** 2).sum()
-    wanted = (0.5 * np.linalg.slogdet(known)[1] + 0.5 * prior * spread) / 50.0
-    assert weighed.volume == pytest.approx(wanted)
-    assert weighed.merit == pytest.approx(at.value + wanted)
-    unknown = objective.Objective(cov, kernel, 2)
-    assert unknown.weighed(at) is at
-
-
-def test_of_two_valleys_the_one_with_more_evidence_is_taken():
-    nowhere = np.zeros(3)
-    narrow = objective.Candidate(1.0, nowhere, "narrow", volume=0.5)
-    wide = objective.Candidate(1.1, nowhere, "wide", volume=0.2)
-    assert descent.best_of([narrow, wide]) is wide
-    latent, cov = sample(3, KERNELS[0], n=12, m=2)
-    goal = objective.Objective(cov, KERNELS[0], 2, n_observed=50)
-    for bottom in (
-        descent.cool(goal, descent.anneal(goal, latent, "start")),
-        descent.straight(goal, latent, "start"),
-    ):
-        assert bottom.volume == goal.weighed(bottom).volume != 0.0
-
-
-@pytest.mark.parametrize("extra", [1, 3])
-def test_a_detour_through_more_dimensions_ends_in_the_wanted_ones(extra):
-    latent, cov = sample(19, KERNELS[2], n=30, m=1, noise=0.5)
-    narrow, wide = (objective.Objective(cov, KERNELS[2], 1 + more) for more in (0, extra))
-    # Points thrown at random on a line cannot pass one another; beside it they can.
-    thrown = np.random.default_rng(3).uniform(-2.0, 2.0, latent.shape)
-    stuck = narrow.polish(narrow.place(thrown, "thrown", 0.1), 300)
-    found = relax.detour(narrow, wide, stuck, 0.5)
-    assert found.vector.size == stuck.vector.size
-    assert found.value == pytest.approx(narrow(found.vector)[0], rel=1e-12)
-    assert found.value < stuck.value - 0.1
+def test_the_axes_of_the_result_are_principal_and_the_widest_is_first():
+    _, cov = sample(3, KERNELS[0], n=30, m=2)
+    fit = refine.likelihood(cov, 300, 2, KERNELS[0])
+    np.testing.assert_allclose(
+        np.abs(PCA(2).fit_transform(fit.latent)), np.abs(fit.latent), atol=1e-9
+    )
+    peak = np.abs(fit.latent).argmax(axis=0)
+    assert (fit.latent[peak, [0, 1]] > 0.0).all()
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_scoring_reaches_the_bottom_that_many_more_steps_of_l_bfgs_only_come_near(kernel):
+def test_scoring_converges_where_many_more_steps_of_l_bfgs_only_come_near(kernel):
     latent, cov = sample(20, kernel, n=40, m=2)
     at = objective.Objective(cov, kernel, 2)
-    start = at.fit_scales(latent, "truth")
-    scored, followed = at.score(start, 60, tolerance=1e-13), at.polish(start, 2000)
+    start = descent.fit_size(at, latent, "truth")
+    scored = minimize.score(at, start, 60, tolerance=1e-13)
+    followed = minimize.polish(at, start, 2000)
     assert scored.value <= followed.value + 1e-6
     assert np.abs(at(scored.vector)[1]).max() < 1e-3
-    assert at.score(scored, 5).value <= scored.value
+    assert minimize.score(at, scored, 5).value <= scored.value
 
 
 def test_scoring_never_goes_up_and_stands_still_where_there_is_no_step():
     latent, cov = sample(21, KERNELS[0], n=12)
     at = objective.Objective(cov, KERNELS[0], 1)
     start = objective.Candidate(np.inf, at.vector(latent), "here")
-    assert at.score(start, 0).value == at(start.vector)[0]
-    values = [at.score(start, steps).value for steps in range(6)]
+    assert minimize.score(at, start, 0).value == at(start.vector)[0]
+    values = [minimize.score(at, start, steps).value for steps in range(6)]
     assert (np.diff(values) <= 0.0).all()
 
 
 def test_a_large_latent_goes_down_without_the_information(monkeypatch):
     latent, cov = sample(22, KERNELS[3], n=30)
-    fit = refine.likelihood(cov, 300, 1, KERNELS[3], starts={"truth": latent}, search=False)
-    monkeypatch.setattr(objective, "SCORING_LIMIT", 10)
-    other = refine.likelihood(cov, 300, 1, KERNELS[3], starts={"truth": latent}, search=False)
+    fit = refine.likelihood(cov, 300, 1, KERNELS[3], starts={"truth": latent}, search="local")
+    monkeypatch.setattr(minimize, "SCORING_LIMIT", 10)
+    other = refine.likelihood(cov, 300, 1, KERNELS[3], starts={"truth": latent}, search="local")
     assert other.log_likelihood == pytest.approx(fit.log_likelihood, abs=0.1)
 
 
-def test_without_a_search_a_start_stays_in_its_valley():
-    latent, cov = sample(23, KERNELS[2], n=30)
-    thrown = np.random.default_rng(3).uniform(-2.0, 2.0, latent.shape)
-    stuck = refine.likelihood(cov, 300, 1, KERNELS[2], starts={"thrown": thrown}, search=False)
-    found = refine.likelihood(cov, 300, 1, KERNELS[2], starts={"thrown": thrown})
-    assert found.log_likelihood > stuck.log_likelihood + 10.0
-    with pytest.raises(ValueError, match="starts must be given where search is False"):
-        refine.likelihood(cov, 300, 1, KERNELS[2], search=False)
+def test_a_local_search_starts_from_the_given_latents_alone():
+    _, cov = sample(23, KERNELS[2], n=30, m=2)
+    thrown = np.random.default_rng(3).uniform(-2.0, 2.0, (2, 30, 2))
+    starts = {"one": thrown[0], "other": thrown[1]}
+    stuck = refine.likelihood(cov, 300, 2, KERNELS[2], starts=starts, search="local")
+    assert {entry.start for entry in stuck.pool} == {"one", "other"}
+    found = refine.likelihood(cov, 300, 2, KERNELS[2], starts=starts, search="wide")
+    assert found.log_likelihood > stuck.log_likelihood - 1e-6
+    assert {"one", "other"} < {entry.start for entry in found.pool}
+    with pytest.raises(ValueError, match="starts must hold a latent where search is 'local'"):
+        refine.likelihood(cov, 300, 1, KERNELS[2], search="local")
+    with pytest.raises(ValueError, match="search must be one of"):
+        refine.likelihood(cov, 300, 1, KERNELS[2], search="narrow")
+
+
+def test_the_pool_tells_how_far_each_end_is_from_the_winner():
+    latent, cov = sample(26, KERNELS[0], n=30, m=2)
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((2, 2)))[0]
+    lost = np.random.default_rng(3).uniform(-2.0, 2.0, latent.shape)
+    starts = {"lost": lost, "truth": latent, "turned": latent @ turn + 3.0}
+    pool = refine.likelihood(cov, 300, 2, KERNELS[0], starts=starts, search="local").pool
+    assert [entry.log_likelihood for entry in pool] == sorted(
+        (entry.log_likelihood for entry in pool), reverse=True
+    )
+    by_name = {entry.start: entry for entry in pool}
+    assert by_name["lost"].distance > 0.3
+    assert max(by_name["truth"].distance, by_name["turned"].distance) < 1e-3
+    assert pool[0].distance == 0.0
+
+
+@pytest.mark.parametrize("way", search.WAYS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_end_is_never_less_likely_than_a_plain_descent_from_a_given_start(seed, way):
+    kernel = KERNELS[seed]
+    latent, cov = sample(seed, kernel, n=40, m=2, n_observed=60, noise=0.3)
+    scaled = cov / np.trace(cov) * len(cov)
+    goal = objective.Objective(scaled, kernel, 2)
+    start = latent + 0.5 * np.random.default_rng(seed).standard_normal(latent.shape)
+    plain = descent.descend(goal, start, "mine")
+    fit = refine.likelihood(scaled, 60, 2, kernel, starts={"mine": start}, search=way)
+    assert fit.log_likelihood >= -60 * plain.value - 1e-6
+
+
+def test_a_lower_floor_changes_neither_value_nor_gradient():
+    latent, cov = sample(5, KERNELS[1], n=20, m=2)
+    goal = objective.Objective(cov, KERNELS[1], 2)
+    soft = minimize.polish(goal, goal.place(latent, "truth", 0.3), 30, 0.3)
+    assert goal.scales(soft.vector)[1] == pytest.approx(0.3)
+    np.testing.assert_array_equal(goal.raised(soft.vector, 0.1), soft.vector)
+    lower = minimize.polish(goal, soft, 1, 0.1)
+    assert lower.value < soft.value
+    assert np.abs(goal.latent(lower.vector) - goal.latent(soft.vector)).max() < 0.5
+    assert goal.scales(goal.raised(lower.vector, 0.3))[1] == pytest.approx(0.3)
+
+
+def test_no_step_moves_a_point_farther_than_a_length_scale():
+    kernel = kernels.SquaredExponential(length_scale=2.0)
+    latent, cov = sample(6, kernel, n=20, m=2)
+    goal = objective.Objective(cov, kernel, 2)
+    # A latent far too small, and hardly any noise: the gradient is enormous.
+    begin = objective.Candidate(np.inf, goal.vector(0.01 * latent, 1.0, 1e-7), "small")
+    assert np.abs(goal(begin.vector)[1]).max() > 1e4
+    for minimiser in (minimize.polish, minimize.score):
+        ends = [goal.latent(minimiser(goal, begin, steps).vector) for steps in range(8)]
+        gaps = [np.linalg.norm(b - a, axis=1).max() for a, b in itertools.pairwise(ends)]
+        assert max(gaps) <= 2.0 + 1e-9
+        assert max(gaps) > 0.0
+
+
+def test_variances_stay_within_their_bounds():
+    # Rows of one direction alone: the likeliest signal variance is infinite, the noise nothing.
+    rows = np.outer(np.linspace(1.0, 2.0, 20), np.random.default_rng(0).standard_normal(200))
+    fit = refine.likelihood(gplvm.sample_covariance(rows), 200, 1)
+    scale = np.trace(gplvm.sample_covariance(rows)) / 20
+    low, high = objective.VARIANCES
+    assert low <= fit.variance / scale <= high * (1.0 + 1e-9)
+    assert objective.LEAST_NOISE * (1.0 - 1e-9) <= fit.noise / scale <= objective.MOST_NOISE
+    assert np.isfinite(fit.latent).all()
+
+
+def test_lbfgs_holds_bounds_and_takes_shorter_steps_where_there_is_no_value():
+    def bowl(at):
+        if at[0] > 3.0:
+            return np.inf, np.zeros(2)
+        return float((at[0] - 2.9) ** 2 + (at[1] - 5.0) ** 2), 2.0 * (at - [2.9, 5.0])
+
+    bounds = np.array([[-np.inf, 0.0], [np.inf, 1.0]])
+    found = minimize.lbfgs(bowl, np.zeros(2), bounds, lambda step: np.inf, 50, 1e-14)
+    np.testing.assert_allclose(found, [2.9, 1.0], atol=1e-5)
+
+
+@pytest.mark.parametrize("patience", [0, 20])
+def test_perturbations_never_lose_and_sometimes_gain(patience):
+    latent, cov = sample(27, KERNELS[0], n=30, m=2, noise=0.3)
+    goal = objective.Objective(cov / np.trace(cov) * 30, KERNELS[0], 2)
+    wrong = latent.copy()
+    wrong[latent[:, 0] > 2.0, 1] *= -1.0
+    begin = descent.descend(goal, wrong, "mirrored")
+    found = escape.escape(goal, begin, [], patience, np.inf)
+    assert found.value <= begin.value
+    assert escape.escape(goal, begin, [], patience, 0.0) == begin
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
 @pytest.mark.parametrize("turn", range(4))
-def test_every_shake_leaves_a_latent_of_the_same_size(m, turn):
+def test_every_perturbation_changes_some_points(m, turn):
     latent = np.random.default_rng(m).standard_normal((40, m))
-    moved = moves.shaken(latent, turn, 0.5, np.random.default_rng(turn))
+    moved = perturb.perturbed(latent, turn, 0.5, np.random.default_rng(turn))
     assert moved.shape == latent.shape
     still = np.isclose(moved, latent - latent.mean(axis=0)).all(axis=1)
     assert not still.all()
@@ -270,29 +333,36 @@ def test_every_shake_leaves_a_latent_of_the_same_size(m, turn):
 
 def test_a_mirrored_part_keeps_its_own_distances():
     latent = np.random.default_rng(4).standard_normal((40, 3))
-    moved = moves.shaken(latent, 1, 0.5, np.random.default_rng(1))
+    moved = perturb.perturbed(latent, 1, 0.5, np.random.default_rng(1))
     centred = latent - latent.mean(axis=0)
     part = ~np.isclose(moved, centred).all(axis=1)
     np.testing.assert_allclose(cdist(moved[part], moved[part]), cdist(latent[part], latent[part]))
     np.testing.assert_allclose(moved[~part], centred[~part])
 
 
+def test_a_part_is_cut_off_at_the_widest_gap_near_by():
+    values = np.r_[np.arange(10.0), 20.0 + np.arange(10.0), 60.0 + np.arange(10.0)]
+    assert perturb._widest_gap(values, 8) == 10
+    assert perturb._widest_gap(values, 18) == 20
+    assert perturb._widest_gap(values[:2], 0) == 1
+
+
 def test_parts_are_points_and_clusters_of_them():
     _, cov = sample(24, KERNELS[0])
-    found = moves.parts(cov / np.sqrt(np.outer(np.diagonal(cov), np.diagonal(cov))), 6)
+    found = perturb.parts(cov / np.sqrt(np.outer(np.diagonal(cov), np.diagonal(cov))), 6)
     assert [part.tolist() for part in found[:30]] == [[i] for i in range(30)]
     assert all(1 < len(part) <= 6 for part in found[30:])
     assert len(found) > 35
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_points_that_were_put_aside_are_seated_where_they_belong(kernel):
+def test_points_that_were_taken_out_are_placed_where_they_belong(kernel):
     latent, _ = sample(25, kernel, n=40, m=2)
     cov = naive_covariance(latent, kernel.covariance, 1.0, 0.02)
     group = np.array([3, 17])
     lost = latent.copy()
     lost[group] += 5.0 * kernel.length_scale
-    (found,) = moves.reseated(lost, cov, kernel, 1.0, 0.1, [group])
+    (found,) = perturb.reinserted(lost, cov, kernel, 1.0, 0.1, [group])
     np.testing.assert_array_equal(np.delete(found, group, 0), np.delete(latent, group, 0))
     gap = np.linalg.norm(found[group] - latent[group], axis=1)
     assert gap.max() < 0.6 * kernel.length_scale
@@ -318,8 +388,8 @@ def test_the_gradient_of_the_objective_equals_finite_differences(kernel, blocked
     shape = gplvm.shape_name(kernel) is not None
     at = objective.Objective(cov, kernel, 2, blocks=blocks, shape=shape)
     vector = at.vector(latent, 0.9, 0.05)
-    numeric = central_difference(lambda x: at(x, 0.1)[0], vector)
-    np.testing.assert_allclose(at(vector, 0.1)[1], numeric, rtol=1e-5, atol=1e-6)
+    numeric = central_difference(lambda x: at(x)[0], vector)
+    np.testing.assert_allclose(at(vector)[1], numeric, rtol=1e-5, atol=1e-6)
 
 
 def test_standard_errors_equal_those_of_the_naive_information():
@@ -356,12 +426,15 @@ def test_standard_errors_are_as_large_as_the_errors():
     assert 0.7 < np.mean(ratios) < 1.4
 
 
-def test_starts_are_closed_forms_of_every_graph():
-    _, cov = sample(14, KERNELS[0], m=2)
+def test_starts_are_closed_forms_of_several_graphs(monkeypatch):
+    latent, cov = sample(14, KERNELS[0], m=2)
     found = refine.starts(cov, 300, 2)
-    assert len(found) == 15
-    assert sum(name.endswith("+ edges") for name in found) == 5
+    assert len(found) == 4
+    assert not np.allclose(found["threshold"], found["threshold + stress"])
     assert all(start.shape == (30, 2) and np.isfinite(start).all() for start in found.values())
+    assert all(rigid_gap(latent, start) < 0.8 for start in found.values())
+    monkeypatch.setattr(closed_forms, "MANY_POINTS", 20)
+    assert set(refine.starts(cov, 300, 2)) == {"threshold", "5 neighbors"}
 
 
 def test_tiny_problems_are_solved():

@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from ikd_graph import _jit, gplvm, graph, kernels, refine
-from ikd_graph.refine import majorize
+from ikd_graph.refine import _pairs
 from ikd_graph.study.datasets import gplvm_data
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
@@ -54,17 +54,22 @@ def test_one_pass_over_the_pairs_agrees_with_the_naive_twin(seed):
     np.testing.assert_allclose(stress, wanted_stress, rtol=1e-12)
 
 
-@pytest.mark.parametrize("weights", majorize.WEIGHTS)
+@pytest.mark.parametrize("weights", _pairs.WEIGHTS)
 @pytest.mark.parametrize("dense_limit", [2000, 10])
 @pytest.mark.parametrize("seed", range(3))
 def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
-    monkeypatch.setattr(majorize, "DENSE_LIMIT", dense_limit)
-    monkeypatch.setattr(majorize, "WHOLE_LIMIT", dense_limit)
+    monkeypatch.setattr(_pairs, "DENSE_LIMIT", dense_limit)
+    monkeypatch.setattr(_pairs, "WHOLE_LIMIT", dense_limit)
     latent, g = noisy_problem(seed)
     start = latent + 0.3 * np.random.default_rng(seed).standard_normal(latent.shape)
     labels = (latent[:, 0] > 0.0).astype(int)
     fit = refine.stress(
-        start, g, "squared_exponential", 100, weights=weights, labels=labels, max_iter=40
+        start,
+        g,
+        "squared_exponential",
+        100,
+        weights=refine.Weights(weights, labels=labels),
+        max_iter=40,
     )
     assert (np.diff(fit.history) <= 0.0).all()
     assert fit.history[-1] < 0.7 * fit.history[0]
@@ -74,7 +79,7 @@ def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("dense_limit", [2000, 10])
 def test_exact_distances_stay_where_they_are(kernel, dense_limit, monkeypatch):
-    monkeypatch.setattr(majorize, "DENSE_LIMIT", dense_limit)
+    monkeypatch.setattr(_pairs, "DENSE_LIMIT", dense_limit)
     # On a line the geodesics along the graph are exact too.
     latent = np.sort(np.random.default_rng(1).uniform(-2.0, 2.0, 30))[:, None] + 7.0
     corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
@@ -101,8 +106,8 @@ def test_sparse_and_dense_pairs_reach_the_same_stress(monkeypatch):
     latent, g = noisy_problem(4)
     start = latent + 0.1 * np.random.default_rng(4).standard_normal(latent.shape)
     dense = refine.stress(start, g, "squared_exponential", 100, max_iter=300)
-    monkeypatch.setattr(majorize, "DENSE_LIMIT", 10)
-    monkeypatch.setattr(majorize, "N_LANDMARKS", len(latent))
+    monkeypatch.setattr(_pairs, "DENSE_LIMIT", 10)
+    monkeypatch.setattr(_pairs, "N_LANDMARKS", len(latent))
     sparse = refine.stress(start, g, "squared_exponential", 100, max_iter=300)
     assert sparse.history[0] == pytest.approx(dense.history[0], rel=1e-9)
     assert sparse.history[-1] == pytest.approx(dense.history[-1], rel=1e-2)
@@ -152,7 +157,7 @@ def test_what_does_not_fit_is_refused():
 def test_all_pairs_aim_at_their_geodesic_and_edges_at_their_own(path, weights):
     _, g = noisy_problem(1)
     kernel = kernels.SquaredExponential()
-    pairs = majorize._pairs(g, majorize._Rule(kernel, 100, weights, path))
+    pairs = _pairs.pairs_of(g, _pairs.Rule(kernel, 100, refine.Weights(weights), path))
     n = g.n_nodes
     targets, counts = pairs
     left, right, corr = graph.edges(g)
@@ -174,18 +179,18 @@ def test_all_pairs_aim_at_their_geodesic_and_edges_at_their_own(path, weights):
 
 @pytest.mark.parametrize("limit", [4000, 10])
 def test_pairs_across_components_count_less(limit, monkeypatch):
-    monkeypatch.setattr(majorize, "WHOLE_LIMIT", limit)
+    monkeypatch.setattr(_pairs, "WHOLE_LIMIT", limit)
     _, g = noisy_problem(2)
     labels = np.arange(g.n_nodes) % 3
     kernel = kernels.SquaredExponential()
-    rule = majorize._Rule(kernel, 1, "uniform", "distance")
-    alike = majorize._pairs(g, rule)
-    apart = majorize._pairs(g, rule._replace(weights="component", labels=labels))
+    rule = _pairs.Rule(kernel, 1, refine.Weights("uniform"), "distance")
+    alike = _pairs.pairs_of(g, rule)
+    apart = _pairs.pairs_of(g, rule._replace(weights=refine.Weights("component", labels=labels)))
     weights = [
         pairs.links().toarray() if limit == 10 else pairs.weights for pairs in (alike, apart)
     ]
     same = labels[:, None] == labels
-    np.testing.assert_allclose(weights[1], np.where(same, 1.0, majorize.ACROSS) * weights[0])
+    np.testing.assert_allclose(weights[1], np.where(same, 1.0, _pairs.ACROSS) * weights[0])
     np.testing.assert_allclose(alike.targets, apart.targets)
 
 
@@ -193,22 +198,22 @@ def test_components_must_be_told():
     latent, g = noisy_problem(2)
     for labels in (None, np.zeros(3)):
         with pytest.raises(ValueError, match=r"labels must have shape .* for weights='component'"):
-            refine.stress(latent, g, "matern", weights="component", labels=labels)
+            refine.stress(latent, g, "matern", weights=refine.Weights("component", labels=labels))
 
 
 def test_edges_may_be_as_precise_as_another_latent_says():
     latent, g = noisy_problem(2)
     kernel = kernels.Matern()
-    rule = majorize._Rule(kernel, 50, "precision", "distance", known_at=latent)
+    rule = _pairs.Rule(kernel, 50, refine.Weights(known_at=latent), "distance")
     left, right, _ = graph.edges(g)
     apart = ((latent[left] - latent[right]) ** 2).sum(axis=1)
     wanted = refine.distance_precision(np.maximum(kernel.covariance(apart), 1e-3), kernel, 50)
-    found = majorize._pairs(g, rule).weights
+    found = _pairs.pairs_of(g, rule).weights
     wanted = np.minimum(wanted, 1e4 * np.median(wanted))
     np.testing.assert_allclose(found[left, right], wanted)
     np.testing.assert_allclose(found[right, left], wanted)
     with pytest.raises(ValueError, match="known_at must have the shape of latent"):
-        refine.stress(latent, g, kernel, 50, known_at=latent[:, :1])
+        refine.stress(latent, g, kernel, 50, weights=refine.Weights(known_at=latent[:, :1]))
 
 
 @pytest.mark.parametrize("seed", [2, 3])
@@ -227,14 +232,14 @@ def test_of_three_polishes_the_likeliest_is_taken(name, kernel, noise, best, see
     g = graph.union(graph.threshold_graph(corr, 0.35), graph.neighbor_graph(corr, 6))
     g = graph.join_components(g, corr).graph
     start = data.latent + 0.05 * np.random.default_rng(seed).standard_normal(data.latent.shape)
-    taken = refine.likeliest_stress(start, g, corr, kernel, 200, threshold=0.35)
+    taken = refine.select_stress(start, g, corr, kernel, 200, threshold=0.35)
 
     def likelihood(fit):
         return gplvm.fit_variances(fit.latent, corr, 200, kernel)[2]
 
     others = {
         "first": refine.stress(start, g, kernel, 200),
-        "alone": refine.stress(start, g, kernel, 200, faint=1e-6),
+        "alone": refine.stress(start, g, kernel, 200, weights=refine.Weights(faint=1e-6)),
     }
     if best == "again":
         assert likelihood(taken) > max(likelihood(fit) for fit in others.values())
@@ -243,15 +248,15 @@ def test_of_three_polishes_the_likeliest_is_taken(name, kernel, noise, best, see
         assert likelihood(taken) >= max(likelihood(fit) for fit in others.values())
 
 
-def test_likeliest_stress_moves_nothing_where_the_correlations_are_exact():
+def test_select_stress_moves_nothing_where_the_correlations_are_exact():
     latent = np.sort(np.random.default_rng(1).uniform(-2.0, 2.0, 30))[:, None]
     kernel = kernels.SquaredExponential()
     corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
     g = graph.union(graph.threshold_graph(corr, 0.4), graph.neighbor_graph(corr, 3))
-    fit = refine.likeliest_stress(latent, g, corr, kernel, 50, threshold=0.4)
+    fit = refine.select_stress(latent, g, corr, kernel, 50, threshold=0.4)
     np.testing.assert_allclose(fit.latent, latent, atol=1e-6)
     with pytest.raises(ValueError, match=r"corr must have shape \(30, 30\), got \(29, 29\)"):
-        refine.likeliest_stress(latent, g, corr[1:, 1:], kernel, 50, threshold=0.4)
+        refine.select_stress(latent, g, corr[1:, 1:], kernel, 50, threshold=0.4)
 
 
 def test_weights_and_paths_have_names():

@@ -21,7 +21,7 @@ from ..show.report.clique_words import (
     clique_statistics,
 )
 from ..show.report.paint import paint_points
-from ..show.words import say_number, say_settings, settings_flags, settings_of
+from ..show.words import say_number, say_settings, settings_flags
 from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters
@@ -122,4 +122,4 @@ def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
     for sentence in clique_advice(view):
         say(f"- {sentence}")
     say("to embed with this graph:")
-    say(f"  {common.paste_command(arguments, 'embed', settings_flags(settings_of(view.model)))}")
+    say(f"  {common.paste_command(arguments, 'embed', settings_flags(view.model._model.settings))}")

@@ -15,9 +15,10 @@ from ..show.report.compare_words import (
     by_level,
     entries,
     own_choices,
+    own_row,
     say_comparison,
 )
-from ..show.words import say_number, say_seconds
+from ..show.words import say_number, say_seconds, settings_flags
 from ..study import baselines, datasets
 from ..study.compare import DEFAULT_METHODS, IKD_METHODS, Comparison, compare
 from ..study.datasets import FIXED_LATENTS, Dataset
@@ -28,6 +29,7 @@ from .common import (
     file_stem,
     leave_files,
     named_stage,
+    paste_command,
     picture,
     read_data,
     typed_command,
@@ -126,7 +128,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"{stem}_compare.html": report.compare_page(found, typed_command(arguments)),
         }
     if not arguments.quiet:
-        summarise(found)
+        summarise(found, arguments)
     with named_stage("writing"):
         leave_files(arguments.output, files, arguments.quiet)
 
@@ -211,7 +213,7 @@ def comparison_csv(found: Comparison) -> str:
         Comma-separated text.
     """
     records = found.to_records()
-    columns = [name for name in records[0] if name not in ("notes", "facts")]
+    columns = [name for name in records[0] if name not in ("notes", "facts", "used")]
     return csv_text(columns, ([record[name] for name in columns] for record in records))
 
 
@@ -239,13 +241,15 @@ def draw(ax: Any, found: Comparison) -> None:
         plot.level_bars({k: v[0] for k, v in means.items()}, "{:.3f}".format, xlabel=words, ax=ax)
 
 
-def summarise(found: Comparison) -> None:
+def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
     """Say what was found.
 
     Parameters
     ----------
     found : Comparison
         All rows.
+    arguments : argparse.Namespace
+        What was typed.
     """
     measure = found.measure
     say(f"{found.name}: {MEASURE_WORDS[measure]}")
@@ -253,13 +257,17 @@ def summarise(found: Comparison) -> None:
         at = f" M={entry.n_components}" + (f" noise={entry.noise:g}" if entry.noise else "")
         value, seconds = entry.mean(measure), entry.mean("seconds")
         text = entry.failure or f"{say_number(round(value, 3)):>6}  {say_seconds(seconds):>7}"
-        say(f"  {entry.title:<22}{at:<18} {text}")
+        say(f"  {entry.title:<24}{at:<18} {text}")
     for sentence in say_comparison(found):
         say(f"- {sentence}")
     title, chosen = own_choices(found)
     if chosen:
         say(f"{title} chose by itself")
         facts(list(chosen.items()))
+    row = own_row(found)
+    if row is not None:
+        say("to embed with these settings:")
+        say(f"  {paste_command(arguments, 'embed', settings_flags(row.used))}")
 
 
 def _is(entry: Any, title: str, dim: int) -> bool:

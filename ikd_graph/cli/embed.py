@@ -16,7 +16,6 @@ from ..show.words import (
     say_seconds,
     say_settings,
     settings_flags,
-    settings_of,
 )
 from ..study.datasets import Dataset
 from .common import (
@@ -105,4 +104,4 @@ def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
     say("to have the same again, whatever the defaults become:")
-    say(f"  {paste_command(arguments, 'embed', settings_flags(settings_of(model)))}")
+    say(f"  {paste_command(arguments, 'embed', settings_flags(model._model.settings))}")

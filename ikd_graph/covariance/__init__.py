@@ -12,6 +12,7 @@ from ._scale import (
     sampling_variance,
     scale_sparse_to_correlation,
     scale_to_correlation,
+    to_correlation,
 )
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "sampling_variance",
     "scale_sparse_to_correlation",
     "scale_to_correlation",
+    "to_correlation",
     "unit_rows",
 ]

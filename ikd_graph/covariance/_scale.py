@@ -51,6 +51,35 @@ def scale_to_correlation(cov: ArrayLike) -> tuple[Floats, float]:
     return matrix / variance, variance
 
 
+def to_correlation(cov: ArrayLike) -> Floats:
+    """Divide a covariance by the roots of its diagonal.
+
+    Parameters
+    ----------
+    cov : (n, n) array_like of float64, symmetric
+        Covariances between points.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        Correlations in [-1, 1], ones on the diagonal; a point without variance is correlated with
+        no other.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.to_correlation([[4.0, 1.0], [1.0, 1.0]])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    matrix = np.asarray(cov, dtype=np.float64)
+    spread = np.sqrt(np.diagonal(matrix))
+    spread[spread == 0.0] = 1.0
+    corr = np.clip(matrix / np.outer(spread, spread), -1.0, 1.0)
+    np.fill_diagonal(corr, 1.0)
+    return corr
+
+
 def scale_sparse_to_correlation(cov: Any) -> tuple[Any, float]:
     """As `scale_to_correlation` for a sparse matrix; without a stored diagonal it is one already.
 

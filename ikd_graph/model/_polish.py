@@ -46,16 +46,15 @@ def polish_stress(
     kernel, n_observed = plan.kernel, similarity.n_observed or 1
     with stages("stress"):
         if choice.weights != "precision":
-            found = refine.stress(
-                latent, g, kernel, weights=choice.weights, path=plan.path, labels=labels
-            )
+            weights = refine.Weights(choice.weights, labels=labels)
+            found = refine.stress(latent, g, kernel, weights=weights, path=plan.path)
             return Polished("stress", found.latent, kernel, found.n_iter)
         # Precise edges are left to the distance path, which agrees with the kernel.
         also = []
         if plan.strategy == "geodesic" and g.n_nodes <= _TWO_STARTS:
             also = _through_strongest(g, plan)
         if g.n_nodes <= _SELECTED:
-            found = refine.likeliest_stress(
+            found = refine.select_stress(
                 latent,
                 g,
                 similarity.matrix(),
@@ -114,7 +113,7 @@ def polish_likelihood(
         found.n_iter,
         noise,
         found.standard_errors,
-        tuple(found.pool.items()),
+        found.pool,
     )
 
 

@@ -104,3 +104,22 @@ class Model:
         parts = int(self.labels.max(initial=0)) + 1
         pieces = "one component" if parts == 1 else f"{parts} components"
         return f"{made}: {self.graph.n_edges} edges, {pieces}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parameters of `IKD` that were used: with them nothing is left to choose."""
+        refine = None if self.polished is None else self.polished.name
+        found: dict[str, Any] = {
+            "n_components": self.latent.coordinates.shape[1],
+            "strategy": self.plan.strategy,
+            "affinity": self.similarity.name,
+            "path": self.plan.path,
+            "refine": refine,
+        }
+        if self.graph is not None:
+            found["threshold"] = self.choice.threshold
+            found["n_neighbors"] = self.choice.n_neighbors
+            found["mutual"] = self.choice.mutual
+        if refine == "likelihood":
+            found["starts"] = "all" if self.task.searches_widely else "own"
+        return found

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from ._pairs import Weights, distance_precision
 from .closed_forms import starts
 from .curvature import standard_errors
-from .fit import LikelihoodFit, likelihood
-from .likeliest import likeliest_stress
-from .majorize import StressFit, distance_precision, stress
+from .fit import LikelihoodFit, PoolEntry, likelihood
+from .majorize import StressFit, stress
+from .stress_by_likelihood import select_stress
 
 __all__ = [
     "LikelihoodFit",
+    "PoolEntry",
     "StressFit",
+    "Weights",
     "distance_precision",
-    "likeliest_stress",
     "likelihood",
+    "select_stress",
     "standard_errors",
     "starts",
     "stress",

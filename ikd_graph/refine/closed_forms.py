@@ -1,6 +1,6 @@
-"""Closed-form starts for likelihood refine: several graphs, two paths, before and after stress.
+"""Closed-form starts for likelihood refine: several graphs, before and after stress.
 
-One start often sits beside the wrong valley; several, made from different parts of the same
+One start often leads to a wrong local optimum; several, made from different parts of the same
 covariance, almost never all do.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 
-from .. import eigen, graph
+from .. import graph
 from .._records import CsrGraph
 from .._stages import Stages
 from .._validation import check_components
+from ..covariance import to_correlation
 from ..graph import auto_threshold
 from ..kernels import StationaryKernel, get
 from ..solve import Plan, solve_geodesic
@@ -21,14 +21,8 @@ from .majorize import stress
 
 Floats = NDArray[np.float64]
 
-_ALONG = (4, 7, 10)
-_FAINTER = 1e-4
-
-MANY_POINTS = 300
-"""Number of points from which fewer starts are made: each costs more, and more points err less."""
-
-MOST_POINTS = 2000
-"""Number of points from which only the cheapest and surest are."""
+MANY_POINTS = 2000
+"""Points beyond which only two starts are made: 60 steps of stress take .9 s there."""
 
 
 def starts(
@@ -36,8 +30,6 @@ def starts(
     n_observed: int,
     n_components: int,
     kernel: str | StationaryKernel = "squared_exponential",
-    *,
-    wide: bool = True,
 ) -> dict[str, Floats]:
     """Closed-form latents of one covariance, by name.
 
@@ -51,14 +43,12 @@ def starts(
         Columns of the latents.
     kernel : str or StationaryKernel
         Kernel of the model.
-    wide : bool
-        Make all of them; otherwise only the two that cost least and err least.
 
     Returns
     -------
     dict of str to (n, n_components) ndarray of float64
         Geodesic solutions on the threshold graph, on neighbour graphs and on the graph of nearest
-        rows, some after stress refine, and the leading eigenvectors of the covariance.
+        rows, and the first of them after stress refine.
 
     Examples
     --------
@@ -72,78 +62,23 @@ def starts(
     cov, kernel = np.asarray(sample_cov, dtype=np.float64), get(kernel)
     n = len(cov)
     check_components(n_components, n)
-    spread = np.sqrt(np.diagonal(cov))
-    corr = np.clip(cov / np.outer(spread, spread), -1.0, 1.0)
-    np.fill_diagonal(corr, 1.0)
-    level = auto_threshold(n_observed)
-    dense = graph.threshold_graph(corr, level)
-
-    out: dict[str, Floats] = {}
-    edges_only: dict[str, Floats] = {}
-
-    def add(name: str, g: CsrGraph, raw: bool, stressed: bool, path: str = "distance") -> None:
-        joined = graph.join_components(g, corr).graph
-        plan = Plan("geodesic", kernel, n_components, path=path)
-        latent = solve_geodesic(joined, plan, Stages()).embedding.coordinates
-        if raw:
-            out[name] = latent
-        if stressed:
-            out[f"{name} + stress"] = stress(latent, joined, kernel, n_observed).latent
-        if stressed and n <= MANY_POINTS:
-            # Edges nearly alone: another way down, which now and then ends in another valley.
-            near = stress(latent, joined, kernel, n_observed, faint=_FAINTER)
-            edges_only[f"{name} + edges"] = near.latent
+    corr = to_correlation(cov)
 
     def nearest(k: int, matrix: Floats = corr) -> CsrGraph:
-        return graph.neighbor_graph(matrix, min(k, n - 1))
+        return graph.join_components(graph.neighbor_graph(matrix, min(k, n - 1)), corr).graph
 
-    wide = wide and n <= MOST_POINTS
-    cheap = n <= MANY_POINTS
-    add("threshold", graph.union(dense, nearest(6)), True, wide)
-    add("8 neighbors", nearest(8), not cheap or not wide, wide and cheap)
-    if not wide:
+    def solved(g: CsrGraph) -> Floats:
+        plan = Plan("geodesic", kernel, n_components, path="distance")
+        return solve_geodesic(g, plan, Stages()).embedding.coordinates
+
+    dense = graph.union(graph.threshold_graph(corr, auto_threshold(n_observed)), nearest(6))
+    out = {"threshold": solved(dense), "5 neighbors": solved(nearest(5))}
+    if n > MANY_POINTS:
         return out
-    add("5 neighbors", nearest(5), True, cheap)
     # Nearest rows instead of nearest directions: the size of a row tells something too.
     variance = np.diagonal(cov)
     apart = variance[:, None] + variance - 2.0 * cov
-    add("nearest rows", nearest(5, 1.0 - 0.5 * apart / variance.mean()), True, cheap)
-    add("product of 5 neighbors", nearest(5), True, False, path="covariance")
-    if cheap:
-        add("10 neighbors", nearest(10), False, True)
-    vectors = np.linalg.eigh(cov)[1]
-    out["eigenvectors"] = eigen.pin_signs(vectors[:, -n_components:]) * np.sqrt(n)
-    return out | edges_only
-
-
-def along(latent: Floats, kernel: StationaryKernel, n_components: int) -> dict[str, Floats]:
-    """Latents of fewer dimensions along the geodesics of one of more.
-
-    Points on a line cannot pass one another, so that a line once folded stays so; in a plane they
-    can, and a curve in a plane is unrolled by the ways along it. The covariances of a fitted latent
-    are free of noise, which those of the data are not.
-
-    Parameters
-    ----------
-    latent : (n, m) float64
-        Latent of more dimensions.
-    kernel : StationaryKernel
-        Kernel of the model.
-    n_components : int
-        Columns of the latents wanted.
-
-    Returns
-    -------
-    dict of str to (n, n_components) ndarray of float64
-        Geodesic solutions on neighbour graphs.
-    """
-    n, m = latent.shape
-    corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
-    plan = Plan("geodesic", kernel, n_components, path="distance")
-    out = {}
-    for k in _ALONG:
-        g = graph.neighbor_graph(corr, min(k, n - 1))
-        joined = graph.join_components(g, corr).graph
-        solution = solve_geodesic(joined, plan, Stages())
-        out[f"{k} neighbors in {m} dimensions"] = solution.embedding.coordinates
-    return out
+    return out | {
+        "threshold + stress": stress(out["threshold"], dense, kernel, n_observed).latent,
+        "nearest rows": solved(nearest(5, 1.0 - 0.5 * apart / variance.mean())),
+    }

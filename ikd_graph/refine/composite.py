@@ -1,8 +1,8 @@
 """Blocks of points whose likelihoods are added up where one over all points costs too much.
 
-Cells of neighbours tell the fine structure; spread blocks are drawn from everywhere and keep the
-whole in shape. With blocks of a fixed size b the cost of n points is n b^2. A cell knows nothing
-of what lies across its border, so every stage of a search cuts anew.
+Cells of neighbours tell the fine structure; spread blocks are random points from everywhere and
+keep the whole in shape. With blocks of a fixed size b the cost of n points is n b^2. A cell knows
+nothing of what lies across its border, so every stage of a search cuts anew.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def blocks_of(latent: Floats, size: int, cut: int = 0) -> list[NDArray[np.intp]]
     size : int
         Largest number of points in a block.
     cut : int
-        Which of the many ways to cut.
+        Seed of the cut.
 
     Returns
     -------

@@ -1,14 +1,12 @@
 r"""Likelihood refine: latent, variances and kernel that make the observations likeliest.
 
-The surface has many valleys. Six things find the right one: several closed-form starts; a noise
-floor that falls from far above the true noise to almost nothing, so that the coarse structure is
-settled before the fine one can lock a wrong turn in; early selection by likelihood under the same
-floor; Fisher scoring, which reaches the bottom of a valley in a dozen steps, so that two valleys
-can be told apart; moves that shake, mirror or reseat the parts of a latent that the data hold
-least; and a choice among valleys by their evidence, which is depth and volume (Laplace's
-approximation), since the deepest is often a narrow one that fits the errors. All of it is
-deterministic, and the order of the points leaves no trace: they are sorted by what the covariance
-says of them first.
+The likelihood has many local optima. Four things find a good one: several starts; a noise floor
+that falls from far above the true noise to almost nothing, so that the coarse structure is settled
+before the fine one can lock a wrong turn in; Fisher scoring, which converges in a dozen steps, so
+that two optima can be told apart; and perturbations of the parts of a latent that the data hold
+least. Of all ends the likeliest is taken, and a plain descent from every given start is among them.
+All of it is deterministic, and the order of the points leaves no trace: they are sorted by what the
+covariance says of them first.
 """
 
 from __future__ import annotations
@@ -23,25 +21,39 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import eigen, gplvm, kernels
 from .._threads import limit_threads
-from .._validation import check_components, check_integer, check_positive, check_symmetric
+from .._validation import (
+    check_choice,
+    check_components,
+    check_integer,
+    check_positive,
+    check_symmetric,
+)
 from ..kernels import StationaryKernel
 from .curvature import standard_errors
-from .relax import leading
-from .search import Found, Search
+from .objective import Meter
+from .search import WAYS, Found, Search
 
 Floats = NDArray[np.float64]
 
 ERRORS_LIMIT = 500
-"""Number of points up to which standard errors are found: they invert a matrix of n m rows."""
+"""Points up to which standard errors are found: eigenvalues of n m rows, 2 s for 1500 of them."""
 
-EXACT_LIMIT = 2000
-"""Number of points up to which the log likelihood of all points at once is reported."""
+EXACT_LIMIT = 5000
+"""Points up to which the log likelihood of all at once is reported: one factorisation, 8 s."""
+
+
+class PoolEntry(NamedTuple):
+    """One start that was followed to its end."""
+
+    start: str  # name of the start
+    log_likelihood: float  # of all observed dimensions, where it ended
+    distance: float  # root mean square distance to the winner, rigidly aligned, in length-scales
 
 
 class LikelihoodFit(NamedTuple):
     """The likeliest latent found and what came with it."""
 
-    latent: Floats  # (n, m), the bottom of its valley, centred, along its principal axes
+    latent: Floats  # (n, m), a local optimum, centred, along its principal axes
     kernel: StationaryKernel  # with its fitted shape where that was free
     variance: float  # signal variance, in the units of the covariance
     noise: float  # noise variance, in the units of the covariance
@@ -49,7 +61,7 @@ class LikelihoodFit(NamedTuple):
     n_iter: int  # evaluations of the likelihood and its gradient
     start: str  # name of the start that won
     standard_errors: Floats | None  # (n, m) of the latent after rigid alignment; None beyond a size
-    pool: dict[str, float]  # log likelihood that each finalist reached
+    pool: tuple[PoolEntry, ...]  # one entry a start, most likely first; the winner is the first
     complete: bool  # False if the time budget ended the search
 
 
@@ -60,15 +72,12 @@ def likelihood(
     kernel: str | StationaryKernel = "squared_exponential",
     *,
     starts: Mapping[str, ArrayLike] | None = None,
-    search: Any = True,
+    search: str = "wide",
     fit_shape: bool = False,
     time_budget: float | None = None,
     verbose: int = 0,
 ) -> LikelihoodFit:
     """Find the latent under which the observations are likeliest.
-
-    Of several valleys of the likelihood the one with the most evidence is taken, up to a few
-    hundred points: the deepest, unless a wider one is nearly as deep.
 
     Parameters
     ----------
@@ -81,10 +90,11 @@ def likelihood(
     kernel : str or StationaryKernel
         Kernel of the model; "auto" chooses among all kernels by likelihood.
     starts : mapping of str to (n, n_components) array_like, optional
-        Latents to start from, instead of the closed forms of `starts`.
-    search : bool
-        Leave the valleys that the starts are in for better ones. False only goes down from the
-        given starts.
+        Latents to start from. The result is never less likely than the local optimum that a plain
+        descent from any of them ends in.
+    search : {"wide", "local"}
+        "wide" also starts from the closed forms of `starts`, and perturbs the best. "local" starts
+        from the given latents alone, and descends from each plainly and under falling noise floors.
     fit_shape : bool
         Also fit the kernel's alpha, gamma or nu.
     time_budget : float, optional
@@ -109,42 +119,35 @@ def likelihood(
     >>> bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.99)
     True
     """
-    if search == "wide":
-        starts, search = None, True
-    elif search == "local":
-        search = False
     cov = np.array(sample_cov, dtype=np.float64, order="C")
     check_symmetric("sample_cov", cov)
     check_components(n_components, len(cov))
     check_integer("n_observed", n_observed, 1)
+    check_choice("search", search, WAYS)
     deadline = np.inf
     if time_budget is not None:
         deadline = time.perf_counter() + check_positive("time_budget", time_budget)
-    if starts is None and not search:
+    if not starts and search == "local":
         raise ValueError(
-            "starts must be given where search is False, got None; without a search there is "
-            "nothing else to start from"
+            f"starts must hold a latent where search is 'local', got {starts!r}; a local search "
+            "has nothing else to start from"
         )
     order = _order_of_points(cov)
     cov = np.ascontiguousarray(cov[np.ix_(order, order)])
     scale = check_positive("the mean variance", float(np.trace(cov)) / len(cov))
     cov /= scale
-    given = None
-    if starts is not None:
-        given = {name: _as_start(name, at, cov, n_components)[order] for name, at in starts.items()}
+    given = {
+        name: _as_start(name, latent, cov, n_components)[order]
+        for name, latent in (starts or {}).items()
+    }
     # Blocks and small matrices are faster on one BLAS thread, and their bits are then the same.
     with limit_threads(_threads_now()), _Progress(verbose) as progress:
-        work = Search(
-            cov,
-            n_observed,
-            n_components,
-            given=given,
-            moves=search,
-            fit_shape=fit_shape,
-            deadline=deadline,
-            tick=progress.step,
-        )
-        found = work.run_all() if kernel == "auto" else work.run(kernels.get(kernel))
+        meter = Meter(deadline, progress.step)
+        work = Search(cov, n_observed, n_components, given, wide=search == "wide", meter=meter)
+        if kernel == "auto":
+            found = work.run_all(fit_shape)
+        else:
+            found = work.run(kernels.get(kernel), fit_shape)
         return _report(found, work, order, scale)
 
 
@@ -173,7 +176,7 @@ class _Progress:
 
 def _report(found: Found, search: Search, order: NDArray[np.intp], scale: float) -> LikelihoodFit:
     """Put the points back in their order and everything in the units of the covariance."""
-    objective, best, pool = found
+    objective, best = found.objective, found.best
     n, n_observed = len(order), search.n_observed
     kernel = objective.shaped(best.vector)
     variance, noise = objective.scales(best.vector)
@@ -184,21 +187,37 @@ def _report(found: Found, search: Search, order: NDArray[np.intp], scale: float)
         errors = standard_errors(latent, n_observed, kernel, variance, noise)[back]
     # A density of values that are larger by the root of the scale is smaller by that root each.
     shift = 0.5 * n * np.log(scale)
-    log_likelihood = -best.value
+    offset = 0.0
     if objective.blocks is not None and n <= EXACT_LIMIT:
-        log_likelihood = gplvm.log_likelihood(latent, search.cov, 1, kernel, variance, noise)
+        exact = gplvm.log_likelihood(latent, search.cov, 1, kernel, variance, noise)
+        offset = exact + best.value
+    pool = tuple(
+        PoolEntry(
+            at.name,
+            float(n_observed * (offset - at.value - shift)),
+            _rigid_distance(latent, objective.latent(at.vector)) / kernel.length_scale,
+        )
+        for at in found.ends
+    )
     return LikelihoodFit(
         latent=latent[back],
         kernel=kernel,
         variance=scale * variance,
         noise=scale * noise,
-        log_likelihood=float(n_observed * (log_likelihood - shift)),
-        n_iter=search.n_evaluations,
+        log_likelihood=pool[0].log_likelihood,
+        n_iter=search.meter.n_evaluations,
         start=best.name,
         standard_errors=errors,
-        pool={name: float(-n_observed * (value + shift)) for name, value in pool.items()},
-        complete=not objective.expired,
+        pool=(pool[0]._replace(distance=0.0), *pool[1:]),
+        complete=not search.meter.expired,
     )
+
+
+def _rigid_distance(latent: Floats, other: Floats) -> float:
+    """Root mean square distance after the best rotation or reflection and shift."""
+    a, b = latent - latent.mean(axis=0), other - other.mean(axis=0)
+    left, _, right = np.linalg.svd(b.T @ a)
+    return float(np.sqrt(((b @ left @ right - a) ** 2).sum(axis=1).mean()))
 
 
 def _order_of_points(cov: Floats) -> NDArray[np.intp]:
@@ -227,4 +246,5 @@ def _as_start(name: str, latent: ArrayLike, cov: Floats, n_components: int) -> F
 
 def _principal_axes(latent: Floats) -> Floats:
     """Centred latent, turned so that its columns are uncorrelated, the widest first."""
-    return eigen.pin_signs(leading(latent, latent.shape[1]))
+    left, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
+    return eigen.pin_signs(left * sizes)

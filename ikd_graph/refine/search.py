@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,60 +12,58 @@ from .. import gplvm, kernels
 from ..kernels import StationaryKernel
 from . import closed_forms
 from .composite import blocks_of
-from .descent import (
-    COOL,
-    SAME,
-    SOFT,
-    anneal,
-    best_of,
-    cool,
-    merit_of,
-    straight,
-    valleys_of,
-    value_of,
-)
-from .leave import leave
-from .objective import LEAST_NOISE, Candidate, Objective
-from .relax import detour, leading
+from .descent import COOL, anneal, best_of, cool, descend, distinct, value_of
+from .escape import escape
+from .minimize import converge, polish, scores
+from .objective import LEAST_NOISE, Candidate, Meter, Objective
+from .unroll import EXTRA, lifted, unroll_curve
 
 Floats = NDArray[np.float64]
 Blocks = Sequence[NDArray[np.intp]]
 
 BLOCK = 100
-"""Points in a block of the composite likelihood, which takes over beyond two of them."""
+"""Points in a block of the composite likelihood; a step costs n b^2 instead of n^3."""
 
-FULL_LIMIT = 400
-"""Number of points up to which the last steps see the likelihood of all points at once."""
+BLOCKED_FROM = 200
+"""Points beyond which floors are gone through over blocks: a step takes 1.4 ms there, and 200 or
+more are taken from every start."""
+
+FULL_LIMIT = 2000
+"""Points up to which the last steps see all of them at once: a step takes .8 s there."""
+
+FULL_WORK = 1e11
+"""Cubed points, summed over evaluations, of all last steps together: 10 s on one core."""
+
+PERTURB_WORK = 1.5e10
+"""The same after which no perturbation begins: 3 s."""
 
 FEW_OBSERVED = 50
-"""Observed dimensions below which a large latent is searched widely: noise makes more valleys."""
+"""Observed dimensions below which blocks are twice as large: each tells little."""
 
 MANY_OBSERVED = 500
-"""Observed dimensions from which fewer starts and moves are enough."""
+"""Observed dimensions from which starts that agree are believed. With 100, five starts that agreed
+were 55 nats below an optimum that perturbations found."""
 
-_WIDE = (SOFT, (3.0, 1.0, *SOFT))
+WAYS = ("wide", "local")
+
+_FEWEST_STEPS, _MOST_STEPS = 10, 300  # over all points, of one candidate
 _BLOCK_STEPS = 20
-_FINALISTS = 5
-_JURY = 4
-_PATIENCE = 20
-_FEW = 4  # moves where the first starts agree: one of each way
+_FINALISTS, _BLOCK_FINALISTS = 5, 2  # local optima under the last soft floor that are followed
+_LINES = 2  # unrolled lines of one start that are followed
+_PATIENCE, _FEW = 20, 4  # perturbations in vain; where starts are believed, one of each way
 _CLOSE = 1.0  # kernels this near in value after a short search are both searched
-_LITTLE_NOISE, _NOISY, _MUCH_NOISE = 0.05, 0.15, 0.3  # shares of noise in the variance
-_SURE_OBSERVED = 200
-_EXTRA = (1, 3)  # dimensions
-_UNROLLED = (1, 2)
-_DETOURS = 3
-_ABOVE = 8  # valleys of one more dimension
-_SPREADS = (0.1, 0.5)
-_SCREEN_NAMES = ("threshold + stress", "threshold", "5 neighbors", "nearest rows")
 
 
 class Found(NamedTuple):
     """Where the search for one kernel ended."""
 
     objective: Objective
-    best: Candidate
-    pool: dict[str, float]  # value of each finalist
+    ends: list[Candidate]  # the best of every start followed to its end, most likely first
+
+    @property
+    def best(self) -> Candidate:
+        """The most likely end."""
+        return self.ends[0]
 
 
 class Search:
@@ -79,16 +77,12 @@ class Search:
         Number N of observed dimensions.
     n_components : int
         Columns of the latent.
-    given : dict of str to (n, m) float64, or None
-        Starts, instead of the closed forms.
-    moves : bool
-        Leave the valleys of the starts; otherwise only go down from those given.
-    fit_shape : bool
-        End with the kernel's shape parameter free.
-    deadline : float
-        Value of ``time.perf_counter`` at which to end.
-    tick : callable
-        Called after every descent.
+    given : dict of str to (n, m) float64
+        Starts beside the closed forms.
+    wide : bool
+        Also start from the closed forms, and perturb the best.
+    meter : Meter
+        When to stop.
     """
 
     def __init__(
@@ -96,221 +90,183 @@ class Search:
         cov: Floats,
         n_observed: int,
         n_components: int,
+        given: dict[str, Floats],
         *,
-        given: dict[str, Floats] | None = None,
-        moves: bool = True,
-        fit_shape: bool = False,
-        deadline: float = np.inf,
-        tick: Callable[[], None] = lambda: None,
+        wide: bool,
+        meter: Meter,
     ) -> None:
         self.cov, self.n_observed, self.n_components = cov, n_observed, n_components
-        self.given, self.fit_shape, self.deadline, self.tick = given, fit_shape, deadline, tick
-        self.moves = moves
-        self.blocked = len(cov) > 2 * BLOCK
-        self._objectives: list[Objective] = []
+        self.given, self.wide, self.meter = given, wide, meter
+        self.few = n_observed < FEW_OBSERVED
+        self.blocked = len(cov) > BLOCKED_FROM
         self._blocks: Blocks | None = None
 
-    @property
-    def n_evaluations(self) -> int:
-        """Evaluations of the likelihood so far."""
-        return sum(objective.n_evaluations for objective in self._objectives)
+    def run(self, kernel: StationaryKernel, fit_shape: bool = False) -> Found:
+        """Find the likeliest latent under a kernel.
 
-    def run(self, kernel: StationaryKernel) -> Found:
-        """Find the likeliest latent under a kernel."""
-        if not self.moves:
-            found = self._go_down(kernel)
-        else:
-            found = self._search_blocks(kernel) if self.blocked else self._search_all(kernel)
-        if self.fit_shape and gplvm.shape_name(kernel) is not None:
-            return self._free_shape(found)
-        return found
+        Parameters
+        ----------
+        kernel : StationaryKernel
+            The kernel.
+        fit_shape : bool
+            End with the kernel's shape parameter free.
 
-    def run_all(self) -> Found:
+        Returns
+        -------
+        Found
+            The ends of all starts that were followed.
+        """
+        return self._follow(_OneKernel(self, kernel), fit_shape)
+
+    def run_all(self, fit_shape: bool = False) -> Found:
         """Find the likeliest latent under the likeliest kernel.
 
         A short search with every kernel leaves the best, and the second where it is close.
+
+        Parameters
+        ----------
+        fit_shape : bool
+            End with the kernel's shape parameter free.
+
+        Returns
+        -------
+        Found
+            The ends under the likeliest kernel.
         """
         screened = []
         for name in kernels.KERNELS:
-            kernel = kernels.get(name)
-            starts = self._starts(kernel)
-            starts = {key: starts[key] for key in _SCREEN_NAMES if key in starts} or starts
-            objective = self._objective(kernel, self._common_blocks(starts))
-            soft = [anneal(objective, starts[key], key) for key in starts]
-            screened.append((cool(objective, best_of(soft)).value, kernel))
+            one = _OneKernel(self, kernels.get(name))
+            soft = [anneal(one.soft, latent, key) for key, latent in one.starts.items()]
+            screened.append((cool(one.soft, best_of(soft)).value, one))
         screened.sort(key=lambda pair: pair[0])
-        close = [kernel for value, kernel in screened[:2] if value < screened[0][0] + _CLOSE]
-        found = [self.run(kernel) for kernel in close]
+        close = [one for value, one in screened[:2] if value < screened[0][0] + _CLOSE]
+        found = [self._follow(one, fit_shape) for one in close]
         return min(found, key=lambda one: one.best.value)
 
-    def _go_down(self, kernel: StationaryKernel) -> Found:
-        """From the given starts to the bottoms of their own valleys."""
-        objective, starts = self._objective(kernel), self._starts(kernel)
-        done = [straight(objective, latent, name) for name, latent in starts.items()]
-        return Found(objective, best_of(done), _pool(done))
-
-    def _search_all(self, kernel: StationaryKernel) -> Found:
-        """All starts softly, the best of every valley to the bottom, then moves out of the best.
-
-        Where the first few starts, which come from different graphs, all end in one valley and
-        find little noise, the others are left out and fewer moves are tried; so are moves with many
-        observed dimensions, where nearly every start ends in the right valley.
-        """
-        objective, starts = self._objective(kernel), self._starts(kernel)
-        names = list(starts)
-        soft = [anneal(objective, starts[name], name) for name in names[:_JURY]]
-        values, lead = [at.value for at in soft], best_of(soft)
-        done = []
-        agreed = len(names) > _JURY and max(values) - min(values) < SAME
-        if agreed:
-            done.append(cool(objective, lead))
-            # In noise all of them may err alike, the sooner the fewer dimensions there are.
-            limit = _MUCH_NOISE if self.n_observed >= _SURE_OBSERVED else _LITTLE_NOISE
-            agreed = _noise_share(objective, done[0]) < limit
-        easy = agreed or self.n_observed >= MANY_OBSERVED
-        if not agreed:
-            soft += [anneal(objective, starts[name], name) for name in names[_JURY:]]
-        valleys = valleys_of(soft)[:_FINALISTS]
-        done += [cool(objective, at) for at in valleys if not done or at is not lead]
-        if self.given is not None:
-            done += [straight(objective, latent, name) for name, latent in starts.items()]
-        best = best_of(done)
-        if not easy and _noise_share(objective, best) > _NOISY:
-            # Floors below the noise change nothing; extra dimensions do.
-            done += self._detours(objective, done) + self._from_above(objective)
-            best = best_of(done)
-        seen = [at.value for at in valleys]
-        best = leave(objective, best, seen, _FEW if easy else _PATIENCE)
-        if self.n_components == 1:
-            lines = self._unrolled(objective)
-            if lines and best_of(lines).merit < best.merit - SAME:
-                done += lines
-                best = leave(objective, best_of(lines), seen, _FEW)
-        best = objective.bottom(best, 60, 1e-10)
-        return Found(objective, best, _pool([*done, best]))
-
-    def _search_blocks(self, kernel: StationaryKernel) -> Found:
-        """All starts softly over common blocks, then the best down with fresh cuts each stage."""
-        starts, size = self._starts(kernel), self._block_size()
-        objective = self._objective(kernel, self._common_blocks(starts))
-        soft = [
-            anneal(objective, latent, name, floors, _BLOCK_STEPS)
-            for name, latent in starts.items()
-            for floors in _WIDE[: 2 if self.n_observed < FEW_OBSERVED else 1]
-        ]
-        best = best_of(soft)
-        for cut, floor in enumerate((*COOL, LEAST_NOISE), start=1):
-            blocks = blocks_of(objective.latent(best.vector), size, cut)
-            objective = self._objective(kernel, blocks)
-            steps = 2 * _BLOCK_STEPS if floor == LEAST_NOISE else _BLOCK_STEPS
-            best = objective.polish(best, steps, floor)
-        done = [best]
-        if len(self.cov) <= FULL_LIMIT:
-            objective = self._objective(kernel)
-            done = [objective.bottom(best, 60, 1e-10)]
-        if self.given is not None:
-            done += [straight(objective, latent, name) for name, latent in starts.items()]
-        return Found(objective, best_of(done), _pool(done))
-
-    def _detours(self, objective: Objective, done: list[Candidate]) -> list[Candidate]:
-        """The best few through one and three extra dimensions, lightly and far into them."""
-        found = []
-        for extra in _EXTRA:
-            if self.n_components + extra >= len(self.cov):
-                break
-            wide = self._objective(objective.kernel, extra=extra)
-            for at in sorted(done, key=merit_of)[:_DETOURS]:
-                found += [detour(objective, wide, at, spread) for spread in _SPREADS]
-        return [objective.weighed(at) for at in found]
-
-    def _from_above(self, objective: Objective) -> list[Candidate]:
-        """The leading coordinates of what is found, from the start, in one dimension more."""
-        size = self.n_components + 1
-        if self.given is not None or size >= len(self.cov):
-            return []
-        wide = self._objective(objective.kernel, extra=1)
-        starts = closed_forms.starts(self.cov, self.n_observed, size, objective.kernel)
-        soft = [anneal(wide, latent, name) for name, latent in starts.items()]
-        found = []
-        for at in valleys_of(soft)[:_ABOVE]:
-            latent = leading(wide.latent(cool(wide, at).vector), self.n_components)
-            found.append(cool(objective, anneal(objective, latent, at.name)))
+    def _follow(self, one: _OneKernel, fit_shape: bool) -> Found:
+        """The whole search under one kernel."""
+        found = one.wide() if self.wide else one.local()
+        if fit_shape and gplvm.shape_name(one.kernel) is not None:
+            return one.free_shape(found)
         return found
 
-    def _unrolled(self, objective: Objective) -> list[Candidate]:
-        """Lines along the curves that are found in a plane and in space, where nothing is stuck."""
-        found = []
-        for extra in _UNROLLED:
-            if self.n_components + extra >= len(self.cov):
-                break
-            wide, size = self._objective(objective.kernel, extra=extra), self.n_components + extra
-            starts = closed_forms.starts(self.cov, self.n_observed, size, objective.kernel)
-            soft = [anneal(wide, starts[name], name) for name in list(starts)[:_JURY]]
-            curve = cool(wide, best_of(soft))
-            lines = closed_forms.along(
-                wide.latent(curve.vector), objective.kernel, self.n_components
-            )
-            for name, latent in lines.items():
-                found.append(cool(objective, anneal(objective, latent, name)))
-                begin = objective.vector(latent, *wide.scales(curve.vector, COOL[-1]))
-                near = objective.polish(Candidate(np.inf, begin, name), 2 * _BLOCK_STEPS)
-                found.append(objective.weighed(objective.bottom(near, 15)))
-        return found
-
-    def _free_shape(self, found: Found) -> Found:
-        """Polish with the kernel's shape parameter free."""
-        fixed, at = found.objective, found.best
-        objective = self._objective(fixed.kernel, fixed.blocks, shape=True)
-        start = objective.vector(fixed.latent(at.vector), *fixed.scales(at.vector))
-        best = objective.polish(at._replace(vector=start), 300)
-        return Found(objective, best, found.pool | {best.name: best.value})
-
-    def _objective(
-        self,
-        kernel: StationaryKernel,
-        blocks: Blocks | None = None,
-        *,
-        shape: bool = False,
-        extra: int = 0,
-    ) -> Objective:
-        """Likelihood of this covariance under a kernel."""
-        objective = Objective(
-            self.cov,
-            kernel,
-            self.n_components + extra,
-            n_observed=self.n_observed,
-            blocks=blocks,
-            deadline=self.deadline,
-            shape=shape,
-            tick=self.tick,
-        )
-        self._objectives.append(objective)
-        return objective
-
-    def _starts(self, kernel: StationaryKernel) -> dict[str, Floats]:
-        """Starts that were given, or the closed forms."""
-        if self.given is not None:
-            return self.given
-        wide = not self.blocked or self.n_observed < FEW_OBSERVED
-        return closed_forms.starts(self.cov, self.n_observed, self.n_components, kernel, wide=wide)
-
-    def _block_size(self) -> int:
-        """Points in a block: larger ones hold more of the little that few dimensions tell."""
-        return 2 * BLOCK if self.n_observed < FEW_OBSERVED else BLOCK
-
-    def _common_blocks(self, starts: dict[str, Floats]) -> Blocks | None:
+    def blocks(self, start: Floats) -> Blocks | None:
         """One set of blocks for every start and kernel, so that values can be compared."""
         if self.blocked and self._blocks is None:
-            self._blocks = blocks_of(next(iter(starts.values())), self._block_size())
+            self._blocks = self.cut(start, 0)
         return self._blocks
 
-
-def _noise_share(objective: Objective, at: Candidate) -> float:
-    """Share of the variance that is noise."""
-    variance, noise = objective.scales(at.vector)
-    return noise / (variance + noise)
+    def cut(self, latent: Floats, turn: int) -> Blocks:
+        """Blocks of a latent; larger ones hold more of the little that few dimensions tell."""
+        return blocks_of(latent, 2 * BLOCK if self.few else BLOCK, turn)
 
 
-def _pool(candidates: list[Candidate]) -> dict[str, float]:
-    """Least value that each start reached."""
-    return {at.name: at.value for at in sorted(candidates, key=value_of, reverse=True)}
+class _OneKernel:
+    """The search under one kernel."""
+
+    def __init__(self, search: Search, kernel: StationaryKernel) -> None:
+        self.search, self.kernel = search, kernel
+        self.starts = dict(search.given)
+        if search.wide:
+            cov, n_observed = search.cov, search.n_observed
+            closed = closed_forms.starts(cov, n_observed, search.n_components, kernel)
+            self.starts |= {name: at for name, at in closed.items() if name not in search.given}
+        first = next(iter(self.starts.values()))
+        self.soft = self._objective(search.blocks(first))
+        seen = None if len(search.cov) <= FULL_LIMIT else self.soft.blocks
+        self.whole = self._objective(seen)
+
+    def local(self) -> Found:
+        """Every given start down plainly and through floors."""
+        done = []
+        for name, latent in self.starts.items():
+            done.append(self._plain(latent, name))
+            done.append(self._down(anneal(self.soft, latent, name)))
+            done += self._lines(latent, name)
+        return self._found(done)
+
+    def wide(self) -> Found:
+        """All starts through floors, the best of every optimum down, the best of all perturbed."""
+        ends = [anneal(self.soft, latent, name) for name, latent in self.starts.items()]
+        optima = distinct(ends)[: _BLOCK_FINALISTS if self.search.blocked else _FINALISTS]
+        done = [self._down(at) for at in optima]
+        done += [self._plain(latent, name) for name, latent in self.search.given.items()]
+        for name in self._unrolled():
+            done += self._lines(self.starts[name], name)
+        if not self.search.blocked:
+            seen = [at.value for at in optima]
+            sure = self.search.n_observed >= MANY_OBSERVED and len(distinct(ends)) == 1
+            limit = self.whole.meter.work + PERTURB_WORK
+            patience = _FEW if sure else _PATIENCE
+            best = escape(self.whole, best_of(done), seen, patience, limit)
+            done.append(converge(self.whole, best, 60, 1e-10))
+        return self._found(done)
+
+    def _unrolled(self) -> list[str]:
+        """Starts that are unrolled where the latent is a line."""
+        names = list(self.starts)
+        return names[: len(self.search.given) + (1 if self.search.blocked else 2)]
+
+    def free_shape(self, found: Found) -> Found:
+        """Polish with the kernel's shape parameter free."""
+        at = found.best
+        free = self._objective(self.whole.blocks, shape=True)
+        start = free.vector(self.whole.latent(at.vector), *self.whole.scales(at.vector))
+        best = polish(free, at._replace(vector=start), self._steps())
+        return Found(free, [best, *found.ends[1:]])
+
+    def _plain(self, latent: Floats, name: str) -> Candidate:
+        """Down without floors."""
+        return descend(self.whole, latent, name, self._steps())
+
+    def _down(self, at: Candidate) -> Candidate:
+        """From the last of the soft floors to the end, over blocks that are cut anew each time."""
+        if self.soft.blocks is None:
+            return self._end(cool(self.whole, at))
+        for turn, floor in enumerate((*COOL, LEAST_NOISE), start=1):
+            cut = self._objective(self.search.cut(self.soft.latent(at.vector), turn))
+            at = polish(cut, at, _BLOCK_STEPS, floor)
+        return self._end(at)
+
+    def _end(self, at: Candidate) -> Candidate:
+        """Last steps over all points at once."""
+        if self.whole.blocks is not None:
+            return self.whole.candidate(at.vector, at.name)
+        if scores(self.whole):
+            return converge(self.whole, at, 60, 1e-10)
+        return polish(self.whole, at, self._steps(), tolerance=1e-9)
+
+    def _steps(self) -> int:
+        """Steps over all points that each of a few candidates can have."""
+        share = FULL_WORK / (_BLOCK_FINALISTS + len(self.search.given))
+        return int(np.clip(share / len(self.search.cov) ** 3, _FEWEST_STEPS, _MOST_STEPS))
+
+    def _lines(self, latent: Floats, name: str) -> list[Candidate]:
+        """Lines along the curves that a line becomes in a plane and in space."""
+        n, m = latent.shape
+        if m > 1 or n < 5:
+            return []
+        ends = []
+        for extra in EXTRA:
+            curve = lifted(self._objective(self.soft.blocks, extra=extra), latent, name)
+            for line in unroll_curve(curve, self.kernel, m):
+                ends.append(anneal(self.soft, line, name))
+        return [self._down(at) for at in distinct(ends)[:_LINES]]
+
+    def _found(self, done: list[Candidate]) -> Found:
+        """The best end of every start."""
+        # Without time left some were never evaluated, but the first always is.
+        done = [at for at in done if np.isfinite(at.value)] or done
+        names = dict.fromkeys(at.name for at in sorted(done, key=value_of))
+        ends = [best_of([at for at in done if at.name == name]) for name in names]
+        return Found(self.whole, ends)
+
+    def _objective(
+        self, blocks: Blocks | None, *, shape: bool = False, extra: int = 0
+    ) -> Objective:
+        """Likelihood of the covariance under the kernel."""
+        search = self.search
+        size = search.n_components + extra
+        return Objective(
+            search.cov, self.kernel, size, blocks=blocks, shape=shape, meter=search.meter
+        )

@@ -87,16 +87,6 @@ def say_settings(model: IKD) -> dict[str, str]:
     return {"similarity": model._model.similarity_words, "graph": model._model.graph_words}
 
 
-def settings_of(model: IKD) -> dict[str, Any]:
-    """Parameters of `IKD` that a model used, with nothing left to choose."""
-    names = ["n_components", "strategy", "affinity", "path", "refine"]
-    if model.graph_ is not None:
-        names += ["threshold", "n_neighbors", "mutual"]
-    if model.refine_ == "likelihood":
-        names.append("starts")
-    return {name: getattr(model, name + "_") for name in names}
-
-
 def settings_flags(settings: Mapping[str, Any]) -> list[str]:
     """Flags of the command line that spell out parameters of `IKD`.
 

@@ -162,19 +162,9 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
 
     latent = np.random.default_rng(0).normal(size=(12, 2))
     kernel = kernels.Matern(nu=2.5, length_scale=0.8)
-    settings = {
-        "n_components": 2,
-        "strategy": "eigen",
-        "affinity": "cosine",
-        "path": "distance",
-        "threshold": 0.3,
-        "n_neighbors": 4,
-        "mutual": False,
-        "refine": "stress",
-        "starts": "own",
-    }
-    learnt = {f"{name}_": value for name, value in settings.items()}
-    model = SimpleNamespace(embedding_=latent, kernel_=kernel, **learnt)
+    settings = {"n_components": 2, "strategy": "eigen", "affinity": "cosine", "path": "distance"}
+    record = SimpleNamespace(settings=settings)
+    model = SimpleNamespace(embedding_=latent, kernel_=kernel, _model=record)
     monkeypatch.setattr(_diagnose, "IKD", Recorder)
     noise = fitting.Noise(variance=3.0, noise=0.25, log_likelihood=0.0, kernel=kernel)
     source = SimpleNamespace(embedding_=latent, kernel_=kernel)

@@ -154,22 +154,41 @@ def _say_strategy(
     return [text + "."]
 
 
-def own_choices(found: Comparison) -> tuple[str, dict[str, str]]:
-    """Title of the best of our methods, what it chose by itself, and why.
+def own_row(found: Comparison) -> Row | None:
+    """The first row of the default call, or else of the best of our methods.
 
-    The title is empty where none of ours has a measure or something to tell.
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+
+    Returns
+    -------
+    Row or None
+        A row that says what was chosen; None where none of ours has a measure.
     """
     measure = found.measure
     ours = [row for row in found.rows if row.method in IKD_METHODS and row.facts]
     able = [row for row in ours if np.isfinite(getattr(row, measure))]
-    if not able:
-        return "", {}
+    default = [row for row in able if row.method == "ikd"]
+    if default or not able:
+        return default[0] if default else None
     mean: dict[str, list[float]] = {}
     for row in able:
         mean.setdefault(row.title, []).append(getattr(row, measure))
     first = max(mean, key=lambda title: float(np.mean(mean[title])))
-    row = next(row for row in able if row.title == first)
-    return first, {name.replace("_", " "): text for name, text in row.facts.items()}
+    return next(row for row in able if row.title == first)
+
+
+def own_choices(found: Comparison) -> tuple[str, dict[str, str]]:
+    """What the default call, or the best of our methods, chose by itself, and why.
+
+    The title is empty where none of ours has a measure or something to tell.
+    """
+    row = own_row(found)
+    if row is None:
+        return "", {}
+    return row.title, {name.replace("_", " "): text for name, text in row.facts.items()}
 
 
 def _say_levels(able: list[Entry], measure: str, levels: list[float], where: str) -> list[str]:

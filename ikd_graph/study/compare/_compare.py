@@ -246,6 +246,7 @@ def _row(
         failure=outcome.failure,
         notes=outcome.notes,
         facts=outcome.facts,
+        used=outcome.used,
         **measures,
     )
 

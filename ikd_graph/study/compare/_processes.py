@@ -87,4 +87,4 @@ def _reason(code: int, log: Path) -> str:
 def _failed(cell: Cell, reason: str) -> Outcome:
     """Outcome of a cell whose process ended."""
     nan = float("nan")
-    return Outcome(cell.number, None, None, {}, nan, nan, nan, nan, nan, reason, ())
+    return Outcome(cell.number, None, None, {}, {}, nan, nan, nan, nan, nan, reason, ())

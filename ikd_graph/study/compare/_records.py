@@ -54,6 +54,8 @@ class Row:
         Warnings.
     facts : dict of str to str
         What an IKD method chose, in words.
+    used : dict
+        Parameters of `IKD` under which nothing is left to choose.
     """
 
     method: str
@@ -78,6 +80,7 @@ class Row:
     failure: str = ""
     notes: tuple[str, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
+    used: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

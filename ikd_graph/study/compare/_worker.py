@@ -48,6 +48,7 @@ class Outcome(NamedTuple):
     coordinates: NDArray[np.float64] | None
     eigenvalues: NDArray[np.float64] | None
     facts: dict[str, str]  # what the estimator chose, in words
+    used: dict[str, Any]  # parameters of the estimator with nothing left to choose
     seconds: float
     cpu_seconds: float
     peak_mb: float  # of the whole process during the fit, libraries included
@@ -111,12 +112,13 @@ def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float
         fitted, coordinates = done.value or (None, None)
     peak = peak_memory_mb()
     eigenvalues = getattr(fitted, "eigenvalues_", None)
-    facts = {str(k): str(v) for k, v in getattr(fitted, "choices_", {}).items()}
+    facts, used = _told(fitted)
     return Outcome(
         cell.number,
         coordinates,
         eigenvalues,
         facts,
+        used,
         done.seconds,
         done.cpu_seconds,
         peak,
@@ -125,6 +127,15 @@ def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float
         done.failure,
         done.notes,
     )
+
+
+def _told(fitted: Any) -> tuple[dict[str, str], dict[str, Any]]:
+    """What one of our models chose, in words and as parameters."""
+    record = getattr(fitted, "_model", None)
+    if record is None:
+        return {}, {}
+    facts = {"similarity": record.similarity_words, "graph": record.graph_words}
+    return facts | fitted.choices_, record.settings
 
 
 def _fit(estimator: Any, cell: Cell, X: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:

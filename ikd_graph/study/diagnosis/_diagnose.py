@@ -119,7 +119,7 @@ def diagnose(
         spread_ratio=float(says.spread_ratio),
         kurtosis_gap=float(says.kurtosis_gap),
         model_holds=bool(says.holds),
-        parameters=_settings(whole),
+        parameters={**whole._model.settings, "n_landmarks": None},
     )
     wrong = tuple(problems(found))
     if wrong:
@@ -139,7 +139,7 @@ def _expect(
 ) -> dict[str, Any]:
     """The fields of a diagnosis that foretell the accuracy."""
     polish = whole.refine_ if len(data) <= evidence.LIKELIHOOD_POINTS else None
-    model = IKD(**{**_settings(whole), "refine": polish}).fit(table)
+    model = IKD(**{**whole._model.settings, "n_landmarks": None, "refine": polish}).fit(table)
     # Only where the likelihood polishes it can tell kernels apart.
     likeliest = model
     if model.refine_ == "likelihood":
@@ -165,16 +165,6 @@ def _expect(
         "noise_share": float(noise.noise / (noise.variance + noise.noise)),
         "refine": model.refine_,
     }
-
-
-def _settings(model: IKD) -> dict[str, Any]:
-    """Parameters under which nothing is left to choose."""
-    names = (
-        *("strategy", "affinity", "path", "threshold", "n_neighbors", "mutual", "refine"),
-        "starts",
-    )
-    found = {name: getattr(model, name + "_") for name in names}
-    return {"n_components": model.n_components_, **found, "n_landmarks": None}
 
 
 def _taken(X: ArrayLike) -> tuple[NDArray[Any], Floats, int]:
@@ -256,7 +246,7 @@ def _bootstrap(
 ) -> tuple[float, ...]:
     """R² of the latents of data drawn from one fitted model, found with the settings of another."""
     truth = np.asarray(source.embedding_, dtype=np.float64)
-    again = IKD(**_settings(model), kernel=model.kernel_)
+    again = IKD(**model._model.settings, n_landmarks=None, kernel=model.kernel_)
     rng = np.random.default_rng(random_state)
     found = []
     for _ in range(n_draws):

@@ -1,7 +1,7 @@
-"""Moves out of a wrong valley: shake some of the points, or take some out and seat them again.
+"""Perturbations of a latent: move some of the points, or take some out and place them again.
 
-A wrong valley of the likelihood is rarely wrong all over. A few points sit on the wrong side, or a
-part that few covariances hold in place is folded over, while everything else is as it should be.
+A wrong local optimum of the likelihood is rarely wrong all over. A few points are on the wrong
+side, or a part that few covariances hold in place is folded over, while the rest is right.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import cdist, squareform
 
+from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 
 Floats = NDArray[np.float64]
@@ -21,33 +22,33 @@ Points = NDArray[np.intp]
 _FEWEST = 5
 _DIRECTIONS = 16
 _NEAREST = 5
-_CLOSER = 0.3  # step around the best seat, in length-scales
+_CLOSER = 0.3  # step around the best place, in length-scales
 _TIES = 4
 _KNOWN = (0.05, 0.99)  # correlations that tell a distance
 
 
-def shaken(latent: Floats, turn: int, size: float, rng: np.random.Generator) -> Floats:
-    """A latent moved by chance, in one of four ways that take turns.
+def perturbed(latent: Floats, turn: int, size: float, rng: np.random.Generator) -> Floats:
+    """A latent changed at random, in one of four ways that take turns.
 
-    The least principal coordinate is drawn anew, because the data hold it least and parts of a
+    The least principal coordinate is sampled anew, because the data hold it least and parts of a
     flat latent often lie on the wrong side of it; a part is mirrored across a principal plane;
-    one half is shaken; one neighbourhood is shaken.
+    one half is moved; one neighbourhood is moved.
 
     Parameters
     ----------
     latent : (n, m) float64
         Latent points.
     turn : int
-        Number of the move.
+        Number of the perturbation.
     size : float
-        Standard deviation of the moves.
+        Standard deviation of a coordinate's change.
     rng : Generator
-        Source of chance.
+        Random numbers.
 
     Returns
     -------
     (n, m) ndarray of float64
-        Moved points.
+        Changed points.
     """
     n, m = latent.shape
     points = latent - latent.mean(axis=0)
@@ -59,8 +60,8 @@ def shaken(latent: Floats, turn: int, size: float, rng: np.random.Generator) -> 
     if turn % 4 == 1:
         return _mirrored(points, rng)
     if turn % 4 == 2:
-        along = points @ rng.standard_normal(m)
-        steps[along < np.median(along)] = 0.0
+        across = points @ rng.standard_normal(m)
+        steps[across < np.median(across)] = 0.0
     else:
         order = _from_one_point(points, rng)
         steps[order[rng.integers(_FEWEST, max(int(0.4 * n), _FEWEST + 1)) :]] = 0.0
@@ -71,8 +72,9 @@ def _mirrored(points: Floats, rng: np.random.Generator) -> Floats:
     """One side of a random cut, or one neighbourhood, mirrored across a principal plane."""
     n, m = points.shape
     if rng.random() < 0.6:
-        order = np.argsort(points @ rng.standard_normal(m), kind="stable")
-        count = int(rng.uniform(0.1, 0.9) * n)
+        across = points @ rng.standard_normal(m)
+        order = np.argsort(across, kind="stable")
+        count = _widest_gap(across[order], int(rng.uniform(0.1, 0.9) * n))
     else:
         order = _from_one_point(points, rng)
         count = int(rng.integers(min(_FEWEST, n), max(int(0.45 * n), _FEWEST + 1)))
@@ -88,8 +90,15 @@ def _mirrored(points: Floats, rng: np.random.Generator) -> Floats:
     return out
 
 
+def _widest_gap(values: Floats, near: int) -> int:
+    """Where sorted values are cut: at the widest gap near a place, where least is torn apart."""
+    reach = max(_FEWEST, len(values) // 8)
+    low, high = max(near - reach, 1), min(near + reach, len(values) - 1)
+    return low + int(np.argmax(np.diff(values[low - 1 : high + 1])))
+
+
 def _from_one_point(points: Floats, rng: np.random.Generator) -> Points:
-    """Points by their distance from one drawn at random."""
+    """Points by their distance from a random one."""
     apart = ((points - points[rng.integers(len(points))]) ** 2).sum(axis=1)
     return np.argsort(apart, kind="stable")
 
@@ -118,7 +127,7 @@ def parts(corr: Floats, largest: int) -> list[Points]:
     return [np.array(sorted(part)) for part in members if len(part) <= min(largest, n // 2)]
 
 
-def reseated(
+def reinserted(
     latent: Floats,
     cov: Floats,
     kernel: StationaryKernel,
@@ -126,9 +135,9 @@ def reseated(
     noise: float,
     groups: list[Points],
 ) -> Iterator[Floats]:
-    """Latents in which one group after another was taken out and seated again point by point.
+    """Latents in which one group after another was taken out and placed again point by point.
 
-    A point goes where it is likeliest given the points that are seated, the best known one first:
+    A point goes where it is likeliest given the points that are in place, the best known one first:
     with k its covariances with them and B the inverse of theirs, its own density is that of a
     normal of variance v + n - k^T B k around k^T B x.
 
@@ -151,8 +160,7 @@ def reseated(
         One latent for each group.
     """
     n, m = latent.shape
-    spread = np.sqrt(np.diagonal(cov))
-    corr = cov / np.outer(spread, spread)
+    corr = to_correlation(cov)
     reach = np.sqrt(kernel.sq_distance(np.clip(corr, *_KNOWN)))
     around = np.random.default_rng(0).standard_normal((_DIRECTIONS, m))
     around /= np.linalg.norm(around, axis=1, keepdims=True)
@@ -161,32 +169,32 @@ def reseated(
     whole = np.linalg.inv(model)
     for group in groups:
         out = latent.copy()
-        seated = np.setdiff1d(np.arange(n), group)
+        placed = np.setdiff1d(np.arange(n), group)
         # The inverse without some rows, from the inverse with them.
-        inside = whole[np.ix_(group, seated)]
-        inverse = whole[np.ix_(seated, seated)]
+        inside = whole[np.ix_(group, placed)]
+        inverse = whole[np.ix_(placed, placed)]
         inverse = inverse - inside.T @ np.linalg.solve(whole[np.ix_(group, group)], inside)
         waiting = list(group)
         while waiting:
-            ties = np.sort(corr[np.ix_(waiting, seated)], axis=1)[:, -_TIES:].sum(axis=1)
+            ties = np.sort(corr[np.ix_(waiting, placed)], axis=1)[:, -_TIES:].sum(axis=1)
             point = waiting.pop(int(np.argmax(ties)))
-            near = seated[np.argsort(-corr[point, seated], kind="stable")[:_NEAREST]]
+            near = placed[np.argsort(-corr[point, placed], kind="stable")[:_NEAREST]]
             arms = reach[point, near][:, None, None] * around
-            seats = np.concatenate([out[near], (out[near][:, None] + arms).reshape(-1, m)])
-            known, tie = cov[np.ix_(seated, seated)], cov[seated, point]
+            places = np.concatenate([out[near], (out[near][:, None] + arms).reshape(-1, m)])
+            known, tie = cov[np.ix_(placed, placed)], cov[placed, point]
             for step in (_CLOSER, 0.0):
-                across = variance * kernel.covariance(cdist(seats, out[seated], "sqeuclidean"))
+                across = variance * kernel.covariance(cdist(places, out[placed], "sqeuclidean"))
                 gain = across @ inverse
                 left = variance + noise - np.einsum("ij,ij->i", gain, across)
                 miss = cov[point, point] - 2.0 * gain @ tie
                 miss += np.einsum("ij,ij->i", gain @ known, gain)
-                best = seats[int(np.argmin(np.log(left) + miss / left))]
-                seats = np.vstack([best, best + step * kernel.length_scale * around])
+                best = places[int(np.argmin(np.log(left) + miss / left))]
+                places = np.vstack([best, best + step * kernel.length_scale * around])
             out[point] = best
-            to_best = cdist(best[None], out[seated], "sqeuclidean")
+            to_best = cdist(best[None], out[placed], "sqeuclidean")
             across = np.asarray(variance * kernel.covariance(to_best)[0], dtype=np.float64)
             inverse = _bordered(inverse, inverse @ across, variance + noise, across)
-            seated = np.append(seated, point)
+            placed = np.append(placed, point)
         yield out
 
 

@@ -2,7 +2,7 @@
 
 No single weight is best for every kernel: pairs without an edge unfold what noise has crumpled and
 bend what is precise, and the precision that a noisy correlation claims for itself favours those
-that came out large by chance. One eigendecomposition tells which latent the correlations fit.
+that happened to come out large. One eigendecomposition tells which latent the correlations fit.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 from .. import gplvm, graph
 from .._records import CsrGraph
 from ..kernels import StationaryKernel, get
+from ._pairs import Weights
 from .majorize import StressFit, stress
 
 Floats = NDArray[np.float64]
@@ -25,7 +26,7 @@ _ROUNDS, _STEPS = 2, 30
 _LEAST = 0.02  # correlation that may join a pair which the latent puts near
 
 
-def likeliest_stress(
+def select_stress(
     latent: ArrayLike,
     g: CsrGraph,
     corr: Floats,
@@ -60,7 +61,7 @@ def likeliest_stress(
     Returns
     -------
     StressFit
-        The likeliest of the three and its way down.
+        The likeliest of the three.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def likeliest_stress(
     >>> z = np.linspace(0.0, 3.0, 10)[:, None]
     >>> corr = kernels.SquaredExponential().covariance((z - z.T) ** 2)
     >>> g, start = graph.threshold_graph(corr, 0.5), z + 0.1 * np.sin(9.0 * z)
-    >>> fit = refine.likeliest_stress(start, g, corr, "squared_exponential", 100)
+    >>> fit = refine.select_stress(start, g, corr, "squared_exponential", 100)
     >>> bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.999)
     True
     """
@@ -80,13 +81,12 @@ def likeliest_stress(
             "correlations of the nodes of the graph with one another"
         )
     first = stress(latent, g, kernel, n_observed, also=also)
-    alone = stress(latent, g, kernel, n_observed, also=also, faint=_EDGES_ALONE)
+    alone = stress(latent, g, kernel, n_observed, also=also, weights=Weights(faint=_EDGES_ALONE))
     again = first
     for _ in range(_ROUNDS):
         wider = _asked_of(again.latent, g, corr, kernel, threshold)
-        again = stress(
-            again.latent, wider, kernel, n_observed, known_at=again.latent, max_iter=_STEPS
-        )
+        known = Weights(known_at=again.latent)
+        again = stress(again.latent, wider, kernel, n_observed, weights=known, max_iter=_STEPS)
     return max(
         (first, alone, again),
         key=lambda fit: gplvm.fit_variances(fit.latent, corr, n_observed, kernel)[2],
@@ -96,7 +96,7 @@ def likeliest_stress(
 def _asked_of(
     latent: Floats, g: CsrGraph, corr: Floats, kernel: StationaryKernel, threshold: float | None
 ) -> CsrGraph:
-    """The graph with pairs whose correlation lies below the threshold by chance, says a latent."""
+    """The graph with pairs whose correlation happens to lie below the threshold, says a latent."""
     if threshold is None:
         return g
     model = kernel.covariance(cdist(latent, latent, "sqeuclidean"))

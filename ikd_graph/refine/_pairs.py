@@ -1,0 +1,228 @@
+"""The pairs that stress refine looks at: the distance each should have, and how much it counts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _jit, geodesics, solve
+from .._records import CsrGraph
+from ..covariance import sampling_variance
+from ..kernels import StationaryKernel, get
+
+Floats = NDArray[np.float64]
+
+DENSE_LIMIT = 2000
+"""Points up to which every pair has a weight; beyond it edges and landmark pairs have. A table of
+2000 points takes 64 MB, its factor .1 s on one core."""
+
+WHOLE_LIMIT = 4000
+"""The same where far pairs count: they cannot be left to a few landmarks as easily. .26 GB, 1 s."""
+
+WEIGHTS = ("precision", "path", "uniform", "component")
+
+N_LANDMARKS = 32
+"""Points whose geodesic distances to all others keep a large latent unfolded."""
+
+FAINT = 1e-3
+"""Weight of a pair that is not an edge, relative to the median edge."""
+
+ACROSS = 0.3
+"""Weight of a pair in two components of a graph, whose path hangs on a bridge ("component")."""
+
+_HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equations lose their digits
+_CLOSEST, _FARTHEST = 1.0 - 1e-9, 1e-3
+_SHORTEST = 1e-2  # path relative to the median one whose weight is the largest
+_PARALLEL_FROM = 200_000  # pairs; a pass over fewer is over before threads have met
+
+
+class Weights(NamedTuple):
+    """How much every pair of points counts in the stress.
+
+    ``rule`` is one of
+
+    - "precision": every edge counts by the sampling precision of its distance, other pairs next
+      to nothing;
+    - "path": every pair counts by one over its geodesic distance, the precision of a sum of steps
+      with independent errors;
+    - "uniform": all pairs count alike (metric scaling of geodesics);
+    - "component": so do all pairs within a component of ``labels``, and pairs across, whose paths
+      hang on a bridge, count 0.3 of that.
+    """
+
+    rule: str = "precision"
+    faint: float = FAINT  # of a pair without an edge, relative to the median edge ("precision")
+    known_at: Floats | None = None  # (n, m) latent whose distances say how precise each edge is
+    labels: NDArray[np.int64] | None = None  # (n,) component of every point ("component")
+
+
+class Rule(NamedTuple):
+    """What pairs aim at, and how much each counts."""
+
+    kernel: StationaryKernel
+    n_observed: int
+    weights: Weights
+    path: str
+
+
+class Pairs(NamedTuple):
+    """Pairs with the distance each should have, every pair stored from both ends."""
+
+    indptr: NDArray[np.int64]  # (n + 1,)
+    indices: NDArray[np.int32]  # (p,)
+    targets: Floats  # (p,)
+    weights: Floats  # (p,)
+
+    def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
+        """Fill the force on every point, and the stress of its pairs."""
+        serial = self.indices.size < _PARALLEL_FROM
+        run = _jit.stress.majorise.serial if serial else _jit.stress.majorise
+        run(*self, points, force, by_row)
+
+    def links(self) -> sp.csr_array:
+        """Weights as a sparse matrix."""
+        n = self.indptr.size - 1
+        return sp.csr_array((self.weights, self.indices, self.indptr), shape=(n, n))
+
+
+class Table(NamedTuple):
+    """The same for all pairs of a few thousand points; what is no pair weighs nothing."""
+
+    targets: Floats  # (n, n)
+    weights: Floats  # (n, n)
+
+    def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
+        """Fill the force on every point, and the stress of its pairs."""
+        serial = self.targets.size < _PARALLEL_FROM
+        run = _jit.stress.majorise_table.serial if serial else _jit.stress.majorise_table
+        run(*self, np.ascontiguousarray(points.T), force, by_row)
+
+
+def distance_precision(
+    corr: ArrayLike, kernel: str | StationaryKernel, n_observed: int = 1
+) -> Floats:
+    """Inverse sampling variance of the distances that correlations stand for (paper, Eq. 11).
+
+    Parameters
+    ----------
+    corr : array_like of float64
+        Correlations in (0, 1], any shape.
+    kernel : str or StationaryKernel
+        Kernel that turns them into distances.
+    n_observed : int
+        Number N of observed dimensions.
+
+    Returns
+    -------
+    ndarray of float64
+        Precisions 4 d N f'(d)^2 / (1 - r^2)^2, the same shape; r = 1 counts as 1 - 1e-9.
+
+    Examples
+    --------
+    >>> from ikd_graph import refine
+    >>> far, near = refine.distance_precision([0.1, 0.9], "squared_exponential", 100)
+    >>> bool(near > 50.0 * far)
+    True
+    """
+    kernel = get(kernel)
+    values = np.minimum(np.asarray(corr, dtype=np.float64), _CLOSEST)
+    sq_dist = kernel.sq_distance(values)
+    return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
+
+
+def pairs_of(g: CsrGraph, rule: Rule) -> Pairs | Table:
+    """Every pair that counts: edges, and geodesics between all points or from landmarks."""
+    n = g.n_nodes
+    if n <= (DENSE_LIMIT if rule.weights.rule == "precision" else WHOLE_LIMIT):
+        return _allpairs_of(g, rule)
+    lengths, precision, far_weight = _edges(g, rule)
+    near = np.repeat(np.arange(n), np.diff(g.indptr))
+    sources = np.unique(solve.landmarks.farthest_nodes(lengths, min(N_LANDMARKS, n)).nodes)
+    ways = _path_distances(g, rule.kernel, rule.path, sources)
+    reached = np.isfinite(ways) & (np.arange(n) != sources[:, None])
+    source, far = np.nonzero(reached)
+    left, right, target = sources[source], far, ways[reached]
+    # Edges come first, so that unique keeps their own distance rather than a path's; pairs from
+    # landmarks are met from one end only and are mirrored here.
+    keys = np.concatenate([near * n + g.indices, left * n + right, right * n + left])
+    targets = np.concatenate([lengths.weights, target, target])
+    counts = np.concatenate([precision, np.full(2 * target.size, far_weight)])
+    usable = np.isfinite(targets)
+    keys, first = np.unique(keys[usable], return_index=True)
+    indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
+    indices = (keys % n).astype(np.int32)
+    targets, counts = targets[usable][first], counts[usable][first]
+    if rule.weights.rule == "path":
+        counts = _path_precision(targets)
+    elif rule.weights.rule == "component" and rule.weights.labels is not None:
+        counts[rule.weights.labels[keys // n] != rule.weights.labels[indices]] *= ACROSS
+    return Pairs(indptr, indices, targets, counts)
+
+
+def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:
+    """Every pair with its geodesic distance; a pair of a point and itself weighs nothing."""
+    n = g.n_nodes
+    lengths, precision, far_weight = _edges(g, rule)
+    near = np.repeat(np.arange(n), np.diff(g.indptr))
+    targets = _path_distances(g, rule.kernel, rule.path, np.arange(n))
+    known = np.isfinite(lengths.weights)
+    edge = near[known], g.indices[known]
+    targets[edge] = lengths.weights[known]
+    measured = np.isfinite(targets)
+    if rule.weights.rule == "path":
+        counts = _path_precision(targets)
+    else:
+        counts = np.full((n, n), far_weight)
+        counts[edge] = precision[known]
+    if rule.weights.rule == "component" and rule.weights.labels is not None:
+        counts[rule.weights.labels[:, None] != rule.weights.labels] *= ACROSS
+    targets[~measured] = counts[~measured] = 0.0
+    counts.flat[:: n + 1] = 0.0
+    return Table(targets, counts)
+
+
+def _edges(g: CsrGraph, rule: Rule) -> tuple[CsrGraph, Floats, float]:
+    """Lengths of the edges, how much each counts, and how much a pair counts that is none."""
+    lengths = geodesics.distance_lengths(g, rule.kernel)
+    precision = np.zeros_like(g.weights)
+    walkable = g.weights > 0.0
+    if rule.weights.rule == "precision":
+        known = g.weights
+        if rule.weights.known_at is not None:
+            left = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+            apart = ((rule.weights.known_at[left] - rule.weights.known_at[g.indices]) ** 2).sum(
+                axis=1
+            )
+            known = np.maximum(rule.kernel.covariance(apart), _FARTHEST)
+        precision[walkable] = distance_precision(known[walkable], rule.kernel, rule.n_observed)
+    else:
+        precision[walkable] = 1.0
+    typical = float(np.median(precision[walkable])) if walkable.any() else 1.0
+    np.minimum(precision, _HEAVIEST * typical, out=precision)
+    return (
+        lengths,
+        precision,
+        rule.weights.faint * typical if rule.weights.rule == "precision" else typical,
+    )
+
+
+def _path_distances(
+    g: CsrGraph, kernel: StationaryKernel, path: str, sources: NDArray[np.int64]
+) -> Floats:
+    """Distances along the best paths from some points, infinite where there is no path."""
+    whole = sources.size == g.n_nodes
+    ways = solve.path_lengths(g, kernel, path)
+    lengths = geodesics.shortest_distances(ways, None if whole else sources)
+    found = np.sqrt(solve.squares_of_lengths(kernel, path, lengths))
+    found[~np.isfinite(lengths)] = np.inf
+    return found
+
+
+def _path_precision(targets: Floats) -> Floats:
+    """One over the length of a path; the errors of its independent steps add up."""
+    measured = targets[np.isfinite(targets) & (targets > 0.0)]
+    typical = float(np.median(measured)) if measured.size else 1.0
+    return typical / np.maximum(targets, _SHORTEST * typical)
