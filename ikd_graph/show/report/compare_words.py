@@ -155,18 +155,7 @@ def _say_strategy(
 
 
 def own_row(found: Comparison) -> Row | None:
-    """The first row of the default call, or else of the best of our methods.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    Row or None
-        A row that says what was chosen; None where none of ours has a measure.
-    """
+    """First row of the default call, or else of the best of our methods; None without a measure."""
     measure = found.measure
     ours = [row for row in found.rows if row.method in IKD_METHODS and row.facts]
     able = [row for row in ours if np.isfinite(getattr(row, measure))]
