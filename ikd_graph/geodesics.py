@@ -13,6 +13,7 @@ Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ CLOSE, CLOSE_IF_SHALLOW = 4, 64
 SHALLOW = 20
 """A graph is shallow if no node is more edges away: all searches then go much the same way."""
 
+Floats = NDArray[np.float64]
 Nodes = ArrayLike | None
 
 
@@ -155,10 +157,7 @@ def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     >>> geodesics.distance_lengths(g, kernels.SquaredExponential()).weights.tolist()
     [2.0, 2.0]
     """
-    lengths = np.full(g.weights.size, np.inf)
-    walkable = g.weights > 0.0
-    lengths[walkable] = np.sqrt(kernel.sq_distance(np.minimum(g.weights[walkable], 1.0)))
-    return g._replace(weights=lengths)
+    return _with_lengths(g, lambda s: np.sqrt(kernel.sq_distance(s)))
 
 
 def covariance_lengths(g: CsrGraph) -> CsrGraph:
@@ -172,20 +171,25 @@ def covariance_lengths(g: CsrGraph) -> CsrGraph:
     Returns
     -------
     CsrGraph
-        The same graph with lengths as weights; infinite where s <= 0.
+        The same graph with -log s as weights; infinite where s <= 0.
 
     Examples
     --------
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
-    >>> g = graph.threshold_graph(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
-    >>> geodesics.covariance_lengths(g).weights.tolist()
+    >>> pair = graph.from_edges(2, np.array([0]), np.array([1]), np.exp([-2.0]))
+    >>> geodesics.covariance_lengths(pair).weights.tolist()
     [2.0, 2.0]
     """
+    # abs: so that s = 1 gives 0, not -0.
+    return _with_lengths(g, lambda s: np.abs(np.log(s)))
+
+
+def _with_lengths(g: CsrGraph, length: Callable[[Floats], Floats]) -> CsrGraph:
+    """The graph with lengths of correlations up to 1, infinite where one is not positive."""
     lengths = np.full(g.weights.size, np.inf)
     walkable = g.weights > 0.0
-    # abs: so that s = 1 gives 0, not -0.
-    lengths[walkable] = np.abs(np.log(np.minimum(g.weights[walkable], 1.0)))
+    lengths[walkable] = length(np.minimum(g.weights[walkable], 1.0))
     return g._replace(weights=lengths)
 
 

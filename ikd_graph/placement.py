@@ -38,7 +38,7 @@ CANDIDATES = 40
 WITHOUT_GRAPH = 25
 """Training rows that a new row is joined to where similarities estimate a kernel, or for no graph.
 
-Of 15, 25 and 40 the best on noisy draws of the model: fewer average less, more lie further away.
+Of 15, 25 and 40 the best on noisy samples of the model: fewer average less, more lie further away.
 """
 
 RIDGE = 0.1

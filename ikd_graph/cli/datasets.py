@@ -27,9 +27,9 @@ def run(arguments: argparse.Namespace) -> None:
         f"Real data; all but digits are looked for in the folder {DATA_HOME} ({home or 'not set'}):"
     )
     facts([(name, _first_line(load)) for name, load in REAL.items()])
-    say("Drawn at random, nothing to download:")
+    say("Simulated, nothing to download:")
     facts([(name, _first_line(load)) for name, load in BUILTIN.items() if name not in REAL])
-    say(f"For compare, drawn afresh for every noise level and seed: {', '.join(FIXED_LATENTS)}.")
+    say(f"For compare, sampled afresh for every noise level and seed: {', '.join(FIXED_LATENTS)}.")
 
 
 def _first_line(load: Any) -> str:

@@ -18,17 +18,7 @@ from ..show.words import (
     settings_flags,
 )
 from ..study.datasets import Dataset
-from .common import (
-    add_data_arguments,
-    csv_text,
-    file_stem,
-    leave_files,
-    named_stage,
-    paste_command,
-    picture,
-    read_data,
-    typed_command,
-)
+from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters
 
@@ -41,28 +31,28 @@ def add_command(commands: Any) -> None:
         description="Find the hidden coordinates of a data set; leave them as .csv, a picture as "
         ".png and a report as .html.",
     )
-    add_data_arguments(parser)
+    common.add_data_arguments(parser)
     add_method_flags(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    data = read_data(arguments)
+    data = common.read_data(arguments)
     model = IKD(**method_parameters(arguments), verbose=0 if arguments.quiet else 1)
-    with named_stage("finding the coordinates"):
+    with common.named_stage("finding the coordinates"):
         model.fit(data.X)
-    stem = file_stem(data.name)
-    with named_stage("drawing"):
+    stem = common.file_stem(data.name)
+    with common.named_stage("drawing"):
         files = {
             f"{stem}_embedding.csv": embedding_csv(model, data),
-            f"{stem}_embedding.png": picture(lambda ax: draw(ax, model, data), 7.2, 5.4),
-            f"{stem}_report.html": report.embed_page(model, data, typed_command(arguments)),
+            f"{stem}_embedding.png": common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4),
+            f"{stem}_report.html": report.embed_page(model, data, common.typed_command(arguments)),
         }
     if not arguments.quiet:
         summarise(model, data, arguments)
-    with named_stage("writing"):
-        leave_files(arguments.output, files, arguments.quiet)
+    with common.named_stage("writing"):
+        common.leave_files(arguments.output, files, arguments.quiet)
 
 
 def embedding_csv(model: IKD, data: Dataset) -> str:
@@ -73,7 +63,7 @@ def embedding_csv(model: IKD, data: Dataset) -> str:
         [row, *point, *([] if labels is None else [labels[row]])]
         for row, point in enumerate(model.embedding_.tolist())
     )
-    return csv_text(columns, rows)
+    return common.csv_text(columns, rows)
 
 
 def draw(ax: Any, model: IKD, data: Dataset) -> None:
@@ -104,4 +94,4 @@ def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
     say("to have the same again, whatever the defaults become:")
-    say(f"  {paste_command(arguments, 'embed', settings_flags(model._model.settings))}")
+    say(f"  {common.paste_command(arguments, 'embed', settings_flags(model._model.settings))}")

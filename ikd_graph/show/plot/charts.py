@@ -32,12 +32,7 @@ def spectrum(
     n_components : int, optional
         Number of eigenvalues that became coordinates.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     values = np.asarray(eigenvalues, dtype=float)
     ax = drawing_axes(ax, 5.6, 3.6)
@@ -88,12 +83,7 @@ def degrees(degree: ArrayLike, *, ax: Axes | None = None) -> Axes:
     degree : array-like of shape (n,)
         Number of neighbours of each point.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     values = np.asarray(degree, dtype=np.int64)
     ax = _counts(drawing_axes(ax, 5.6, 3.4), values)
@@ -114,12 +104,7 @@ def clique_sizes(sizes: ArrayLike, *, ax: Axes | None = None) -> Axes:
     sizes : array-like of shape (n_cliques,)
         Number of points of each clique.
     ax : matplotlib.axes.Axes, optional
-        As for every chart.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     ax = _counts(drawing_axes(ax, 5.6, 3.4), np.asarray(sizes, dtype=np.int64))
     ax.set_xlabel("points in a clique")
@@ -201,12 +186,7 @@ def noise_curves(
     xlabel : str
         Name of what varies.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     ax = drawing_axes(ax, 6.4, 4.2)
     at = np.asarray(levels, dtype=float)
@@ -259,12 +239,7 @@ def level_bars(
     xlabel : str
         What the values are.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     ax = drawing_axes(ax, 5.6, 0.9 + 0.34 * len(values))
     lengths = np.array([float(value) for value in values.values()])
@@ -292,12 +267,7 @@ def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
     seconds : mapping of str to float
         Name of a stage or method and its time; NaN where it did not finish.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     return level_bars(seconds, say_seconds, ax=ax)
 

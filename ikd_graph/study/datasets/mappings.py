@@ -50,8 +50,8 @@ def gp_mapping(
     points = np.asarray(latent, dtype=np.float64)
     check_integer("n_features", n_features, 1)
     cov = kernels.get(kernel).covariance(cdist(points, points, "sqeuclidean"))
-    draws = np.random.default_rng(seed).normal(size=(points.shape[0], n_features))
-    return np.sqrt(check_positive("variance", variance)) * (_lower_root(cov) @ draws)
+    samples = np.random.default_rng(seed).normal(size=(points.shape[0], n_features))
+    return np.sqrt(check_positive("variance", variance)) * (_lower_root(cov) @ samples)
 
 
 def sine_mapping(latent: ArrayLike, n_features: int, *, seed: Seed = 0) -> Floats:

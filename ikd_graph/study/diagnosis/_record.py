@@ -40,7 +40,7 @@ class Diagnosis:
     predicted_r2, spread_r2 : float
         Expected R² (after affine alignment), and the standard deviation of ``draws_r2``.
     draws_r2 : tuple of float
-        R² of the latent of each draw.
+        R² of the latent of each sample.
     agreement : float
         R² of the embedding against that of the likeliest kernel, both fitted to the same data.
     halves_r2 : float
@@ -48,7 +48,7 @@ class Diagnosis:
     resampled_r2 : float
         Mean R² of the embedding with those of resampled measurements.
     likeliest_kernel : str
-        Name of that kernel, from which data are drawn.
+        Name of that kernel, from which data are sampled.
     noise_share : float
         Estimated share of noise in the variance of a measurement.
     negative_mass : float
