@@ -1,5 +1,4 @@
 import itertools
-import sys
 import time
 from dataclasses import replace
 
@@ -448,15 +447,6 @@ def test_duplicate_points_are_no_obstacle():
     twice = np.repeat(np.arange(20), 2)
     fit = refine.likelihood(cov[np.ix_(twice, twice)], 300, 1, KERNELS[2])
     assert np.isfinite(fit.latent).all()
-
-
-def test_a_bar_is_shown_on_a_terminal_only(monkeypatch, capsys):
-    _, cov = sample(16, KERNELS[0], n=12)
-    refine.likelihood(cov, 300, 1, verbose=1)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    refine.likelihood(cov, 300, 1, verbose=1)
-    assert "likelihood refine" in capsys.readouterr().err
 
 
 def test_what_does_not_fit_is_refused():

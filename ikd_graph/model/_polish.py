@@ -103,7 +103,6 @@ def polish_likelihood(
             search="wide" if wide else "local",
             fit_shape=task.fit_shape,
             time_budget=task.time_budget,
-            verbose=task.verbose,
         )
     noise = Noise(found.variance, found.noise, found.log_likelihood, found.kernel)
     return Polished(

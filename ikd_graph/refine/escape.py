@@ -13,6 +13,7 @@ from .objective import Candidate, Objective
 
 Floats = NDArray[np.float64]
 
+_NEAR = SOFT[1:]  # the first floor would put back most of what was moved
 _SIZE = 1.0  # of a random change, in length-scales
 _KNOWN = 0.005  # the same optimum for sure: asked for more than `SAME`, descents being cheap
 _HOPELESS = 0.7  # above the best under the last soft floor: not worth its descent
@@ -75,7 +76,9 @@ def _perturbed(
     """Where one perturbation ends; None if that is known, or far above the best."""
     size = _SIZE * objective.kernel.length_scale
     latent = perturb.perturbed(objective.latent(best.vector), turn, size, rng)
-    at = anneal(objective, latent, best.name)
+    # Every other round a part that was moved may stay where it is.
+    floors = _NEAR if turn // 4 % 2 and turn % 4 else SOFT
+    at = anneal(objective, latent, best.name, floors)
     known = any(abs(at.value - other) < _KNOWN for other in seen)
     if known or at.value > min(seen, default=np.inf) + _HOPELESS:
         return None

@@ -11,10 +11,9 @@ covariance says of them first.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,7 +74,6 @@ def likelihood(
     search: str = "wide",
     fit_shape: bool = False,
     time_budget: float | None = None,
-    verbose: int = 0,
 ) -> LikelihoodFit:
     """Find the latent under which the observations are likeliest.
 
@@ -91,7 +89,7 @@ def likelihood(
         Kernel of the model; "auto" chooses among all kernels by likelihood.
     starts : mapping of str to (n, n_components) array_like, optional
         Latents to start from. The result is never less likely than the local optimum that a plain
-        descent from any of them ends in.
+        descent from the first of them ends in.
     search : {"wide", "local"}
         "wide" also starts from the closed forms of `starts`, and perturbs the best. "local" starts
         from the given latents alone, and descends from each plainly and under falling noise floors.
@@ -99,8 +97,6 @@ def likelihood(
         Also fit the kernel's alpha, gamma or nu.
     time_budget : float, optional
         Seconds after which the best so far is returned. The result then depends on the machine.
-    verbose : int
-        1 shows a bar when standard error is a terminal.
 
     Returns
     -------
@@ -141,37 +137,14 @@ def likelihood(
         for name, latent in (starts or {}).items()
     }
     # Blocks and small matrices are faster on one BLAS thread, and their bits are then the same.
-    with limit_threads(_threads_now()), _Progress(verbose) as progress:
-        meter = Meter(deadline, progress.step)
+    with limit_threads(_threads_now()):
+        meter = Meter(deadline)
         work = Search(cov, n_observed, n_components, given, wide=search == "wide", meter=meter)
         if kernel == "auto":
             found = work.run_all(fit_shape)
         else:
             found = work.run(kernels.get(kernel), fit_shape)
         return _report(found, work, order, scale)
-
-
-class _Progress:
-    """A bar on a terminal, nothing elsewhere."""
-
-    def __init__(self, verbose: int) -> None:
-        self._bar: Any = None
-        if verbose and sys.stderr.isatty():
-            from tqdm import tqdm
-
-            self._bar = tqdm(desc="likelihood refine", unit=" stages", leave=False)
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def step(self) -> None:
-        """One more stage is done."""
-        if self._bar is not None:
-            self._bar.update(1)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
 
 
 def _report(found: Found, search: Search, order: NDArray[np.intp], scale: float) -> LikelihoodFit:

@@ -75,7 +75,6 @@ def polish(
     except TimeUp:
         if best.value == np.inf:
             return start
-    objective.meter.tick()
     return best
 
 
@@ -257,7 +256,6 @@ def score(objective: Objective, start: Candidate, steps: int, tolerance: float =
                 break
     except TimeUp:
         pass
-    objective.meter.tick()
     return best
 
 

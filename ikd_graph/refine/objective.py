@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -47,7 +47,6 @@ class Meter:
     """What all objectives of one search share: when to stop, and how much was done."""
 
     deadline: float = np.inf  # value of time.perf_counter at which steps end where they are
-    tick: Callable[[], None] = lambda: None  # called after every descent
     n_evaluations: int = 0
     work: float = 0.0  # sum over evaluations of the cubed number of points
 

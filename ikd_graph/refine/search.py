@@ -190,7 +190,8 @@ class _OneKernel:
         ends = [anneal(self.soft, latent, name) for name, latent in self.starts.items()]
         optima = distinct(ends)[: _BLOCK_FINALISTS if self.search.blocked else _FINALISTS]
         done = [self._down(at) for at in optima]
-        done += [self._plain(latent, name) for name, latent in self.search.given.items()]
+        # The first start is the user's own; the others only widen the search.
+        done += [self._plain(latent, name) for name, latent in [*self.search.given.items()][:1]]
         for name in self._unrolled():
             done += self._lines(self.starts[name], name)
         if not self.search.blocked:
@@ -204,8 +205,8 @@ class _OneKernel:
 
     def _unrolled(self) -> list[str]:
         """Starts that are unrolled where the latent is a line."""
-        names = list(self.starts)
-        return names[: len(self.search.given) + (1 if self.search.blocked else 2)]
+        closed = [name for name in self.starts if name not in self.search.given]
+        return [*self.search.given][:1] + closed[: 1 if self.search.blocked else 2]
 
     def free_shape(self, found: Found) -> Found:
         """Polish with the kernel's shape parameter free."""
@@ -238,7 +239,8 @@ class _OneKernel:
 
     def _steps(self) -> int:
         """Steps over all points that each of a few candidates can have."""
-        share = FULL_WORK / (_BLOCK_FINALISTS + len(self.search.given))
+        followed = 1 if self.search.wide else len(self.search.given)
+        share = FULL_WORK / (_BLOCK_FINALISTS + followed)
         return int(np.clip(share / len(self.search.cov) ** 3, _FEWEST_STEPS, _MOST_STEPS))
 
     def _lines(self, latent: Floats, name: str) -> list[Candidate]:

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from ikd_graph import IKD, gplvm, graph, kernels, refine
 from ikd_graph._threads import limit_threads
-from ikd_graph.refine import descent, objective
+from ikd_graph.refine import descent, minimize, objective
 from ikd_graph.study.datasets.synthetic import gplvm_data, mapped_data
 from ikd_graph.study.metrics import affine_r2
 
@@ -28,21 +28,22 @@ def test_evaluation(benchmark, kernel, n):
 
 
 @pytest.mark.parametrize("way", ["Fisher scoring", "L-BFGS"])
-@pytest.mark.benchmark(group="down to the bottom from a closed form, 100 points")
-def test_bottom(benchmark, way):
+@pytest.mark.benchmark(group="descent from a closed form, 100 points")
+def test_descent(benchmark, way):
     data = gplvm_data("medium", 1000, kernel="matern", seed=50)
     cov = gplvm.sample_covariance(data.X)
     kernel = kernels.Matern(length_scale=0.5)
     at = objective.Objective(cov, kernel, 3)
     start = descent.anneal(at, refine.starts(cov, 1000, 3, kernel)["threshold + stress"], "stress")
-    start = at.fit_scales(at.latent(start.vector), "stress")
-    scored, followed = at.score(start, 60, tolerance=1e-10), at.polish(start, 2000)
+    start = descent.fit_size(at, at.latent(start.vector), "stress")
+    scored = minimize.score(at, start, 60, tolerance=1e-10)
+    followed = minimize.polish(at, start, 2000)
     assert abs(scored.value - followed.value) < 1e-4
     with limit_threads(1):
         if way == "L-BFGS":
-            benchmark(at.polish, start, 2000)
+            benchmark(minimize.polish, at, start, 2000)
         else:
-            benchmark(at.score, start, 60, tolerance=1e-10)
+            benchmark(minimize.score, at, start, 60, tolerance=1e-10)
     benchmark.extra_info["above the lowest"] = (
         scored if way == "Fisher scoring" else followed
     ).value - min(scored.value, followed.value)
@@ -95,7 +96,7 @@ def test_stress(benchmark, who):
     assert g.n_edges == 500 * 499 // 2
 
     def ours():
-        fit = refine.stress(start, g, KERNEL, weights="uniform", max_iter=60, tolerance=0.0)
+        fit = refine.stress(start, g, KERNEL, weights="uniform", max_iter=60)
         return fit.latent
 
     def peer():
