@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """Raise unless ``value`` is one of the names in ``choices``."""
+def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> None:
+    """Raise unless ``value`` is one of ``choices``; ``more`` says what else it may be."""
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(choice) for choice in known)
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}")
+        raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}")
 
 
 def check_flag(name: str, value: Any) -> None:
@@ -27,12 +27,7 @@ def check_flag(name: str, value: Any) -> None:
 
 def check_kernel(value: Any, choices: Iterable[str]) -> None:
     """Raise unless ``value`` is the name of a kernel."""
-    known = tuple(choices)
-    if not isinstance(value, str) or value not in known:
-        listed = ", ".join(repr(choice) for choice in known)
-        raise ValueError(
-            f"kernel must be one of {listed} or an instance from ikd_graph.kernels; got {value!r}"
-        )
+    check_choice("kernel", value, choices, " or an instance from ikd_graph.kernels")
 
 
 def check_integer(name: str, value: Any, low: int, high: int | None = None, cure: str = "") -> int:
@@ -143,16 +138,10 @@ def _few(values: NDArray[np.intp], limit: int = 5) -> str:
 
 def check_reference(value: Any, names: Iterable[str], n_samples: int) -> None:
     """Raise unless ``value`` names a reference point or is the index of a point."""
-    known = tuple(names)
     is_index = isinstance(value, Integral) and not isinstance(value, bool)
-    inside = isinstance(value, Integral) and -n_samples <= int(value) < n_samples
-    if (is_index and inside) or (isinstance(value, str) and value in known):
-        return
-    listed = ", ".join(repr(name) for name in known)
-    raise ValueError(
-        f"reference must be one of {listed} or the index of a point (0 to {n_samples - 1}); "
-        f"got {value!r}"
-    )
+    if not (is_index and -n_samples <= int(value) < n_samples):
+        more = f" or the index of a point (0 to {n_samples - 1})"
+        check_choice("reference", value, names, more)
 
 
 def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> None:

@@ -50,28 +50,11 @@ def threshold_levels(
 ) -> Levels:
     """Look at the graph of the same data at many thresholds.
 
-    Parameters
-    ----------
-    X : (n, n_features) array_like
-        Points in rows, or their covariance for ``affinity="precomputed"``, dense or sparse.
-    affinity : str
-        As for `ikd_graph.IKD`.
-    thresholds : iterable of float, optional
-        Thresholds in (0, 1); None takes 25 even steps over the range that holds the edges, from
-        the lowest at which the graph is still small enough to look at.
-    also : iterable of float
-        Thresholds to add to those.
-    n_components : int
-        Number M of hidden coordinates: a clique places its points from M + 2 points on.
-    clique_limit : int
-        List at most this number of cliques at a level.
-    progress : callable, optional
-        Wraps the iterable of thresholds, as ``tqdm`` does.
-
-    Returns
-    -------
-    Levels
-        Counts at each threshold.
+    X and ``affinity`` are as for `ikd_graph.IKD`. Without ``thresholds``, 25 even steps are taken
+    over the range that holds the edges, from the lowest at which the graph is still small enough to
+    look at; those of ``also`` are added. A clique places its points from M + 2 points on, M being
+    ``n_components``; at most ``clique_limit`` are listed at a level. ``progress`` wraps the
+    iterable of thresholds, as ``tqdm`` does.
 
     Examples
     --------
