@@ -15,19 +15,8 @@ def write_whole(
     """Write a file under another name in the same folder, then rename it.
 
     A reader sees the old file or the new one, never half of one, also when the writing process is
-    interrupted or the disk is full.
-
-    Parameters
-    ----------
-    path : str or path
-        The file to make or to replace. Its folder must exist.
-    content : str, bytes or callable
-        Text (stored as UTF-8), bytes, or a function that writes to an open binary file.
-
-    Returns
-    -------
-    pathlib.Path
-        The file written.
+    interrupted or the disk is full. ``content`` is text (stored as UTF-8), bytes, or a function
+    that writes to an open binary file; the folder must exist.
 
     Examples
     --------

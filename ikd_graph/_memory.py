@@ -9,14 +9,7 @@ _MEMINFO = Path("/proc/meminfo")
 
 
 def available() -> int | None:
-    """Bytes that can be taken without swapping.
-
-    Returns
-    -------
-    int or None
-        What the system calls available; all physical memory where it does not say; None where
-        that is not known either.
-    """
+    """Bytes to be had without swapping, else all physical memory; None where neither is known."""
     try:
         for line in _MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):

@@ -10,20 +10,7 @@ from typing import Any
 
 
 def progress_bar(verbose: int, **settings: Any) -> Any:
-    """A bar where there is a terminal and somebody wants it.
-
-    Parameters
-    ----------
-    verbose : int
-        0 wants none.
-    **settings : object
-        What `tqdm.tqdm` takes.
-
-    Returns
-    -------
-    tqdm or None
-        The bar, to be closed by whoever made it.
-    """
+    """A ``tqdm`` bar, to be closed by the caller; None without a terminal or with ``verbose=0``."""
     if not verbose or not sys.stderr.isatty():
         return None
     from tqdm import tqdm
@@ -34,12 +21,7 @@ def progress_bar(verbose: int, **settings: Any) -> Any:
 class Stages:
     """Clock and progress bar over the stages of a fit.
 
-    Parameters
-    ----------
-    verbose : int
-        0 is silent; 1 shows a bar when standard error is a terminal.
-    total : int
-        Number of stages the bar expects.
+    ``verbose=0`` is silent, 1 shows a bar when standard error is a terminal.
     """
 
     def __init__(self, verbose: int = 0, total: int = 5) -> None:

@@ -62,19 +62,11 @@ def _leave_single_blas() -> None:
 def limit_threads(n_jobs: int | None = None) -> Iterator[int]:
     """Run a block with ``n_jobs`` Numba threads and BLAS on one thread.
 
-    BLAS stays on one thread for any ``n_jobs``: its own threads change the last bits of results
-    and trip over busy machines. What is worth running in parallel is cut into fixed blocks
-    (``map_blocks``) or compiled loops, so that results do not depend on ``n_jobs``.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        As in scikit-learn: None is 1 unless a joblib context says otherwise, -1 is all cores.
-
-    Yields
-    ------
-    int
-        The number of threads in force.
+    BLAS stays on one thread for any ``n_jobs``: its own threads change the last bits of results and
+    trip over busy machines. What is worth running in parallel is cut into fixed blocks
+    (``map_blocks``) or compiled loops, so that results do not depend on ``n_jobs``. ``n_jobs`` is
+    as in scikit-learn: None is 1 unless a joblib context says otherwise, -1 is all cores. Yields
+    the number of threads in force.
     """
     import numba
 
@@ -93,15 +85,6 @@ def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> Non
     """Call ``work(start, stop)`` for fixed blocks of rows, in this thread's number of threads.
 
     The blocks do not depend on the number of threads, and each call owns the rows it writes.
-
-    Parameters
-    ----------
-    work : callable
-        Function of the first row and the row after the last.
-    n_rows : int
-        Number of rows in all.
-    block : int
-        Number of rows in a block.
     """
     import numba
 

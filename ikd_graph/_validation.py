@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """Raise unless ``value`` is one of the names in ``choices``."""
+def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> None:
+    """Raise unless ``value`` is one of ``choices``; ``more`` says what else it may be."""
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(choice) for choice in known)
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}")
+        raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}")
 
 
 def check_flag(name: str, value: Any) -> None:
@@ -27,12 +27,7 @@ def check_flag(name: str, value: Any) -> None:
 
 def check_kernel(value: Any, choices: Iterable[str]) -> None:
     """Raise unless ``value`` is the name of a kernel."""
-    known = tuple(choices)
-    if not isinstance(value, str) or value not in known:
-        listed = ", ".join(repr(choice) for choice in known)
-        raise ValueError(
-            f"kernel must be one of {listed} or an instance from ikd_graph.kernels; got {value!r}"
-        )
+    check_choice("kernel", value, choices, " or an instance from ikd_graph.kernels")
 
 
 def check_integer(name: str, value: Any, low: int, high: int | None = None, cure: str = "") -> int:
@@ -83,12 +78,7 @@ def check_enough_rows(n_samples: int) -> None:
 def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
     """Raise if a row has no spread, so that its correlation with any other is 0 / 0.
 
-    Parameters
-    ----------
-    spread : (n,) float64
-        Norm of each row (after centring, where the affinity centres).
-    affinity : str
-        Name of the affinity, for the message.
+    ``spread`` is the norm of each row, after centring where the affinity centres.
     """
     flat = np.flatnonzero(~(spread > 0.0))
     if flat.size:
@@ -148,30 +138,14 @@ def _few(values: NDArray[np.intp], limit: int = 5) -> str:
 
 def check_reference(value: Any, names: Iterable[str], n_samples: int) -> None:
     """Raise unless ``value`` names a reference point or is the index of a point."""
-    known = tuple(names)
     is_index = isinstance(value, Integral) and not isinstance(value, bool)
-    inside = isinstance(value, Integral) and -n_samples <= int(value) < n_samples
-    if (is_index and inside) or (isinstance(value, str) and value in known):
-        return
-    listed = ", ".join(repr(name) for name in known)
-    raise ValueError(
-        f"reference must be one of {listed} or the index of a point (0 to {n_samples - 1}); "
-        f"got {value!r}"
-    )
+    if not (is_index and -n_samples <= int(value) < n_samples):
+        more = f" or the index of a point (0 to {n_samples - 1})"
+        check_choice("reference", value, names, more)
 
 
 def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> None:
-    """Raise if an array holds NaN or infinity.
-
-    Parameters
-    ----------
-    name : str
-        Name of the array, for the message.
-    values : (n, ...) float
-        The array, read in blocks of rows.
-    cure : str
-        What to do instead.
-    """
+    """Raise if an array, read in blocks of rows, holds NaN or infinity."""
     bad = 0
     for start in range(0, values.shape[0], 512):
         bad += int(np.count_nonzero(~np.isfinite(values[start : start + 512])))
@@ -228,15 +202,7 @@ def check_graph(name: str, value: Any) -> None:
 def check_same_shape(
     name: str, values: NDArray[np.floating], other_name: str, other: NDArray[np.floating]
 ) -> None:
-    """Raise unless two sets of points are tables of the same shape with at least one row.
-
-    Parameters
-    ----------
-    name, other_name : str
-        Names of the tables, for the message.
-    values, other : ndarray
-        The tables.
-    """
+    """Raise unless two sets of points are tables of the same shape with at least one row."""
     if values.shape != other.shape or values.ndim != 2 or values.size == 0:
         raise ValueError(
             f"{name} must be a table (n_points, n_components) of the same shape as {other_name}, "
@@ -258,13 +224,7 @@ def check_point_weights(name: str, weights: NDArray[np.floating], n_points: int)
 
 
 def check_cliques(n_missing: NDArray[np.integer]) -> None:
-    """Raise if blocks hold pairs of points that are not edges.
-
-    Parameters
-    ----------
-    n_missing : (n_blocks,) int
-        Number of such pairs in each block.
-    """
+    """Raise if a block holds pairs of points that are not edges, given their number in each."""
     bad = np.flatnonzero(n_missing)
     if bad.size:
         raise ValueError(
@@ -302,15 +262,7 @@ def check_has_rows(has_rows: bool, what: str) -> None:
 
 
 def check_graph_connected(sizes: NDArray[np.integer], cure: str) -> None:
-    """Raise: the graph is in pieces and the caller wants none of the ways around that.
-
-    Parameters
-    ----------
-    sizes : (n_components,) int
-        Points in each component.
-    cure : str
-        Settings that connect it.
-    """
+    """Raise: the graph is in pieces and the caller wants none of the ways around that."""
     raise ValueError(
         f"the graph must be connected for disconnected='raise', got {sizes.size} components "
         f"(largest {int(sizes.max())} of {int(sizes.sum())} points); {cure}, disconnected='join' "
@@ -319,19 +271,7 @@ def check_graph_connected(sizes: NDArray[np.integer], cure: str) -> None:
 
 
 def check_memory(what: str, needed: float, free: int | None, cure: str) -> None:
-    """Raise if something takes more bytes than there are.
-
-    Parameters
-    ----------
-    what : str
-        What takes them.
-    needed : float
-        Bytes it takes.
-    free : int or None
-        Bytes there are, None if not known.
-    cure : str
-        What takes fewer.
-    """
+    """Raise if something takes more bytes than there are; ``free=None`` means not known."""
     if free is not None and needed > free:
         raise MemoryError(
             f"{what} must fit into memory, got {int(needed)} bytes ({needed * 1e-9:.1f} GB) with "

@@ -75,36 +75,26 @@ def solve(
     upper = _upper_triangle(graph)
     sq_dist = kernel.sq_distance(upper.weights)
     variance = _distance_variance(kernel, upper.weights, sq_dist)
-    coordinates = np.zeros((blocks.members.size, n_components))
-    spread = np.zeros(blocks.members.size)
-    values = np.zeros((blocks.n_blocks, n_components))
-    shares = np.zeros((blocks.n_blocks, 2))
-    counts = np.zeros((blocks.n_blocks, 2), dtype=np.int64)
+    edges = _jit.eigen.Edges(upper.indptr, upper.indices, sq_dist, variance)
+    found = _jit.eigen.Solved(
+        coordinates=np.zeros((blocks.members.size, n_components)),
+        spread=np.zeros(blocks.members.size),
+        values=np.zeros((blocks.n_blocks, n_components)),
+        shares=np.zeros((blocks.n_blocks, 2)),
+        counts=np.zeros((blocks.n_blocks, 2), dtype=np.int64),
+    )
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
     with limit_threads(numba.get_num_threads()):
-        _jit.eigen.solve_blocks(
-            blocks.indptr,
-            blocks.members,
-            upper.indptr,
-            upper.indices,
-            sq_dist,
-            variance,
-            REFERENCES.index(reference),
-            coordinates,
-            spread,
-            values,
-            shares,
-            counts,
-        )
-    check_cliques(counts[:, 0])
+        _jit.eigen.solve_blocks(blocks, edges, REFERENCES.index(reference), found)
+    check_cliques(found.counts[:, 0])
     return SolvedBlocks(
         blocks=blocks,
-        coordinates=coordinates,
-        precision=_precision(spread),
-        eigenvalues=values,
-        explained_variance_ratio=shares[:, 0].copy(),
-        negative_mass=shares[:, 1].copy(),
-        n_clipped=int(counts[:, 1].sum()),
+        coordinates=found.coordinates,
+        precision=_precision(found.spread),
+        eigenvalues=found.values,
+        explained_variance_ratio=found.shares[:, 0].copy(),
+        negative_mass=found.shares[:, 1].copy(),
+        n_clipped=int(found.counts[:, 1].sum()),
     )
 
 
@@ -162,20 +152,7 @@ def _distance_variance(kernel: StationaryKernel, corr: Floats, sq_dist: Floats) 
     r"""Variance of a distance from a sample correlation r, times the number of observations.
 
     var(r) = (1 - r²)² / N goes through d = f⁻¹(r) and √d: var(√d) = (1 - r²)² / (4 N d f'(d)²).
-
-    Parameters
-    ----------
-    kernel : StationaryKernel
-        Kernel.
-    corr : (m,) ndarray of float64
-        Correlations.
-    sq_dist : (m,) ndarray of float64
-        Their squared distances.
-
-    Returns
-    -------
-    (m,) ndarray of float64
-        Variances, 0 for equal points.
+    Equal points have 0.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slope = kernel.derivative(sq_dist)

@@ -36,7 +36,7 @@ _FULL_SPECTRUM = 400
 _BLOCK = 256
 
 # Share of the largest eigenvalue below which differences are those of noise, and the least drop
-# that ends the dimensions. Chosen on latents drawn in 1 to 5 dimensions, checked on others.
+# that ends the dimensions. Chosen on latents sampled in 1 to 5 dimensions, checked on others.
 _GAP_FLOOR = 0.05
 _GAP_DROP = 1.6
 

@@ -13,6 +13,7 @@ Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,6 +35,9 @@ CLOSE, CLOSE_IF_SHALLOW = 4, 64
 SHALLOW = 20
 """A graph is shallow if no node is more edges away: all searches then go much the same way."""
 
+Floats = NDArray[np.float64]
+Nodes = ArrayLike | None
+
 
 class ShortestPaths(NamedTuple):
     """Shortest paths from each source to every node."""
@@ -45,7 +49,7 @@ class ShortestPaths(NamedTuple):
 def geodesic_distances(
     g: CsrGraph,
     kernel: StationaryKernel,
-    sources: ArrayLike | None = None,
+    sources: Nodes = None,
     *,
     limit: float = np.inf,
     dtype: DTypeLike = np.float64,
@@ -54,16 +58,10 @@ def geodesic_distances(
 
     Parameters
     ----------
-    g : CsrGraph
-        Correlations s of trusted pairs.
-    kernel : StationaryKernel
-        The kernel f.
-    sources : (s,) array_like of int, optional
-        Nodes to start from; all of them by default.
-    limit : float
-        Largest distance that is of interest; those beyond it are infinite in the result.
-    dtype : float64 or float32
-        Type of the result.
+    g, kernel : CsrGraph and StationaryKernel
+        Correlations s of trusted pairs, and the kernel f.
+    sources, limit, dtype : see `shortest_distances`
+        Where to start, how far to look and the type of the result.
 
     Returns
     -------
@@ -86,7 +84,7 @@ def geodesic_distances(
 
 def geodesic_covariance(
     g: CsrGraph,
-    sources: ArrayLike | None = None,
+    sources: Nodes = None,
     *,
     keep_edges: bool = True,
     dtype: DTypeLike = np.float64,
@@ -97,13 +95,11 @@ def geodesic_covariance(
     ----------
     g : CsrGraph
         Correlations of trusted pairs.
-    sources : (s,) array_like of int, optional
-        Nodes to start from; all of them by default.
     keep_edges : bool
         Leave the entry of an edge as it is, as the paper does: only entries without an edge are
         replaced. Otherwise a detour with a larger product replaces an edge's too.
-    dtype : float64 or float32
-        Type of the result.
+    sources, dtype : see `shortest_distances`
+        Where to start and the type of the result.
 
     Returns
     -------
@@ -161,10 +157,7 @@ def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     >>> geodesics.distance_lengths(g, kernels.SquaredExponential()).weights.tolist()
     [2.0, 2.0]
     """
-    lengths = np.full(g.weights.size, np.inf)
-    walkable = g.weights > 0.0
-    lengths[walkable] = np.sqrt(kernel.sq_distance(np.minimum(g.weights[walkable], 1.0)))
-    return g._replace(weights=lengths)
+    return _with_lengths(g, lambda s: np.sqrt(kernel.sq_distance(s)))
 
 
 def covariance_lengths(g: CsrGraph) -> CsrGraph:
@@ -178,29 +171,30 @@ def covariance_lengths(g: CsrGraph) -> CsrGraph:
     Returns
     -------
     CsrGraph
-        The same graph with lengths as weights; infinite where s <= 0.
+        The same graph with -log s as weights; infinite where s <= 0.
 
     Examples
     --------
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
-    >>> g = graph.threshold_graph(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
-    >>> geodesics.covariance_lengths(g).weights.tolist()
+    >>> pair = graph.from_edges(2, np.array([0]), np.array([1]), np.exp([-2.0]))
+    >>> geodesics.covariance_lengths(pair).weights.tolist()
     [2.0, 2.0]
     """
+    # abs: so that s = 1 gives 0, not -0.
+    return _with_lengths(g, lambda s: np.abs(np.log(s)))
+
+
+def _with_lengths(g: CsrGraph, length: Callable[[Floats], Floats]) -> CsrGraph:
+    """The graph with lengths of correlations up to 1, infinite where one is not positive."""
     lengths = np.full(g.weights.size, np.inf)
     walkable = g.weights > 0.0
-    # abs: so that s = 1 gives 0, not -0.
-    lengths[walkable] = np.abs(np.log(np.minimum(g.weights[walkable], 1.0)))
+    lengths[walkable] = length(np.minimum(g.weights[walkable], 1.0))
     return g._replace(weights=lengths)
 
 
 def shortest_distances(
-    g: CsrGraph,
-    sources: ArrayLike | None = None,
-    *,
-    limit: float = np.inf,
-    dtype: DTypeLike = np.float64,
+    g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf, dtype: DTypeLike = np.float64
 ) -> NDArray[np.floating]:
     """Find the smallest sums of lengths along paths.
 
@@ -242,20 +236,13 @@ def shortest_distances(
     return out
 
 
-def shortest_paths(
-    g: CsrGraph, sources: ArrayLike | None = None, *, limit: float = np.inf
-) -> ShortestPaths:
+def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf) -> ShortestPaths:
     """Find the smallest sums of lengths along paths, and the paths.
 
     Parameters
     ----------
-    g : CsrGraph
-        Weights are lengths here (:func:`distance_lengths`, :func:`covariance_lengths`): none
-        negative, infinite where an edge cannot be walked.
-    sources : (s,) array_like of int, optional
-        Nodes to start from; all of them by default.
-    limit : float
-        Largest distance that is of interest; those beyond it are infinite in the result.
+    g, sources, limit : see `shortest_distances`
+        Lengths (`distance_lengths`, `covariance_lengths`), where to start and how far to look.
 
     Returns
     -------

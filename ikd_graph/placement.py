@@ -38,7 +38,7 @@ CANDIDATES = 40
 WITHOUT_GRAPH = 25
 """Training rows that a new row is joined to where similarities estimate a kernel, or for no graph.
 
-Of 15, 25 and 40 the best on noisy draws of the model: fewer average less, more lie further away.
+Of 15, 25 and 40 the best on noisy samples of the model: fewer average less, more lie further away.
 """
 
 RIDGE = 0.1
@@ -269,23 +269,10 @@ def _squared_distances(placement: Placement, gram: Floats, value: Floats) -> tup
 
 
 def _reconstruct(squares: Floats, between: Floats, penalty: Floats) -> tuple[Floats, float]:
-    r"""Weights that make up a row from those it is joined to.
+    r"""Weights of sum 1 that make up a row from those it is joined to, and \|x - Σ w_j x_j\|².
 
-    Parameters
-    ----------
-    squares : (k,) ndarray of float64
-        Squared distances of the row to those it is joined to, positive.
-    between : (k, k) ndarray of float64
-        Squared distances between these.
-    penalty : (k,) ndarray of float64
-        Factors p_j, positive.
-
-    Returns
-    -------
-    weights : (k,) ndarray of float64
-        Weights, sum 1.
-    left_over : float
-        \|x - Σ w_j x_j\|².
+    ``squares`` (k,) are squared distances of the row to these, ``between`` (k, k) those among them,
+    ``penalty`` (k,) the factors p_j; the first and last are positive.
     """
     gram = 0.5 * (squares[:, None] + squares - between)
     # In units of each distance, in which no weight is near the rounding of another.

@@ -10,14 +10,8 @@ from .._config import jit, pjit
 def singular_pairs(matrix, left, right):
     """Singular value decomposition of a small matrix by one-sided Jacobi rotations.
 
-    Parameters
-    ----------
-    matrix : (M, M) float64
-        Any square matrix.
-    left : (M, M) float64
-        Filled with the left vectors times the singular values, as columns.
-    right : (M, M) float64
-        Filled with the right vectors as columns: ``matrix = left @ right.T``.
+    ``left`` is filled with the left vectors times the singular values, ``right`` with the right
+    vectors, as columns, all (M, M): ``matrix = left @ right.T``.
     """
     m = matrix.shape[0]
     total = 0.0
@@ -58,19 +52,9 @@ def singular_pairs(matrix, left, right):
 def add_partial_isometry(matrix, floor, rotation):
     """Add the polar factor of a matrix on the directions that it does not send to zero.
 
-    Parameters
-    ----------
-    matrix : (M, M) float64
-        Matrix whose rows and columns lie in the null spaces of ``rotation``.
-    floor : float
-        Singular values up to this count as zero.
-    rotation : (M, M) float64
-        Partial isometry; the polar factor is added.
-
-    Returns
-    -------
-    int
-        Number of directions added.
+    The rows and columns of ``matrix`` lie in the null spaces of ``rotation``, to which its polar
+    factor is added, all (M, M). Singular values up to ``floor`` count as zero. Returns the number
+    of directions added.
     """
     m = matrix.shape[0]
     left = np.empty((m, m))
@@ -92,17 +76,7 @@ def add_partial_isometry(matrix, floor, rotation):
 
 @jit
 def open_part(guide, rotation, out):
-    """Part of a matrix between the directions that a partial isometry leaves open.
-
-    Parameters
-    ----------
-    guide : (M, M) float64
-        Any matrix.
-    rotation : (M, M) float64
-        Partial isometry Q.
-    out : (M, M) float64
-        Filled with ``(I - Q Q^T) guide (I - Q^T Q)``.
-    """
+    """Fill ``out`` with ``(I - Q Q^T) guide (I - Q^T Q)``, Q a partial isometry, all (M, M)."""
     m = guide.shape[0]
     half = np.empty((m, m))
     outer = np.zeros((m, m))
@@ -131,16 +105,9 @@ def nearest_rotation(cross, scale, rotation):
     """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``.
 
     Directions that the cross products leave open (points on a line, a single point) are turned as
-    little as possible: there Q is the orthogonal matrix nearest to the identity.
-
-    Parameters
-    ----------
-    cross : (M, M) float64
-        Cross products of source and target.
-    scale : float
-        Product of the sizes of source and target; singular values below 1e-13 of it are zero.
-    rotation : (M, M) float64
-        Filled with Q.
+    little as possible: there Q is the orthogonal matrix nearest to the identity. ``scale`` is the
+    product of the sizes of source and target; singular values below 1e-13 of it are zero.
+    ``rotation`` is filled with Q.
     """
     m = cross.shape[0]
     guide = np.zeros((m, m))
@@ -163,20 +130,10 @@ def nearest_rotation(cross, scale, rotation):
 
 @jit
 def fit_rigid(source, target, weights, rotation, translation):
-    """Weighted orthogonal Procrustes fit with a translation.
+    """Weighted orthogonal Procrustes fit of ``source`` to ``target``, (n, M), with a translation.
 
-    Parameters
-    ----------
-    source : (n, M) float64
-        Points to be moved.
-    target : (n, M) float64
-        Where they should come to lie.
-    weights : (n,) float64
-        Weights, not all zero.
-    rotation : (M, M) float64
-        Filled with the rotation or reflection.
-    translation : (M,) float64
-        Filled with the translation: ``source @ rotation + translation`` is nearest to the target.
+    ``rotation`` (M, M) and ``translation`` (M,) are filled: ``source @ rotation + translation`` is
+    nearest to the target. Weights (n,) are not all zero.
     """
     n, m = source.shape
     mean_source = np.zeros(m)
@@ -211,22 +168,10 @@ def fit_rigid(source, target, weights, rotation, translation):
 def place_blocks(starts, members, coordinates, weights, consensus, proposals, misfit):
     """Fit every block rigidly to the consensus.
 
-    Parameters
-    ----------
-    starts : (n_blocks + 1,) int64
-        Block starts.
-    members : (total,) int32
-        Points of each block.
-    coordinates : (total, M) float64
-        Coordinates of each block in its own frame.
-    weights : (total,) float64
-        Weights of the points in each block.
-    consensus : (T, M) float64
-        Where the points are now.
-    proposals : (total, M) float64
-        Filled with where each block would put its points.
-    misfit : (n_blocks,) float64
-        Filled with the weighted sums of squared distances from proposals to consensus.
+    ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``coordinates`` (total, M)
+    their points in frames of their own, ``weights`` (total,). Filled: ``proposals`` (total, M),
+    where each block would put its points, and ``misfit`` (n_blocks,), the weighted sums of squared
+    distances from these to ``consensus`` (T, M).
     """
     m = coordinates.shape[1]
     for block in numba.prange(starts.size - 1):
@@ -251,20 +196,10 @@ def place_blocks(starts, members, coordinates, weights, consensus, proposals, mi
 
 @pjit
 def average_proposals(point_starts, entry_at, weights, proposals, points):
-    """Weighted mean of the proposals for every point.
+    """Fill ``points`` (T, M) with the weighted means of the proposals, leaving those without alone.
 
-    Parameters
-    ----------
-    point_starts : (T + 1,) int64
-        Start of the entries of each point.
-    entry_at : (total,) int64
-        Entries of each point.
-    weights : (total,) float64
-        Weight of each entry.
-    proposals : (total, M) float64
-        Position that each entry proposes.
-    points : (T, M) float64
-        Filled with the means; points without entries are left alone.
+    ``point_starts`` (T + 1,) and ``entry_at`` (total,) list the entries of each point, to which
+    ``weights`` (total,) and ``proposals`` (total, M) belong.
     """
     for point in numba.prange(points.shape[0]):
         start, stop = point_starts[point], point_starts[point + 1]

@@ -11,18 +11,7 @@ ALL = ~np.uint64(0)
 
 @jit
 def popcount(word):
-    """Count the bits of a word (compiles to one instruction).
-
-    Parameters
-    ----------
-    word : uint64
-        The bits.
-
-    Returns
-    -------
-    int
-        Number of ones.
-    """
+    """Count the bits of a word (compiles to one instruction)."""
     count = 0
     while word:
         word &= word - ONE
@@ -32,16 +21,5 @@ def popcount(word):
 
 @jit
 def lowest_bit(word):
-    """Find the position of the lowest bit of a word (compiles to one instruction).
-
-    Parameters
-    ----------
-    word : uint64
-        The bits, not all zero.
-
-    Returns
-    -------
-    int
-        Position, 0 to 63.
-    """
+    """Find the position, 0 to 63, of the lowest bit of a word that is not 0 (one instruction)."""
     return popcount((word & (~word + ONE)) - ONE)

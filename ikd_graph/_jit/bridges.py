@@ -16,19 +16,7 @@ from .covers import grow, mark
 def find_near(graph, chain, clique):
     """Count how many points of a clique each point outside knows.
 
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    chain : Chain
-        The cliques; ``hits`` and ``near`` are set.
-    clique : int
-        The clique.
-
-    Returns
-    -------
-    int
-        Number of points in ``near``.
+    Sets ``hits`` and ``near``; returns the number of points in ``near``.
     """
     count = 0
     for j in range(chain.indptr[clique], chain.indptr[clique + 1]):
@@ -46,21 +34,9 @@ def find_near(graph, chain, clique):
 
 @jit
 def take_nearest(chain, n_near, overlap):
-    """Take the point outside a clique that knows most of it.
+    """Take the point outside a clique that knows most of it, at least ``overlap`` points.
 
-    Parameters
-    ----------
-    chain : Chain
-        The cliques; the ``hits`` of the point become zero.
-    n_near : int
-        Number of points in ``near``.
-    overlap : int
-        Points of the clique that it has to know.
-
-    Returns
-    -------
-    int
-        The point, -1 if there is none.
+    Its ``hits`` become zero. Returns -1 if there is none.
     """
     best = -1
     for i in range(n_near):
@@ -74,31 +50,10 @@ def take_nearest(chain, n_near, overlap):
 
 @jit
 def try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap):
-    """Put on trial the clique of a point and all points of a clique that it knows.
+    """Put on trial the clique of a point outside a clique and all points of this that it knows.
 
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    cover : Cover
-        The cover.
-    chain : Chain
-        The cliques; the new one is written in place ``trial``, its origin too.
-    n_cliques : int
-        Number of cliques in groups.
-    trial : int
-        Number of the new clique.
-    clique : int
-        Clique to start from.
-    point : int
-        The point, outside it.
-    overlap : int
-        Points that chained cliques share.
-
-    Returns
-    -------
-    int
-        0 if a known clique holds it, 1 if it is new, 2 if it reaches another group.
+    It is written in place ``trial``, its origin too. Returns 0 if a known clique holds it, 1 if it
+    is new, 2 if it reaches another group.
     """
     at = chain.indptr[trial]
     size = 0
@@ -138,27 +93,9 @@ def try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap)
 
 @jit
 def keep_path(graph, cover, chain, n_cliques, last, overlap):
-    """Keep the cliques that lead from a group to another, forget the others on trial.
+    """Keep the cliques on trial that lead to ``last``, in another group, and forget the others.
 
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    cover : Cover
-        The cover, updated.
-    chain : Chain
-        The cliques, updated; those on trial are out of the index.
-    n_cliques : int
-        Number of cliques in groups.
-    last : int
-        Clique on trial that reached the other group.
-    overlap : int
-        Points that chained cliques share.
-
-    Returns
-    -------
-    int
-        Number of cliques in groups now.
+    Those on trial are out of the index. Returns the number of cliques in groups now.
     """
     length = 0
     step = last
@@ -185,24 +122,7 @@ def keep_path(graph, cover, chain, n_cliques, last, overlap):
 
 @jit
 def tired(chain, n_trials, reach, patience):
-    """Whether a search for a bridge has gone on long enough.
-
-    Parameters
-    ----------
-    chain : Chain
-        The cliques.
-    n_trials : int
-        Number of cliques on trial.
-    reach : int
-        Largest number of them.
-    patience : int
-        Effort at which to give up.
-
-    Returns
-    -------
-    bool
-        Whether to give up.
-    """
+    """Whether a search for a bridge has gone on long enough."""
     return n_trials >= reach or chain.effort[0] >= patience
 
 
@@ -212,32 +132,11 @@ def bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience):
 
     From a clique the search goes to every point outside that knows ``overlap`` points of it: these
     points make a clique that is chained to it, grown until it is maximal. What can be reached so is
-    all that any chain of cliques of ``overlap + 1`` points can reach.
-
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    cover : Cover
-        The cover, updated.
-    chain : Chain
-        The cliques, with room for ``reach + 1`` more; updated.
-    n_cliques : int
-        Number of cliques.
-    group : int
-        Group to start from; closed if it reaches no other. If it shares enough with another as
-        it is, the two are joined and no clique is added.
-    overlap : int
-        Points that chained cliques share.
-    reach : int
-        Largest number of cliques on trial.
-    patience : int
-        Effort at which to give up.
-
-    Returns
-    -------
-    int
-        Number of cliques now.
+    all that any chain of cliques of ``overlap + 1`` points can reach. ``group``, the one to start
+    from, is closed if it reaches no other; if it shares enough with another as it is, the two are
+    joined and no clique is added.
+    At most ``reach`` cliques are on trial, for which ``chain`` has room and one more; the search
+    gives up at the effort ``patience``. Returns the number of cliques now.
     """
     if link_group(chain, n_cliques, group, overlap):
         return n_cliques

@@ -30,15 +30,7 @@ class Chain(NamedTuple):
 
 @jit
 def index_clique(chain, clique):
-    """Enter a clique in the index by point.
-
-    Parameters
-    ----------
-    chain : Chain
-        The cliques.
-    clique : int
-        Number of the clique, whose members are in place.
-    """
+    """Enter a clique, whose members are in place, in the index by point."""
     for j in range(chain.indptr[clique], chain.indptr[clique + 1]):
         point = chain.members[j]
         chain.owner[j] = clique
@@ -48,15 +40,7 @@ def index_clique(chain, clique):
 
 @jit
 def drop_clique(chain, clique):
-    """Take the clique that was entered last out of the index.
-
-    Parameters
-    ----------
-    chain : Chain
-        The cliques.
-    clique : int
-        Number of the clique.
-    """
+    """Take the clique that was entered last out of the index."""
     for j in range(chain.indptr[clique + 1] - 1, chain.indptr[clique] - 1, -1):
         chain.head[chain.members[j]] = chain.next[j]
 
@@ -65,17 +49,8 @@ def drop_clique(chain, clique):
 def count_shared(chain, clique):
     """Count the points that a clique shares with each clique in the index.
 
-    Parameters
-    ----------
-    chain : Chain
-        The cliques; ``shared``, ``touched`` and ``effort`` are set.
-    clique : int
-        Number of the clique; it need not be in the index.
-
-    Returns
-    -------
-    int
-        Number of cliques touched.
+    Sets ``shared``, ``touched`` and ``effort``; the clique need not be in the index. Returns the
+    number of cliques touched.
     """
     count, read = 0, 0
     for i in range(chain.indptr[clique], chain.indptr[clique + 1]):
@@ -94,19 +69,9 @@ def count_shared(chain, clique):
 
 @jit
 def find_group(group, clique):
-    """Find the group of a clique (union-find, halving the path on the way).
+    """Smallest clique of the group of a clique (union-find, halving the path on the way).
 
-    Parameters
-    ----------
-    group : (k,) int32
-        A clique of the same group with a smaller number, itself at the root; updated.
-    clique : int
-        The clique.
-
-    Returns
-    -------
-    int
-        Smallest clique of the group.
+    ``group`` (k,) holds a clique of the same group with a smaller number, itself at the root.
     """
     while group[clique] != clique:
         group[clique] = group[group[clique]]
@@ -116,20 +81,7 @@ def find_group(group, clique):
 
 @jit
 def join_groups(chain, first, second):
-    """Make one group of the groups of two cliques, open again.
-
-    Parameters
-    ----------
-    chain : Chain
-        The cliques.
-    first, second : int
-        The cliques.
-
-    Returns
-    -------
-    bool
-        Whether there were two groups.
-    """
+    """Make one group of the groups of two cliques, open again; returns whether there were two."""
     first, second = find_group(chain.group, first), find_group(chain.group, second)
     chain.group[max(first, second)] = min(first, second)
     if first != second:
@@ -141,19 +93,7 @@ def join_groups(chain, first, second):
 def link_clique(chain, clique, overlap):
     """Join the groups of all cliques in the index that share enough with a clique.
 
-    Parameters
-    ----------
-    chain : Chain
-        The cliques.
-    clique : int
-        Number of the clique.
-    overlap : int
-        Points that chained cliques share.
-
-    Returns
-    -------
-    bool
-        Whether there were any.
+    Returns whether there were any.
     """
     joined = False
     for i in range(count_shared(chain, clique)):
@@ -171,15 +111,6 @@ def enter_cliques(chain, n_cliques, overlap):
     To count what all pairs share would take longer than the cover took. So a clique is compared
     only with the last clique of each of its points; groups that are left apart are compared with
     all others later, from the smallest on.
-
-    Parameters
-    ----------
-    chain : Chain
-        The cliques.
-    n_cliques : int
-        Number of cliques.
-    overlap : int
-        Points that chained cliques share.
     """
     for clique in range(n_cliques):
         chain.group[clique] = clique
@@ -201,21 +132,8 @@ def enter_cliques(chain, n_cliques, overlap):
 def link_group(chain, n_cliques, group, overlap):
     """Join a group with the groups that share enough with the first of its cliques to find any.
 
-    Parameters
-    ----------
-    chain : Chain
-        The cliques; those compared with all others are ``linked`` and need it only once.
-    n_cliques : int
-        Number of cliques.
-    group : int
-        The group.
-    overlap : int
-        Points that chained cliques share.
-
-    Returns
-    -------
-    bool
-        Whether there was one.
+    The cliques compared with all others are ``linked`` and need it only once. Returns whether there
+    was such a group.
     """
     for clique in range(n_cliques):
         if not chain.linked[clique] and find_group(chain.group, clique) == group:
@@ -230,17 +148,7 @@ def link_group(chain, n_cliques, group, overlap):
 def smallest_open(chain, n_cliques):
     """Find the open group with the fewest cliques.
 
-    Parameters
-    ----------
-    chain : Chain
-        The cliques.
-    n_cliques : int
-        Number of cliques.
-
-    Returns
-    -------
-    int
-        Its number; -1 if fewer than two groups are open: closed ones cannot be reached.
+    Returns -1 if fewer than two groups are open: closed ones cannot be reached.
     """
     size = np.zeros(n_cliques, np.int64)
     for clique in range(n_cliques):

@@ -10,16 +10,7 @@ from .bits import ALL, ONE, ZERO
 def write_rows(graph, start, search, words):
     """Relabel the later neighbours of a start and write the edges between them as bits.
 
-    Parameters
-    ----------
-    graph : OrderedGraph
-        The graph.
-    start : int
-        Start node.
-    search : Search
-        The search; ``local``, ``nodes`` and ``rows`` are set.
-    words : int
-        Words in use.
+    Sets ``local``, ``nodes`` and ``rows`` of the search.
     """
     count = graph.indptr[start + 1] - graph.middle[start]
     for i in range(count):
@@ -41,21 +32,8 @@ def write_rows(graph, start, search, words):
 def write_masks(graph, start, search, words):
     """Write the earlier neighbours of a start as masks over its later ones.
 
-    Parameters
-    ----------
-    graph : OrderedGraph
-        The graph.
-    start : int
-        Start node.
-    search : Search
-        The search, with labels set; the masks of depth 0 are written.
-    words : int
-        Words in use.
-
-    Returns
-    -------
-    bool
-        Whether a maximal clique can start here: no earlier neighbour knows all the later ones.
+    Labels are set; the masks of depth 0 are written. Returns whether a maximal clique can start
+    here: no earlier neighbour knows all the later ones.
     """
     count = graph.indptr[start + 1] - graph.middle[start]
     at = 0
@@ -78,24 +56,7 @@ def write_masks(graph, start, search, words):
 
 @jit
 def enter_start(graph, start, search, words):
-    """Set up depth 0 of a search from one start node.
-
-    Parameters
-    ----------
-    graph : OrderedGraph
-        The graph.
-    start : int
-        Start node.
-    search : Search
-        The search.
-    words : int
-        Words that hold the later neighbours.
-
-    Returns
-    -------
-    bool
-        Whether a maximal clique can start here.
-    """
+    """Set up depth 0 of a search from one node; returns whether a maximal clique can start here."""
     count = graph.indptr[start + 1] - graph.middle[start]
     write_rows(graph, start, search, words)
     possible = write_masks(graph, start, search, words)

@@ -41,28 +41,7 @@ class Search(NamedTuple):
 
 @jit
 def write_clique(start, search, depth, words, out, at):
-    """Write the start and the nodes of a depth, ascending.
-
-    Parameters
-    ----------
-    start : int
-        Start node.
-    search : Search
-        The search.
-    depth : int
-        Depth whose ``clique`` is written.
-    words : int
-        Words in use.
-    out : (s,) int32
-        Receives the nodes.
-    at : int
-        Where to write.
-
-    Returns
-    -------
-    int
-        Where the nodes end.
-    """
+    """Write the start and nodes of a depth to ``out`` from ``at``, ascending; return its end."""
     written = False
     for w in range(words):
         word = search.clique[depth, w]
@@ -83,17 +62,7 @@ def write_clique(start, search, depth, words, out, at):
 
 @jit
 def keep_masks(search, depth, words):
-    """Keep the masks that hold all of ``todo``, without what is no candidate any more.
-
-    Parameters
-    ----------
-    search : Search
-        The search; the masks of the depth are overwritten.
-    depth : int
-        The depth.
-    words : int
-        Words in use.
-    """
+    """Keep the masks that hold all of ``todo``, without what is no candidate any more."""
     at = search.first[depth]
     for j in range(search.first[depth], search.last[depth]):
         holds = True
@@ -116,26 +85,10 @@ def choose_branches(search, depth, words, size, min_size):
     """Decide what to do at a depth whose candidates, clique and masks are set.
 
     Candidates next to all others belong to every clique from here: they are added at once. Of what
-    remains, only candidates that are no neighbours of the pivot are branched on (Tomita's rule:
-    the pivot has the most candidates for neighbours, and may itself be excluded).
-
-    Parameters
-    ----------
-    search : Search
-        The search; ``todo`` of the depth is set.
-    depth : int
-        The depth.
-    words : int
-        Words in use.
-    size : int
-        Nodes in the clique, the start included.
-    min_size : int
-        Smallest clique wanted.
-
-    Returns
-    -------
-    int
-        DROPPED (too small), CLIQUE (one maximal clique, in ``clique``) or BRANCH.
+    remains, only candidates that are no neighbours of the pivot are branched on (Tomita's rule: the
+    pivot has the most candidates for neighbours, and may itself be excluded). Sets ``todo`` of the
+    depth. ``size`` counts the nodes in the clique, the start included. Returns DROPPED (too small),
+    CLIQUE (one maximal clique, in ``clique``) or BRANCH.
     """
     candidates, clique, todo = search.candidates, search.clique, search.todo
     count = 0
@@ -189,55 +142,30 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
 
     Each step enters a start or a child, or goes up one depth. To enter a child is to add the next
     candidate of ``todo`` to the clique; the candidate joins the excluded nodes of its own depth,
-    since all cliques that hold it are found below.
-
-    Parameters
-    ----------
-    graph : OrderedGraph
-        The graph.
-    search : Search
-        The search; ``cursor`` says where it stands, its last entry why it stopped.
-    stop : int
-        Position in the order before which starts lie.
-    min_size : int
-        Smallest clique wanted.
-    patience : int
-        Largest number of steps.
-    indptr : (k + 1,) int64
-        Receives where cliques start and end.
-    members : (s,) int32, s > d
-        Receives the nodes of the cliques, ascending in each.
-
-    Returns
-    -------
-    int
-        Number of cliques written.
+    since all cliques that hold it are found below. That is written out, not called: to pass these
+    arrays once a step would double the time. ``cursor`` of the search says where it stands,
+    its last entry why it stopped. ``stop`` is the position in the order before which starts lie,
+    ``patience`` the largest number of steps. The cliques are written to ``indptr`` (k + 1,) and
+    ``members`` (s,), s > d, ascending; returns their number.
     """
     todo, candidates, masks = search.todo, search.candidates, search.masks
-    position, depth = search.cursor[0], search.cursor[1]
-    room = search.nodes.size + 1
-    count, status = 0, TIRED
+    position, depth, count, status = search.cursor[0], search.cursor[1], 0, TIRED
     indptr[0] = 0
     for _ in range(patience):
-        if count + 1 >= indptr.size or indptr[count] + room > members.size:
-            status = OUTPUT_FULL
-            break
-        if depth < 0 and position + 1 >= stop:
-            status = DONE
+        full = count + 1 >= indptr.size or indptr[count] + search.nodes.size >= members.size
+        if full or (depth < 0 and position + 1 >= stop):
+            status = OUTPUT_FULL if full else DONE
             break
         start = graph.order[position + (depth < 0)]
-        words = (graph.indptr[start + 1] - graph.middle[start] + 63) >> 6
+        later = graph.indptr[start + 1] - graph.middle[start]
+        words, size, possible = (later + 63) >> 6, 1, True
         if depth < 0:
             if graph.middle[start] - graph.indptr[start] > masks.shape[0]:
                 status = MASKS_FULL
                 break
             position += 1
-            if graph.indptr[start + 1] - graph.middle[start] + 1 < min_size:
-                continue
-            size = 1
-            possible = enter_start(graph, start, search, words)
+            possible = later + 1 >= min_size and enter_start(graph, start, search, words)
         else:
-            # Written out, not called: to pass these arrays once a step would double the time.
             lead = 0
             while lead < words and not todo[depth, lead]:
                 lead += 1
@@ -249,20 +177,17 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
                 status = MASKS_FULL
                 break
             bit = todo[depth, lead] & (~todo[depth, lead] + ONE)
-            label = (lead << 6) + lowest_bit(bit)
             todo[depth, lead] ^= bit
             candidates[depth, lead] ^= bit
-            child, size, rest = depth + 1, 2, ZERO
+            child, label, size, rest = depth + 1, (lead << 6) + lowest_bit(bit), 2, ZERO
             for w in range(words):
                 search.clique[child, w] = search.clique[depth, w]
                 size += popcount(search.clique[depth, w])
-                candidates[child, w] = candidates[depth, w] & search.rows[label, w]
-                masks[end, w] = candidates[child, w]
+                masks[end, w] = candidates[child, w] = candidates[depth, w] & search.rows[label, w]
                 rest |= masks[end, w]
             search.clique[child, lead] |= bit
             end += rest != ZERO
             search.last[depth], search.first[child] = end, end
-            possible = True
             for j in range(search.first[depth], top):
                 if masks[j, lead] & bit:
                     missing, rest = ZERO, ZERO
@@ -270,8 +195,8 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
                         masks[end, w] = masks[j, w] & candidates[child, w]
                         missing |= masks[end, w] ^ candidates[child, w]
                         rest |= masks[end, w]
-                    if not missing:
-                        possible = False
+                    possible = missing != ZERO
+                    if not possible:
                         break
                     end += rest != ZERO
             search.last[child] = end
@@ -279,8 +204,7 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
             verdict = choose_branches(search, depth + 1, words, size, min_size)
             if verdict == CLIQUE:
                 end = write_clique(start, search, depth + 1, words, members, indptr[count])
-                count += 1
-                indptr[count] = end
+                indptr[count + 1], count = end, count + 1
             depth += verdict == BRANCH
     search.cursor[0], search.cursor[1], search.cursor[2] = position, depth, status
     return count

@@ -24,15 +24,6 @@ def add_node(graph, cover, node):
     """Count the edges of a node that joins the clique.
 
     Every neighbour is counted, candidate or not: to ask first would take longer.
-
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    cover : Cover
-        Its ``score`` is updated.
-    node : int
-        The node.
     """
     for e in range(graph.indptr[node], graph.indptr[node + 1]):
         other = graph.indices[e]
@@ -46,23 +37,8 @@ def grow(graph, cover, members, size):
     """Grow a clique until no node is left that knows all of it.
 
     The node that brings most uncovered edges joins first, of several the one with the strongest
-    edges, of these the first.
-
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    cover : Cover
-        What is covered so far.
-    members : (s,) int32
-        A clique in its first ``size`` places, at least one; receives the maximal one, ascending.
-    size : int
-        Size of the clique so far.
-
-    Returns
-    -------
-    int
-        Size of the maximal clique.
+    edges, of these the first. The clique is in the first ``size`` places of ``members`` (s,), at
+    least one, which receives the maximal one, ascending; returns its size.
     """
     first = members[0]
     begin, end = graph.indptr[first], graph.indptr[first + 1]
@@ -111,19 +87,7 @@ def grow(graph, cover, members, size):
 
 @jit
 def mark(graph, cover, members, size):
-    """Count a clique as part of the cover.
-
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    cover : Cover
-        Updated.
-    members : (s,) int32
-        The clique, in its first ``size`` places.
-    size : int
-        Size of the clique.
-    """
+    """Count a clique, in the first ``size`` places of ``members``, as part of the cover."""
     for i in range(size):
         cover.inside[members[i]] = True
     for i in range(size):
@@ -138,22 +102,7 @@ def mark(graph, cover, members, size):
 
 @jit
 def strongest_open(graph, cover, node):
-    """Find the strongest edge of a node that no clique has yet.
-
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    cover : Cover
-        What is covered so far.
-    node : int
-        The node.
-
-    Returns
-    -------
-    int
-        Place of the edge, -1 if all are covered.
-    """
+    """Place of the strongest edge of a node that no clique has yet, -1 if all are covered."""
     best = -1
     for e in range(graph.indptr[node], graph.indptr[node + 1]):
         if not cover.covered[e] and (best < 0 or graph.weights[e] > graph.weights[best]):
@@ -165,27 +114,9 @@ def strongest_open(graph, cover, node):
 def cover_round(graph, cover, order, position, points, indptr, members):
     """Grow one clique around each node in turn that needs one, until the output is full.
 
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    cover : Cover
-        What is covered so far, updated.
-    order : (n,) int32
-        The nodes in their turn.
-    position : int
-        Where to start in the order.
-    points : bool
-        Whether a node needs a clique if it is in none, or if one of its edges is in none.
-    indptr : (k + 1,) int64
-        Receives where cliques start and end.
-    members : (s,) int32
-        Receives the nodes of the cliques, ascending in each.
-
-    Returns
-    -------
-    int, int
-        Where to go on in the order, and the number of cliques written.
+    With ``points`` a node needs a clique if it is in none, else if one of its edges is in none.
+    ``order`` (n,) is gone through from ``position``; the cliques are written to ``indptr`` (k + 1,)
+    and ``members`` (s,), ascending. Returns where to go on and the number of cliques.
     """
     count, room = 0, cover.candidates.size + 1
     indptr[0] = 0
@@ -214,20 +145,7 @@ def cover_round(graph, cover, order, position, points, indptr, members):
 
 @jit
 def cover_points(blocks, covered):
-    """Mark the points of cliques as covered until all points are.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The cliques, in order.
-    covered : (n,) bool
-        Points covered so far, updated.
-
-    Returns
-    -------
-    int
-        Number of cliques it took: all of them where points remain.
-    """
+    """Mark points of cliques in ``covered`` (n,) until all are; return how many cliques it took."""
     missing = covered.size
     for point in range(covered.size):
         missing -= covered[point]

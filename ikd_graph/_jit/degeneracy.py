@@ -22,14 +22,8 @@ class OrderedGraph(NamedTuple):
 def degeneracy_order(graph, order, core):
     """Take the node of the least degree away, again and again (Batagelj and Zaversnik's buckets).
 
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    order : (n,) int32
-        Receives the nodes in the order in which they go.
-    core : (n,) int32
-        Receives the core number: the largest of the degrees at which nodes had to go so far.
+    ``order`` (n,) receives the nodes as they go, ``core`` (n,) the core number of each: the largest
+    of the degrees at which nodes had to go so far.
     """
     n = order.size
     widest = 0
@@ -64,18 +58,9 @@ def degeneracy_order(graph, order, core):
 
 @jit
 def split_rows(graph, rank, middle, indices):
-    """Put the earlier neighbours of each node before its later ones.
+    """Put the earlier neighbours of each node before its later ones, by ``rank`` (n,) in the order.
 
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    rank : (n,) int32
-        Position of each node in the order.
-    middle : (n,) int64
-        Receives where the later neighbours start.
-    indices : (m,) int32
-        Receives the neighbours.
+    ``indices`` (m,) receives the neighbours, ``middle`` (n,) where the later ones start.
     """
     for node in range(rank.size):
         at = graph.indptr[node]

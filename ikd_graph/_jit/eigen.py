@@ -1,36 +1,41 @@
 """Small eigenproblems of many cliques at once (Li & Wu 2024, Algorithm 1 on every block)."""
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from .._config import jit, pjit
 
 
+class Edges(NamedTuple):
+    """Upper triangle of a graph: each edge at its lower end."""
+
+    indptr: np.ndarray  # (T + 1,) int64, row starts
+    indices: np.ndarray  # (m,) int32, neighbours with a higher number, sorted in each row
+    sq_dist: np.ndarray  # (m,) float64, squared distance of each edge
+    variance: np.ndarray  # (m,) float64, sampling variance of the distance, up to a factor
+
+
+class Solved(NamedTuple):
+    """Room for what `solve_blocks` finds, row by row with the members or with the blocks."""
+
+    coordinates: np.ndarray  # (total, M) float64, of each block in a frame of its own
+    spread: np.ndarray  # (total,) float64, mean variance of the distances of a point in its block
+    values: np.ndarray  # (n_blocks, M) float64, leading eigenvalues
+    shares: np.ndarray  # (n_blocks, 2) float64, of the leading, negative ones in the sum of squares
+    counts: np.ndarray  # (n_blocks, 2) int64, pairs that are no edges, leading values below 0
+
+
 @jit
 def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
-    """Look up the edges between the members of a clique.
+    """Look up the edges between the members (n,) of a clique, sorted, in a graph's upper triangle.
 
-    Parameters
-    ----------
-    members : (n,) int32, sorted
-        Nodes of the clique.
-    indptr : (T + 1,) int64
-        Row starts of the upper triangle of a graph.
-    indices : (m,) int32
-        Neighbours with a higher number than the row's, sorted in each row.
-    sq_dist : (m,) float64
-        Squared distance of each edge.
-    variance : (m,) float64
-        Sampling variance of the distance of each edge.
-    pairs : (n, n) float64
-        Filled with the squared distances.
-    spread : (n,) float64
-        Filled with the mean variance of the distances from each member.
-
-    Returns
-    -------
-    int
-        Number of pairs that are not edges.
+    The arrays of the graph are those of `Edges`. Filled: ``pairs`` (n, n), squared distances, and
+    ``spread`` (n,), mean variance of the distances from each member. Returns the number of pairs
+    that are not edges.
     """
     n = members.size
     n_missing = 0
@@ -64,20 +69,7 @@ def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
 
 @jit
 def extreme_point(sq_dist, use_mean):
-    """Point whose largest (or mean) squared distance to the others is smallest.
-
-    Parameters
-    ----------
-    sq_dist : (n, n) float64
-        Squared distances.
-    use_mean : bool
-        Whether to compare means instead of maxima (Section 2.5).
-
-    Returns
-    -------
-    int
-        Index of the point, the lowest of equals.
-    """
+    """Point with the smallest largest (or mean) squared distance to others, lowest of equals."""
     best = 0
     lowest = np.inf
     for i in range(sq_dist.shape[0]):
@@ -94,12 +86,7 @@ def extreme_point(sq_dist, use_mean):
 def to_gram(sq_dist, reference):
     """Turn squared distances into inner products, in place (Eq. 4).
 
-    Parameters
-    ----------
-    sq_dist : (n, n) float64, symmetric
-        Squared distances; inner products from the reference point on return.
-    reference : int
-        0 for the centre, 1 for the min_max point, 2 for the min_mean point.
+    The ``reference`` is 0 for the centre, 1 for the min_max point, 2 for the min_mean point.
     """
     n = sq_dist.shape[0]
     offset = np.empty(n)
@@ -122,24 +109,12 @@ def to_gram(sq_dist, reference):
 
 @jit
 def leading_coordinates(gram, out, values, shares):
-    """Coordinates from the leading eigenpairs of a Gram matrix (Eq. 9).
+    """Coordinates from the leading eigenpairs of a Gram matrix (n, n), symmetric (Eq. 9).
 
-    Parameters
-    ----------
-    gram : (n, n) float64, symmetric
-        Inner products.
-    out : (n, M) float64
-        Filled with eigenvectors times roots of eigenvalues; 0 where there is no positive one.
-    values : (M,) float64
-        Filled with the leading eigenvalues, descending; 0 where there is no positive one.
-    shares : (2,) float64
-        Filled with the shares of the leading and of the negative eigenvalues in the sum of squares
-        of all.
-
-    Returns
-    -------
-    int
-        Number of leading eigenvalues that are negative and became 0.
+    Filled: ``out`` (n, M), eigenvectors times roots of eigenvalues, and ``values`` (M,),
+    descending, both 0 where there is no positive one; ``shares`` (2,), those of the leading and of
+    the negative eigenvalues in the sum of squares of all. Returns how many leading ones are
+    negative and became 0.
     """
     n, n_components = out.shape
     spectrum, vectors = np.linalg.eigh(gram)
@@ -177,50 +152,14 @@ def leading_coordinates(gram, out, values, shares):
 
 
 @pjit
-def solve_blocks(
-    starts,
-    members,
-    indptr,
-    indices,
-    sq_dist,
-    variance,
-    reference,
-    coordinates,
-    spread,
-    values,
-    shares,
-    counts,
-):
-    """Solve the eigenproblem of every clique.
+def solve_blocks(blocks, edges, reference, solved):
+    """Solve the eigenproblem of every clique, whose nodes are sorted; ``solved`` is filled.
 
-    Parameters
-    ----------
-    starts : (n_blocks + 1,) int64
-        Block starts.
-    members : (total,) int32
-        Nodes, sorted in each block.
-    indptr : (T + 1,) int64
-        Row starts of the upper triangle of the graph.
-    indices : (m,) int32
-        Neighbours of the upper triangle, sorted in each row.
-    sq_dist : (m,) float64
-        Squared distance of each edge.
-    variance : (m,) float64
-        Sampling variance of the distance of each edge, up to a factor.
-    reference : int
-        As in `to_gram`.
-    coordinates : (total, M) float64
-        Filled with the coordinates of each block.
-    spread : (total,) float64
-        Filled with the mean variance of the distances of each point in its block.
-    values : (n_blocks, M) float64
-        Filled with the leading eigenvalues of each block.
-    shares : (n_blocks, 2) float64
-        Filled with the shares of the leading and the negative ones in the sum of squares.
-    counts : (n_blocks, 2) int64
-        Filled with the number of pairs that are not edges (such a block is not solved) and of
-        leading eigenvalues that were negative.
+    A block with pairs that are not edges is not solved.
     """
+    starts, members = blocks
+    indptr, indices, sq_dist, variance = edges
+    coordinates, spread, values, shares, counts = solved
     for block in numba.prange(starts.size - 1):
         start = starts[block]
         stop = starts[block + 1]

@@ -13,18 +13,9 @@ from .._config import jit
 
 @jit
 def count_above(block, first_node, first_column, floor, counts):
-    """Count the entries above a floor beyond the diagonal, row by row.
+    """Count the entries of a block (b, c) above a floor beyond the diagonal, into ``counts`` (b,).
 
-    Parameters
-    ----------
-    block : (b, c) float
-        Correlations of nodes ``first_node``, ... with nodes ``first_column``, ...
-    first_node, first_column : int
-        Node of the first row and of the first column.
-    floor : float
-        Entries must exceed it.
-    counts : (b,) int64
-        Written: entries of each row that count.
+    Its rows are nodes from ``first_node``, its columns nodes from ``first_column``.
     """
     for row in range(block.shape[0]):
         found = 0
@@ -36,21 +27,7 @@ def count_above(block, first_node, first_column, floor, counts):
 
 @jit
 def take_above(block, first_node, first_column, floor, indices, weights):
-    """Write the entries that ``count_above`` counts, row after row.
-
-    Parameters
-    ----------
-    block : (b, c) float
-        Correlations of nodes ``first_node``, ... with nodes ``first_column``, ...
-    first_node, first_column : int
-        Node of the first row and of the first column.
-    floor : float
-        Entries must exceed it.
-    indices : (m,) int32
-        Written: the nodes of the columns.
-    weights : (m,) float64
-        Written: the entries.
-    """
+    """Write the entries that `count_above` counts, row after row: both arrays are (m,)."""
     at = 0
     for row in range(block.shape[0]):
         for column in range(first_node + row + 1 - first_column, block.shape[1]):
@@ -64,23 +41,8 @@ def take_above(block, first_node, first_column, floor, indices, weights):
 def insert(value, label, values, labels, held):
     """Insert a value into a short list sorted from the largest down; the last falls off.
 
-    Parameters
-    ----------
-    value : float
-        The value.
-    label : int
-        What the value belongs to. Of equal values the one that came first stays ahead.
-    values : (k,) float
-        The list, changed in place.
-    labels : (k,) int32
-        Labels of the list, changed in place.
-    held : int
-        Number of places in use.
-
-    Returns
-    -------
-    int
-        Number of places in use.
+    The first ``held`` of the (k,) places are in use; returns how many are then. Of equal values the
+    one that came first stays ahead.
     """
     k = values.size
     if held == k:
@@ -101,14 +63,8 @@ def insert(value, label, values, labels, held):
 def strongest(block, first_node, neighbours):
     """Find the largest entries of each row beside the diagonal; ties go to the smaller index.
 
-    Parameters
-    ----------
-    block : (b, n) float
-        Correlations of nodes ``first_node``, ... with all nodes.
-    first_node : int
-        Node of the first row.
-    neighbours : (b, k) int32
-        Written: columns of the k largest entries, the largest first.
+    ``block`` (b, n) has rows from node ``first_node``; ``neighbours`` (b, k) receives the columns,
+    the largest first.
     """
     values = np.empty(neighbours.shape[1], np.float64)
     for row in range(block.shape[0]):
@@ -123,21 +79,10 @@ def strongest(block, first_node, neighbours):
 def settle_strongest(block, rows, first_node, slack, neighbours):
     """Correct the neighbours found by ``strongest`` for the rounding of the products.
 
-    The products only rule rows out. Those within ``slack`` of the k-th largest are computed anew
-    in a fixed order, so that equal rows tie exactly and the answer does not depend on the BLAS.
-
-    Parameters
-    ----------
-    block : (b, n) float32 or float64
-        Products of rows ``first_node``, ... with all rows, each off by at most ``slack / 2``.
-    rows : (n, p) float32 or float64
-        Rows of unit norm.
-    first_node : int
-        Node of the first row of the block.
-    slack : float
-        Twice the largest error of a product.
-    neighbours : (b, k) int32
-        The k rows with the largest products; written: those with the largest correlations.
+    The products only rule rows out. Those within ``slack`` of the k-th largest are computed anew in
+    a fixed order, so that equal rows tie exactly and the answer does not depend on the BLAS. Each
+    product is off by at most ``slack / 2``. ``block`` (b, n), rows (n, p) of unit norm,
+    ``neighbours`` (b, k) as found and as corrected.
     """
     k = neighbours.shape[1]
     values = np.empty(k, np.float64)
@@ -153,20 +98,11 @@ def settle_strongest(block, rows, first_node, slack, neighbours):
 
 @jit
 def settle_found(found, rows, first_node, neighbours, missing):
-    """Keep the rows most correlated with each row among those a search has found.
+    """Keep the rows most correlated with each row among those, ``found`` (b, w), of a search.
 
-    Parameters
-    ----------
-    found : (b, w) int32
-        Rows found, in any order; the row itself, repeats and -1 are passed over.
-    rows : (n, p) float32 or float64
-        All rows.
-    first_node : int
-        Node of the first row of ``found``.
-    neighbours : (b, k) int32
-        Written: the k rows with the largest product, the largest first, ties by index.
-    missing : (b,) int64
-        Written: how many of the k were not found.
+    In ``found``, rows from ``first_node``, the row itself, repeats and -1 are passed over. Written:
+    ``neighbours`` (b, k), the largest product first, ties by index, and ``missing`` (b,), how many
+    of the k were not found.
     """
     k = neighbours.shape[1]
     values = np.empty(k, np.float64)
@@ -183,18 +119,7 @@ def settle_found(found, rows, first_node, neighbours, missing):
 
 @jit
 def dot(left, right):
-    """Return the product of two vectors, summed in float64 in an order that never changes.
-
-    Parameters
-    ----------
-    left, right : (p,) float32 or float64
-        The vectors.
-
-    Returns
-    -------
-    float
-        Their inner product.
-    """
+    """Return the product of two vectors, summed in float64 in an order that never changes."""
     p = left.size
     # Eight sums that do not wait for one another: a single one is several times slower.
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
@@ -215,17 +140,7 @@ def dot(left, right):
 
 @jit
 def pair_dots(rows, left, right, out):
-    """Compute the products of pairs of rows.
-
-    Parameters
-    ----------
-    rows : (n, p) float32 or float64
-        The rows.
-    left, right : (m,) int64
-        The pairs.
-    out : (m,) float64
-        Written: the products.
-    """
+    """Write the products of pairs of rows, (m,), to ``out``."""
     for pair in range(left.size):
         out[pair] = dot(rows[left[pair]], rows[right[pair]])
 
@@ -234,18 +149,8 @@ def pair_dots(rows, left, right, out):
 def strongest_outside(block, nodes, labels, partners, values):
     """Find the strongest partner of each node in another component; ties by index.
 
-    Parameters
-    ----------
-    block : (b, n) float
-        Correlations of ``nodes`` with all nodes.
-    nodes : (b,) int64
-        Node of each row.
-    labels : (n,) int64
-        Component of each node.
-    partners : (b,) int64
-        Written: the strongest node of another component, -1 if there is none.
-    values : (b,) float64
-        Written: its correlation.
+    ``block`` (b, n) are correlations of ``nodes`` (b,) with all. Written: ``partners`` (b,), -1 if
+    there is none, and their ``values`` (b,).
     """
     for row in range(nodes.size):
         own = labels[nodes[row]]
@@ -259,23 +164,7 @@ def strongest_outside(block, nodes, labels, partners, values):
 
 @jit
 def mirror(upper_indptr, upper_indices, upper_weights, indptr, indices, weights):
-    """Store each edge from both ends, given once from its smaller end.
-
-    Parameters
-    ----------
-    upper_indptr : (n + 1,) int64
-        Row starts of the edges given.
-    upper_indices : (m,) int32
-        Their larger ends, sorted in each row.
-    upper_weights : (m,) float64
-        Their weights.
-    indptr : (n + 1,) int64
-        Written: row starts.
-    indices : (2 m,) int32
-        Written: neighbours, sorted in each row.
-    weights : (2 m,) float64
-        Written: weights.
-    """
+    """Store each edge from both ends, given once from its smaller end; rows are sorted."""
     n = indptr.size - 1
     lower = np.zeros(n, np.int64)
     for edge in range(upper_indices.size):
@@ -300,22 +189,7 @@ def mirror(upper_indptr, upper_indices, upper_weights, indptr, indices, weights)
 
 @jit
 def label_components(indptr, indices, labels):
-    """Number the connected components in the order of their smallest nodes.
-
-    Parameters
-    ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    labels : (n,) int64
-        Written: component of each node.
-
-    Returns
-    -------
-    int
-        Number of components.
-    """
+    """Number the components in ``labels``, by their smallest nodes; return how many there are."""
     n = labels.size
     stack = np.empty(n, np.int64)
     labels[:] = -1
@@ -343,14 +217,8 @@ def label_components(indptr, indices, labels):
 def count_shared(neighbours, left, right, shared):
     """Count the members that two neighbourhoods share, each point being a member of its own.
 
-    Parameters
-    ----------
-    neighbours : (n, k) int32
-        Neighbours of every node, sorted in each row, without the node.
-    left, right : (m,) int64
-        Pairs of nodes.
-    shared : (m,) int64
-        Written: common members of the neighbourhoods of each pair.
+    ``neighbours`` (n, k) are sorted in each row, without the node; ``shared`` (m,) receives the
+    counts of the pairs ``left`` and ``right``.
     """
     k = neighbours.shape[1]
     for pair in range(left.size):

@@ -8,21 +8,10 @@ from . import kernels
 def covariances(latent, family, shape, sq_length, cov, slope):
     """Covariance of every pair of points and its derivative in the squared distance.
 
-    Parameters
-    ----------
-    latent : (n, m) float64
-        Points Z.
-    family : int
-        Number of the kernel in `kernels`.
-    shape : float
-        alpha, gamma or nu (1/2, 3/2 or 5/2); not read for family 0.
-    sq_length : float
-        Squared length-scale.
-    cov : (n, n) float64
-        Filled with f(d_ij), 1 on the diagonal.
-    slope : (n, n) float64
-        Filled with f'(d_ij); 0 on the diagonal and for points in one place, where the kernels that
-        are not differentiable have a peak of mean slope 0.
+    Filled: ``cov`` (n, n) with f(d_ij), 1 on the diagonal, and ``slope`` (n, n) with f'(d_ij), 0 on
+    the diagonal and for points in one place, where the kernels that are not differentiable have a
+    peak of mean slope 0. The kernel is ``family`` of `kernels` with alpha, gamma or nu as
+    ``shape``.
     """
     n, m = latent.shape
     for i in range(n):
@@ -49,20 +38,10 @@ def covariances(latent, family, shape, sq_length, cov, slope):
 
 @jit
 def forces(latent, slope, by_cov, factor, out):
-    """Derivative in the latent, from that in every covariance.
+    """Fill ``out`` (n, m) with factor sum_j by_cov_ij f'(d_ij) (z_i - z_j), from `covariances`.
 
-    Parameters
-    ----------
-    latent : (n, m) float64
-        Points Z.
-    slope : (n, n) float64
-        f'(d_ij), see `covariances`.
-    by_cov : (n, n) float64
-        Derivative in every covariance; the lower triangle is read.
-    factor : float
-        The derivative is multiplied by it: 4 for a sum over both triangles.
-    out : (n, m) float64
-        Filled with factor sum_j by_cov_ij f'(d_ij) (z_i - z_j).
+    Of ``by_cov`` (n, n), the derivative in every covariance, the lower triangle is read; a factor
+    of 4 gives the derivative in the latent for a sum over both triangles.
     """
     n, m = latent.shape
     out[:] = 0.0
@@ -77,18 +56,9 @@ def forces(latent, slope, by_cov, factor, out):
 
 @jit
 def moves(latent, slope, variance, out):
-    """How row i of the model changes when point i moves along axis c.
+    """Fill row (i, c) of ``out`` (n m, n) with u_j = 2 v f'(d_ij) (z_ic - z_jc).
 
-    Parameters
-    ----------
-    latent : (n, m) float64
-        Points Z.
-    slope : (n, n) float64
-        f'(d_ij), see `covariances`.
-    variance : float
-        Signal variance v.
-    out : (n m, n) float64
-        Row (i, c) is filled with u_j = 2 v f'(d_ij) (z_ic - z_jc).
+    That is how row i of the model, of signal variance v, changes when point i moves along axis c.
     """
     n, m = latent.shape
     for i in range(n):
@@ -99,20 +69,11 @@ def moves(latent, slope, variance, out):
 
 @jit
 def information(inverse, through, crossed, m, out):
-    """Expected information of the latent coordinates, from products of the moves.
+    """Expected information of the latent coordinates, from products of the u of `moves`.
 
-    Parameters
-    ----------
-    inverse : (n, n) float64
-        A^-1.
-    through : (n m, n) float64
-        Row (i, c) is A^-1 u of `moves`.
-    crossed : (n m, n m) float64
-        Entry (i c, j e) is u_ic A^-1 u_je.
-    m : int
-        Number of axes.
-    out : (>= n m, >= n m) float64
-        The lower triangle is filled with A^-1_ij u_ic A^-1 u_je + (A^-1 u_ic)_j (A^-1 u_je)_i.
+    ``inverse`` (n, n) is A^-1; row (i, c) of ``through`` (n m, n) is A^-1 u, entry (i c, j e) of
+    ``crossed`` is u_ic A^-1 u_je. The lower triangle of ``out`` (at least n m wide) is filled with
+    A^-1_ij u_ic A^-1 u_je + (A^-1 u_ic)_j (A^-1 u_je)_i.
     """
     n = inverse.shape[0]
     for i in range(n):
@@ -128,13 +89,7 @@ def information(inverse, through, crossed, m, out):
 
 @jit
 def mirror(matrix):
-    """Copy the lower triangle to the upper one.
-
-    Parameters
-    ----------
-    matrix : (n, n) float64
-        Changed in place.
-    """
+    """Copy the lower triangle of a square matrix to the upper one."""
     for i in range(matrix.shape[0]):
         for j in range(i):
             matrix[j, i] = matrix[i, j]
@@ -142,13 +97,7 @@ def mirror(matrix):
 
 @jit
 def mirror_upper(matrix):
-    """Copy the upper triangle to the lower one.
-
-    Parameters
-    ----------
-    matrix : (n, n) float64
-        Changed in place.
-    """
+    """Copy the upper triangle of a square matrix to the lower one."""
     for i in range(matrix.shape[0]):
         for j in range(i):
             matrix[i, j] = matrix[j, i]

@@ -12,17 +12,7 @@ from .alignment import fit_rigid
 
 @jit
 def count_shared(state, block, row):
-    """Count how many points of a block every other block shares.
-
-    Parameters
-    ----------
-    state : MergeState
-        Blocks on their way to one.
-    block : int
-        The block.
-    row : (n_blocks,) int32
-        Filled with the number of shared points, by name.
-    """
+    """Count in ``row`` (n_blocks,) how many points of a block every other block shares, by name."""
     for other in range(row.size):
         row[other] = 0
     entry = state.first[block]
@@ -37,18 +27,7 @@ def count_shared(state, block, row):
 
 @jit
 def first_largest(row):
-    """First index of the largest value.
-
-    Parameters
-    ----------
-    row : (n,) int32
-        Values.
-
-    Returns
-    -------
-    int
-        The index.
-    """
+    """First index of the largest value."""
     # Two plain passes become vector instructions, one that carries an index does not.
     top = row[0]
     for i in range(row.size):
@@ -61,20 +40,7 @@ def first_largest(row):
 
 @jit
 def cached_row(state, block):
-    """Row of counts of a block, kept from its last merger or counted afresh.
-
-    Parameters
-    ----------
-    state : MergeState
-        Blocks on their way to one.
-    block : int
-        The block.
-
-    Returns
-    -------
-    int
-        Index of the row in ``state.rows``.
-    """
+    """Row of ``state.rows`` with the counts of a block, kept from its last merger or made now."""
     if state.row_of[block] >= 0:
         return state.row_of[block]
     # A free row, else that of the smallest block: it is the cheapest to count again.
@@ -96,22 +62,7 @@ def cached_row(state, block):
 
 @jit
 def find_entry(state, point, block):
-    """Place of a block in the list of a point.
-
-    Parameters
-    ----------
-    state : MergeState
-        Blocks on their way to one.
-    point : int
-        The point.
-    block : int
-        The block.
-
-    Returns
-    -------
-    int
-        Index into ``state.entry_at``, -1 if the block does not hold the point.
-    """
+    """Index into ``state.entry_at`` of a block in the list of a point, -1 if it is not there."""
     start = state.point_starts[point]
     for k in range(start, start + state.n_at[point]):
         if state.owner[state.entry_at[k]] == block:
@@ -121,23 +72,7 @@ def find_entry(state, point, block):
 
 @jit
 def fit_shared(state, big, small, n_shared, rotation, translation):
-    """Rigid motion that brings a block to another on the points that they share.
-
-    Parameters
-    ----------
-    state : MergeState
-        Blocks on their way to one.
-    big : int
-        Block that stays.
-    small : int
-        Block that is to move.
-    n_shared : int
-        Number of shared points.
-    rotation : (M, M) float64
-        Filled with the rotation or reflection.
-    translation : (M,) float64
-        Filled with the translation.
-    """
+    """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
     m = state.coordinates.shape[1]
     source = np.empty((n_shared, m))
     target = np.empty((n_shared, m))
@@ -158,20 +93,7 @@ def fit_shared(state, big, small, n_shared, rotation, translation):
 def absorb(state, big, small, rotation, translation, row):
     """Move a block into another: shared points are averaged, the others change their owner.
 
-    Parameters
-    ----------
-    state : MergeState
-        Blocks on their way to one.
-    big : int
-        Block that stays.
-    small : int
-        Block that moves.
-    rotation : (M, M) float64
-        Rotation or reflection of the small block.
-    translation : (M,) float64
-        Translation of the small block.
-    row : (n_blocks,) int32
-        Counts of the big block, brought up to date.
+    ``row`` (n_blocks,), the counts of the big block, is brought up to date.
     """
     m = translation.size
     moved = np.empty(m)
@@ -213,22 +135,8 @@ def rename(state, big, small, low, high, row):
     """Give a merged block the lower name and bring the best partners up to date.
 
     Overlaps only grow, so the best partner of a third block is the old one or the merged block:
-    nothing but the row of the merged block is looked at.
-
-    Parameters
-    ----------
-    state : MergeState
-        Blocks on their way to one.
-    big : int
-        Block that stayed.
-    small : int
-        Block that is gone.
-    low : int
-        Name of the merged block.
-    high : int
-        Name that is gone.
-    row : (n_blocks,) int32
-        Counts of the merged block.
+    nothing but the row of the merged block is looked at. ``low`` is the name of the merged block,
+    ``high`` the one that is gone, ``row`` (n_blocks,) the counts of the merged block.
     """
     row[low] = 0
     row[high] = 0
@@ -258,18 +166,8 @@ def rename(state, big, small, low, high, row):
 def merge_all(state, order):
     """Merge the two blocks with the most shared points until none share any (Section 2.4).
 
-    Parameters
-    ----------
-    state : MergeState
-        Blocks, each on its own; on return those that share nothing.
-    order : (n_blocks, 3) int64
-        Filled with the names of the two blocks of each merger and the number of points they share;
-        the merged block has the lower name.
-
-    Returns
-    -------
-    int
-        Number of mergers.
+    ``order`` (n_blocks, 3) is filled with the names of the two blocks of each merger, of which the
+    merged block has the lower, and the number of points they share. Returns the number of mergers.
     """
     m = state.coordinates.shape[1]
     rotation = np.empty((m, m))

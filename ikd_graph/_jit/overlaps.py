@@ -10,15 +10,7 @@ from .chains import find_group
 
 @jit
 def invert(blocks, inverse):
-    """List the blocks of each point.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks.
-    inverse : Blocks
-        Receives the numbers of the blocks of each point, ascending.
-    """
+    """List in ``inverse`` the numbers of the blocks of each point, ascending."""
     n = inverse.indptr.size - 1
     inverse.indptr[:] = 0
     for j in range(blocks.members.size):
@@ -35,25 +27,9 @@ def invert(blocks, inverse):
 
 @jit
 def count_later(blocks, inverse, block, shared, touched):
-    """Count the points that a block shares with each later one.
+    """Count in ``shared`` (k,), all zero, the points that a block shares with each later one.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks.
-    inverse : Blocks
-        The blocks of each point.
-    block : int
-        The block.
-    shared : (k,) int32
-        All zero; receives the counts.
-    touched : (k,) int32
-        Receives the later blocks that share something.
-
-    Returns
-    -------
-    int
-        Number of these blocks.
+    Writes to ``touched`` (k,) the later blocks that share something and returns their number.
     """
     count = 0
     for j in range(blocks.indptr[block], blocks.indptr[block + 1]):
@@ -74,19 +50,8 @@ def count_later(blocks, inverse, block, shared, touched):
 def tally_overlaps(blocks, inverse, merge_overlap, histogram, group):
     """Count pairs of blocks by what they share, and group the blocks that share enough.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks.
-    inverse : Blocks
-        The blocks of each point.
-    merge_overlap : int
-        Points that blocks of one group share.
-    histogram : (s,) int64
-        Receives the number of pairs that share 0, 1, ... points; those that share none are not
-        counted.
-    group : (k,) int32
-        Receives the smallest block of the group of each block.
+    ``histogram`` (s,) receives the number of pairs that share 1, 2, ... points; ``group`` (k,) the
+    smallest block of the group of each, whose blocks share ``merge_overlap`` points.
     """
     n = group.size
     shared, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
@@ -106,19 +71,7 @@ def tally_overlaps(blocks, inverse, merge_overlap, histogram, group):
 
 @jit
 def count_overlaps(blocks, inverse, min_overlap, indptr):
-    """Count the later blocks that share enough with each block.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks.
-    inverse : Blocks
-        The blocks of each point.
-    min_overlap : int
-        Points to share.
-    indptr : (k + 1,) int64
-        Receives where the rows start.
-    """
+    """Count the later blocks that share enough with each block; ``indptr`` (k + 1,) is filled."""
     n = indptr.size - 1
     shared, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
     indptr[0] = 0
@@ -131,23 +84,7 @@ def count_overlaps(blocks, inverse, min_overlap, indptr):
 
 @jit
 def fill_overlaps(blocks, inverse, min_overlap, indptr, others, counts):
-    """List the later blocks that share enough with each block.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks.
-    inverse : Blocks
-        The blocks of each point.
-    min_overlap : int
-        Points to share.
-    indptr : (k + 1,) int64
-        Where the rows start.
-    others : (s,) int32
-        Receives the later blocks, not sorted.
-    counts : (s,) int32
-        Receives the number of points shared.
-    """
+    """List the later blocks, not sorted, that share enough with each, and their counts."""
     n = indptr.size - 1
     shared, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
     for block in range(n):
@@ -162,17 +99,7 @@ def fill_overlaps(blocks, inverse, min_overlap, indptr, others, counts):
 
 @jit
 def mark_edges(graph, blocks, covered):
-    """Mark the edges that lie in a block.
-
-    Parameters
-    ----------
-    graph : CsrGraph
-        The graph.
-    blocks : Blocks
-        The blocks.
-    covered : (m,) bool
-        Receives whether a stored edge lies in a block.
-    """
+    """Mark in ``covered`` (m,) the stored edges that lie in a block."""
     inside = np.zeros(graph.indptr.size - 1, np.bool_)
     for block in range(blocks.indptr.size - 1):
         for j in range(blocks.indptr[block], blocks.indptr[block + 1]):

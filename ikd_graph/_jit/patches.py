@@ -9,21 +9,8 @@ from .._config import jit
 def order_in_patches(indptr, indices, size, order):
     """Order the nodes so that each run of ``size`` nodes is a connected patch where it can be.
 
-    Parameters
-    ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    size : int
-        Nodes in a patch.
-    order : (n,) int64
-        Written: the nodes, patch after patch.
-
-    Returns
-    -------
-    int
-        Depth of the graph: most edges from the first node of a component to another.
+    ``order`` (n,) is filled. Returns the depth of the graph: most edges from the first node of a
+    component to another.
     """
     n = order.size
     seeds = np.empty(n, np.int64)
@@ -35,25 +22,10 @@ def order_in_patches(indptr, indices, size, order):
 
 @jit
 def gather_patches(indptr, indices, seeds, size, order):
-    """Grow breadth-first patches of at most ``size`` nodes from the seeds, in turn.
+    """Grow breadth-first patches of at most ``size`` nodes from the seeds (all nodes), in turn.
 
-    Parameters
-    ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    seeds : (n,) int64
-        All nodes; those that no earlier patch has taken start one.
-    size : int
-        Nodes in a patch.
-    order : (n,) int64
-        Written: the nodes, patch after patch.
-
-    Returns
-    -------
-    int
-        Depth of the deepest patch: edges from its seed to its last node.
+    Seeds that an earlier patch has taken start none; ``order`` (n,) is filled. Returns the depth of
+    the deepest patch: edges from its seed to its last node.
     """
     taken = np.zeros(order.size, np.bool_)
     end = deepest = 0
@@ -85,22 +57,7 @@ def gather_patches(indptr, indices, seeds, size, order):
 def renumber(indptr, indices, lengths, order, new_indptr, new_indices, new_lengths):
     """Write the graph whose node ``i`` is node ``order[i]`` of the given one.
 
-    Parameters
-    ----------
-    indptr : (n + 1,) int64
-        Row starts.
-    indices : (m,) int32
-        Neighbours.
-    lengths : (m,) float64
-        Edge lengths.
-    order : (n,) int64
-        A permutation.
-    new_indptr : (n + 1,) int64
-        Written: row starts.
-    new_indices : (m,) int32
-        Written: neighbours, in the order they had.
-    new_lengths : (m,) float64
-        Written: edge lengths.
+    Neighbours stay in the order they had.
     """
     n = order.size
     number = np.empty(n, np.int64)

@@ -10,20 +10,10 @@ from .._config import pjit
 def majorise(indptr, indices, targets, weights, points, force, stress):
     """Right-hand side B(Z) Z of the Guttman transform, and the stress of every row.
 
-    Parameters
-    ----------
-    indptr : (n + 1,) int64
-        Row starts of the pairs, each stored from both ends.
-    indices : (m,) int32
-        The other point of each pair.
-    targets, weights : (m,) float64
-        Distance that each pair should have, and how much it counts.
-    points : (n, d) float64
-        Points Z.
-    force : (n, d) float64
-        Filled with sum_j w_ij target_ij / |z_i - z_j| (z_i - z_j); a pair in one place adds 0.
-    stress : (n,) float64
-        Filled with sum_j w_ij (|z_i - z_j| - target_ij)^2; each pair is met twice over all rows.
+    Each pair is stored from both ends, with the distance it should have (``targets``) and how much
+    it counts. For points Z (n, d), ``force`` is filled with sum_j w_ij target_ij / |z_i - z_j| (z_i
+    - z_j), where a pair in one place adds 0, and ``stress`` (n,) with sum_j w_ij (|z_i - z_j| -
+    target_ij)^2; each pair is met twice over all rows.
     """
     n, n_dim = points.shape
     for i in numba.prange(n):
@@ -50,16 +40,8 @@ def majorise(indptr, indices, targets, weights, points, force, stress):
 def majorise_table(targets, weights, points, force, stress):
     """As `majorise` for every pair, in passes over whole rows that become vector instructions.
 
-    Parameters
-    ----------
-    targets, weights : (n, n) float64
-        Distance that each pair should have, and how much it counts; 0 for what is no pair.
-    points : (d, n) float64
-        Points Z, one coordinate after the other.
-    force : (n, d) float64
-        Filled as in `majorise`.
-    stress : (n,) float64
-        Filled as in `majorise`.
+    ``targets`` and ``weights`` are (n, n), 0 for what is no pair; ``points`` is (d, n), one
+    coordinate after the other.
     """
     n_dim, n = points.shape
     whole = n - n % 4

@@ -53,10 +53,8 @@ def merge_global(
 
     Parameters
     ----------
-    solved : SolvedBlocks
-        Blocks with their own coordinates.
-    n_points : int
-        Number of points in all.
+    solved, n_points : see `merge_greedy`
+        Blocks with their own coordinates, and the number of points in all.
     start : (n_points, M) ndarray of float64, optional
         Where the points are at first, in the units of the latent; by default the greedy merger.
     weighting : {"precision", "uniform"}
@@ -87,10 +85,9 @@ def merge_global(
     --------
     >>> import numpy as np
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
-    >>> line = np.arange(6.0)
-    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
-    >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
+    >>> kernel, line = kernels.SquaredExponential(), np.arange(6.0)
+    >>> g = graph.threshold_graph(kernel.covariance((line[:, None] - line) ** 2), 0.1)
+    >>> solved = blocks.solve(g, cliques.cover(g, 3), kernel, 1)
     >>> merged = alignment.merge_global(solved, 6, start=line[:, None])
     >>> merged.coordinates.round(6).ravel()
     array([0., 1., 2., 3., 4., 5.])

@@ -23,16 +23,8 @@ _ANCHOR_SHARE = 0.002
 class Rounds:
     """Weighted sum of squares between blocks and a consensus, and the two steps that lower it.
 
-    Parameters
-    ----------
-    solved : SolvedBlocks
-        Blocks with their own coordinates.
-    n_points : int
-        Number of points in all.
-    weighting : {"precision", "uniform"}
-        Weight of a point in a block.
-    anchor : (n_points, M) ndarray of float64, optional
-        Latent that takes part as one more block with a small weight.
+    ``weighting`` is "precision" or "uniform"; ``anchor`` a latent that takes part as one more block
+    with a small weight.
     """
 
     def __init__(
@@ -90,23 +82,9 @@ class Rounds:
     def settle(self, points: Floats, max_rounds: int, tolerance: float) -> tuple[Floats, int, bool]:
         """Rounds of both steps with momentum until the sum of squares stops falling.
 
-        Parameters
-        ----------
-        points : (n, M) ndarray of float64
-            Where to start.
-        max_rounds : int
-            Most rounds.
-        tolerance : float
-            Relative change that counts as none, in two rounds on end.
-
-        Returns
-        -------
-        points : (n, M) ndarray of float64
-            Where the rounds end, never with a larger sum than at the start.
-        n_rounds : int
-            Number of rounds.
-        converged : bool
-            Whether they ended by themselves.
+        It has fallen when two rounds on end changed it by less than ``tolerance``, relatively.
+        Returns the points, never with a larger sum than at the start, the number of rounds, and
+        whether they ended by themselves.
         """
         mean, lowest, age, still = points, np.inf, 0, 0
         for n_rounds in range(1, max_rounds + 1):
@@ -134,17 +112,8 @@ class Rounds:
     def fit_of(self, points: Floats) -> tuple[float, Floats]:
         """How well the blocks, just placed, agree with the points (without the anchor).
 
-        Parameters
-        ----------
-        points : (n, M) ndarray of float64
-            Positions.
-
-        Returns
-        -------
-        objective : float
-            Weighted mean square of the distances to the proposals.
-        residuals : (n,) ndarray of float64
-            Root mean square distance from each point to its proposals, 0 without any.
+        Returns the weighted mean square of the distances to the proposals, and for each point the
+        root mean square distance to its own, 0 without any.
         """
         members = self.blocks.members[: self.n_entries]
         square = ((self.proposals[: self.n_entries] - points[members]) ** 2).sum(axis=1)
@@ -171,13 +140,13 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
-    >>> line = np.arange(6.0)
-    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> import numpy as np
+    >>> places = np.arange(6.0)[:, None]
+    >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
     >>> g = graph.threshold_graph(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
-    >>> bool(alignment.residuals(solved, line[:, None]).max() < 1e-6)
+    >>> bool(alignment.residuals(solved, places).max() < 1e-6)
     True
     """
     points = np.ascontiguousarray(coordinates, dtype=np.float64)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import warnings
-from functools import partial
 from typing import Any
 
 from sklearn.base import clone
 
+from .._stages import progress_bar
 from .._validation import check_integer
 from ..estimator import IKD
 from ..show import plot, report
@@ -23,16 +22,7 @@ from ..show.report.clique_words import (
 )
 from ..show.report.paint import paint_points
 from ..show.words import say_number, say_settings, settings_flags
-from .common import (
-    add_data_arguments,
-    file_stem,
-    leave_files,
-    named_stage,
-    paste_command,
-    picture,
-    read_data,
-    typed_command,
-)
+from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters
 
@@ -42,20 +32,14 @@ _PLAIN: dict[str, Any] = {"strategy": "geodesic", "refine": None, "n_landmarks":
 
 
 def add_command(commands: Any) -> None:
-    """Add the command to the parser.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-        Where commands are added.
-    """
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "cliques",
         help="look at the cliques of a data set",
         description="Count the cliques of the graph of a data set and show how they hang "
         "together; leave the counts as .json, a picture as .png and a page as .html.",
     )
-    add_data_arguments(parser)
+    common.add_data_arguments(parser)
     parser.add_argument(
         "--limit", metavar="N", type=int, default=_LIMIT,
         help=f"list at most this many maximal cliques; default: {_LIMIT}",
@@ -65,50 +49,33 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was parsed.
-    """
+    """Run the command."""
     limit = check_integer("--limit", arguments.limit, 1)
-    data = read_data(arguments)
+    data = common.read_data(arguments)
     loud = 0 if arguments.quiet else 1
-    with named_stage("solving the cliques"):
+    with common.named_stage("solving the cliques"):
         model = solve_cliques(data.X, method_parameters(arguments), loud)
-    with named_stage("looking at cliques and thresholds"):
-        view = report.view_cliques(model, data, limit=limit, progress=_bar(bool(loud)))
-    stem = file_stem(data.name)
-    with named_stage("drawing"):
+
+    def watched(levels: Any) -> Any:
+        return progress_bar(loud, iterable=levels, desc="thresholds") or levels
+
+    with common.named_stage("looking at cliques and thresholds"):
+        view = report.view_cliques(model, data, limit=limit, progress=watched)
+    stem = common.file_stem(data.name)
+    with common.named_stage("drawing"):
         files = {
             f"{stem}_cliques.json": json.dumps(clique_statistics(view), indent=1) + "\n",
-            f"{stem}_cliques.png": picture(lambda ax: draw(ax, view), 7.2, 5.6),
-            f"{stem}_cliques.html": report.cliques_page(view, typed_command(arguments)),
+            f"{stem}_cliques.png": common.picture(lambda ax: draw(ax, view), 7.2, 5.6),
+            f"{stem}_cliques.html": report.cliques_page(view, common.typed_command(arguments)),
         }
     if not arguments.quiet:
         summarise(view, arguments)
-    with named_stage("writing"):
-        leave_files(arguments.output, files, arguments.quiet)
+    with common.named_stage("writing"):
+        common.leave_files(arguments.output, files, arguments.quiet)
 
 
 def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
-    """Cliques of the graph that `IKD` makes of a table, whatever its strategy.
-
-    Parameters
-    ----------
-    X : (n, p) array_like of float64
-        Table.
-    parameters : dict
-        Parameters of `IKD` that were given.
-    verbose : int
-        1 shows progress bars on a terminal.
-
-    Returns
-    -------
-    IKD
-        Fitted blockwise to the graph that the default call uses.
-    """
+    """`IKD`, fitted blockwise to the graph that the default call makes of a table, any strategy."""
     first = IKD(**parameters, **_PLAIN, verbose=verbose)
     with warnings.catch_warnings():
         # Whatever there is to say about the graph, the second fit will say.
@@ -117,25 +84,8 @@ def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
     return clone(first).set_params(strategy="blockwise", **graph_settings(first)).fit(X)
 
 
-def _bar(loud: bool) -> Any:
-    """Progress bar over thresholds on a terminal, None elsewhere."""
-    if not (loud and sys.stderr.isatty()):
-        return None
-    from tqdm import tqdm
-
-    return partial(tqdm, desc="thresholds", leave=False)
-
-
 def draw(ax: Any, view: report.CliqueView) -> None:
-    """Draw the graph of cliques into an Axes, main labels as colours.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes.
-    view : CliqueView
-        What was found.
-    """
+    """Draw the graph of cliques into an Axes, main labels as colours."""
     groups = clique_groups(view, paint_points(view.data))
     plot.clique_graph(
         view.links,
@@ -147,18 +97,7 @@ def draw(ax: Any, view: report.CliqueView) -> None:
 
 
 def graph_settings(model: IKD) -> dict[str, Any]:
-    """Parameters that make the graph of a fitted model again.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted with a graph.
-
-    Returns
-    -------
-    dict
-        Parameters of `IKD`.
-    """
+    """Parameters of `IKD` that make the graph of a fitted model again."""
     return {
         "affinity": model.affinity_,
         "threshold": model.threshold_,
@@ -168,15 +107,7 @@ def graph_settings(model: IKD) -> dict[str, Any]:
 
 
 def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
-    """Say what was found.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-    arguments : argparse.Namespace
-        What was typed.
-    """
+    """Say what was found."""
     say(f"{view.data.name}: cliques")
     facts(list(say_settings(view.model).items()))
     facts(
@@ -191,4 +122,4 @@ def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
     for sentence in clique_advice(view):
         say(f"- {sentence}")
     say("to embed with this graph:")
-    say(f"  {paste_command(arguments, 'embed', settings_flags(view.model._model.settings))}")
+    say(f"  {common.paste_command(arguments, 'embed', settings_flags(view.model._model.settings))}")

@@ -19,13 +19,7 @@ from .console import PROG, complain, say
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the arguments of a command that works on a data set.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Parser to extend.
-    """
+    """Give a parser the arguments of a command that works on a data set."""
     parser.add_argument(
         "data",
         metavar="DATA",
@@ -63,18 +57,7 @@ def check_output(arguments: argparse.Namespace) -> None:
 
 
 def read_data(arguments: argparse.Namespace) -> Dataset:
-    """Load the data set of a command, after a look at where its results are to go.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        With ``data``, ``labels`` and ``output``.
-
-    Returns
-    -------
-    Dataset
-        Points and labels.
-    """
+    """Load the data set of a command, after a look at where its results are to go."""
     check_output(arguments)
     with named_stage("reading the data"):
         return datasets.load(arguments.data, label_column=arguments.labels)
@@ -86,22 +69,7 @@ def typed_command(arguments: argparse.Namespace) -> str:
 
 
 def paste_command(arguments: argparse.Namespace, command: str, flags: Sequence[str]) -> str:
-    """A command that leaves nothing to choose.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was typed: data and labels are taken from it.
-    command : str
-        "embed" or "cliques".
-    flags : sequence of str
-        Settings, spelled out.
-
-    Returns
-    -------
-    str
-        What to paste.
-    """
+    """The command "embed" or "cliques" for the data typed, with nothing left to choose."""
     words = [PROG, command, str(arguments.data)]
     if arguments.labels is not None:
         words += ["--labels", arguments.labels]
@@ -109,17 +77,7 @@ def paste_command(arguments: argparse.Namespace, command: str, flags: Sequence[s
 
 
 def file_stem(name: str) -> str:
-    """Name of a data set as the beginning of file names.
-
-    Parameters
-    ----------
-    name : str
-        Any text.
-
-    Returns
-    -------
-    str
-        Letters, digits, dots, dashes and underscores.
+    """Name of a data set as file names begin: letters, digits, dots, dashes, underscores.
 
     Examples
     --------
@@ -130,20 +88,7 @@ def file_stem(name: str) -> str:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Table as comma-separated text.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Heads.
-    rows : iterable of sequences
-        Cells.
-
-    Returns
-    -------
-    str
-        The text, with lines ended by a line feed.
-    """
+    """Table as comma-separated text, with lines ended by a line feed."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
@@ -152,22 +97,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes | None:
-    """Draw a PNG in memory, or say how to get one where matplotlib is missing.
-
-    Parameters
-    ----------
-    draw : callable
-        Draws into the Axes it is given.
-    width : float
-        Width in inches.
-    height : float
-        Height in inches.
-
-    Returns
-    -------
-    bytes or None
-        The PNG, None without matplotlib.
-    """
+    """Bytes of a PNG that ``draw`` fills; without matplotlib None, and a word on how to get one."""
     from ..show import plot
 
     try:
@@ -180,22 +110,7 @@ def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes
 
 
 def leave_files(folder: Path, files: dict[str, str | bytes | None], quiet: bool) -> list[Path]:
-    """Write the files of a command, each whole, and name them.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Where; made if it is missing.
-    files : dict of str to str, bytes or None
-        Name and content; None is left out.
-    quiet : bool
-        Whether to say nothing.
-
-    Returns
-    -------
-    list of pathlib.Path
-        The files written.
-    """
+    """Write the files of a command, each whole, and name them; content None is left out."""
     folder.mkdir(parents=True, exist_ok=True)
     done = []
     for name, content in files.items():

@@ -21,15 +21,7 @@ def say(text: str = "") -> None:
 
 
 def complain(kind: str, text: str) -> None:
-    """Write one line about what is wrong to standard error.
-
-    Parameters
-    ----------
-    kind : str
-        "error", "warning" or "interrupted".
-    text : str
-        What is wrong; line breaks become spaces.
-    """
+    """Write one line about what is wrong, and of what kind that is, to standard error."""
     sys.stderr.write(f"{PROG}: {kind}: {' '.join(text.split())}\n")
 
 
@@ -53,13 +45,7 @@ def close_pipe() -> None:
 
 
 def facts(rows: list[tuple[str, str]]) -> None:
-    """Write names and values in two columns.
-
-    Parameters
-    ----------
-    rows : list of (str, str)
-        Name and value.
-    """
+    """Write names and values in two columns."""
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
         say(f"  {name:<{width}}  {value}")

@@ -11,13 +11,7 @@ from .console import facts, say
 
 
 def add_command(commands: Any) -> None:
-    """Add the command to the parser.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-        Where commands are added.
-    """
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "datasets",
         help="list the built-in data sets",
@@ -27,21 +21,15 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Not used.
-    """
+    """Run the command."""
     home = os.environ.get(DATA_HOME)
     say(
         f"Real data; all but digits are looked for in the folder {DATA_HOME} ({home or 'not set'}):"
     )
     facts([(name, _first_line(load)) for name, load in REAL.items()])
-    say("Drawn at random, nothing to download:")
+    say("Simulated, nothing to download:")
     facts([(name, _first_line(load)) for name, load in BUILTIN.items() if name not in REAL])
-    say(f"For compare, drawn afresh for every noise level and seed: {', '.join(FIXED_LATENTS)}.")
+    say(f"For compare, sampled afresh for every noise level and seed: {', '.join(FIXED_LATENTS)}.")
 
 
 def _first_line(load: Any) -> str:

@@ -22,13 +22,7 @@ from .console import facts, say
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the parser.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-        Where commands are added.
-    """
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "diagnose",
         help="tell what an embedding of a data set can be worth",
@@ -51,13 +45,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was parsed.
-    """
+    """Run the command."""
     data = read_data(arguments)
     with named_stage("diagnosing"):
         found = diagnose(
@@ -84,40 +72,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def embed_command(arguments: argparse.Namespace, found: Diagnosis) -> str:
-    """The embedding that was diagnosed, as a command with nothing left to choose.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was typed.
-    found : Diagnosis
-        What was found.
-
-    Returns
-    -------
-    str
-        What to paste.
-    """
+    """The embedding that was diagnosed, as a command with nothing left to choose."""
     return paste_command(arguments, "embed", settings_flags(found.parameters))
 
 
 def diagnosis_page(found: Diagnosis, name: str, command: str = "") -> str:
-    """Page of a diagnosis.
-
-    Parameters
-    ----------
-    found : Diagnosis
-        What was found.
-    name : str
-        Name of the data set.
-    command : str
-        What to type to make the page again.
-
-    Returns
-    -------
-    str
-        HTML that needs no other file.
-    """
+    """Page of a diagnosis."""
     verdict = "with warnings" if found.warnings else "with nothing to warn of"
     lead = f"Expected R² {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, {verdict}."
     draws = {f"sample {k + 1}": r2 for k, r2 in enumerate(found.draws_r2)}

@@ -18,101 +18,56 @@ from ..show.words import (
     settings_flags,
 )
 from ..study.datasets import Dataset
-from .common import (
-    add_data_arguments,
-    csv_text,
-    file_stem,
-    leave_files,
-    named_stage,
-    paste_command,
-    picture,
-    read_data,
-    typed_command,
-)
+from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters
 
 
 def add_command(commands: Any) -> None:
-    """Add the command to the parser.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-        Where commands are added.
-    """
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "embed",
         help="find the hidden coordinates of a data set",
         description="Find the hidden coordinates of a data set; leave them as .csv, a picture as "
         ".png and a report as .html.",
     )
-    add_data_arguments(parser)
+    common.add_data_arguments(parser)
     add_method_flags(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was parsed.
-    """
-    data = read_data(arguments)
+    """Run the command."""
+    data = common.read_data(arguments)
     model = IKD(**method_parameters(arguments), verbose=0 if arguments.quiet else 1)
-    with named_stage("finding the coordinates"):
+    with common.named_stage("finding the coordinates"):
         model.fit(data.X)
-    stem = file_stem(data.name)
-    with named_stage("drawing"):
+    stem = common.file_stem(data.name)
+    with common.named_stage("drawing"):
         files = {
             f"{stem}_embedding.csv": embedding_csv(model, data),
-            f"{stem}_embedding.png": picture(lambda ax: draw(ax, model, data), 7.2, 5.4),
-            f"{stem}_report.html": report.embed_page(model, data, typed_command(arguments)),
+            f"{stem}_embedding.png": common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4),
+            f"{stem}_report.html": report.embed_page(model, data, common.typed_command(arguments)),
         }
     if not arguments.quiet:
         summarise(model, data, arguments)
-    with named_stage("writing"):
-        leave_files(arguments.output, files, arguments.quiet)
+    with common.named_stage("writing"):
+        common.leave_files(arguments.output, files, arguments.quiet)
 
 
 def embedding_csv(model: IKD, data: Dataset) -> str:
-    """Coordinates with row numbers and labels.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted.
-    data : Dataset
-        Labels.
-
-    Returns
-    -------
-    str
-        Comma-separated text: ``row``, one column for each dimension, ``label`` where known.
-    """
+    """Comma-separated text: ``row``, one column for each dimension, ``label`` where known."""
     labels = data.labels if data.labels is not None else data.y
     columns = ["row", *model.get_feature_names_out(), *([] if labels is None else ["label"])]
     rows = (
         [row, *point, *([] if labels is None else [labels[row]])]
         for row, point in enumerate(model.embedding_.tolist())
     )
-    return csv_text(columns, rows)
+    return common.csv_text(columns, rows)
 
 
 def draw(ax: Any, model: IKD, data: Dataset) -> None:
-    """Draw the embedding into an Axes, labels as colours.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes.
-    model : IKD
-        Fitted.
-    data : Dataset
-        Labels.
-    """
+    """Draw the embedding into an Axes, labels as colours."""
     plot.embedding(
         model.embedding_,
         data.y,
@@ -123,17 +78,7 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
 
 
 def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
-    """Say what was found, in a few lines.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted.
-    data : Dataset
-        What it was fitted on.
-    arguments : argparse.Namespace
-        What was typed.
-    """
+    """Say what was found, in a few lines."""
     say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'measurement')}")
     lines = [("strategy", f"{model.strategy_}, {say_kernel(model.kernel_)} kernel")]
     lines += say_settings(model).items()
@@ -149,4 +94,4 @@ def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
     say("to have the same again, whatever the defaults become:")
-    say(f"  {paste_command(arguments, 'embed', settings_flags(model._model.settings))}")
+    say(f"  {common.paste_command(arguments, 'embed', settings_flags(model._model.settings))}")

@@ -16,15 +16,7 @@ _SHORT = {"random_state": "--seed"}
 
 
 def add_method_flags(parser: argparse.ArgumentParser, leave_out: tuple[str, ...] = ()) -> None:
-    """Give a parser one flag for each parameter of `IKD`, with the help of its docstring.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Parser to extend.
-    leave_out : tuple of str
-        Parameters that the command sets itself.
-    """
+    """Give a parser one flag for each parameter of `IKD`, with the help of its docstring."""
     group = parser.add_argument_group("method", "parameters of ikd_graph.IKD; none is a value too")
     told = parameter_help(IKD)
     for name, parameter in inspect.signature(IKD).parameters.items():
@@ -43,34 +35,13 @@ def add_method_flags(parser: argparse.ArgumentParser, leave_out: tuple[str, ...]
 
 
 def method_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Parameters of `IKD` that were given on the command line.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was parsed.
-
-    Returns
-    -------
-    dict
-        Name and value.
-    """
+    """Parameters of `IKD` that were given on the command line."""
     known = inspect.signature(IKD).parameters
     return {name: value for name, value in vars(arguments).items() if name in known}
 
 
 def read_value(text: str) -> Any:
     """Value of a flag: none, true, false, a whole number, a number, or a name.
-
-    Parameters
-    ----------
-    text : str
-        What was typed.
-
-    Returns
-    -------
-    None, bool, int, float or str
-        The value; whether it is a good one is for the estimator to say.
 
     Examples
     --------
@@ -89,17 +60,7 @@ def read_value(text: str) -> Any:
 
 
 def read_kernel(text: str) -> Any:
-    """Kernel from its name and, after a colon, its parameters.
-
-    Parameters
-    ----------
-    text : str
-        As ``matern`` or ``matern:nu=2.5,length_scale=2``.
-
-    Returns
-    -------
-    str or StationaryKernel
-        The name alone, or the kernel with these parameters.
+    """Kernel from its name alone, or from a name, a colon and parameters, as ``matern:nu=2.5``.
 
     Examples
     --------
@@ -119,18 +80,7 @@ def read_kernel(text: str) -> Any:
 
 
 def parameter_help(owner: type) -> dict[str, tuple[str, str]]:
-    """Type and first sentences of each parameter in a numpydoc docstring.
-
-    Parameters
-    ----------
-    owner : type
-        Class whose docstring has a Parameters section.
-
-    Returns
-    -------
-    dict of str to (str, str)
-        Type and description; empty without docstrings.
-    """
+    """Type and first sentences of each parameter in a numpydoc docstring, if there is one."""
     text = inspect.getdoc(owner) or ""
     found = re.search(r"Parameters\n-+\n(.*?)(?:\n\n\w+\n-+\n|\Z)", text, re.DOTALL)
     if not found:

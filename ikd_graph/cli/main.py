@@ -16,13 +16,7 @@ _WRONG = 2
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Parser of the whole command line.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-        Parser with one subcommand for each module of commands.
-    """
+    """Parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog=PROG,
         description="Few hidden coordinates behind many noisy measurements.",
@@ -36,18 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments after the name of the command; None takes those of the process.
-
-    Returns
-    -------
-    int
-        0 if all went well, 2 for a mistake of the user, 130 after Ctrl-C.
-    """
+    """Run the command line: 0 if all went well, 2 for a mistake of the user, 130 after Ctrl-C."""
     typed = list(sys.argv[1:] if argv is None else argv)
     try:
         arguments = build_parser().parse_args(typed)

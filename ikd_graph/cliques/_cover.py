@@ -187,18 +187,7 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
 
 
 def _empty_cover(g: CsrGraph) -> Cover:
-    """Make the state of a cover that holds nothing.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-
-    Returns
-    -------
-    Cover
-        The state.
-    """
+    """Make the state of a cover that holds nothing."""
     width = int(np.diff(g.indptr).max(initial=0))
     return _jit.covers.Cover(
         covered=np.zeros(g.indices.size, dtype=np.bool_),
@@ -212,25 +201,10 @@ def _empty_cover(g: CsrGraph) -> Cover:
 def _rounds(
     g: CsrGraph, state: Cover, order: NDArray[np.int32], *, points: bool, budget: int
 ) -> Iterator[Blocks]:
-    """Give each node that needs one a clique.
+    """Give each node that needs one a clique, in the given order; yields cliques, some at a time.
 
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-    state : Cover
-        What is covered, updated.
-    order : (n,) int32
-        The nodes in their turn.
-    points : bool
-        Whether nodes in no clique need one, or nodes with an edge in none.
-    budget : int
-        Largest number of cliques.
-
-    Yields
-    ------
-    Blocks
-        Cliques, some at a time.
+    With ``points`` a node in no clique needs one, else a node with an edge in none. ``state`` is
+    updated.
     """
     position = 0
     while position < order.size and budget > 0:
@@ -245,24 +219,7 @@ def _rounds(
 
 
 def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -> list[Blocks]:
-    """Search large enough cliques for the points whose cliques are too small.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-    start : StartGraph
-        The graph, prepared.
-    state : Cover
-        What is covered, updated.
-    min_size : int
-        Size wanted.
-
-    Returns
-    -------
-    list of Blocks
-        One clique each.
-    """
+    """Search large enough cliques for points whose cliques are too small; ``state`` is updated."""
     found: list[Blocks] = []
     lacking = start.graph.order[start.core[start.graph.order] >= min_size - 1]
     lacking = lacking[state.largest[lacking] < min_size]
@@ -291,25 +248,9 @@ def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -
 
 
 def _bridges(g: CsrGraph, start: StartGraph, state: Cover, blocks: Blocks, min_size: int) -> Blocks:
-    """Add cliques that chain groups of cliques together.
+    """Cliques that chain groups of cliques together; ``state`` is updated.
 
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-    start : StartGraph
-        The graph, prepared.
-    state : Cover
-        What is covered, updated.
-    blocks : Blocks
-        The cliques so far; those smaller than ``min_size`` play no part.
-    min_size : int
-        Size from which a clique can be chained.
-
-    Returns
-    -------
-    Blocks
-        The cliques added.
+    Those smaller than ``min_size`` play no part.
     """
     cliques = take(blocks, np.flatnonzero(blocks.sizes >= min_size))
     first = count = cliques.n_blocks
@@ -328,20 +269,7 @@ def _bridges(g: CsrGraph, start: StartGraph, state: Cover, blocks: Blocks, min_s
 
 
 def _new_chain(n_nodes: int, blocks: Blocks) -> Chain:
-    """Make the record of cliques that are to be chained, with no room for more.
-
-    Parameters
-    ----------
-    n_nodes : int
-        Number of points.
-    blocks : Blocks
-        The cliques.
-
-    Returns
-    -------
-    Chain
-        The record.
-    """
+    """Make the record of cliques that are to be chained, with no room for more."""
     return _jit.chains.Chain(
         indptr=blocks.indptr,
         members=blocks.members,
@@ -361,22 +289,7 @@ def _new_chain(n_nodes: int, blocks: Blocks) -> Chain:
 
 
 def _with_room(chain: Chain, count: int, width: int) -> Chain:
-    """Make sure that there is room for the cliques that one bridge may need.
-
-    Parameters
-    ----------
-    chain : Chain
-        The cliques.
-    count : int
-        Number of cliques in use.
-    width : int
-        Size of the largest clique possible.
-
-    Returns
-    -------
-    Chain
-        The same, or a copy with room for several bridges.
-    """
+    """The chain with room for the cliques (at most ``width`` points) that one bridge may need."""
     cliques = count + _REACH + 2
     places = int(chain.indptr[count]) + (_REACH + 2) * width
     if cliques <= chain.group.size and places <= chain.members.size:

@@ -166,38 +166,14 @@ def clique_graph(cliques: Cliques, min_overlap: int = 1) -> nx.Graph:
 
 
 def _invert(blocks: Blocks, n_points: int) -> Blocks:
-    """List the blocks of each point.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks.
-    n_points : int
-        Number of points.
-
-    Returns
-    -------
-    Blocks
-        Numbers of the blocks of each point.
-    """
+    """Numbers of the blocks of each point."""
     inverse = Blocks(np.empty(n_points + 1, dtype=np.int64), np.empty_like(blocks.members))
     _jit.overlaps.invert(blocks, inverse)
     return inverse
 
 
 def _n_components(g: CsrGraph) -> int:
-    """Count the components of a graph.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-
-    Returns
-    -------
-    int
-        Number of components.
-    """
+    """Count the components of a graph."""
     if g.n_nodes == 0:
         return 0
     # Ones for weights: scipy would take an explicit zero for no edge.
@@ -209,24 +185,7 @@ def _n_components(g: CsrGraph) -> int:
 def _merge_facts(
     blocks: Blocks, group: NDArray[np.int32], overlap: int | None, n_points: int
 ) -> dict[str, Any]:
-    """Describe how the cliques that are large enough hang together.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The cliques.
-    group : (n_cliques,) int32
-        Group of each clique.
-    overlap : int or None
-        Points that the cliques of a group share.
-    n_points : int
-        Number of points.
-
-    Returns
-    -------
-    dict
-        The last entries of `summary`.
-    """
+    """How the cliques that are large enough hang together: the last entries of `summary`."""
     if overlap is None:
         names = ("merge_overlap", "n_solvable", "solvable_coverage", "merge_components")
         return dict.fromkeys(names)
@@ -241,18 +200,7 @@ def _merge_facts(
 
 
 def _distribution(counts: NDArray[np.int64]) -> dict[str, Any]:
-    """Describe numbers that are given as counts of 0, 1, 2, ...
-
-    Parameters
-    ----------
-    counts : (s,) int64
-        How often each value occurs.
-
-    Returns
-    -------
-    dict
-        ``min``, ``median``, ``mean``, ``max`` (0 where there are no numbers) and ``histogram``.
-    """
+    """Minimum, median, mean, maximum (0 without numbers) and histogram of counts of 0, 1, 2, ..."""
     values = np.flatnonzero(counts)
     if values.size == 0:
         return {"min": 0, "median": 0.0, "mean": 0.0, "max": 0, "histogram": {}}

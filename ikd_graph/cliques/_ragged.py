@@ -12,35 +12,13 @@ from .._records import Blocks
 
 
 def arrays(blocks: Blocks) -> Iterator[NDArray[np.int32]]:
-    """Yield the blocks as arrays, views of the record.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks.
-
-    Returns
-    -------
-    iterator of (k,) int32 arrays
-        Members of each block.
-    """
+    """Yield the blocks as arrays, views of the record."""
     members = blocks.members
     return (members[a:b] for a, b in itertools.pairwise(blocks.indptr.tolist()))
 
 
 def as_blocks(cliques: Blocks | Sequence[ArrayLike]) -> Blocks:
-    """Make a record of a list of cliques.
-
-    Parameters
-    ----------
-    cliques : Blocks or sequence of (k,) int arrays
-        The cliques; members need not be sorted.
-
-    Returns
-    -------
-    Blocks
-        The cliques, members ascending.
-    """
+    """Make a record of a list of cliques, members ascending."""
     if isinstance(cliques, Blocks):
         return cliques
     members = [np.sort(np.asarray(clique, dtype=np.int32)) for clique in cliques]
@@ -50,18 +28,7 @@ def as_blocks(cliques: Blocks | Sequence[ArrayLike]) -> Blocks:
 
 
 def join(parts: Sequence[Blocks]) -> Blocks:
-    """Put lists of blocks one after the other.
-
-    Parameters
-    ----------
-    parts : sequence of Blocks
-        The lists.
-
-    Returns
-    -------
-    Blocks
-        All blocks.
-    """
+    """Put lists of blocks one after the other."""
     indptr = np.zeros(sum(part.n_blocks for part in parts) + 1, dtype=np.int64)
     np.cumsum(np.concatenate([indptr[:0], *(part.sizes for part in parts)]), out=indptr[1:])
     members = [np.empty(0, dtype=np.int32), *(part.members for part in parts)]
@@ -69,19 +36,6 @@ def join(parts: Sequence[Blocks]) -> Blocks:
 
 
 def take(blocks: Blocks, which: NDArray[np.intp]) -> Blocks:
-    """Take some of the blocks.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks.
-    which : (k,) int
-        Numbers of the blocks to take.
-
-    Returns
-    -------
-    Blocks
-        These blocks.
-    """
+    """Take some of the blocks."""
     indptr, entries = blocks.entries(which)
     return Blocks(indptr, blocks.members[entries])

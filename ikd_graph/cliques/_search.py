@@ -127,18 +127,7 @@ def iter_cliques(g: CsrGraph, min_size: int = 1, chunk: int = 1024) -> Iterator[
 
 
 def prepare(g: CsrGraph) -> StartGraph:
-    """Order the nodes by degeneracy and split their rows at it.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-
-    Returns
-    -------
-    StartGraph
-        What a search needs.
-    """
+    """Order the nodes by degeneracy and split their rows at it."""
     order, core, rank = (np.empty(g.n_nodes, dtype=np.int32) for _ in range(3))
     _jit.degeneracy.degeneracy_order(g, order, core)
     rank[order] = np.arange(g.n_nodes, dtype=np.int32)
@@ -150,22 +139,7 @@ def prepare(g: CsrGraph) -> StartGraph:
 
 
 def new_search(n_nodes: int, width: int, start: int) -> Search:
-    """Make the state of a search that has not begun.
-
-    Parameters
-    ----------
-    n_nodes : int
-        Number of nodes of the graph.
-    width : int
-        Largest number of candidates of a start.
-    start : int
-        Position in the order to start from.
-
-    Returns
-    -------
-    Search
-        The state.
-    """
+    """State of a search that has not begun, for starts of at most ``width`` candidates."""
     words = max(1, -(-width // 64))
 
     def bits(n_sets: int) -> NDArray[np.uint64]:
@@ -186,24 +160,7 @@ def new_search(n_nodes: int, width: int, start: int) -> Search:
 
 
 def fill(start: StartGraph, min_size: int, first: int, stop: int, room: int) -> Iterator[Blocks]:
-    """Yield the cliques of a range of starts in chunks.
-
-    Parameters
-    ----------
-    start : StartGraph
-        The graph, prepared.
-    min_size : int
-        Smallest clique wanted.
-    first, stop : int
-        Positions in the degeneracy order.
-    room : int
-        Largest number of cliques in a chunk.
-
-    Yields
-    ------
-    Blocks
-        Some cliques, at least one.
-    """
+    """Yield the cliques of the starts from ``first`` to ``stop`` in chunks of at most ``room``."""
     search = new_search(start.graph.middle.size, start.width, first)
     indptr = np.empty(room + 1, dtype=np.int64)
     members = np.empty(room * min(16, start.width + 1) + start.width + 1, dtype=np.int32)
@@ -220,36 +177,14 @@ def fill(start: StartGraph, min_size: int, first: int, stop: int, room: int) -> 
 
 
 def with_more_masks(search: Search) -> Search:
-    """Give a search twice the room for masks.
-
-    Parameters
-    ----------
-    search : Search
-        The search that ran out of room.
-
-    Returns
-    -------
-    Search
-        The same, to go on with.
-    """
+    """Give a search twice the room for masks."""
     masks = np.empty((2 * len(search.masks), search.masks.shape[1]), dtype=np.uint64)
     masks[: len(search.masks)] = search.masks
     return search._replace(masks=masks)
 
 
 def _equal_parts(start: StartGraph) -> NDArray[np.int64]:
-    """Cut the order into parts of about the same work.
-
-    Parameters
-    ----------
-    start : StartGraph
-        The graph, prepared.
-
-    Returns
-    -------
-    (parts + 1,) int64
-        Bounds of the parts.
-    """
+    """Bounds of parts of the order with about the same work, (parts + 1,) int64."""
     graph = start.graph
     n = graph.order.size
     later = (graph.indptr[1:] - graph.middle)[graph.order].astype(np.float64)
@@ -262,17 +197,7 @@ def _equal_parts(start: StartGraph) -> NDArray[np.int64]:
 
 
 def _warn_truncated(found: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:
-    """Warn that there are more cliques than asked for.
-
-    Parameters
-    ----------
-    found : list of (k,) int32 arrays
-        The cliques returned.
-    limit : int
-        Number asked for.
-    n_nodes : int
-        Number of points.
-    """
+    """Warn that there are more cliques than asked for."""
     covered = np.unique(np.concatenate(found)).size
     warnings.warn(
         f"stopped after limit={limit} maximal cliques, there are more: these cover {covered} of "

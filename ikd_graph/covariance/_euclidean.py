@@ -99,14 +99,14 @@ def euclidean(X: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    X : (n_samples, n_features) array_like of float64
-        Points in rows.
+    X : (n_samples, n_features) array_like
+        Rows to compare.
 
     Returns
     -------
     (n_samples, n_samples) ndarray of float64
-        Similarities, at most 1 and ones on the diagonal; negative between rows that are further
-        apart than two rows are in the mean.
+        Similarities, at most 1 (on the diagonal); negative between rows that are further apart than
+        two rows are in the mean.
 
     Raises
     ------

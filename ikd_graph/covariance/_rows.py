@@ -159,12 +159,12 @@ def cosine(X: ArrayLike) -> Floats:
     Parameters
     ----------
     X : (n_samples, n_features) array_like of float64
-        Points in rows.
+        Rows to compare.
 
     Returns
     -------
     (n_samples, n_samples) ndarray of float64
-        Cosines in [-1, 1], ones on the diagonal.
+        Cosines, as bounded as correlations are.
 
     Raises
     ------

@@ -21,7 +21,7 @@ def scale_to_correlation(cov: ArrayLike) -> tuple[Floats, float]:
     Parameters
     ----------
     cov : (n, n) array_like of float64, symmetric
-        Covariances between points.
+        Covariances of any scale.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def to_correlation(cov: ArrayLike) -> Floats:
     Parameters
     ----------
     cov : (n, n) array_like of float64, symmetric
-        Covariances between points.
+        Covariances of any scales.
 
     Returns
     -------

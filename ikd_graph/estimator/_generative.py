@@ -72,7 +72,7 @@ class GenerativeEstimator(CheckedEstimator):
         Raises
         ------
         ValueError
-            If the model was fitted to a precomputed covariance, which knows no rows.
+            As `inverse_transform` does.
         """
         check_is_fitted(self)
         check_has_rows(self._has_rows, "score")

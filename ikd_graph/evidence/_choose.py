@@ -81,29 +81,11 @@ def choose_affinity(
     by_landmarks: bool,
     measure_groups: Callable[[], float],
 ) -> tuple[str, str]:
-    """Replace the affinity "auto" by one.
+    """Replace the affinity "auto" by one, and say why; no reason if it was given.
 
-    Parameters
-    ----------
-    affinity : str
-        Parameter of the estimator.
-    wishes : Wishes
-        What else was asked for.
-    evidence : Evidence or None
-        What the table says; None for a precomputed covariance.
-    n_samples : int
-        Number T of points.
-    by_landmarks : bool
-        Whether a number of landmarks was asked for, which no (n, n) matrix may come before.
-    measure_groups : callable
-        Returns what `groups` finds; called only where the answer matters.
-
-    Returns
-    -------
-    affinity : str
-        The affinity.
-    reason : str
-        Why, empty if it was given.
+    ``evidence`` is None for a precomputed covariance. No (n, n) matrix may come before landmarks
+    that were asked for (``by_landmarks``). ``measure_groups`` returns what `groups` finds and is
+    called only where the answer matters.
     """
     if affinity != "auto" or evidence is None:
         return affinity, ""
@@ -139,25 +121,9 @@ def choose(
     n_samples: int,
     n_components: int,
 ) -> Choice:
-    """Replace every other "auto" by a setting.
+    """Replace every other "auto" by a setting, with the reason for each.
 
-    Parameters
-    ----------
-    affinity : str
-        The affinity, chosen already.
-    wishes : Wishes
-        Parameters of the estimator.
-    evidence : Evidence or None
-        What the table says; None for a precomputed covariance, which is taken at its word.
-    n_samples : int
-        Number T of points.
-    n_components : int
-        Number M of coordinates.
-
-    Returns
-    -------
-    Choice
-        The settings and, for each "auto", why.
+    Without evidence, a precomputed covariance is taken at its word.
     """
     kind = AFFINITIES[affinity]
     rule = _rule_of(kind, n_components)

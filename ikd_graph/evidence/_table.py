@@ -47,17 +47,9 @@ class Evidence(NamedTuple):
 
 
 def examine(X: NDArray[np.float64]) -> Evidence:
-    """Compare a table with samples of a Gaussian process.
+    """Compare a table, or a random sample of 2000 rows, with samples of a Gaussian process.
 
-    Parameters
-    ----------
-    X : (n_samples, n_features) ndarray of float64
-        Points in rows; beyond 2000 rows a fixed random sample of them is looked at.
-
-    Returns
-    -------
-    Evidence
-        The statistics; they do not depend on the order of rows or columns.
+    The statistics do not depend on the order of rows or columns.
 
     Examples
     --------
@@ -94,17 +86,8 @@ def groups(similarity: Similarity) -> float:
     """Share of points in groups of their own: the evidence for the shared-neighbour affinity.
 
     Where each joins only those of its 15 nearest that have it among their own 15 nearest, a
-    continuum stays in one piece, but for single points; groups fall apart.
-
-    Parameters
-    ----------
-    similarity : Similarity
-        Of at most some thousand rows.
-
-    Returns
-    -------
-    float
-        Share of points that have such neighbours, but outside the largest component.
+    continuum stays in one piece, but for single points; groups fall apart. ``similarity`` has at
+    most some thousand rows.
 
     Examples
     --------
@@ -122,18 +105,7 @@ def groups(similarity: Similarity) -> float:
 
 
 def sample_for_groups(n_samples: int) -> NDArray[np.int64]:
-    """Rows that `groups` looks at: all of a few thousand, else a fixed random sample.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of rows.
-
-    Returns
-    -------
-    (k,) ndarray of int64
-        Their indices.
-    """
+    """Rows that `groups` looks at: all of a few thousand, else a fixed random sample."""
     if n_samples <= _GROUP_SAMPLE:
         return np.arange(n_samples)
     return np.random.default_rng(0).choice(n_samples, _GROUP_SAMPLE, replace=False)

@@ -79,10 +79,8 @@ def log_likelihood(
         Number N of observed dimensions.
     kernel : str or StationaryKernel
         Kernel of the model.
-    variance : float
-        Signal variance v, in the units of S.
-    noise : float
-        Noise variance n, in the units of S.
+    variance, noise : float
+        Signal variance v and noise variance n, in the units of S.
 
     Returns
     -------
@@ -194,14 +192,8 @@ def fit_variances(
 
     Parameters
     ----------
-    latent : (n, m) array_like of float64
-        Latent points Z.
-    sample_cov : (n, n) array_like of float64
-        S = X X^T / N, see `sample_covariance`.
-    n_observed : int
-        Number N of observed dimensions.
-    kernel : str or StationaryKernel
-        Kernel of the model.
+    latent, sample_cov, n_observed, kernel : see `log_likelihood`
+        What is given.
 
     Returns
     -------

@@ -25,7 +25,7 @@ def shape_name(kernel: StationaryKernel) -> str | None:
     Parameters
     ----------
     kernel : StationaryKernel
-        The kernel.
+        Any kernel.
 
     Returns
     -------
@@ -42,20 +42,7 @@ def shape_name(kernel: StationaryKernel) -> str | None:
 
 
 def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Floats]:
-    """Covariance of every pair and its derivative in the squared distance; 0 for a pair in one.
-
-    Parameters
-    ----------
-    latent : (n, m) float64
-        Points Z.
-    kernel : StationaryKernel
-        Kernel of the model.
-
-    Returns
-    -------
-    cov, change : (n, n) ndarray of float64
-        f(d_ij) and f'(d_ij).
-    """
+    """f(d_ij) and f'(d_ij) of every pair, both (n, n); f' is 0 for a pair in one place."""
     points = np.ascontiguousarray(latent)
     n = len(points)
     cov, change = np.empty((n, n)), np.empty((n, n))
@@ -72,18 +59,7 @@ def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Float
 
 
 def inverse_of(factor: Floats) -> Floats:
-    """Inverse of a matrix from its lower Cholesky factor, both triangles.
-
-    Parameters
-    ----------
-    factor : (n, n) float64
-        Lower triangle.
-
-    Returns
-    -------
-    (n, n) ndarray of float64, symmetric
-        The inverse.
-    """
+    """Inverse of a matrix from its lower Cholesky factor, both triangles."""
     product, _ = dlauum(_triangular_inverse(factor), lower=1, overwrite_c=1)
     inverse = np.asarray(product.T)
     _jit.likelihood.mirror_upper(inverse)

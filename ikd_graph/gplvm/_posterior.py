@@ -37,10 +37,8 @@ def posterior_mean(
     ----------
     latent_new : (n_new, m) array_like of float64
         Where to predict.
-    latent : (n, m) array_like of float64
-        Latent points of the training rows.
-    rows : (n, n_observed) array_like of float64
-        Training rows, centred if the model was fitted to centred rows.
+    latent, rows : (n, m) and (n, n_observed) array_like of float64
+        Latent points and the training rows, centred if the model was fitted to centred rows.
     kernel : str or StationaryKernel
         Kernel of the model.
     variance, noise : float

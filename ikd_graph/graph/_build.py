@@ -112,7 +112,7 @@ def neighbor_graph(
     Returns
     -------
     CsrGraph
-        The neighbour graph.
+        The points, joined to their neighbours.
 
     Examples
     --------
@@ -146,18 +146,10 @@ def row_neighbor_graph(
 
     Parameters
     ----------
-    rows : (n, p) float32 or float64
-        Rows of unit norm; their products are the correlations.
-    k : int
-        Number of neighbours, at most n - 1.
-    neighbors : {"auto", "exact", "approximate"}
-        How they are found, see :func:`row_neighbors`.
-    mutual : bool
-        Keep an edge only where each is among the k nearest of the other.
-    shared : bool
-        Multiply every weight by the root of the share of neighbours that its ends have in common.
-    random_state : int, RandomState or None
-        Seed of the approximate search; the exact one needs none.
+    rows, k, neighbors, random_state : see `row_neighbors`
+        Rows and how the neighbours of each are found.
+    mutual, shared : bool
+        As in `neighbor_graph`.
 
     Returns
     -------
@@ -168,8 +160,7 @@ def row_neighbor_graph(
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-    >>> graph.row_neighbor_graph(rows, 1).indices.tolist()
+    >>> graph.row_neighbor_graph(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), 1).indices.tolist()
     [1, 0, 2, 1]
     """
     rows = check_rows(rows)
@@ -322,20 +313,7 @@ def walkable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 def shared_part(
     neighbours: NDArray[np.int32], left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Share of neighbours that pairs of points have in common, each point being one of its own.
-
-    Parameters
-    ----------
-    neighbours : (n, k) int32
-        The k nearest points of every point.
-    left, right : (m,) int64
-        The pairs.
-
-    Returns
-    -------
-    (m,) float64
-        Common neighbours over k + 1, in [0, 1].
-    """
+    """Common neighbours of pairs of points over k + 1, each point being a neighbour of its own."""
     in_order = np.sort(neighbours, axis=1)
     shared = np.empty(left.size, np.int64)
 

@@ -54,7 +54,7 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     Parameters
     ----------
     g : CsrGraph
-        The graph.
+        Graph to list.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def above(g: CsrGraph, s0: float) -> CsrGraph:
     Parameters
     ----------
     g : CsrGraph
-        The graph.
+        Graph to thin.
     s0 : float
         Threshold.
 
@@ -96,8 +96,8 @@ def above(g: CsrGraph, s0: float) -> CsrGraph:
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> graph.above(graph.threshold_graph(corr, 0.4), 0.6).n_edges
+    >>> g = graph.from_edges(3, np.array([0, 1]), np.array([1, 2]), np.array([0.9, 0.5]))
+    >>> graph.above(g, 0.6).n_edges
     1
     """
     keep = g.weights > s0
@@ -301,7 +301,7 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
     Parameters
     ----------
     g : CsrGraph
-        The graph.
+        Graph to hand to scipy.
 
     Returns
     -------
@@ -325,7 +325,7 @@ def to_networkx(g: CsrGraph) -> nx.Graph:
     Parameters
     ----------
     g : CsrGraph
-        The graph.
+        Graph to hand to networkx.
 
     Returns
     -------
@@ -336,8 +336,8 @@ def to_networkx(g: CsrGraph) -> nx.Graph:
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> g = graph.threshold_graph(np.array([[1.0, 0.9], [0.9, 1.0]]), 0.5)
-    >>> list(graph.to_networkx(g).edges(data=True))
+    >>> pair = graph.from_edges(2, np.array([0]), np.array([1]), np.array([0.9]))
+    >>> list(graph.to_networkx(pair).edges(data=True))
     [(0, 1, {'weight': 0.9})]
     """
     import networkx as nx

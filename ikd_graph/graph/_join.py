@@ -131,19 +131,7 @@ def _bridge(
 ) -> NDArray[np.int64]:
     """Run one round of Boruvka: every component but the largest takes its strongest bridge.
 
-    Parameters
-    ----------
-    correlations : callable
-        Maps nodes to their correlations with all nodes.
-    labels : (n,) int64
-        Component of each node.
-    found : list of (low node, high node)
-        The bridges of the round are appended.
-
-    Returns
-    -------
-    (n,) int64
-        Component of each node after the round.
+    Bridges are appended to ``found``; returns the component of each node after the round.
     """
     nodes = np.flatnonzero(labels != np.bincount(labels).argmax())
     partners, values = np.empty(nodes.size, np.int64), np.empty(nodes.size, np.float64)

@@ -137,7 +137,7 @@ def compiled_form(kernel: StationaryKernel) -> tuple[int, float] | None:
     Parameters
     ----------
     kernel : StationaryKernel
-        The kernel.
+        Kernel of this package or another.
 
     Returns
     -------

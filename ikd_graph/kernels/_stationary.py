@@ -15,18 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def formula(name: str) -> Any:
-    """Python function behind a formula of `_jit.kernels`, which takes arrays.
-
-    Parameters
-    ----------
-    name : str
-        Name of the compiled function; with the JIT off it is the Python function itself.
-
-    Returns
-    -------
-    callable
-        The function.
-    """
+    """Python function, on arrays, behind a formula of `_jit.kernels`; itself with the JIT off."""
     compiled = getattr(_jit.kernels, name)
     return getattr(compiled, "py_func", compiled)
 
@@ -106,7 +95,7 @@ class StationaryKernel:
         Parameters
         ----------
         sq_dist : array_like of float64
-            Squared latent distances, any shape, >= 0.
+            As in `covariance`.
 
         Returns
         -------
@@ -123,12 +112,12 @@ class StationaryKernel:
         Parameters
         ----------
         sq_dist : array_like of float64
-            Squared latent distances, any shape, >= 0.
+            Squared latent distances.
 
         Returns
         -------
         ndarray of float64
-            The same shape; 0 for a kernel without such a parameter.
+            As many values; 0 for a kernel without such a parameter.
         """
         return self._f_by_shape(np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2)
 

@@ -29,24 +29,11 @@ def describe(
 ) -> Latent:
     """Latent in its standard frame, with its own spectrum.
 
-    Parameters
-    ----------
-    coordinates : (n, m) ndarray of float64
-        Points in any frame.
-    captured : float
-        Share of the sum of squared eigenvalues that the M coordinates hold: less than 1 where they
-        are the leading ones of a larger spectrum. A polished or merged latent has no more than M.
-    negative_mass : float, optional
-        Share of that sum in negative eigenvalues.
-    reference : int or str
-        Point that distances were seen from.
-    turn : bool
-        Whether the axes may be turned; components laid side by side keep theirs.
-
-    Returns
-    -------
-    Latent
-        Centred, along principal axes, signs pinned, eigenvalues descending.
+    Centred, along principal axes, signs pinned, eigenvalues descending. ``captured`` is the share
+    of the sum of squared eigenvalues that the M coordinates hold: less than 1 where they are the
+    leading ones of a larger spectrum; a polished or merged latent has no more than M.
+    ``negative_mass`` is the share in negative eigenvalues. ``turn=False`` keeps the axes, for
+    components laid side by side.
 
     Examples
     --------
@@ -68,20 +55,7 @@ def describe(
 
 
 def describe_embedding(embedding: Embedding, *, turn: bool = True) -> Latent:
-    """Latent of a closed form, with what the spectrum it came from says.
-
-    Parameters
-    ----------
-    embedding : Embedding
-        What a solver found.
-    turn : bool
-        Whether the axes may be turned.
-
-    Returns
-    -------
-    Latent
-        The latent in its standard frame.
-    """
+    """Latent of a closed form, with what the spectrum it came from says."""
     return describe(
         embedding.coordinates,
         captured=float(np.sum(embedding.explained_variance_ratio)),
@@ -103,21 +77,9 @@ def _to_principal_axes(points: Floats, gram: Floats) -> Floats:
 
 
 def spread_graph(g: CsrGraph, first: NDArray[np.int64], inverse: NDArray[np.int64]) -> CsrGraph:
-    """Graph of all rows from that of the rows that differ.
+    """Graph of all rows from that of the rows that differ, as `unique_rows` found them.
 
-    Parameters
-    ----------
-    g : CsrGraph
-        Graph of the u rows that differ.
-    first : (u,) ndarray of int64
-        Those rows among all.
-    inverse : (n,) ndarray of int64
-        Which of them each row equals.
-
-    Returns
-    -------
-    CsrGraph
-        The same edges between first rows; each further one hangs on its equal by a weight of 1.
+    The same edges between first rows; each further one hangs on its equal by a weight of 1.
     """
     n = inverse.size
     if first.size == n:
@@ -132,20 +94,7 @@ def spread_graph(g: CsrGraph, first: NDArray[np.int64], inverse: NDArray[np.int6
 
 
 def spread_blocks(blocks: Any, first: NDArray[np.int64]) -> Any:
-    """Cliques by the numbers of rows among all.
-
-    Parameters
-    ----------
-    blocks : Blocks or None
-        Cliques of the rows that differ.
-    first : (u,) ndarray of int64
-        Those rows among all.
-
-    Returns
-    -------
-    Blocks or None
-        The same cliques.
-    """
+    """Cliques by the numbers of rows among all."""
     if blocks is None:
         return None
     return blocks._replace(members=first[blocks.members].astype(np.int32))

@@ -69,22 +69,7 @@ class _Closed(NamedTuple):
 
 
 def fit(X: Any, task: Task, stages: Stages) -> Model:
-    """Find the latent of rows.
-
-    Parameters
-    ----------
-    X : (n, p) ndarray of float, or (n, n) covariance, dense or scipy sparse
-        Checked input.
-    task : Task
-        What to do with it.
-    stages : Stages
-        Clock.
-
-    Returns
-    -------
-    Model
-        The latent and all that was learnt on the way to it.
-    """
+    """Find the latent of rows."""
     first = inverse = np.arange(X.shape[0])
     if AFFINITIES.get(task.affinity, Similarity).has_rows:
         first, inverse = _rows_that_differ(X, task)

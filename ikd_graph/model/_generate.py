@@ -29,22 +29,6 @@ def explain(
 
     A closed-form latent has the unit of the kernel only as far as the covariances are those of the
     model; where they are not, a Gaussian process of that length-scale would swing between points.
-
-    Parameters
-    ----------
-    latent : (n, m) ndarray of float64
-        Latent of the rows.
-    X : (n, n_features) ndarray of float
-        The observations.
-    kernel : StationaryKernel
-        The kernel.
-    centred : bool
-        Whether rows are centred first.
-
-    Returns
-    -------
-    Noise
-        The model.
     """
     n_observed = X.shape[1]
     cov = gplvm.sample_covariance(X, centered=centred)
@@ -64,18 +48,7 @@ def explain(
 
 
 def noise_of(model: Model) -> Noise:
-    """The generative model that a polish found, or one fitted now to at most 2000 rows.
-
-    Parameters
-    ----------
-    model : Model
-        A fitted model that knows its rows.
-
-    Returns
-    -------
-    Noise
-        Variances, log likelihood and kernel.
-    """
+    """The generative model that a polish found, or one fitted now to at most 2000 rows."""
     if model.polished is not None and model.polished.noise is not None:
         return model.polished.noise
     used = used_rows(len(model.rows))
@@ -83,23 +56,9 @@ def noise_of(model: Model) -> Noise:
 
 
 def reconstruct(model: Model, noise: Noise, points: Floats) -> tuple[Floats, Floats]:
-    """Posterior mean and standard deviation of the rows that latent points stand for.
+    """Posterior mean of the rows that points stand for, (n_new, p), and its deviation, (n_new,).
 
-    Parameters
-    ----------
-    model : Model
-        A fitted model that knows its rows.
-    noise : Noise
-        Its generative model.
-    points : (n_new, m) ndarray of float64
-        Latent points.
-
-    Returns
-    -------
-    rows : (n_new, p) ndarray of float64
-        Rows, the mean row of the training data given back with each.
-    std : (n_new,) ndarray of float64
-        Standard deviation of a noise-free value.
+    The mean row of the training data is given back with each.
     """
     used = used_rows(len(model.rows))
     mean_row = model.rows.mean(axis=0)
@@ -119,24 +78,7 @@ def reconstruct(model: Model, noise: Noise, points: Floats) -> tuple[Floats, Flo
 
 
 def log_likelihood(model: Model, noise: Noise, latent: Floats, rows: NDArray[Any]) -> float:
-    """Log likelihood of an observed dimension of at most 2000 rows, given where they are.
-
-    Parameters
-    ----------
-    model : Model
-        A fitted model that knows its rows.
-    noise : Noise
-        Its generative model.
-    latent : (n, m) ndarray of float64
-        Where the rows are.
-    rows : (n, p) ndarray of float
-        Rows.
-
-    Returns
-    -------
-    float
-        Mean over columns.
-    """
+    """Mean log likelihood of an observed dimension of at most 2000 rows, given where they are."""
     take = used_rows(len(rows))
     cov = gplvm.sample_covariance(rows[take], centered=_centred(model))
     found = gplvm.log_likelihood(
@@ -146,18 +88,7 @@ def log_likelihood(model: Model, noise: Noise, latent: Floats, rows: NDArray[Any
 
 
 def used_rows(n_rows: int) -> NDArray[np.int64]:
-    """Rows that stand for all of them in the generative model: all, or 2000 evenly spaced ones.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-
-    Returns
-    -------
-    (k,) ndarray of int64
-        Indices.
-    """
+    """Rows that stand for all of them in the generative model: all, or 2000 evenly spaced ones."""
     return np.linspace(0, n_rows - 1, min(n_rows, MODEL_POINTS)).astype(np.int64)
 
 

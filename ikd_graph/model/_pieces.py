@@ -27,18 +27,8 @@ def report_pieces(
 ) -> None:
     """Warn of components where the user named the graph; else say it among the reasons.
 
-    Parameters
-    ----------
-    similarity : Similarity
-        Similarities the graph was made of.
-    joined : CsrGraph
-        The graph after its components were joined, or as it was.
-    labels : (n,) ndarray of int64
-        Component of each point before.
-    choice : Choice
-        The settings, whose reasons are added to.
-    task : Task
-        What was asked for.
+    ``joined`` is the graph after its components were joined, or as it was; ``labels`` are the
+    components before. Reasons are added to ``choice``.
     """
     sizes = np.bincount(labels)
     what = (
@@ -58,17 +48,7 @@ def report_pieces(
 
 
 def refuse_pieces(similarity: Similarity, g: CsrGraph, choice: Choice) -> None:
-    """Raise if the graph is in several components.
-
-    Parameters
-    ----------
-    similarity : Similarity
-        Similarities the graph was made of.
-    g : CsrGraph
-        The graph.
-    choice : Choice
-        Its settings.
-    """
+    """Raise if the graph is in several components."""
     labels = graph.component_labels(g)
     sizes = np.bincount(labels)
     if sizes.size > 1:
@@ -84,23 +64,8 @@ def connecting_settings(
     """Settings under which the graph is connected by its own rule.
 
     Every bridge is an edge of the neighbour graph from the rank on that its ends have among each
-    other's neighbours, and of the threshold graph below its similarity.
-
-    Parameters
-    ----------
-    similarity : Similarity
-        Similarities the graph was made of.
-    joined : CsrGraph
-        The graph after its components were joined.
-    labels : (n,) ndarray of int64
-        Component of each point before.
-    choice : Choice
-        The settings of the graph.
-
-    Returns
-    -------
-    str
-        A clause for the end of a message.
+    other's neighbours, and of the threshold graph below its similarity. Returns a clause for the
+    end of a message.
     """
     left, right, _ = graph.edges(joined)
     bridge = labels[left] != labels[right]

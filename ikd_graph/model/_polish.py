@@ -38,29 +38,10 @@ def polish_stress(
     labels: NDArray[np.int64],
     stages: Stages,
 ) -> Polished:
-    """Move a latent to the distances of its graph.
+    """Move a latent to the distances of its connected graph.
 
-    Parameters
-    ----------
-    latent : (n, m) ndarray of float64
-        Closed form.
-    g : CsrGraph
-        Its connected graph.
-    similarity : Similarity
-        Similarities, which choose among several polishes of a few points.
-    plan : Plan
-        How the latent was solved.
-    choice : Choice
-        Weights of pairs and the threshold of the graph.
-    labels : (n,) ndarray of int64
-        Component of each point before the graph was joined.
-    stages : Stages
-        Clock.
-
-    Returns
-    -------
-    Polished
-        The latent moved.
+    ``similarity`` chooses among several polishes of a few points; ``labels`` are the components
+    before the graph was joined.
     """
     kernel, n_observed = plan.kernel, similarity.n_observed or 1
     with stages("stress"):
@@ -107,28 +88,7 @@ def polish_likelihood(
     task: Task,
     stages: Stages,
 ) -> Polished:
-    """Finish by the likelihood of the model, from the closed form and, if asked, from others.
-
-    Parameters
-    ----------
-    latent : (n, m) ndarray of float64
-        Closed form.
-    rows : (n, p) ndarray of float
-        The observations.
-    similarity : Similarity
-        How rows were compared.
-    plan : Plan
-        How the latent was solved.
-    task : Task
-        Kernel, starts and budget.
-    stages : Stages
-        Clock.
-
-    Returns
-    -------
-    Polished
-        The likeliest latent found, its noise and its standard errors.
-    """
+    """Finish by the likelihood of the model, from the closed form and, if asked, from others."""
     wide = task.searches_widely
     starts = {plan.strategy: latent}
     with stages("likelihood"):

@@ -37,18 +37,7 @@ class Groups(NamedTuple):
 
 
 def is_quantity(labels: Any) -> bool:
-    """Whether labels are a continuous quantity rather than names of classes.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n,)
-        Numbers or text.
-
-    Returns
-    -------
-    bool
-        True for numbers that are not whole, or that take more than ``MAX_CLASSES`` values.
-    """
+    """Whether labels are numbers that are not whole, or of more than ``MAX_CLASSES`` values."""
     values = np.asarray(labels)
     if values.dtype.kind not in "fiu":
         return False
@@ -61,17 +50,7 @@ def is_quantity(labels: Any) -> bool:
 def group(labels: Any, names: Any = None) -> Groups:
     """Classes of labels, numbers in numerical and text in alphabetical order.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,)
-        Numbers or text; NaN, None and the empty text are missing.
-    names : sequence of str, optional
-        Names of the classes, when labels are their positions in this sequence.
-
-    Returns
-    -------
-    Groups
-        Class names and the class of each point.
+    NaN, None and the empty text are missing. With ``names``, labels are positions among them.
 
     Examples
     --------
@@ -117,18 +96,7 @@ def class_marker(code: int) -> str:
 
 
 def ramp(values: Any) -> list[str]:
-    """Colours ``#rrggbb`` of a quantity, from dark blue (least) to yellow (most).
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Numbers; not finite ones become grey.
-
-    Returns
-    -------
-    list of str
-        One colour for each value.
-    """
+    """Colours ``#rrggbb`` of values, from dark blue (least) to yellow; grey where not finite."""
     numbers = np.asarray(values, dtype=np.float64)
     finite = np.isfinite(numbers)
     low, high = (numbers[finite].min(), numbers[finite].max()) if finite.any() else (0.0, 1.0)

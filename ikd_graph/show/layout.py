@@ -16,17 +16,9 @@ STRONGEST = 5
 
 
 def backbone(graph: nx.Graph) -> nx.Graph:
-    """Strongest edges of every node, and those that hold each component together.
+    """Graph with the strongest edges of every node, and those that hold each component together.
 
-    Parameters
-    ----------
-    graph : networkx.Graph
-        Graph whose edges may carry ``overlap``.
-
-    Returns
-    -------
-    networkx.Graph
-        Same nodes in the same order; all edges where there are at most three for each node.
+    All edges stay where there are at most three for each node.
     """
     import networkx as nx
 
@@ -46,18 +38,6 @@ def place_nodes(graph: nx.Graph, start: NDArray[np.float64] | None = None) -> ND
 
     Each component is laid out by itself and the components are packed in shelves, the largest
     first, so that a lone node does not push the rest into a corner.
-
-    Parameters
-    ----------
-    graph : networkx.Graph
-        Graph whose edges may carry ``overlap``.
-    start : (n_nodes, 2) float64, optional
-        Places to start from, in the order of the nodes.
-
-    Returns
-    -------
-    (n_nodes, 2) float64
-        Places, in the order of the nodes.
     """
     import networkx as nx
 
@@ -85,20 +65,7 @@ def place_nodes(graph: nx.Graph, start: NDArray[np.float64] | None = None) -> ND
 
 
 def _shelves(boxes: NDArray[np.float64], aspect: float = 1.3) -> NDArray[np.float64]:
-    """Upper left corners of boxes on shelves, in the width that suits a picture best.
-
-    Parameters
-    ----------
-    boxes : (k, 2) float64
-        Width and height of each box, in the order they are put on shelves.
-    aspect : float
-        Width over height of the picture.
-
-    Returns
-    -------
-    (k, 2) float64
-        Corners.
-    """
+    """Upper left corners of (k, 2) boxes on shelves, in the width that suits ``aspect`` best."""
     best, smallest = np.zeros((len(boxes), 2)), np.inf
     for width in np.linspace(boxes[:, 0].max(initial=0.0), boxes[:, 0].sum(), 16):
         corners, x, y, shelf, across = [], 0.0, 0.0, 0.0, 0.0

@@ -22,26 +22,11 @@ def document(
     kind: str = "",
     names: Mapping[str, Any] | None = None,
 ) -> str:
-    """Whole page.
+    """Whole page as HTML that needs no other file and no network.
 
-    Parameters
-    ----------
-    title : str
-        What the page is about.
-    lead : str
-        The result in a sentence or two.
-    sections : iterable of str
-        HTML of the parts below, in order.
-    kind : str
-        What sort of page it is, written small above the title.
-    names : mapping, optional
-        What hovering says: ``rows`` (names of points), ``codes`` (class or value of each point) and
-        ``classes`` (names of classes).
-
-    Returns
-    -------
-    str
-        HTML that needs no other file and no network.
+    ``lead`` is the result in a sentence or two, ``kind`` is written small above the title.
+    ``names`` is what hovering says: ``rows`` (names of points), ``codes`` (class or value of each)
+    and ``classes``.
     """
     # "</" would end the element early if a label held it.
     spoken = json.dumps(names or {}, allow_nan=False, default=str).replace("</", "<\\/")
@@ -72,22 +57,7 @@ def paragraph(text: str, soft: bool = False) -> str:
 
 
 def figure(picture: str, caption: str = "", heading: str = "") -> str:
-    """Picture with a heading above and a caption below.
-
-    Parameters
-    ----------
-    picture : str
-        HTML of the picture.
-    caption : str
-        What it shows.
-    heading : str
-        Its name.
-
-    Returns
-    -------
-    str
-        A ``<figure>`` element.
-    """
+    """Picture with a heading above and a caption below."""
     above = f"<h3>{escape(heading)}</h3>" if heading else ""
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return f"<figure>{above}{picture}{below}</figure>"
@@ -110,20 +80,7 @@ def linked(*parts: str) -> str:
 
 
 def class_legend(groups: colors.Groups, row: bool = False) -> str:
-    """Legend of classes; a click keeps one class alone.
-
-    Parameters
-    ----------
-    groups : Groups
-        Classes; those without a point are left out.
-    row : bool
-        Whether entries lie in a row rather than a column.
-
-    Returns
-    -------
-    str
-        A ``<ul>`` element.
-    """
+    """Legend of classes with a point; a click keeps one class alone."""
     present = [int(code) for code in np.unique(groups.codes)]
     shown = [code for code in present if code >= 0] + [code for code in present if code < 0]
     named = [
@@ -133,18 +90,7 @@ def class_legend(groups: colors.Groups, row: bool = False) -> str:
 
 
 def name_legend(palette: Mapping[str, str]) -> str:
-    """Legend of curves, in a row.
-
-    Parameters
-    ----------
-    palette : mapping of str to str
-        Colour of each name.
-
-    Returns
-    -------
-    str
-        A ``<ul>`` element.
-    """
+    """Legend of curves, in a row, from the colour of each name."""
     return _legend([(name, name, color) for name, color in palette.items()], row=True)
 
 
@@ -160,20 +106,7 @@ def _legend(entries: Sequence[tuple[str, str, str]], row: bool) -> str:
 
 
 def scale_legend(values: Any, title: str = "") -> str:
-    """Continuous colour scale with its least and greatest value.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        The quantity.
-    title : str
-        Its name.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Continuous colour scale with its least and greatest value."""
     numbers = np.asarray(values, dtype=float)
     numbers = numbers[np.isfinite(numbers)]
     low, high = (numbers.min(), numbers.max()) if numbers.size else (0.0, 0.0)
@@ -186,18 +119,7 @@ def scale_legend(values: Any, title: str = "") -> str:
 
 
 def facts(items: Mapping[str, Any]) -> str:
-    """Short facts in a grid, each a value above its name; None is left out.
-
-    Parameters
-    ----------
-    items : mapping of str to value
-        Name and value; numbers are written for reading.
-
-    Returns
-    -------
-    str
-        A ``<dl>`` element, or nothing where there is no fact.
-    """
+    """Short facts in a grid, each a value above its name; None is left out."""
     inside = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(say_number(value))}</dd></div>"
         for name, value in items.items()
@@ -207,18 +129,7 @@ def facts(items: Mapping[str, Any]) -> str:
 
 
 def reasons(items: Mapping[str, str]) -> str:
-    """Sentences with a name at their side.
-
-    Parameters
-    ----------
-    items : mapping of str to str
-        Name and sentence.
-
-    Returns
-    -------
-    str
-        A ``<dl>`` element, or nothing where there is no sentence.
-    """
+    """Sentences with a name at their side."""
     inside = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in items.items()
     )
@@ -232,20 +143,7 @@ def advice(sentences: Iterable[str]) -> str:
 
 
 def level_bars(values: Mapping[str, float], say: Callable[[float], str]) -> str:
-    """Lying bars with their names and values.
-
-    Parameters
-    ----------
-    values : mapping of str to float
-        Name and length, at least 0; NaN has no bar.
-    say : callable
-        Writes a finite value.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Lying bars with their names and values; NaN has no bar, ``say`` writes a finite value."""
     longest = max((v for v in values.values() if np.isfinite(v)), default=1.0) or 1.0
     rows = "".join(
         f'<div>{escape(name)}</div><div class="track">'
@@ -271,23 +169,9 @@ def table(
 ) -> str:
     """Table of text and numbers; numbers stand right and sort by value.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        Heads.
-    rows : iterable of sequences
-        Cells: text, numbers, numbers with a text of their own (a pair), or None for nothing.
-    sortable : bool
-        Whether a click on a head sorts.
-    best : sequence of int
-        Rows to set in bold.
-    say : callable
-        Writes a number.
-
-    Returns
-    -------
-    str
-        HTML.
+    Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing. With
+    ``sortable`` a click on a head sorts; the rows ``best`` are set in bold; ``say`` writes a
+    number.
     """
     cells = [list(row) for row in rows]
     numeric = [

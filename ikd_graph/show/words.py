@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 def say_number(value: Any) -> str:
     """Write a value for reading: thousands apart, three digits where it is not whole.
 
-    Parameters
-    ----------
-    value : object
-        Number or anything that has a text.
-
-    Returns
-    -------
-    str
-        The text.
-
     Examples
     --------
     >>> say_number(1797), say_number(0.12345), say_number("centre"), say_number(3.0)
@@ -47,17 +37,7 @@ def say_number(value: Any) -> str:
 
 
 def say_seconds(seconds: float) -> str:
-    """Write a time for reading.
-
-    Parameters
-    ----------
-    seconds : float
-        Time in seconds.
-
-    Returns
-    -------
-    str
-        Two or three digits and a unit.
+    """Write a time for reading, in two or three digits and a unit.
 
     Examples
     --------
@@ -72,21 +52,7 @@ def say_seconds(seconds: float) -> str:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """A number with its noun.
-
-    Parameters
-    ----------
-    number : int
-        How many.
-    one : str
-        The noun for one.
-    many : str
-        The noun for several; empty adds an s.
-
-    Returns
-    -------
-    str
-        Number and noun.
+    """A number with its noun; an empty ``many`` adds an s.
 
     Examples
     --------
@@ -98,16 +64,6 @@ def count(number: int, one: str, many: str = "") -> str:
 
 def say_kernel(kernel: Any) -> str:
     """Write a kernel with the parameters that are not as usual.
-
-    Parameters
-    ----------
-    kernel : StationaryKernel
-        Any kernel of `ikd_graph.kernels`.
-
-    Returns
-    -------
-    str
-        Its name and parameters.
 
     Examples
     --------
@@ -127,33 +83,12 @@ def say_kernel(kernel: Any) -> str:
 
 
 def say_settings(model: IKD) -> dict[str, str]:
-    """Similarity and graph of a model, the same words on every page and in every command.
-
-    Parameters
-    ----------
-    model : IKD
-        Fitted.
-
-    Returns
-    -------
-    dict of str to str
-        Name and sentence.
-    """
+    """Similarity and graph of a model, the same words on every page and in every command."""
     return {"similarity": model._model.similarity_words, "graph": model._model.graph_words}
 
 
 def settings_flags(settings: Mapping[str, Any]) -> list[str]:
     """Flags of the command line that spell out parameters of `IKD`.
-
-    Parameters
-    ----------
-    settings : mapping
-        Name and value.
-
-    Returns
-    -------
-    list of str
-        Flags and values.
 
     Examples
     --------

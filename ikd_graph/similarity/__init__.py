@@ -39,23 +39,8 @@ def compare(
 ) -> Similarity:
     """Similarity of the rows of X, or of the covariance that X is.
 
-    Parameters
-    ----------
-    X : (n, p) ndarray of float, or (n, n) covariance, dense or scipy sparse
-        Checked input.
-    affinity : str
-        A key of `AFFINITIES`.
-    counts : bool
-        Whether X is a table of integers, in which a row without spread is nothing unusual.
-    search : {"auto", "exact", "approximate"}
-        How neighbours are found.
-    random_state : int, RandomState or None
-        Seed of the approximate search.
-
-    Returns
-    -------
-    Similarity
-        What the graph, the solvers and the placement work with.
+    X and ``affinity`` were checked. ``counts`` tells that X is a table of integers, in which a row
+    without spread is nothing unusual; ``search`` and ``random_state`` are how neighbours are found.
 
     Examples
     --------

@@ -70,53 +70,19 @@ class Similarity(ABC):
 
     @abstractmethod
     def block(self, points: Indices) -> NDArray[np.floating]:
-        """Similarities of some points with all.
-
-        Parameters
-        ----------
-        points : (b,) ndarray of int64
-            The points.
-
-        Returns
-        -------
-        (b, n) ndarray of float
-            Similarities.
-        """
+        """Similarities of some points (b,) with all, (b, n)."""
 
     @abstractmethod
     def between(self, left: Indices, right: Indices) -> Floats:
-        """Similarities of pairs of points, the same bits either way round.
-
-        Parameters
-        ----------
-        left, right : (m,) ndarray of int64
-            The pairs.
-
-        Returns
-        -------
-        (m,) ndarray of float64
-            Similarities.
-        """
+        """Similarities of pairs of points, the same bits either way round."""
 
     @abstractmethod
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """Points nearest to new rows, whatever other rows come with them.
 
-        With s a similarity, the squared distance is s(x, x) + s(i, i) - 2 s(x, i).
-
-        Parameters
-        ----------
-        X : (b, p) ndarray of float
-            New rows, or their (b, n) covariances with the points where those were given.
-        k : int
-            Number of points.
-
-        Returns
-        -------
-        indices : (b, k) ndarray of int64
-            The nearest points, best first; of equals the lower index.
-        values : (b, k) ndarray of float64
-            Their similarities.
+        With s a similarity, the squared distance is s(x, x) + s(i, i) - 2 s(x, i). New rows come as
+        (b, p) rows, or as (b, n) covariances with the points where those were given. Returns (b, k)
+        indices, best first, of equals the lower, and their similarities.
         """
 
     def matrix(self) -> Floats:
@@ -132,17 +98,9 @@ class Similarity(ABC):
         return found
 
     def neighbors(self, k: int) -> NDArray[np.int32]:
-        """Most similar points of every point.
+        """Most similar points of every point, (n, k) int32, found when they are first asked for.
 
-        Parameters
-        ----------
-        k : int
-            Number of neighbours; fewer where there are not so many points.
-
-        Returns
-        -------
-        (n, k) ndarray of int32
-            Neighbours, found when they are first asked for.
+        There are fewer than k where there are not so many points.
         """
         k = min(k, self.n_samples - 1)
         if k not in self._found:
@@ -155,35 +113,11 @@ class Similarity(ABC):
         return graph.block_neighbors(lambda one, end: self.block(np.arange(one, end)), n, k)
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
-        """Graph that joins each point to its neighbours.
-
-        Parameters
-        ----------
-        k : int
-            Number of neighbours.
-        mutual : bool
-            Keep an edge only where each is a neighbour of the other.
-
-        Returns
-        -------
-        CsrGraph
-            The graph.
-        """
+        """Graph that joins each point to its neighbours, or to those that are so mutually."""
         return graph.from_neighbors(self.neighbors(k), self.between, mutual=mutual)
 
     def threshold_graph(self, s0: float) -> CsrGraph:
-        """Graph of the pairs whose similarity exceeds a threshold.
-
-        Parameters
-        ----------
-        s0 : float
-            Threshold in (0, 1).
-
-        Returns
-        -------
-        CsrGraph
-            The graph.
-        """
+        """Graph of the pairs whose similarity exceeds a threshold."""
         n = self.n_samples
 
         def upper(start: int, stop: int) -> NDArray[np.floating]:
@@ -194,22 +128,7 @@ class Similarity(ABC):
     def graph_of(
         self, threshold: float | None, n_neighbors: int | None, *, mutual: bool = False
     ) -> CsrGraph:
-        """Graph of trusted similarities: above a threshold, between neighbours, or both united.
-
-        Parameters
-        ----------
-        threshold : float or None
-            Smallest similarity that makes an edge.
-        n_neighbors : int or None
-            Number of neighbours of each point.
-        mutual : bool
-            Neighbours make an edge only where each is one of the other's.
-
-        Returns
-        -------
-        CsrGraph
-            The graph.
-        """
+        """Graph of trusted similarities: above a threshold, between neighbours, or both united."""
         found = []
         if threshold is not None:
             found.append(self.threshold_graph(threshold))
@@ -220,10 +139,7 @@ class Similarity(ABC):
     def connected_up_to(self) -> float:
         """Largest threshold below which the graph of pairs above it is in one piece.
 
-        Returns
-        -------
-        float
-            Similarity of the weakest edge of the strongest spanning tree.
+        It is the weakest edge of the strongest spanning tree.
         """
         starts = np.zeros(self.n_samples + 1, dtype=np.int64)
         nothing = CsrGraph(starts, np.empty(0, dtype=np.int32), np.empty(0))
@@ -231,18 +147,7 @@ class Similarity(ABC):
         return float(self.between(low, high).min(initial=1.0))
 
     def join(self, g: CsrGraph) -> CsrGraph:
-        """Bridge the components of a graph along their strongest spanning tree.
-
-        Parameters
-        ----------
-        g : CsrGraph
-            Graph of these points.
-
-        Returns
-        -------
-        CsrGraph
-            The graph in one piece.
-        """
+        """Bridge the components of a graph along their strongest spanning tree."""
         low, high = graph.find_bridges(g, self.block)
         return graph.add_edges(g, low, high, self.bridge_strength * self.between(low, high))
 

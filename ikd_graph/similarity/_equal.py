@@ -11,18 +11,7 @@ from numpy.typing import NDArray
 
 
 def row_keys(X: Any) -> list[bytes]:
-    """Digest of every row, equal for equal rows.
-
-    Parameters
-    ----------
-    X : (n, p) ndarray of float or scipy sparse
-        Rows. Rows of a sparse and of a dense matrix are not compared with one another.
-
-    Returns
-    -------
-    list of bytes
-        One digest a row.
-    """
+    """Digest of every row; those of a dense and of a sparse table cannot be compared."""
     if sp.issparse(X):
         table = sp.csr_array(X)
         table.eliminate_zeros()
@@ -46,13 +35,7 @@ def _digest(data: Any) -> bytes:
 
 
 class KnownRows:
-    """Which training row a row equals, if any.
-
-    Parameters
-    ----------
-    rows : (n, p) ndarray of float or scipy sparse
-        Training rows. They are looked at now, and not kept.
-    """
+    """Which training row a row equals, if any; training rows are looked at, and not kept."""
 
     def __init__(self, rows: Any) -> None:
         self._first: dict[bytes, int] = {}
@@ -60,36 +43,13 @@ class KnownRows:
             self._first.setdefault(key, index)
 
     def find(self, rows: Any) -> NDArray[np.int64]:
-        """First training row that each row equals.
-
-        Parameters
-        ----------
-        rows : (b, p) ndarray of float or scipy sparse
-            Rows of the same type as the training rows.
-
-        Returns
-        -------
-        (b,) ndarray of int64
-            Index of the training row, -1 where there is none.
-        """
+        """First training row that each row (of the same type) equals, -1 where there is none."""
         found = [self._first.get(key, -1) for key in row_keys(rows)]
         return np.array(found, dtype=np.int64)
 
 
 def unique_rows(X: NDArray[np.floating]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First of every set of equal rows.
-
-    Parameters
-    ----------
-    X : (n, p) ndarray of float
-        Rows.
-
-    Returns
-    -------
-    first : (u,) ndarray of int64
-        The rows that equal none before them, in order.
-    inverse : (n,) ndarray of int64
-        Which of those each row equals.
+    """Rows that equal none before them, in order, and which of those each row equals.
 
     Examples
     --------

@@ -26,26 +26,9 @@ def nearest_by_products(
     """Rows with the largest products with each new row, best first.
 
     Candidates come from blocked products, whose last bits depend on what is multiplied together;
-    the values of those that count are computed anew, row by row, in double precision.
-
-    Parameters
-    ----------
-    new_rows : (b, p) ndarray of float
-        New rows.
-    rows : (n, p) ndarray of float
-        Training rows.
-    k : int
-        Number of neighbours.
-    exact : callable, optional
-        Maps a new row's number and (c,) training rows to their similarities; without it they are
-        the products.
-
-    Returns
-    -------
-    indices : (b, k) ndarray of int64
-        Training rows.
-    values : (b, k) ndarray of float64
-        Their similarities.
+    the values of those that count are computed anew, row by row, in double precision. ``exact``
+    maps a new row's number and (c,) training rows to these values, without it they are the
+    products. Returns (b, k) training rows and similarities.
     """
     if exact is None:
         double = new_rows.astype(np.float64, copy=False)
@@ -63,22 +46,7 @@ def nearest_by_products(
 
 
 def nearest_by_values(values: NDArray[np.floating], k: int) -> tuple[Indices, Floats]:
-    """The same from similarities with all training rows.
-
-    Parameters
-    ----------
-    values : (b, n) ndarray of float
-        Similarities.
-    k : int
-        Number of neighbours.
-
-    Returns
-    -------
-    indices : (b, k) ndarray of int64
-        Training rows.
-    values : (b, k) ndarray of float64
-        Their similarities.
-    """
+    """The same from (b, n) similarities with all training rows."""
     k = min(k, values.shape[1])
     taken = min(k + _SPARE, values.shape[1])
     near = np.argpartition(-values, taken - 1, axis=1)[:, :taken].astype(np.int64)

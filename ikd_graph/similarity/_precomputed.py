@@ -14,20 +14,26 @@ from ._base import Floats, Indices, Similarity
 from ._nearest import nearest_by_values
 
 
-class Precomputed(Similarity):
-    """Covariances that were given for every pair.
-
-    Parameters
-    ----------
-    X : (n, n) ndarray of float64
-        Covariances between points.
-    counts : bool
-        Not used.
-    """
+class _Given(Similarity):
+    """Covariances that were given instead of rows."""
 
     name = "precomputed"
-    summary = "the covariances that were given"
     has_rows = False
+    _corr: Any
+
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """See `Similarity.nearest`."""
+        values = X.toarray() if sp.issparse(X) else np.asarray(X)
+        # Near is what is at a small distance, not what has much variance.
+        half = 0.5 * self._corr.diagonal()
+        near, found = nearest_by_values(values / self.variance - half, k)
+        return near, found + half[near]
+
+
+class Precomputed(_Given):
+    """Covariances that were given for every pair; ``counts`` is not used."""
+
+    summary = "the covariances that were given"
 
     def __init__(self, X: Floats, *, counts: bool = False) -> None:
         super().__init__(X.shape[0], None)
@@ -41,33 +47,15 @@ class Precomputed(Similarity):
         """See `Similarity.between`."""
         return np.asarray(0.5 * (self._corr[left, right] + self._corr[right, left]))
 
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
-        """See `Similarity.nearest`."""
-        values = X.toarray() if sp.issparse(X) else np.asarray(X)
-        # Near is what is at a small distance, not what has much variance.
-        half = 0.5 * self._corr.diagonal()
-        near, found = nearest_by_values(values / self.variance - half, k)
-        return near, found + half[near]
-
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
         return self._corr
 
 
-class SparsePrecomputed(Similarity):
-    """Covariances of some pairs: what is stored is the graph, and what is not is not known.
+class SparsePrecomputed(_Given):
+    """Covariances of some pairs: what is stored is the graph, and what is not is not known."""
 
-    Parameters
-    ----------
-    X : (n, n) scipy sparse of float64
-        Covariances between points.
-    counts : bool
-        Not used.
-    """
-
-    name = "precomputed"
     summary = "the covariances that were stored"
-    has_rows = False
     is_graph = True
 
     def __init__(self, X: Any, *, counts: bool = False) -> None:
@@ -81,14 +69,6 @@ class SparsePrecomputed(Similarity):
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`."""
         return np.asarray(self._corr[left, right]).ravel()
-
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
-        """See `Similarity.nearest`."""
-        values = X.toarray() if sp.issparse(X) else np.asarray(X)
-        # Near is what is at a small distance, not what has much variance.
-        half = 0.5 * self._corr.diagonal()
-        near, found = nearest_by_values(values / self.variance - half, k)
-        return near, found + half[near]
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""

@@ -20,12 +20,8 @@ _MANY_ROWS = 10_000
 class ProductSimilarity(Similarity):
     """Inner products of rows that were centred, scaled, or both.
 
-    Parameters
-    ----------
-    X : (n, p) ndarray of float
-        Observations.
-    counts : bool
-        Whether X is a table of integers, in which a row without spread is nothing unusual.
+    ``counts`` tells that X is a table of integers, in which a row without spread is nothing
+    unusual.
     """
 
     scaling: ClassVar[str]
@@ -162,12 +158,7 @@ class SharedNeighbors(Correlation):
 class Euclidean(Similarity):
     r"""1 - \|x_i - x_j\|² / (2 σ²), for few columns: an offset of a column changes nothing.
 
-    Parameters
-    ----------
-    X : (n, p) ndarray of float
-        Observations.
-    counts : bool
-        Not used: a row without spread is a row like any other.
+    ``counts`` is not used: a row without spread is a row like any other.
     """
 
     name = "euclidean"

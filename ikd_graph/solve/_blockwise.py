@@ -25,20 +25,8 @@ def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
     a unique place are put where a rigid motion brings them nearest to that solution, with a
     warning that counts the points moved so.
 
-    Parameters
-    ----------
-    g : CsrGraph
-        Connected graph of trusted covariances.
-    plan : Plan
-        Kernel, merge rule, number of components and reference point.
-    stages : Stages
-        Clock.
-
-    Returns
-    -------
-    Solution
-        The latent, the cliques and the order of merging. The spectrum is that of the merged
-        latent, the explained variance and the negative mass are means over cliques.
+    The spectrum is that of the merged latent, the explained variance and the negative mass are
+    means over cliques.
     """
     size = plan.n_components
     with stages("cliques"):

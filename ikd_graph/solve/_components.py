@@ -36,26 +36,7 @@ def solve_graph(
     disconnected: str,
     stages: Stages,
 ) -> SolvedGraph:
-    """The strategies on a graph, with its components dealt with first.
-
-    Parameters
-    ----------
-    similarity : Similarity
-        Similarities, for bridges between components.
-    g : CsrGraph
-        The graph.
-    plan : Plan
-        How to solve.
-    disconnected : {"join", "separate"}
-        What to do with several components.
-    stages : Stages
-        Clock.
-
-    Returns
-    -------
-    SolvedGraph
-        The latent and the graph it came from.
-    """
+    """Solve on a graph, with its components dealt with ("join" or "separate") first."""
     solve = solve_blockwise if plan.strategy == "blockwise" else solve_geodesic
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     sizes = np.bincount(labels)
@@ -76,23 +57,8 @@ def _solve_separately(
 ) -> Solution:
     """Solve every component of the graph by itself and lay them side by side.
 
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-    labels : (n,) ndarray of int64
-        Component of each point.
-    plan : Plan
-        How to solve; components too small for M coordinates get fewer and zeros.
-    stages : Stages
-        Clock.
-    solve : callable
-        `solve_geodesic` or `solve_blockwise`.
-
-    Returns
-    -------
-    Solution
-        The latent; its spectrum is that of the largest component.
+    Components too small for M coordinates get fewer and zeros. The spectrum is that of the largest
+    component. ``solve`` is `solve_geodesic` or `solve_blockwise`.
     """
     members = [np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1)]
     parts: list[Floats] = []
@@ -114,20 +80,7 @@ def _solve_separately(
 
 
 def side_by_side(parts: list[Floats], members: list[NDArray[np.intp]]) -> Floats:
-    """Components of a graph laid out on a square grid of their first two coordinates.
-
-    Parameters
-    ----------
-    parts : list of (n_i, m) ndarray of float64
-        Latent of each component.
-    members : list of (n_i,) ndarray of int
-        Rows of each component.
-
-    Returns
-    -------
-    (n, m) ndarray of float64
-        Latent of all points, each component in a cell of its own.
-    """
+    """Components of a graph laid out on a square grid of their first two coordinates."""
     n_components = parts[0].shape[1]
     out = np.zeros((sum(part.shape[0] for part in parts), n_components))
     middle = [0.5 * (part.max(axis=0) + part.min(axis=0)) for part in parts]

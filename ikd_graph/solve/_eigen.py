@@ -18,22 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def solve_eigen(similarity: Similarity, plan: Plan, stages: Stages) -> Solution:
-    """Invert every covariance and take the leading eigenpairs (Li & Wu 2024, Alg. 1).
-
-    Parameters
-    ----------
-    similarity : Similarity
-        Covariances.
-    plan : Plan
-        Kernel, number of components, reference point and number of landmarks.
-    stages : Stages
-        Clock.
-
-    Returns
-    -------
-    Solution
-        The latent.
-    """
+    """Invert every covariance and take the leading eigenpairs (Li & Wu 2024, Alg. 1)."""
     if plan.n_landmarks is not None and plan.n_landmarks < similarity.n_samples:
         return _solve_landmarks(similarity, plan, stages)
     with stages("covariance"):

@@ -25,21 +25,8 @@ _FRAME_LANDMARKS = 60
 def solve_geodesic(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
     """Replace what is not an edge by the best path, then take the leading eigenpairs.
 
-    Parameters
-    ----------
-    g : CsrGraph
-        Connected graph of trusted covariances.
-    plan : Plan
-        Kernel, path, number of components and reference point. ``path="covariance"`` takes the
-        largest product of covariances (Li & Wu 2024, Section 2.4), ``path="distance"`` the
-        smallest sum of distances, which agrees with the kernel to first order.
-    stages : Stages
-        Clock.
-
-    Returns
-    -------
-    Solution
-        The latent.
+    ``path="covariance"`` takes the largest product of covariances (Li & Wu 2024, Section 2.4),
+    ``path="distance"`` the smallest sum of distances, which agrees with the kernel to first order.
     """
     if plan.n_landmarks is not None and plan.n_landmarks < g.n_nodes:
         return _solve_landmarks(g, plan, stages)
@@ -68,20 +55,7 @@ def _solve_landmarks(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
 
 
 def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:
-    """Distance-geodesic latent in which blocks find their place, from landmarks where it is large.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        Connected graph.
-    plan : Plan
-        Kernel and number of components.
-
-    Returns
-    -------
-    (n, m) ndarray of float64
-        Latent.
-    """
+    """Distance-geodesic latent in which blocks find their place; a large one from landmarks."""
     if g.n_nodes <= _WHOLE_FRAME:
         sq_dist = geodesic_sq_distances(g, plan.kernel, "distance")
         return eigen.coordinates(sq_dist, plan.n_components).coordinates

@@ -8,20 +8,7 @@ from ._plan import Plan
 
 
 def require_memory(n_samples: int, plan: Plan) -> None:
-    """Raise before work is done if the distances of a plan do not fit into memory.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of points.
-    plan : Plan
-        How to solve.
-
-    Raises
-    ------
-    MemoryError
-        With the number of bytes and the parameter that takes fewer.
-    """
+    """Raise MemoryError, before work is done, if the distances of a plan do not fit into memory."""
     if plan.strategy == "blockwise":
         return
     columns = n_samples if plan.n_landmarks is None else min(plan.n_landmarks, n_samples)

@@ -17,22 +17,7 @@ SMALLEST_PRODUCT = 1e-100
 
 
 def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
-    """Lengths of edges whose shortest paths are the best ones.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        Graph of covariances.
-    kernel : StationaryKernel
-        The kernel.
-    path : {"covariance", "distance"}
-        What a path optimises.
-
-    Returns
-    -------
-    CsrGraph
-        The same graph with lengths as weights.
-    """
+    """The graph with lengths of edges whose shortest paths are the best ones."""
     if path == "covariance":
         return geodesics.covariance_lengths(g)
     return geodesics.distance_lengths(g, kernel)
@@ -41,22 +26,7 @@ def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
 def squares_of_lengths(
     kernel: StationaryKernel, path: str, lengths: NDArray[np.floating]
 ) -> Floats:
-    """Squared distances that the lengths of best paths stand for, see `path_lengths`.
-
-    Parameters
-    ----------
-    kernel : StationaryKernel
-        The kernel.
-    path : {"covariance", "distance"}
-        What a path optimises.
-    lengths : ndarray of float
-        Lengths, any shape.
-
-    Returns
-    -------
-    ndarray of float64
-        Squared distances, the same shape.
-    """
+    """Squared distances that the lengths of best paths stand for, see `path_lengths`."""
     values = np.asarray(lengths, dtype=np.float64)
     if path == "covariance":
         return kernel.sq_distance(np.clip(np.exp(-values), SMALLEST_PRODUCT, 1.0))
@@ -64,22 +34,7 @@ def squares_of_lengths(
 
 
 def geodesic_sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
-    """Squared distances along the best paths of a connected graph, edges keeping their own.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        Connected graph.
-    kernel : StationaryKernel
-        The kernel.
-    path : {"covariance", "distance"}
-        What a path optimises.
-
-    Returns
-    -------
-    (n, n) ndarray of float64
-        Squared distances, symmetric.
-    """
+    """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
     if path == "covariance":
         matrix = np.asarray(geodesics.geodesic_covariance(g), dtype=np.float64)
 

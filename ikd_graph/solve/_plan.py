@@ -44,18 +44,7 @@ class Solution:
     landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
 
     def leading(self, n_components: int) -> Solution:
-        """The solution in fewer coordinates, the leading ones.
-
-        Parameters
-        ----------
-        n_components : int
-            How many.
-
-        Returns
-        -------
-        Solution
-            What solving for so many would have found, where eigenpairs made it.
-        """
+        """What solving for fewer coordinates would have found, if eigenpairs made the solution."""
         kept = self.embedding
         return replace(
             self,

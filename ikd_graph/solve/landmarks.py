@@ -51,23 +51,10 @@ class Drawn(NamedTuple):
 def number(
     n_landmarks: float | str | None, n_samples: int, n_components: int
 ) -> tuple[int | None, str]:
-    """Number of landmarks that a setting stands for.
+    """Number of landmarks that a setting stands for, and why if "auto" chose.
 
-    Parameters
-    ----------
-    n_landmarks : "auto", int, float or None
-        "auto", a number of points, a fraction of them, or None for no landmarks.
-    n_samples : int
-        Number of points.
-    n_components : int
-        Number of coordinates; there are at least twice as many landmarks, and one more.
-
-    Returns
-    -------
-    count : int or None
-        Number of landmarks; None where all points are solved.
-    reason : str
-        Why, in words; empty unless "auto" chose.
+    The setting is "auto", a number of points, a fraction of them, or None; None is returned where
+    all points are solved. There are at least 2 M + 1 landmarks.
 
     Examples
     --------
@@ -75,9 +62,8 @@ def number(
     >>> landmarks.number(0.1, 1000, 2)[0]
     100
     >>> landmarks.number("auto", 70_000, 2)[1]
-    '300 landmarks, because distances between all of 70000 points would fill 39.2 GB. Pass \
-n_landmarks=600 (or another number) to change this.'
-    """
+    '300 landmarks, because distances between all of 70000 points would fill 39.2 GB. Pass n_landmarks=600 (or another number) to change this.'
+    """  # noqa: E501
     if n_landmarks is None:
         return None, ""
     least, reason = 2 * n_components + 1, ""
@@ -102,15 +88,7 @@ n_landmarks=600 (or another number) to change this.'
 
 
 def check_number(n_landmarks: Any, n_components: int) -> None:
-    """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them.
-
-    Parameters
-    ----------
-    n_landmarks : object
-        What the user gave.
-    n_components : int
-        Number of coordinates; landmarks must be more.
-    """
+    """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
     if n_landmarks is None or n_landmarks == "auto":
         return
     if isinstance(n_landmarks, float):
@@ -127,31 +105,13 @@ def draw(
     first: int | None = None,
     rank: NDArray[np.int64] | None = None,
 ) -> Drawn:
-    """Draw landmarks in batches, far from those before and where there are many points.
+    """Choose landmarks in batches, far from those before and where there are many points.
 
-    A point is drawn with a probability in proportion to its squared distance to the nearest
+    A point is chosen with a probability in proportion to its squared distance to the nearest
     landmark so far: a region gets landmarks for being far from them and for being populous.
-
-    Parameters
-    ----------
-    measure : callable
-        Maps (b,) points to their (b, n) lengths to all points.
-    n_points : int
-        Number of points.
-    count : int
-        Number of landmarks, at most the number of points.
-    rng : RandomState
-        Source of chance.
-    first : int or None
-        A point that has to be a landmark.
-    rank : (n,) ndarray of int64, optional
-        Places of the points in an order that does not depend on the one they came in; chance goes
-        by it.
-
-    Returns
-    -------
-    Drawn
-        Landmarks in the order they were drawn.
+    ``measure`` maps (b,) points to their (b, n) lengths to all points; ``first`` has to be a
+    landmark. Chance goes by ``rank``, the places of the points in an order that does not depend on
+    the one they came in.
     """
     rank = np.arange(n_points) if rank is None else rank
     dtype = np.float64 if 8 * count * n_points < _SINGLE_FROM else np.float32
@@ -187,21 +147,9 @@ def draw(
 def draw_for(
     measure: Callable[[NDArray[np.int64]], Lengths], statistic: NDArray[np.floating], plan: Plan
 ) -> Drawn:
-    """Landmarks as a plan wants them, the reference point among them.
+    """Landmarks as a plan wants them, the reference point among them; ``measure`` as in `draw`.
 
-    Parameters
-    ----------
-    measure : callable
-        As in `draw`.
-    statistic : (n,) ndarray of float64
-        A number of each point that does not depend on the order they came in.
-    plan : Plan
-        Number of landmarks, reference point and seed.
-
-    Returns
-    -------
-    Drawn
-        Landmarks in the order they were drawn.
+    ``statistic`` is a number of each point that does not depend on the order they came in.
     """
     n_points = statistic.size
     first = None if isinstance(plan.reference, str) else int(plan.reference) % n_points
@@ -219,23 +167,9 @@ def solve(
 ) -> Embedding:
     """Latent of all points from their distances to the landmarks.
 
-    Parameters
-    ----------
-    drawn : Drawn
-        Landmarks and their lengths to all points.
-    to_squares : callable
-        Maps lengths, of any shape, to squared distances.
-    n_components : int
-        Number of coordinates, less than the number of landmarks.
-    reference : {"min_max", "min_mean", "center"} or int
-        Reference point, see `eigen.reference_index`; a name chooses among the landmarks, an
-        index is that of a landmark among all points.
-
-    Returns
-    -------
-    Embedding
-        Coordinates of all points; the spectrum is that of the landmarks, weighted by the points
-        they stand for.
+    ``to_squares`` maps lengths, of any shape, to squared distances. A reference point that is named
+    is chosen among the landmarks; an index is that of a landmark among all points. The spectrum is
+    that of the landmarks, weighted by the points they stand for.
     """
     nodes = drawn.nodes
     among = to_squares(drawn.lengths[:, nodes])
@@ -279,18 +213,8 @@ def solve(
 def farthest_nodes(lengths: CsrGraph, count: int) -> Drawn:
     """Nodes of a connected graph, each the farthest from those before it.
 
-    Parameters
-    ----------
-    lengths : CsrGraph
-        Graph whose weights are lengths.
-    count : int
-        Number of nodes.
-
-    Returns
-    -------
-    Drawn
-        The nodes, in the order they were found; the first ends the longest path from a node
-        with the shortest edges, so that the order of the nodes does not matter. All count alike.
+    The first ends the longest path from a node with the shortest edges, so that the order of the
+    nodes does not matter. All count alike.
     """
     mean = np.full(lengths.n_nodes, np.inf)
     degrees = np.diff(lengths.indptr)

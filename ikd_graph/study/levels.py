@@ -24,43 +24,18 @@ MOST_EDGES = 1_500_000
 
 @dataclass(frozen=True)
 class Levels:
-    """Graphs at rising thresholds, in numbers.
+    """Graphs at rising thresholds, in numbers, one for each of k levels."""
 
-    Attributes
-    ----------
-    threshold : (k,) float64
-        Thresholds, ascending.
-    edges : (k,) int64
-        Edges of the graph.
-    components : (k,) int64
-        Its components.
-    largest_component : (k,) int64
-        Points in the largest of them.
-    cliques : (k,) float64
-        Maximal cliques of at least two points; NaN where there are more than ``clique_limit``.
-    largest_clique : (k,) float64
-        Points in the largest clique; NaN where not all were listed.
-    coverage : (k,) float64
-        Share of points that lie in a clique large enough to place them (M + 2 points).
-    n_points : int
-        Number of points.
-    clique_limit : int
-        How many cliques were listed at most.
-    connected_up_to : float
-        Threshold below which the graph is in one piece: the weakest edge of the strongest spanning
-        tree.
-    """
-
-    threshold: Floats
+    threshold: Floats  # ascending
     edges: NDArray[np.int64]
     components: NDArray[np.int64]
-    largest_component: NDArray[np.int64]
-    cliques: Floats
-    largest_clique: Floats
-    coverage: Floats
+    largest_component: NDArray[np.int64]  # points in it
+    cliques: Floats  # maximal, of at least two points; NaN where more than ``clique_limit``
+    largest_clique: Floats  # points in it; NaN where not all were listed
+    coverage: Floats  # share of points in a clique large enough to place them (M + 2 points)
     n_points: int
-    clique_limit: int
-    connected_up_to: float
+    clique_limit: int  # how many cliques were listed at most
+    connected_up_to: float  # threshold below which the graph is in one piece
 
 
 def threshold_levels(
@@ -75,28 +50,11 @@ def threshold_levels(
 ) -> Levels:
     """Look at the graph of the same data at many thresholds.
 
-    Parameters
-    ----------
-    X : (n, n_features) array_like
-        Points in rows, or their covariance for ``affinity="precomputed"``, dense or sparse.
-    affinity : str
-        As for `ikd_graph.IKD`.
-    thresholds : iterable of float, optional
-        Thresholds in (0, 1); None takes 25 even steps over the range that holds the edges, from
-        the lowest at which the graph is still small enough to look at.
-    also : iterable of float
-        Thresholds to add to those.
-    n_components : int
-        Number M of hidden coordinates: a clique places its points from M + 2 points on.
-    clique_limit : int
-        List at most this number of cliques at a level.
-    progress : callable, optional
-        Wraps the iterable of thresholds, as ``tqdm`` does.
-
-    Returns
-    -------
-    Levels
-        Counts at each threshold.
+    X and ``affinity`` are as for `ikd_graph.IKD`. Without ``thresholds``, 25 even steps are taken
+    over the range that holds the edges, from the lowest at which the graph is still small enough to
+    look at; those of ``also`` are added. A clique places its points from M + 2 points on, M being
+    ``n_components``; at most ``clique_limit`` are listed at a level. ``progress`` wraps the
+    iterable of thresholds, as ``tqdm`` does.
 
     Examples
     --------

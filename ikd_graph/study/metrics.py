@@ -194,10 +194,8 @@ def local_distance_preservation(X: ArrayLike, Z: ArrayLike, k: int = 10) -> floa
 
     Parameters
     ----------
-    X : (n, n_features) float64
-        The data, or the true latent.
-    Z : (n, m) float64
-        Its embedding.
+    X, Z : (n, n_features) and (n, m) float64
+        The data, or the true latent, and its embedding.
     k : int
         Number of nearest points.
 
@@ -223,10 +221,8 @@ def global_distance_preservation(
 
     Parameters
     ----------
-    X : (n, n_features) float64
-        The data, or the true latent.
-    Z : (n, m) float64
-        Its embedding.
+    X, Z : (n, n_features) and (n, m) float64
+        As in `local_distance_preservation`.
     max_points : int
         Beyond this many points, a random sample of them is compared.
     seed : int
@@ -235,7 +231,7 @@ def global_distance_preservation(
     Returns
     -------
     float
-        Spearman's correlation, -1 to 1.
+        Spearman's correlation.
     """
     data, points = _pair(X, Z, ("X", "Z"))
     if data.shape[0] > max_points:

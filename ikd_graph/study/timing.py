@@ -19,19 +19,7 @@ class Timed(NamedTuple):
 
 
 def timed(work: Callable[..., Any], *arguments: Any, **options: Any) -> Timed:
-    """Make a call and time it.
-
-    Parameters
-    ----------
-    work : callable
-        What to call.
-    *arguments, **options
-        What to call it with.
-
-    Returns
-    -------
-    Timed
-        Its value, or the reason why there is none.
+    """Make a call and time it: its value, or the reason why there is none.
 
     Examples
     --------

@@ -32,12 +32,7 @@ def spectrum(
     n_components : int, optional
         Number of eigenvalues that became coordinates.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     values = np.asarray(eigenvalues, dtype=float)
     ax = drawing_axes(ax, 5.6, 3.6)
@@ -66,17 +61,7 @@ def spectrum(
 
 
 def spectrum_gap(eigenvalues: ArrayLike) -> int:
-    """Number of eigenvalues before the gap that ends the dimensions; 0 where there is none.
-
-    Parameters
-    ----------
-    eigenvalues : array-like of shape (k,)
-        Eigenvalues.
-
-    Returns
-    -------
-    int
-        Suggested number of dimensions, see `ikd_graph.eigen.eigengap`.
+    """Number of eigenvalues before the gap that ends the dimensions (`eigen.eigengap`), 0 without.
 
     Examples
     --------
@@ -98,12 +83,7 @@ def degrees(degree: ArrayLike, *, ax: Axes | None = None) -> Axes:
     degree : array-like of shape (n,)
         Number of neighbours of each point.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     values = np.asarray(degree, dtype=np.int64)
     ax = _counts(drawing_axes(ax, 5.6, 3.4), values)
@@ -124,12 +104,7 @@ def clique_sizes(sizes: ArrayLike, *, ax: Axes | None = None) -> Axes:
     sizes : array-like of shape (n_cliques,)
         Number of points of each clique.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     ax = _counts(drawing_axes(ax, 5.6, 3.4), np.asarray(sizes, dtype=np.int64))
     ax.set_xlabel("points in a clique")
@@ -211,12 +186,7 @@ def noise_curves(
     xlabel : str
         Name of what varies.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     ax = drawing_axes(ax, 6.4, 4.2)
     at = np.asarray(levels, dtype=float)
@@ -239,17 +209,7 @@ def noise_curves(
 def mean_and_spread(runs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation over the last axis, without the runs that failed.
 
-    Parameters
-    ----------
-    runs : array-like of shape (k,) or (k, n_seeds)
-        Scores; NaN where a run failed.
-
-    Returns
-    -------
-    mean : (k,) float64
-        Mean of the finite scores, NaN where there is none.
-    spread : (k,) float64
-        Their standard deviation, 0 for a single score.
+    NaN is a failed run; without any other the mean is NaN, the deviation of a single one is 0.
     """
     table = np.asarray(runs, dtype=float)
     table = table[:, None] if table.ndim == 1 else table
@@ -279,12 +239,7 @@ def level_bars(
     xlabel : str
         What the values are.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     ax = drawing_axes(ax, 5.6, 0.9 + 0.34 * len(values))
     lengths = np.array([float(value) for value in values.values()])
@@ -312,12 +267,7 @@ def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
     seconds : mapping of str to float
         Name of a stage or method and its time; NaN where it did not finish.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     return level_bars(seconds, say_seconds, ax=ax)
 
@@ -340,17 +290,7 @@ def _counts(ax: Axes, values: NDArray[np.int64]) -> Axes:
 
 
 def _label_ends(ax: Axes, ends: list[tuple[float, float, str, str]], side: str) -> None:
-    """Write names beside the ends of their lines, moved apart where they would touch.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes with its limits and scales as they will stay.
-    ends : list of (y, x, name, colour)
-        Where each line ends.
-    side : {"left", "right"}
-        Which end of the lines.
-    """
+    """Write names beside the (y, x, name, colour) ends of lines, apart where they would touch."""
     if not ends:
         return
     ax.autoscale_view()

@@ -42,12 +42,7 @@ def clique_graph(
     names : sequence of str, optional
         Names of the classes, when labels are their positions in this sequence.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     from matplotlib.collections import LineCollection
 

@@ -43,12 +43,7 @@ def embedding(
     legend : bool
         Whether to explain the colours beside the picture.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
 
     Examples
     --------
@@ -95,12 +90,7 @@ def residuals(
     n_worst : int
         Number of points to name.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     coordinates = _as_columns(Z)
     values = np.asarray(residual, dtype=float)

@@ -24,12 +24,7 @@ def scaling(fit: ScalingFit, *, xlabel: str = "size", ax: Axes | None = None) ->
     xlabel : str
         What sizes are: side of a box, or radius.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+        Axes to draw into and to return; by default those of a new figure.
     """
     ax = drawing_axes(ax, 5.6, 4.0)
     low, high = fit.fit_range

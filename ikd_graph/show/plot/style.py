@@ -92,15 +92,7 @@ def drawing_axes(ax: Axes | None, width: float = 6.4, height: float = 4.6) -> Ax
 
 
 def quiet(ax: Axes, grid: Literal["x", "y"] | None = "y") -> None:
-    """Take away what carries no data: box, tick marks, heavy lines.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes to restyle in place.
-    grid : {"x", "y"} or None
-        Direction of values whose faint lines stay.
-    """
+    """Take away what carries no data: box, tick marks, heavy lines; ``grid`` keeps faint lines."""
     ax.set_facecolor("none")
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)

@@ -133,18 +133,7 @@ def view_cliques(
 def largest_graph(blocks: Blocks, most: int = MOST_DISCS) -> nx.Graph:
     """Graph of the largest cliques of a list, as many as a picture holds.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        The cliques.
-    most : int
-        How many to keep.
-
-    Returns
-    -------
-    networkx.Graph
-        Cliques under their numbers in the list, with ``size``; edges with ``overlap``, the number
-        of shared points.
+    Nodes are numbers in the list with ``size``, edges have ``overlap``.
     """
     import networkx as nx
 

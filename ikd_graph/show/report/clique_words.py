@@ -20,18 +20,7 @@ if TYPE_CHECKING:
 
 
 def clique_facts(view: CliqueView) -> dict[str, Any]:
-    """Count what there is to count in the graph and its cliques.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-
-    Returns
-    -------
-    dict of str to value
-        Names and numbers for a reader.
-    """
+    """Count what there is to count in the graph and its cliques."""
     model = view.model
     g, solved = view.points, view.solved
     sizes = np.array([clique.size for clique in view.maximal])
@@ -58,20 +47,6 @@ def clique_facts(view: CliqueView) -> dict[str, Any]:
 def coverage(blocks: Blocks, n_points: int, size: int) -> float:
     """Share of points in a clique that is large enough to place them.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        Cliques.
-    n_points : int
-        Number of points.
-    size : int
-        Smallest clique that counts.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
     Examples
     --------
     >>> import numpy as np
@@ -84,18 +59,7 @@ def coverage(blocks: Blocks, n_points: int, size: int) -> float:
 
 
 def clique_advice(view: CliqueView) -> list[str]:
-    """What to do about the threshold and about badly placed points.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Sentences.
-    """
+    """Sentences on what to do about the threshold and about badly placed points."""
     model, levels = view.model, view.levels
     said = []
     top = levels.connected_up_to
@@ -136,19 +100,9 @@ def clique_advice(view: CliqueView) -> list[str]:
 
 
 def badly_placed(model: IKD) -> tuple[NDArray[np.intp], float]:
-    """Rows about which cliques disagree unusually much, the worst first.
+    """Rows about which cliques disagree unusually much, the worst first, and the limit.
 
-    Parameters
-    ----------
-    model : IKD
-        Fitted with ``strategy="blockwise"``.
-
-    Returns
-    -------
-    rows : (k,) intp
-        Row numbers.
-    limit : float
-        Residual from which a row counts: three robust deviations above the median.
+    The limit is the residual from which a row counts: three robust deviations above the median.
     """
     if model.merge_residuals_ is None:
         return np.zeros(0, dtype=np.intp), 0.0
@@ -171,20 +125,7 @@ def main_label(members: NDArray[Any], paint: Paint) -> int:
 
 
 def clique_groups(view: CliqueView, paint: Paint) -> colors.Groups | None:
-    """Most frequent class of each clique in the graph of cliques.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-    paint : Paint
-        Classes of the points.
-
-    Returns
-    -------
-    Groups or None
-        Classes in the order of the nodes, None where points have no classes.
-    """
+    """Most frequent class of each clique in the graph of cliques; None without classes."""
     if paint.groups is None:
         return None
     codes = [main_label(view.members(node), paint) for node in view.links]
@@ -192,18 +133,7 @@ def clique_groups(view: CliqueView, paint: Paint) -> colors.Groups | None:
 
 
 def clique_places(view: CliqueView) -> NDArray[np.float64]:
-    """Mean coordinates of the members of each clique in the graph of cliques.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-
-    Returns
-    -------
-    (n_nodes, 2) float64
-        Places to start a layout from.
-    """
+    """Mean coordinates of the members of each clique, where a layout of them starts."""
     Z = view.model.embedding_
     found = np.zeros((len(view.links), 2))
     for row, node in enumerate(view.links):
@@ -212,21 +142,9 @@ def clique_places(view: CliqueView) -> NDArray[np.float64]:
 
 
 def largest_apart(found: list[NDArray[np.int32]], n_points: int, most: int) -> list[int]:
-    """Largest cliques that are not almost the same: at most half of each is in one before it.
+    """Positions of the largest cliques that are not almost the same, the largest first.
 
-    Parameters
-    ----------
-    found : list of (k,) arrays of int
-        Cliques.
-    n_points : int
-        Number of points.
-    most : int
-        How many to choose.
-
-    Returns
-    -------
-    list of int
-        Positions in the list, the largest first.
+    At most half of each is in one before it.
     """
     chosen: list[int] = []
     inside = np.zeros((most, n_points), dtype=bool)
@@ -241,20 +159,7 @@ def largest_apart(found: list[NDArray[np.int32]], n_points: int, most: int) -> l
 
 
 def say_labels(members: NDArray[Any], paint: Paint) -> str:
-    """Classes of the members of a clique, the most frequent first, with their numbers.
-
-    Parameters
-    ----------
-    members : (k,) array of int
-        Rows.
-    paint : Paint
-        Classes of the points.
-
-    Returns
-    -------
-    str
-        As "8 cell × 12, morula × 3".
-    """
+    """Classes of the members of a clique, the most frequent first, as "8 cell × 12, morula × 3"."""
     if paint.groups is None:
         return ""
     names = ["no label" if c < 0 else paint.groups.names[c] for c in paint.groups.codes[members]]
@@ -262,18 +167,7 @@ def say_labels(members: NDArray[Any], paint: Paint) -> str:
 
 
 def clique_statistics(view: CliqueView) -> dict[str, Any]:
-    """Counts of a look at cliques, ready for JSON.
-
-    Parameters
-    ----------
-    view : CliqueView
-        What was found.
-
-    Returns
-    -------
-    dict
-        Plain numbers and lists.
-    """
+    """Counts of a look at cliques, ready for JSON."""
     model, g, levels = view.model, view.points, view.levels
     sizes = [int(clique.size) for clique in view.maximal]
     components = np.bincount(model.component_labels_)
@@ -302,17 +196,7 @@ def clique_statistics(view: CliqueView) -> dict[str, Any]:
 
 
 def occurrences(values: Any) -> dict[str, int]:
-    """How often each whole number occurs.
-
-    Parameters
-    ----------
-    values : sequence of int
-        The numbers.
-
-    Returns
-    -------
-    dict of str to int
-        Number (as text, for JSON) and how often, ascending.
+    """How often each whole number (as text, for JSON) occurs, ascending.
 
     Examples
     --------

@@ -38,14 +38,14 @@ def cliques_page(view: CliqueView, command: str = "") -> str:
     Parameters
     ----------
     view : CliqueView
-        What was found.
+        What `view_cliques` found.
     command : str
-        What to type to make the page again.
+        As in `embed_page`.
 
     Returns
     -------
     str
-        HTML that needs no other file.
+        HTML of the whole page, with its pictures.
     """
     model, data = view.model, view.data
     paint = paint_points(data)
@@ -100,20 +100,7 @@ def _network(view: CliqueView, paint: Paint) -> str:
 
 
 def threshold_slider(levels: Levels, used: float | None) -> str:
-    """Curves over the threshold with a slider that reads them.
-
-    Parameters
-    ----------
-    levels : Levels
-        Counts at many thresholds.
-    used : float or None
-        Threshold to mark.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Curves over the threshold with a slider that reads them; the one in use is marked."""
     at = levels.threshold
     palette = {"edges": colors.CLASSES[0], "components": colors.CLASSES[2]}
     palette["cliques"] = colors.CLASSES[3]

@@ -36,12 +36,12 @@ def compare_page(found: Comparison, command: str = "") -> str:
     found : Comparison
         What `ikd_graph.study.compare.compare` found.
     command : str
-        What to type to make the page again.
+        As in `embed_page`.
 
     Returns
     -------
     str
-        HTML that needs no other file.
+        HTML of the whole page.
 
     Examples
     --------

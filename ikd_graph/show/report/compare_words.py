@@ -62,18 +62,7 @@ class Entry(NamedTuple):
 
 
 def entries(found: Comparison) -> list[Entry]:
-    """Gather the rows of a comparison over seeds.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    list of Entry
-        In the order of the rows.
-    """
+    """Gather the rows of a comparison over seeds."""
     cells: dict[tuple[str, str, int, float], list[Row]] = {}
     for row in found.rows:
         cells.setdefault((row.title, row.method, row.n_components, row.noise), []).append(row)
@@ -81,34 +70,12 @@ def entries(found: Comparison) -> list[Entry]:
 
 
 def shown_measures(found: Comparison) -> list[str]:
-    """Measures that at least one row has.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    list of str
-        Names, the one that tells most first.
-    """
+    """Measures that at least one row has, the one that tells most first."""
     return [name for name in MEASURES if any(np.isfinite(getattr(row, name)) for row in found.rows)]
 
 
 def say_comparison(found: Comparison) -> list[str]:
-    """Sum a comparison up: which method is best, which of our strategies, where, at what price.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    list of str
-        Sentences, the most important first.
-    """
+    """Which method is best, which of our strategies, where, at what price: most important first."""
     measure = found.measure
     gathered = entries(found)
     able = [entry for entry in gathered if np.isfinite(entry.mean(measure))]
@@ -188,18 +155,7 @@ def _say_strategy(
 
 
 def own_row(found: Comparison) -> Row | None:
-    """The first row of the default call, or else of the best of our methods.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    Row or None
-        A row that says what was chosen; None where none of ours has a measure.
-    """
+    """First row of the default call, or else of the best of our methods; None without a measure."""
     measure = found.measure
     ours = [row for row in found.rows if row.method in IKD_METHODS and row.facts]
     able = [row for row in ours if np.isfinite(getattr(row, measure))]
@@ -216,17 +172,7 @@ def own_row(found: Comparison) -> Row | None:
 def own_choices(found: Comparison) -> tuple[str, dict[str, str]]:
     """What the default call, or the best of our methods, chose by itself, and why.
 
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    title : str
-        Name of the method; empty where none of ours has a measure or something to tell.
-    choices : dict of str to str
-        Similarity, graph, and each choice with its reason.
+    The title is empty where none of ours has a measure or something to tell.
     """
     row = own_row(found)
     if row is None:
@@ -310,25 +256,9 @@ def _list(levels: list[float]) -> str:
 def by_level(
     gathered: list[Entry], dim: int, name: str, *, spread: bool = False
 ) -> tuple[list[float], dict[str, list[float]]]:
-    """A measure of each method at each noise level.
+    """Noise levels, ascending, and for each title a measure at each, NaN where there is no entry.
 
-    Parameters
-    ----------
-    gathered : list of Entry
-        Entries.
-    dim : int
-        Number of dimensions.
-    name : str
-        Name of the measure.
-    spread : bool
-        Whether to give its deviation over seeds instead of its mean.
-
-    Returns
-    -------
-    levels : list of float
-        Noise levels, ascending.
-    curves : dict of str to list of float
-        For each title its numbers, NaN where there is no entry.
+    With ``spread``, its deviation over seeds instead of its mean.
     """
     mine = [entry for entry in gathered if entry.n_components == dim]
     levels = sorted({entry.noise for entry in mine})

@@ -151,22 +151,7 @@ def _charts(model: IKD) -> list[str]:
 
 
 def histogram(values: Any, xlabel: str, ylabel: str) -> str:
-    """Histogram of whole numbers.
-
-    Parameters
-    ----------
-    values : (n,) array of int
-        The numbers.
-    xlabel : str
-        What they are.
-    ylabel : str
-        What is counted.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
-    """
+    """Histogram of whole numbers."""
     numbers = np.asarray(values, dtype=np.int64)
     low, high = int(numbers.min(initial=0)), int(numbers.max(initial=1))
     low = int(numbers.min()) if numbers.size else low

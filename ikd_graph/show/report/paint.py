@@ -30,20 +30,7 @@ class Paint(NamedTuple):
 
 
 def paint_points(data: Dataset, most: int = svg.MOST_POINTS) -> Paint:
-    """Choose the colours of the points of a data set, and the rows that are drawn.
-
-    Parameters
-    ----------
-    data : Dataset
-        Points with or without labels.
-    most : int
-        Number of points of one picture.
-
-    Returns
-    -------
-    Paint
-        Colours and rows.
-    """
+    """Choose the colours of the points of a data set, and the rows that are drawn."""
     everything = np.zeros(data.n_samples, dtype=np.intp)
     if data.y is None:
         rows = svg.sample_rows(everything, most)
@@ -63,47 +50,13 @@ def draw(
     height: float = 460.0,
     radius: float | None = None,
 ) -> str:
-    """Scatter of an embedding in these colours.
-
-    Parameters
-    ----------
-    Z : (n, m) float64
-        Coordinates.
-    paint : Paint
-        Colours and rows.
-    title : str
-        What a screen reader says.
-    height : float
-        Height for a width of 600.
-    radius : float, optional
-        Radius of a point.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
-    """
+    """Scatter of an embedding in these colours, see `svg.scatter`."""
     look = paint.groups if paint.groups is not None else paint.colors or ()
     return svg.scatter(Z, look, rows=paint.rows, title=title, height=height, radius=radius)
 
 
 def legend(paint: Paint, title: str = "", row: bool = False) -> str:
-    """Legend of these colours, or nothing where all points look the same.
-
-    Parameters
-    ----------
-    paint : Paint
-        Colours.
-    title : str
-        What the labels are.
-    row : bool
-        Whether entries lie in a row.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Legend of these colours, or nothing where all points look the same."""
     if paint.groups is not None:
         return page.class_legend(paint.groups, row)
     return page.scale_legend(paint.values, title) if paint.values is not None else ""

@@ -25,29 +25,9 @@ def bars(
     mark: tuple[float, str] | None = None,
     title: str = "bar chart",
 ) -> str:
-    """Upright bars at whole numbers.
+    """Upright bars at whole numbers, evenly spaced; the first ``kept`` in colour, the rest grey.
 
-    Parameters
-    ----------
-    at : array-like of shape (k,)
-        Place of each bar, evenly spaced.
-    heights : array-like of shape (k,)
-        Height of each bar.
-    xlabel : str
-        Name of the horizontal axis.
-    ylabel : str
-        Name of the vertical axis.
-    kept : int, optional
-        Number of bars in colour; the rest are grey. None is all.
-    mark : tuple of (float, str), optional
-        Dashed upright line with its text.
-    title : str
-        What a screen reader says.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
+    ``mark`` is a dashed upright line with its text, ``title`` what a screen reader says.
     """
     x, h = np.asarray(at, dtype=float), np.asarray(heights, dtype=float)
     step = float(x[1] - x[0]) if x.size > 1 else 1.0
@@ -92,29 +72,9 @@ def lines(
 ) -> str:
     """Curves; their names belong in a legend of the page (`page.legend`).
 
-    Parameters
-    ----------
-    at : array-like of shape (k,)
-        Horizontal places, ascending.
-    series : mapping of str to array-like of shape (k,)
-        Height of each curve; NaN leaves a hole.
-    axes : Axes
-        Their names and scales.
-    spread : mapping of str to array-like of shape (k,), optional
-        Half the height of the band around a curve.
-    mark : tuple of (float, str), optional
-        Dashed upright line with its text.
-    palette : mapping of str to str, optional
-        Colour of each curve; None takes the class colours in turn.
-    dots : bool
-        Whether the places themselves are marked.
-    cursor : bool
-        Whether to add an upright line that the slider of the page moves from place to place.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
+    NaN leaves a hole. ``spread`` is half the height of the band around a curve, ``mark`` a dashed
+    upright line with its text; with ``dots`` the places ``at`` are marked, with ``cursor`` there is
+    an upright line that the slider of the page moves from place to place.
     """
     x = np.asarray(at, dtype=float)
     curves = {name: np.asarray(values, dtype=float) for name, values in series.items()}
@@ -154,14 +114,7 @@ def lines(
 class _Frame:
     """Axes of a chart: turns values into places, draws grid, names and marks.
 
-    Parameters
-    ----------
-    x_range : (float, float)
-        Values at the left and right edge.
-    y_range : (float, float)
-        Values at the lower and upper edge (their logarithms when ``log``).
-    log : bool
-        Whether heights are logarithms to base 10.
+    ``y_range`` holds logarithms to base 10 where ``log``.
     """
 
     def __init__(

@@ -23,17 +23,7 @@ _PASSES = 4
 def sample_rows(codes: NDArray[np.intp], most: int = MOST_POINTS) -> NDArray[np.intp]:
     """Rows to draw: all while they are few, else a sample that keeps every class in proportion.
 
-    Parameters
-    ----------
-    codes : (n,) intp
-        Class of each point.
-    most : int
-        Number of rows to keep.
-
-    Returns
-    -------
-    (min(n, most),) intp
-        Row numbers, ascending.
+    Returns at most ``most`` row numbers, ascending.
     """
     if codes.size <= most:
         return np.arange(codes.size)
@@ -53,25 +43,9 @@ def scatter(
 ) -> str:
     """Scatter whose points know their row and class, so that the page can link them.
 
-    Parameters
-    ----------
-    Z : array-like of shape (n, m)
-        Coordinates; the first two are drawn, a single one against the row order.
-    paint : Groups or sequence of str
-        Classes, or a colour for each point.
-    rows : (k,) intp, optional
-        Rows to draw; None is all.
-    title : str
-        What a screen reader says.
-    height : float
-        Height for a width of 600.
-    radius : float, optional
-        Radius of a point.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
+    ``paint`` holds classes, or a colour for each point. The first two coordinates are drawn, a
+    single one against the row order; ``rows`` alone are drawn (None is all). ``title`` is what a
+    screen reader says, ``height`` is for a width of 600.
     """
     points = np.asarray(Z, dtype=np.float64)
     points = points[:, None] if points.ndim == 1 else points
@@ -118,23 +92,8 @@ def network(
 ) -> str:
     """Cliques as discs (area: size) joined by lines (strength: shared points).
 
-    Parameters
-    ----------
-    graph : networkx.Graph
-        Nodes with ``size``, edges with ``overlap``.
-    groups : Groups, optional
-        Class of each node.
-    positions : array-like of shape (n_nodes, 2), optional
-        Places to start the layout from.
-    notes : sequence of str
-        What to say about each node under the pointer.
-    most_edges : int
-        Only the strongest edges are drawn beyond this number.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
+    Nodes have ``size``, edges ``overlap``. The layout starts from ``positions``, ``notes`` are
+    shown under the pointer, and only the ``most_edges`` strongest edges are drawn.
     """
     start = None if positions is None else np.asarray(positions, dtype=float)[:, :2]
     graph = backbone(graph)

@@ -60,23 +60,12 @@ class Dataset:
 def encode_labels(
     values: NDArray[np.generic], names: tuple[str, ...] = ()
 ) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
-    """Turn raw labels into codes and class names.
+    """Turn raw labels into codes and class names, or into numbers (a measurement) and no names.
 
-    Parameters
-    ----------
-    values : (n,) array of numbers or strings
-        Raw labels. Strings that all read as numbers count as numbers.
-    names : tuple of str
-        Class names in a wished order. Used if every label is one of them, or if the labels are
-        the codes 0 .. len(names) - 1; otherwise the classes are the distinct labels, sorted so
-        that "2" comes before "16" and "16" before "32 TE".
-
-    Returns
-    -------
-    y : (n,) int64 or float64
-        Codes, or the numbers themselves if some are not whole (a measurement, not a class).
-    label_names : tuple of str
-        Class names; empty for measurements.
+    Strings that all read as numbers count as numbers; if some are not whole they are a measurement.
+    ``names`` is a wished order, used if every label is one of them or a code 0 .. len(names) - 1;
+    otherwise classes are the distinct labels, sorted so that "2" comes before "16" and "16" before
+    "32 TE".
     """
     texts = np.asarray(values)
     if texts.dtype.kind in "OSU":

@@ -25,7 +25,7 @@ def ou_latent(
 ) -> Floats:
     r"""Latent of the paper's Eq. 12: z_m ~ N(0, v e^{-\|i - j\| / τ}), each column by itself.
 
-    Drawn step by step (the process is Markov), so the cost is linear in ``n_samples``.
+    Sampled step by step (the process is Markov), so the cost is linear in ``n_samples``.
 
     Parameters
     ----------

@@ -50,8 +50,8 @@ def gp_mapping(
     points = np.asarray(latent, dtype=np.float64)
     check_integer("n_features", n_features, 1)
     cov = kernels.get(kernel).covariance(cdist(points, points, "sqeuclidean"))
-    draws = np.random.default_rng(seed).normal(size=(points.shape[0], n_features))
-    return np.sqrt(check_positive("variance", variance)) * (_lower_root(cov) @ draws)
+    samples = np.random.default_rng(seed).normal(size=(points.shape[0], n_features))
+    return np.sqrt(check_positive("variance", variance)) * (_lower_root(cov) @ samples)
 
 
 def sine_mapping(latent: ArrayLike, n_features: int, *, seed: Seed = 0) -> Floats:
@@ -59,12 +59,8 @@ def sine_mapping(latent: ArrayLike, n_features: int, *, seed: Seed = 0) -> Float
 
     Parameters
     ----------
-    latent : (n, m) float64
-        The true latent.
-    n_features : int
-        Number of observed dimensions N.
-    seed : int or Generator
-        Source of randomness.
+    latent, n_features, seed : see `gp_mapping`
+        The true latent, the number of observed dimensions and a source of randomness.
 
     Returns
     -------
@@ -87,15 +83,13 @@ def bump_mapping(
 
     Parameters
     ----------
-    latent : (n, m) float64
-        The true latent.
+    latent, seed : see `gp_mapping`
+        The true latent and a source of randomness.
     n_features : int
         Number of observed dimensions N, each with its own centre among 100^m grid points.
     form : {"squared", "l1"}
         "squared" is Eq. 13 as printed, 20 exp(-\|z - c\|²). "l1" is what the authors ran,
         20 exp(-\|z - c\|_1), wider at its foot; the published figures rest on it.
-    seed : int or Generator
-        Source of randomness.
 
     Returns
     -------

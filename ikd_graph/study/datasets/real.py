@@ -169,21 +169,7 @@ def extended_yale_b(
 def shrink_images(
     X: NDArray[np.generic], shape: tuple[int, int], smaller: tuple[int, int]
 ) -> NDArray[np.float64]:
-    """Shrink images by area averages; pixels need not divide evenly.
-
-    Parameters
-    ----------
-    X : (n, height * width) array of numbers
-        One image a row.
-    shape : (int, int)
-        Height and width now.
-    smaller : (int, int)
-        Height and width wanted, not larger.
-
-    Returns
-    -------
-    (n, smaller height * smaller width) float64
-        Smaller images; each new pixel is the mean of the area it covers.
+    """Shrink (n, height * width) images by area averages; pixels need not divide evenly.
 
     Examples
     --------

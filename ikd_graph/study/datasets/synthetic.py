@@ -132,12 +132,8 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
 
     Parameters
     ----------
-    n_samples : int
-        Number of points.
-    noise : float
-        Standard deviation of the noise.
-    seed : int
-        Source of randomness.
+    n_samples, noise, seed : see `half_moons`
+        Size, noise and source of randomness.
 
     Returns
     -------

@@ -26,20 +26,9 @@ class Table(NamedTuple):
 def read_table(path: Path, label_column: str | int | None, usual: tuple[str, ...]) -> Table:
     """Read a .csv or .tsv table of numbers, with or without header, index and labels.
 
-    Parameters
-    ----------
-    path : Path
-        The file; cells are separated by tabs (.tsv), else by commas or semicolons.
-    label_column : str, int or None
-        Name or position of the labels. None takes a column with a usual name, or else the only
-        column of repeated words.
-    usual : tuple of str
-        Usual names of a label column, in lower case.
-
-    Returns
-    -------
-    Table
-        Numbers, labels and column names.
+    Cells are separated by tabs (.tsv), else by commas or semicolons. Without ``label_column``, a
+    name or a position, a column with a ``usual`` name (in lower case) holds the labels, or else the
+    only column of repeated words.
     """
     try:
         delimiter = _delimiter(path)

@@ -50,13 +50,13 @@ def diagnose(
 
     The prediction is the mean of three that err in different ways. A parametric bootstrap:
     `ikd_graph.IKD` is fitted to X with its likeliest kernel, that latent, kernel, signal and noise
-    variance are taken for the truth, new data of the same size are drawn from them, and the latent
-    that the default call finds in each draw is compared with the one drawn from. It cannot see an
+    variance are taken for the truth, new data of the same size are sampled from them, and what the
+    default call finds in each is compared with the latent sampled from. It cannot see an
     error that the fit to X has made already, so its mean is multiplied by the agreement of the
     default embedding of X with that of the likeliest kernel: searches that end in different places
     cannot both be right. Two halves of the measurements, embedded by themselves: the R² that their
     agreement speaks for (Spearman and Brown's formula for twice the measurements; left out below
-    20). A plain bootstrap: the R² of the embedding with those of measurements drawn anew from those
+    20). A plain bootstrap: the R² of the embedding with those of measurements resampled from those
     of X, with replacement. It knows no model, and is the most pessimistic.
 
     Parameters
@@ -66,9 +66,9 @@ def diagnose(
     n_components : int
         Number M of hidden coordinates.
     n_draws : int
-        Number of data sets drawn, at least 2.
+        Number of data sets sampled, at least 2.
     random_state : int or None
-        Seed of the draws.
+        Seed of the samples.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -221,7 +221,7 @@ def _halves(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
 
 
 def _resampled(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
-    """Mean R² of the embedding with those of columns drawn with replacement."""
+    """Mean R² of the embedding with those of columns sampled with replacement."""
     rng = np.random.default_rng(random_state)
     n_columns, found = table.shape[1], []
     for _ in range(_RESAMPLED):
@@ -244,14 +244,14 @@ def _bootstrap(
     random_state: int | None,
     stages: Stages,
 ) -> tuple[float, ...]:
-    """R² of the latents of data drawn from one fitted model, found with the settings of another."""
+    """R² of the latents of data sampled from a fitted model, found with another one's settings."""
     truth = np.asarray(source.embedding_, dtype=np.float64)
     again = IKD(**model._model.settings, n_landmarks=None, kernel=model.kernel_)
     rng = np.random.default_rng(random_state)
     found = []
     for _ in range(n_draws):
         signal = gp_mapping(truth, n_observed, source.kernel_, variance=noise.variance, seed=rng)
-        drawn = add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
-        with stages("fitting drawn data"):
-            found.append(affine_r2(truth, again.fit_transform(drawn)))
+        sampled = add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
+        with stages("fitting sampled data"):
+            found.append(affine_r2(truth, again.fit_transform(sampled)))
     return tuple(found)

@@ -40,7 +40,7 @@ class Diagnosis:
     predicted_r2, spread_r2 : float
         Expected R² (after affine alignment), and the standard deviation of ``draws_r2``.
     draws_r2 : tuple of float
-        R² of the latent of each draw.
+        R² of the latent of each sample.
     agreement : float
         R² of the embedding against that of the likeliest kernel, both fitted to the same data.
     halves_r2 : float
@@ -48,7 +48,7 @@ class Diagnosis:
     resampled_r2 : float
         Mean R² of the embedding with those of resampled measurements.
     likeliest_kernel : str
-        Name of that kernel, from which data are drawn.
+        Name of that kernel, from which data are sampled.
     noise_share : float
         Estimated share of noise in the variance of a measurement.
     negative_mass : float
@@ -174,18 +174,7 @@ class Diagnosis:
 
 
 def problems(found: Diagnosis) -> list[str]:
-    """What is to be warned of.
-
-    Parameters
-    ----------
-    found : Diagnosis
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Clauses, without a capital or a full stop.
-    """
+    """What is to be warned of, as clauses without a capital or a full stop."""
     said = []
     low = found.predicted_r2 - found.spread_r2
     if low < WEAK_R2:
@@ -211,18 +200,7 @@ def problems(found: Diagnosis) -> list[str]:
 
 
 def advice(found: Diagnosis) -> list[str]:
-    """Sentences that the reasons of the settings leave unsaid.
-
-    Parameters
-    ----------
-    found : Diagnosis
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Sentences.
-    """
+    """Sentences that the reasons of the settings leave unsaid."""
     said = []
     if not found.model_holds:
         said.append(
