@@ -123,7 +123,7 @@ def choose(
 ) -> Choice:
     """Replace every other "auto" by a setting, with the reason for each.
 
-    Without evidence, a precomputed covariance is taken at its word.
+    Without evidence, the values of a precomputed covariance are trusted.
     """
     kind = AFFINITIES[affinity]
     rule = _rule_of(kind, n_components)
@@ -300,7 +300,7 @@ def _sentence(what: str, why: str, change: str) -> str:
 def _verdict(evidence: Evidence | None) -> str:
     """What the evidence says, as a clause after "because"."""
     if evidence is None:
-        return "a precomputed covariance is taken at its word"
+        return "the values of a precomputed covariance are trusted"
     if evidence.holds and evidence.n_observed < ENOUGH_DIMENSIONS:
         return f"{evidence.n_observed} columns leave correlations uncertain"
     if evidence.holds:
