@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from . import _limits
 from ._records import Embedding
 from ._threads import map_blocks
 from ._validation import (
@@ -31,8 +32,6 @@ Floats = NDArray[np.float64]
 REFERENCES = ("min_max", "min_mean", "center")
 CENTRE = -1
 
-# Below this LAPACK's full spectrum is as fast as Lanczos for its leading part.
-_FULL_SPECTRUM = 400
 _BLOCK = 256
 
 # Share of the largest eigenvalue below which differences are those of noise, and the least drop
@@ -168,7 +167,7 @@ def coordinates(sq_dist: Floats, n_components: int, reference: str | int = "cent
     n = sq_dist.shape[0]
     check_components(n_components, n)
     index = reference_index(sq_dist, reference)
-    if n <= _FULL_SPECTRUM or n_components > n // 4:
+    if n <= _limits.LANCZOS_FROM or n_components > n // 4:
         values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     else:
         values, vectors, negative, total = _lanczos(sq_dist, index, n_components)

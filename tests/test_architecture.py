@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 FLOOR_OF = {
     "_config": 0,
     "_files": 0,
+    "_limits": 0,
     "_memory": 0,
     "_records": 0,
     "_stages": 0,

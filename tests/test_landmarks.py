@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from ikd_graph import IKD, _memory, evidence, geodesics, graph, kernels, similarity, solve
+from ikd_graph import IKD, _limits, _memory, geodesics, graph, kernels, similarity, solve
 from ikd_graph._stages import Stages
 from ikd_graph.solve import landmarks
 from ikd_graph.study.metrics import affine_r2
@@ -254,7 +254,7 @@ def test_an_interrupted_fit_names_its_stage_and_leaves_no_half_model(monkeypatch
 
 
 def test_many_rows_keep_their_precision_and_flat_ones_are_counted_together(monkeypatch):
-    monkeypatch.setattr(similarity._rows, "_MANY_ROWS", 100)
+    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
     X = waves(1300)[0].astype(np.float32)
     rows = similarity.compare(X, "correlation").rows
     assert rows.dtype == np.float32
@@ -267,8 +267,7 @@ def test_many_rows_keep_their_precision_and_flat_ones_are_counted_together(monke
 
 
 def test_a_graph_of_many_points_has_no_threshold(monkeypatch):
-    monkeypatch.setattr(landmarks, "AUTO_POINTS", 100)
-    monkeypatch.setattr(evidence._choose, "MANY_POINTS", 100)
+    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
     X = np.random.default_rng(0).normal(size=(400, 3)) @ np.random.default_rng(1).normal(
         size=(3, 150)
     )

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ikd_graph import IKD, kernels, similarity
+from ikd_graph import IKD, _limits, kernels
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 STRATEGIES = ["eigen", "blockwise", "geodesic"]
@@ -132,7 +132,7 @@ def test_a_terminal_sees_how_far_placing_has_come(monkeypatch, capsys):
 
 
 def test_single_precision_rows_are_placed_alone_as_together(monkeypatch):
-    monkeypatch.setattr(similarity._rows, "_MANY_ROWS", 50)
+    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 50)
     X = surface(n=140)[0].astype(np.float32)
     model = IKD(2, refine=None, n_neighbors=8, n_landmarks=30, random_state=0).fit(X[:100])
     together = model.transform(X[100:])

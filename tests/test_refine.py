@@ -8,9 +8,8 @@ from reference_gplvm import central_difference, naive_covariance
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 
-from ikd_graph import gplvm, kernels, refine
+from ikd_graph import _limits, gplvm, kernels, refine
 from ikd_graph.refine import (
-    closed_forms,
     composite,
     descent,
     escape,
@@ -131,8 +130,8 @@ def test_a_time_budget_ends_the_search_with_the_best_so_far():
 @pytest.mark.parametrize("limit", [50, 100])
 def test_blocks_of_points_find_the_latent_too(kernel, limit, monkeypatch):
     monkeypatch.setattr(search, "BLOCK", 20)
-    monkeypatch.setattr(search, "BLOCKED_FROM", 40)
-    monkeypatch.setattr(search, "FULL_LIMIT", limit)
+    monkeypatch.setattr(_limits, "LIKELIHOOD_BLOCKED", 40)
+    monkeypatch.setattr(_limits, "LIKELIHOOD_WHOLE", limit)
     latent, cov = sample(9, kernel, n=60, m=1, n_observed=500)
     fit = refine.likelihood(cov, 500, 1, kernel)
     assert rigid_gap(latent, fit.latent) < 0.25
@@ -432,7 +431,7 @@ def test_starts_are_closed_forms_of_several_graphs(monkeypatch):
     assert not np.allclose(found["threshold"], found["threshold + stress"])
     assert all(start.shape == (30, 2) and np.isfinite(start).all() for start in found.values())
     assert all(rigid_gap(latent, start) < 0.8 for start in found.values())
-    monkeypatch.setattr(closed_forms, "MANY_POINTS", 20)
+    monkeypatch.setattr(_limits, "STARTS_MANY", 20)
     assert set(refine.starts(cov, 300, 2)) == {"threshold", "5 neighbors"}
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ikd_graph import _jit, gplvm, graph, kernels, refine
+from ikd_graph import _jit, _limits, gplvm, graph, kernels, refine
 from ikd_graph.refine import _pairs
 from ikd_graph.study.datasets import gplvm_data
 
@@ -58,8 +58,8 @@ def test_one_pass_over_the_pairs_agrees_with_the_naive_twin(seed):
 @pytest.mark.parametrize("dense_limit", [2000, 10])
 @pytest.mark.parametrize("seed", range(3))
 def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
-    monkeypatch.setattr(_pairs, "DENSE_LIMIT", dense_limit)
-    monkeypatch.setattr(_pairs, "WHOLE_LIMIT", dense_limit)
+    monkeypatch.setattr(_limits, "STRESS_PRECISE", dense_limit)
+    monkeypatch.setattr(_limits, "STRESS_FAR", dense_limit)
     latent, g = noisy_problem(seed)
     start = latent + 0.3 * np.random.default_rng(seed).standard_normal(latent.shape)
     labels = (latent[:, 0] > 0.0).astype(int)
@@ -79,7 +79,7 @@ def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("dense_limit", [2000, 10])
 def test_exact_distances_stay_where_they_are(kernel, dense_limit, monkeypatch):
-    monkeypatch.setattr(_pairs, "DENSE_LIMIT", dense_limit)
+    monkeypatch.setattr(_limits, "STRESS_PRECISE", dense_limit)
     # On a line the geodesics along the graph are exact too.
     latent = np.sort(np.random.default_rng(1).uniform(-2.0, 2.0, 30))[:, None] + 7.0
     corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
@@ -106,7 +106,7 @@ def test_sparse_and_dense_pairs_reach_the_same_stress(monkeypatch):
     latent, g = noisy_problem(4)
     start = latent + 0.1 * np.random.default_rng(4).standard_normal(latent.shape)
     dense = refine.stress(start, g, "squared_exponential", 100, max_iter=300)
-    monkeypatch.setattr(_pairs, "DENSE_LIMIT", 10)
+    monkeypatch.setattr(_limits, "STRESS_PRECISE", 10)
     monkeypatch.setattr(_pairs, "N_LANDMARKS", len(latent))
     sparse = refine.stress(start, g, "squared_exponential", 100, max_iter=300)
     assert sparse.history[0] == pytest.approx(dense.history[0], rel=1e-9)
@@ -179,7 +179,7 @@ def test_all_pairs_aim_at_their_geodesic_and_edges_at_their_own(path, weights):
 
 @pytest.mark.parametrize("limit", [4000, 10])
 def test_pairs_across_components_count_less(limit, monkeypatch):
-    monkeypatch.setattr(_pairs, "WHOLE_LIMIT", limit)
+    monkeypatch.setattr(_limits, "STRESS_FAR", limit)
     _, g = noisy_problem(2)
     labels = np.arange(g.n_nodes) % 3
     kernel = kernels.SquaredExponential()

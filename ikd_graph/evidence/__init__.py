@@ -3,8 +3,6 @@
 from ._choose import (
     CLIQUE_NEIGHBORS,
     IN_GROUPS,
-    LIKELIHOOD_POINTS,
-    MANY_POINTS,
     REFINES,
     Choice,
     Wishes,
@@ -16,8 +14,6 @@ from ._table import Evidence, examine, groups, sample_for_groups
 __all__ = [
     "CLIQUE_NEIGHBORS",
     "IN_GROUPS",
-    "LIKELIHOOD_POINTS",
-    "MANY_POINTS",
     "REFINES",
     "Choice",
     "Evidence",

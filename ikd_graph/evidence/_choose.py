@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from .. import _limits
 from ..graph import auto_threshold
 from ..similarity import AFFINITIES, GraphRule, Similarity
 from ._table import ENOUGH_DIMENSIONS, WIDE, Evidence
@@ -25,13 +26,7 @@ CURVE = GraphRule(5, False, "distance", "uniform")
 IN_GROUPS = 0.05
 """Share of points outside the largest group from which a table counts as one of groups."""
 
-MANY_POINTS = 10_000
-"""Points beyond which the graph grows with the points and nothing is tried first."""
-
 REFINES = ("likelihood", "stress")
-
-LIKELIHOOD_POINTS = 300
-"""Most points for which "auto" takes the seconds of a likelihood polish."""
 
 _FEWEST_DIMENSIONS = 20
 _FEWEST_POINTS = 20
@@ -94,7 +89,7 @@ def choose_affinity(
         return _compared("correlation", verdict)
     if wishes.threshold is not None and wishes.threshold != "auto":
         return _compared("correlation", "the threshold that was given is a correlation")
-    if by_landmarks or n_samples > MANY_POINTS:
+    if by_landmarks or n_samples > _limits.SOLVED_WHOLE:
         return _compared("correlation", f"with {n_samples} points only products of rows are fast")
     # Directions of rows with few columns fall into groups whatever the points do, and those of
     # rows near zero are noise unless there are many columns.
@@ -144,7 +139,7 @@ def choose(
     if path == "auto":
         path, reasons["path"] = _choose_path(kind, rule, evidence)
     threshold, n_neighbors, mutual = _choose_graph(wishes, rule, kind, evidence, trusted, reasons)
-    if n_samples > MANY_POINTS and threshold is not None and "threshold" in reasons:
+    if n_samples > _limits.SOLVED_WHOLE and threshold is not None and "threshold" in reasons:
         threshold, n_neighbors = None, CLIQUE_NEIGHBORS
         reasons["threshold"] = _sentence(
             "No threshold",
@@ -261,7 +256,7 @@ def _choose_refine(
         return None, _sentence("No polish", why, "refine='stress'")
     verdict = _verdict(evidence)
     enough = n_samples >= _FEWEST_POINTS and evidence.n_observed >= _FEWEST_DIMENSIONS
-    if evidence.holds and enough and kernel and n_samples <= LIKELIHOOD_POINTS:
+    if evidence.holds and enough and kernel and n_samples <= _limits.LIKELIHOOD_AUTO:
         why = f"{verdict}, and {n_samples} points take seconds"
         return "likelihood", _sentence("Polished by the likelihood", why, "refine=None")
     if strategy == "eigen":
@@ -270,7 +265,7 @@ def _choose_refine(
     if trusted:
         why = f"{verdict}, and the likelihood of {n_samples} points would take minutes"
         return "stress", _sentence("Polished by stress", why, "refine='likelihood'")
-    if rule.weights is None or n_samples > MANY_POINTS:
+    if rule.weights is None or n_samples > _limits.SOLVED_WHOLE:
         return None, _sentence("No polish", verdict, "refine='stress'")
     counts = _COUNTS[rule.weights]
     return "stress", _sentence(f"Polished by stress, {counts}", verdict, "refine=None")

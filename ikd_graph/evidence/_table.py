@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import graph
+from .. import _limits, graph
 from ..similarity import Similarity
 
 ENOUGH_DIMENSIONS = 100
@@ -16,8 +16,6 @@ ENOUGH_DIMENSIONS = 100
 WIDE = 2.0
 """Spread ratio beyond which rows differ in length by more than chance."""
 
-_SAMPLE = 2000
-_GROUP_SAMPLE = 3000
 _GROUP_NEIGHBORS = 15
 # At two, one or two in a hundred samples of the model were taken for none.
 _KURTOSIS_ERRORS = 2.5
@@ -58,8 +56,8 @@ def examine(X: NDArray[np.float64]) -> Evidence:
     >>> evidence.examine(np.random.default_rng(0).normal(size=(50, 200))).holds
     True
     """
-    if X.shape[0] > _SAMPLE:
-        X = X[np.random.default_rng(0).choice(X.shape[0], _SAMPLE, replace=False)]
+    if X.shape[0] > _limits.EXAMINED:
+        X = X[np.random.default_rng(0).choice(X.shape[0], _limits.EXAMINED, replace=False)]
     n_observed = X.shape[1]
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
     centred = X / scale
@@ -106,6 +104,6 @@ def groups(similarity: Similarity) -> float:
 
 def sample_for_groups(n_samples: int) -> NDArray[np.int64]:
     """Rows that `groups` looks at: all of a few thousand, else a fixed random sample."""
-    if n_samples <= _GROUP_SAMPLE:
+    if n_samples <= _limits.GROUPED:
         return np.arange(n_samples)
-    return np.random.default_rng(0).choice(n_samples, _GROUP_SAMPLE, replace=False)
+    return np.random.default_rng(0).choice(n_samples, _limits.GROUPED, replace=False)

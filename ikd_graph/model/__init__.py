@@ -2,11 +2,10 @@
 
 from ._describe import describe
 from ._fit import Task, fit
-from ._generate import MODEL_POINTS, explain, log_likelihood, noise_of, reconstruct, used_rows
+from ._generate import explain, log_likelihood, noise_of, reconstruct, used_rows
 from ._record import Latent, Model, Noise, Polished
 
 __all__ = [
-    "MODEL_POINTS",
     "Latent",
     "Model",
     "Noise",

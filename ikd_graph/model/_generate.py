@@ -9,16 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from .. import gplvm, kernels
+from .. import _limits, gplvm, kernels
 from ._record import Model, Noise
 
 Floats = NDArray[np.float64]
 
-MODEL_POINTS = 2000
-"""Most points whose full covariance the generative model inverts: 32 MB and two seconds."""
-
-# The length-scale of the generative model: so many points choose it, on this logarithmic line.
-_SCALE_POINTS = 500
+# The length-scale of the generative model is chosen on this logarithmic line.
 _LOG_SCALES = (-4.0, 1.5)
 
 
@@ -32,7 +28,9 @@ def explain(
     """
     n_observed = X.shape[1]
     cov = gplvm.sample_covariance(X, centered=centred)
-    few = np.linspace(0, len(latent) - 1, min(len(latent), _SCALE_POINTS)).astype(np.int64)
+    few = np.linspace(0, len(latent) - 1, min(len(latent), _limits.GENERATIVE_SCALE)).astype(
+        np.int64
+    )
     some, some_cov = latent[few], cov[np.ix_(few, few)]
 
     def scaled(log_scale: float) -> kernels.StationaryKernel:
@@ -89,7 +87,7 @@ def log_likelihood(model: Model, noise: Noise, latent: Floats, rows: NDArray[Any
 
 def used_rows(n_rows: int) -> NDArray[np.int64]:
     """Rows that stand for all of them in the generative model: all, or 2000 evenly spaced ones."""
-    return np.linspace(0, n_rows - 1, min(n_rows, MODEL_POINTS)).astype(np.int64)
+    return np.linspace(0, n_rows - 1, min(n_rows, _limits.GENERATIVE)).astype(np.int64)
 
 
 def _centred(model: Model) -> bool:

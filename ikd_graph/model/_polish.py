@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import gplvm, graph, refine, solve
+from .. import _limits, gplvm, graph, refine, solve
 from .._records import CsrGraph
 from .._stages import Stages
 from ..evidence import Choice
@@ -21,12 +21,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Up to so many points the stress is polished from two starts: a second takes a second at 2000.
-_TWO_STARTS, _FEW_EDGES = 2000, 8
-
-# Up to so many points the likelihood takes one of several stress polishes: each costs an
-# eigendecomposition, a tenth of a second at 300 points.
-_SELECTED = 300
+# Edges of each point through which a second start is found.
+_FEW_EDGES = 8
 
 
 def polish_stress(
@@ -51,9 +47,9 @@ def polish_stress(
             return Polished("stress", found.latent, kernel, found.n_iter)
         # Precise edges are left to the distance path, which agrees with the kernel.
         also = []
-        if plan.strategy == "geodesic" and g.n_nodes <= _TWO_STARTS:
+        if plan.strategy == "geodesic" and g.n_nodes <= _limits.STRESS_TWO_STARTS:
             also = _through_strongest(g, plan)
-        if g.n_nodes <= _SELECTED:
+        if g.n_nodes <= _limits.STRESS_SELECTED:
             found = refine.select_stress(
                 latent,
                 g,

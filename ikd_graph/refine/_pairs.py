@@ -8,19 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _jit, geodesics, solve
+from .. import _jit, _limits, geodesics, solve
 from .._records import CsrGraph
 from ..covariance import sampling_variance
 from ..kernels import StationaryKernel, get
 
 Floats = NDArray[np.float64]
-
-DENSE_LIMIT = 2000
-"""Points up to which every pair has a weight; beyond it edges and landmark pairs have. A table of
-2000 points takes 64 MB, its factor .1 s on one core."""
-
-WHOLE_LIMIT = 4000
-"""The same where far pairs count: they cannot be left to a few landmarks as easily. .26 GB, 1 s."""
 
 WEIGHTS = ("precision", "path", "uniform", "component")
 
@@ -136,7 +129,7 @@ def distance_precision(
 def pairs_of(g: CsrGraph, rule: Rule) -> Pairs | Table:
     """Every pair that counts: edges, and geodesics between all points or from landmarks."""
     n = g.n_nodes
-    if n <= (DENSE_LIMIT if rule.weights.rule == "precision" else WHOLE_LIMIT):
+    if n <= (_limits.STRESS_PRECISE if rule.weights.rule == "precision" else _limits.STRESS_FAR):
         return _allpairs_of(g, rule)
     lengths, precision, far_weight = _edges(g, rule)
     near = np.repeat(np.arange(n), np.diff(g.indptr))

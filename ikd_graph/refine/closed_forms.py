@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import graph
+from .. import _limits, graph
 from .._records import CsrGraph
 from .._stages import Stages
 from .._validation import check_components
@@ -20,9 +20,6 @@ from ..solve import Plan, solve_geodesic
 from .majorize import stress
 
 Floats = NDArray[np.float64]
-
-MANY_POINTS = 2000
-"""Points beyond which only two starts are made: 60 steps of stress take .9 s there."""
 
 
 def starts(
@@ -73,7 +70,7 @@ def starts(
 
     dense = graph.union(graph.threshold_graph(corr, auto_threshold(n_observed)), nearest(6))
     out = {"threshold": solved(dense), "5 neighbors": solved(nearest(5))}
-    if n > MANY_POINTS:
+    if n > _limits.STARTS_MANY:
         return out
     # Nearest rows instead of nearest directions: the size of a row tells something too.
     variance = np.diagonal(cov)

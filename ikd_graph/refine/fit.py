@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import eigen, gplvm, kernels
+from .. import _limits, eigen, gplvm, kernels
 from .._threads import limit_threads
 from .._validation import (
     check_choice,
@@ -33,12 +33,6 @@ from .objective import Meter
 from .search import WAYS, Found, Search
 
 Floats = NDArray[np.float64]
-
-ERRORS_LIMIT = 500
-"""Points up to which standard errors are found: eigenvalues of n m rows, 2 s for 1500 of them."""
-
-EXACT_LIMIT = 5000
-"""Points up to which the log likelihood of all at once is reported: one factorisation, 8 s."""
 
 
 class PoolEntry(NamedTuple):
@@ -156,12 +150,12 @@ def _report(found: Found, search: Search, order: NDArray[np.intp], scale: float)
     latent = _principal_axes(objective.latent(best.vector))
     back = np.argsort(order)
     errors = None
-    if n <= ERRORS_LIMIT:
+    if n <= _limits.STANDARD_ERRORS:
         errors = standard_errors(latent, n_observed, kernel, variance, noise)[back]
     # A density of values that are larger by the root of the scale is smaller by that root each.
     shift = 0.5 * n * np.log(scale)
     offset = 0.0
-    if objective.blocks is not None and n <= EXACT_LIMIT:
+    if objective.blocks is not None and n <= _limits.LIKELIHOOD_REPORTED:
         exact = gplvm.log_likelihood(latent, search.cov, 1, kernel, variance, noise)
         offset = exact + best.value
     pool = tuple(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import gplvm, kernels
+from .. import _limits, gplvm, kernels
 from ..kernels import StationaryKernel
 from . import closed_forms
 from .composite import blocks_of
@@ -23,13 +23,6 @@ Blocks = Sequence[NDArray[np.intp]]
 
 BLOCK = 100
 """Points in a block of the composite likelihood; a step costs n b^2 instead of n^3."""
-
-BLOCKED_FROM = 200
-"""Points beyond which floors are gone through over blocks: a step takes 1.4 ms there, and 200 or
-more are taken from every start."""
-
-FULL_LIMIT = 2000
-"""Points up to which the last steps see all of them at once: a step takes .8 s there."""
 
 FULL_WORK = 2e11
 """Cubed points, summed over evaluations, of all last steps together: 20 s on one core."""
@@ -98,7 +91,7 @@ class Search:
         self.cov, self.n_observed, self.n_components = cov, n_observed, n_components
         self.given, self.wide, self.meter = given, wide, meter
         self.few = n_observed < FEW_OBSERVED
-        self.blocked = len(cov) > BLOCKED_FROM
+        self.blocked = len(cov) > _limits.LIKELIHOOD_BLOCKED
         self._blocks: Blocks | None = None
 
     def run(self, kernel: StationaryKernel, fit_shape: bool = False) -> Found:
@@ -173,7 +166,7 @@ class _OneKernel:
             self.starts |= {name: at for name, at in closed.items() if name not in search.given}
         first = next(iter(self.starts.values()))
         self.soft = self._objective(search.blocks(first))
-        seen = None if len(search.cov) <= FULL_LIMIT else self.soft.blocks
+        seen = None if len(search.cov) <= _limits.LIKELIHOOD_WHOLE else self.soft.blocks
         self.whole = self._objective(seen)
 
     def local(self) -> Found:

@@ -7,14 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import covariance, graph
+from .. import _limits, covariance, graph
 from .._records import CsrGraph
 from .._threads import map_blocks
 from ._base import Floats, GraphRule, Indices, Similarity, threads
 from ._nearest import nearest_by_products
-
-# From so many rows on the precision of X is kept: its copy in double would be large.
-_MANY_ROWS = 10_000
 
 
 class ProductSimilarity(Similarity):
@@ -34,7 +31,7 @@ class ProductSimilarity(Similarity):
 
     def _scaled(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
         """Unit rows in the precision of X if there are many, else in double."""
-        if X.shape[0] <= _MANY_ROWS:
+        if X.shape[0] <= _limits.SOLVED_WHOLE:
             return covariance.unit_rows(X, self.scaling, allow_flat=self._counts)
         rows = np.empty_like(X, order="C")
 

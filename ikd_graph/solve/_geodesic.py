@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import eigen, geodesics
+from .. import _limits, eigen, geodesics
 from .._records import CsrGraph
 from .._stages import Stages
 from . import landmarks
@@ -16,9 +16,7 @@ from ._plan import Plan, Solution
 
 Floats = NDArray[np.float64]
 
-# Up to so many points the frame of a blockwise solution is the whole geodesic one, which takes as
-# long as the cliques; beyond, that of a few landmarks is as good a start for the merging.
-_WHOLE_FRAME = 1000
+# Landmarks of a frame, and one for each coordinate.
 _FRAME_LANDMARKS = 60
 
 
@@ -56,7 +54,7 @@ def _solve_landmarks(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
 
 def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:
     """Distance-geodesic latent in which blocks find their place; a large one from landmarks."""
-    if g.n_nodes <= _WHOLE_FRAME:
+    if g.n_nodes <= _limits.FRAME_WHOLE:
         sq_dist = geodesic_sq_distances(g, plan.kernel, "distance")
         return eigen.coordinates(sq_dist, plan.n_components).coordinates
     lengths = geodesics.distance_lengths(g, plan.kernel)

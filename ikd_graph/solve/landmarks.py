@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from .. import eigen, geodesics
+from .. import _limits, eigen, geodesics
 from .._records import CsrGraph, Embedding
 from .._threads import map_blocks
 from .._validation import check_fraction, check_integer
@@ -26,9 +26,6 @@ from ._plan import Plan
 
 Floats = NDArray[np.float64]
 Lengths = NDArray[np.floating]
-
-AUTO_POINTS = 10_000
-"""Most points for which "auto" solves all of them: their distances fill 800 MB, and twice that."""
 
 AUTO_LANDMARKS, AUTO_PER_COMPONENT = 300, 50
 """Landmarks of "auto": so many, and so many for each coordinate."""
@@ -68,7 +65,7 @@ def number(
         return None, ""
     least, reason = 2 * n_components + 1, ""
     if n_landmarks == "auto":
-        if n_samples <= AUTO_POINTS:
+        if n_samples <= _limits.SOLVED_WHOLE:
             return None, (
                 f"No landmarks, because distances between {n_samples} points fit into memory. Pass "
                 "n_landmarks=300 (or another number) to change this."

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, evidence, kernels
+from ikd_graph import IKD, _limits, evidence, kernels
 from ikd_graph import model as fitting
 from ikd_graph._stages import Stages
 from ikd_graph.study import datasets, metrics
@@ -118,7 +118,7 @@ def test_fits_of_two_kernels_are_compared_where_the_likelihood_can_tell_kernels(
     assert found.agreement == pytest.approx(expected)
     assert found.likeliest_kernel == type(likeliest.kernel_).__name__
     assert found.likeliest_kernel in found.summary()
-    monkeypatch.setattr(evidence, "LIKELIHOOD_POINTS", 10)
+    monkeypatch.setattr(_limits, "LIKELIHOOD_AUTO", 10)
     closed = quietly(X)
     assert (closed.agreement, closed.likeliest_kernel) == (1.0, "SquaredExponential")
 
@@ -234,8 +234,8 @@ def test_data_off_the_model_are_said_to_be():
 
 
 def test_many_points_are_sampled_and_the_suggestion_is_for_all(monkeypatch):
-    monkeypatch.setattr(_diagnose, "MOST_POINTS", 50)
-    monkeypatch.setattr(_diagnose, "SAMPLE_POINTS", 30)
+    monkeypatch.setattr(_limits, "DIAGNOSED_WHOLE", 50)
+    monkeypatch.setattr(_limits, "DIAGNOSED_SAMPLE", 30)
     X = drawn(200, 0.1)
     found = quietly(X)
     assert (found.n_points, found.n_used) == (N_POINTS, 30)
@@ -246,8 +246,7 @@ def test_many_points_are_sampled_and_the_suggestion_is_for_all(monkeypatch):
 
 
 def test_above_the_size_of_a_likelihood_polish_the_closed_form_is_foretold(monkeypatch):
-    for home in (evidence, evidence._choose):
-        monkeypatch.setattr(home, "LIKELIHOOD_POINTS", 40)
+    monkeypatch.setattr(_limits, "LIKELIHOOD_AUTO", 40)
     found = quietly(drawn(150, 0.1))
     assert found.refine is None
     assert found.parameters["refine"] == "stress"

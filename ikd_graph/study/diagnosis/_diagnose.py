@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from ... import covariance, evidence, graph
+from ... import _limits, covariance, evidence, graph
 from ... import model as fitting
 from ..._stages import Stages
 from ..._validation import (
@@ -25,12 +25,6 @@ from ..metrics import affine_r2
 from ._record import Diagnosis, advice, problems
 
 Floats = NDArray[np.float64]
-
-MOST_POINTS = 1000
-"""Beyond so many points a sample of them is looked at."""
-
-SAMPLE_POINTS = 500
-"""Size of that sample."""
 
 # Halves of fewer measurements than this say nothing about the whole.
 _FEWEST_HALF = 10
@@ -138,7 +132,7 @@ def _expect(
     stages: Stages,
 ) -> dict[str, Any]:
     """The fields of a diagnosis that foretell the accuracy."""
-    polish = whole.refine_ if len(data) <= evidence.LIKELIHOOD_POINTS else None
+    polish = whole.refine_ if len(data) <= _limits.LIKELIHOOD_AUTO else None
     model = IKD(**{**whole._model.settings, "n_landmarks": None, "refine": polish}).fit(table)
     # Only where the likelihood polishes it can tell kernels apart.
     likeliest = model
@@ -175,8 +169,10 @@ def _taken(X: ArrayLike) -> tuple[NDArray[Any], Floats, int]:
     n_points, n_observed = data.shape
     check_enough_rows(n_points)
     check_enough_columns(n_observed, "correlation")
-    if n_points > MOST_POINTS:
-        data = data[np.random.default_rng(0).choice(n_points, SAMPLE_POINTS, replace=False)]
+    if n_points > _limits.DIAGNOSED_WHOLE:
+        data = data[
+            np.random.default_rng(0).choice(n_points, _limits.DIAGNOSED_SAMPLE, replace=False)
+        ]
     return (data.astype(np.int64) if counts else data), data, n_points
 
 

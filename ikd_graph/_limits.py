@@ -1,0 +1,68 @@
+"""Every number of points at which the package changes its way, with the cost that justifies it.
+
+Times are of one core; they grow with the square or the cube of the number of points.
+"""
+
+from __future__ import annotations
+
+SOLVED_WHOLE = 10_000
+"""All pairs have distances: 800 MB, and twice that on the way. Beyond, distances are measured from
+landmarks, the graph grows with the points, and rows keep the precision they came in."""
+
+LANCZOS_FROM = 400
+"""From here on Lanczos finds the leading eigenpairs: at 400 points as fast as LAPACK's full
+spectrum (16 ms), at 2000 sixteen times as fast (.08 s against 1.3 s)."""
+
+FRAME_WHOLE = 1000
+"""The frame that cliques are merged in is the whole geodesic one, which takes as long as the
+cliques (.1 s); beyond, that of a few landmarks is as good a start."""
+
+EXAMINED = 2000
+"""Rows whose moments are compared with those of a Gaussian process: 13 ms."""
+
+GROUPED = 3000
+"""Rows among which groups are looked for: .2 s for 300 columns."""
+
+LIKELIHOOD_AUTO = 300
+"""The default takes the time of a wide search of the likelihood: some seconds."""
+
+LIKELIHOOD_BLOCKED = 200
+"""Beyond, noise floors are gone through over blocks: an evaluation of all points takes 1.4 ms here,
+and 200 or more are taken from every start."""
+
+LIKELIHOOD_WHOLE = 2000
+"""The last steps of a search see all points at once: an evaluation takes .8 s here."""
+
+LIKELIHOOD_REPORTED = 5000
+"""The log likelihood of all points is reported: one factorisation, 8 s here."""
+
+STARTS_MANY = 2000
+"""Beyond, only the cheapest closed form is a start: a graph of all pairs takes seconds."""
+
+STANDARD_ERRORS = 500
+"""Standard errors are found: eigenvalues of n m rows, 2 s for 1500 of them."""
+
+STRESS_PRECISE = 2000
+"""Stress by precision holds every pair: 64 MB. Beyond, edges and pairs with a few landmarks; the
+others count next to nothing."""
+
+STRESS_FAR = 4000
+"""The same where far pairs count, which a few landmarks cannot stand for: 256 MB, 1 s a step."""
+
+STRESS_TWO_STARTS = 2000
+"""Stress is polished from two starts: the second takes a second here."""
+
+STRESS_SELECTED = 300
+"""The likelihood takes one of several stress polishes: an eigendecomposition each, 11 ms here."""
+
+GENERATIVE = 2000
+"""The generative model inverts the covariance of so many points: 32 MB, 2 s."""
+
+GENERATIVE_SCALE = 500
+"""Points that choose its length-scale: a dozen eigendecompositions of 40 ms."""
+
+DIAGNOSED_WHOLE = 1000
+"""`diagnose` looks at all points, in about fifteen fits."""
+
+DIAGNOSED_SAMPLE = 500
+"""Points it looks at beyond."""
