@@ -46,6 +46,7 @@ def test_diagnose_says_what_it_found_and_leaves_numbers_and_a_page(tmp_path, cap
     assert "Warnings" not in page
 
 
+@pytest.mark.slow
 def test_weak_data_are_warned_of_in_one_line_and_on_the_page(tmp_path, capsys):
     path, X = saved(tmp_path, 3.0, 40)
     assert run(path, "-o", tmp_path, "--n-draws", 2, "-q") == 0

@@ -33,7 +33,7 @@ def pasted(text):
 def table_of(name):
     rng = np.random.default_rng(0)
     if name == "model":
-        return datasets.gplvm_data(datasets.fixed_latent("medium", 60), 150, noise=0.3).X
+        return datasets.gplvm_data(datasets.fixed_latent("medium", 40), 150, noise=0.1).X
     if name == "groups":
         return np.repeat(rng.normal(size=(3, 40)), 25, axis=0) + 0.6 * rng.normal(size=(75, 40))
     return datasets.swiss_roll(120).X

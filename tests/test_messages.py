@@ -20,8 +20,8 @@ SIMULATED = {
     "spike_counts": datasets.spike_counts,
     "medium": lambda: datasets.gplvm_data("medium", 200, noise=0.1),
     "noisy": lambda: gp("easy", 64, 40, 1.0),
-    "gp": lambda: datasets.mapped_data("gp", 20, n_samples=300),
-    "bump": lambda: datasets.mapped_data("bump_l1", 20, n_samples=300),
+    "gp": lambda: datasets.mapped_data("gp", 20, n_samples=150),
+    "bump": lambda: datasets.mapped_data("bump_l1", 20, n_samples=320),
 }
 
 

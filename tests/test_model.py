@@ -118,7 +118,7 @@ def test_a_named_strategy_is_the_only_start_of_its_polish(strategy):
     model = quiet(IKD(2, strategy=strategy, refine="likelihood"), X)
     assert {one.start for one in model.pool_} == {strategy}
     wide = quiet(IKD(2, strategy=strategy, refine="likelihood", starts="all"), X)
-    assert len({one.start for one in wide.pool_}) > 3
+    assert len({one.start for one in wide.pool_}) > 1
     assert wide.log_likelihood_ >= model.log_likelihood_ - 1e-6
     assert wide.pool_[0].distance == 0.0
     assert all(one.distance >= 0.0 for one in wide.pool_)

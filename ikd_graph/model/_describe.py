@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import eigen
-from .._records import CsrGraph, Embedding
-from ..graph import add_edges
+from .._records import Blocks, CsrGraph, Embedding
+from ..graph import add_edges, edges, from_edges
 from ._record import Latent
 
 Floats = NDArray[np.float64]
@@ -81,20 +79,27 @@ def spread_graph(g: CsrGraph, first: NDArray[np.int64], inverse: NDArray[np.int6
 
     The same edges between first rows; each further one hangs on its equal by a weight of 1.
     """
-    n = inverse.size
-    if first.size == n:
+    if np.array_equal(first, np.arange(inverse.size)):
         return g
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    indptr[first + 1] = np.diff(g.indptr)
-    np.cumsum(indptr, out=indptr)
-    # First rows come in order, so that the edges of one follow those of the one before.
-    alone = CsrGraph(indptr, first[g.indices].astype(np.int32), g.weights)
-    copies = np.setdiff1d(np.arange(n), first)
+    left, right, weights = edges(g)
+    one, other = first[left], first[right]
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    alone = from_edges(inverse.size, low, high, weights)
+    copies = np.setdiff1d(np.arange(inverse.size), first)
+    if not copies.size:
+        return alone
     return add_edges(alone, first[inverse[copies]], copies, np.ones(copies.size))
 
 
-def spread_blocks(blocks: Any, first: NDArray[np.int64]) -> Any:
+def spread_blocks(blocks: Blocks, first: NDArray[np.int64]) -> Blocks:
     """Cliques by the numbers of rows among all."""
-    if blocks is None:
-        return None
-    return blocks._replace(members=first[blocks.members].astype(np.int32))
+    members = first[blocks.members]
+    owner = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)
+    return blocks._replace(members=members[np.lexsort((members, owner))].astype(np.int32))
+
+
+def spread_labels(labels: NDArray[np.int64], inverse: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Components of all rows, numbered by their first row."""
+    found = labels[inverse]
+    _, begins, number = np.unique(found, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(begins))[number]

@@ -20,7 +20,7 @@ from .._validation import check_reference
 from ..evidence import Choice, Wishes
 from ..similarity import AFFINITIES, Similarity, compare, unique_rows
 from ..solve import Plan, Solution, landmarks
-from ._describe import describe, describe_embedding, spread_blocks, spread_graph
+from ._describe import describe, describe_embedding, spread_blocks, spread_graph, spread_labels
 from ._pieces import refuse_pieces, report_pieces
 from ._polish import polish_likelihood, polish_stress
 from ._record import Latent, Model, Polished
@@ -65,6 +65,7 @@ class _Closed(NamedTuple):
     solution: Solution
     graph: CsrGraph | None
     labels: NDArray[np.int64]
+    alone: bool = False  # whether components of the graph were laid side by side
     spectrum: Floats | None = None  # where it chose the number of coordinates
 
 
@@ -73,19 +74,22 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
     first = inverse = np.arange(X.shape[0])
     if AFFINITIES.get(task.affinity, Similarity).has_rows:
         first, inverse = _rows_that_differ(X, task)
-    rows = X
-    if first.size < X.shape[0]:
-        rows, task = X[first], _seen_from(task, inverse)
+    rows = X if first is inverse else X[first]
+    task = _seen_from(task, inverse)
     with stages("similarity"):
         table = None if sp.issparse(X) or task.affinity == "precomputed" else evidence.examine(rows)
-        similarity, why = _compare(rows, task, table)
-        if similarity.ignores_columns and table is not None:
-            # What the similarity cannot see may not decide what is done with it.
+        try:
+            similarity, why = _compare(rows, task, table)
+        except ValueError:
+            # Rows that cannot be compared are named by their numbers in X.
+            _compare(X, task, table)
+            raise
+        if similarity.ignores_columns and table is not None and not why:
+            # What a named similarity cannot see may not decide what is done with it.
             table = evidence.examine(rows - rows.mean(axis=0))
     closed = _solve(similarity, task, table, why, stages)
-    alone = task.disconnected == "separate" and closed.labels.max(initial=0) > 0
-    start = describe_embedding(closed.solution.embedding, turn=not alone)
-    polished = _polish(start, rows, similarity, closed, task, stages, in_pieces=alone)
+    start = describe_embedding(closed.solution.embedding, turn=not closed.alone)
+    polished = _polish(start, rows, similarity, closed, task, stages)
     plan = closed.plan if polished is None else replace(closed.plan, kernel=polished.kernel)
     with stages("placement"):
         found = _assemble(rows, first, inverse, similarity, closed, plan, start, polished)
@@ -97,7 +101,8 @@ def _rows_that_differ(X: Any, task: Task) -> tuple[NDArray[np.int64], NDArray[np
     first, inverse = unique_rows(X)
     least = 2 if task.n_components == "auto" else int(task.n_components) + 1
     if first.size < least:
-        return np.arange(X.shape[0]), np.arange(X.shape[0])
+        order = np.argsort(inverse, kind="stable")
+        return order, np.argsort(order)
     return first, inverse
 
 
@@ -242,7 +247,10 @@ def _solve_plan(
     solution, joined, labels = solve.solve_graph(similarity, g, plan, task.disconnected, stages)
     if labels.max(initial=0) > 0:
         report_pieces(similarity, joined, labels, choice, task)
-    return _Closed(choice, plan, solution, joined, labels)
+    pieces = labels.max(initial=0) > 0
+    return _Closed(
+        choice, plan, solution, joined, labels, pieces and task.disconnected == "separate"
+    )
 
 
 def _polish(
@@ -252,14 +260,12 @@ def _polish(
     closed: _Closed,
     task: Task,
     stages: Stages,
-    *,
-    in_pieces: bool,
 ) -> Polished | None:
     """The polish that was chosen, or None."""
     choice, plan = closed.choice, closed.plan
     if choice.refine == "likelihood":
         return polish_likelihood(start.coordinates, rows, similarity, plan, task, stages)
-    if choice.refine == "stress" and closed.graph is not None and not in_pieces:
+    if choice.refine == "stress" and closed.graph is not None and not closed.alone:
         return polish_stress(
             start.coordinates, closed.graph, similarity, plan, choice, closed.labels, stages
         )
@@ -278,7 +284,7 @@ def _assemble(
 ) -> Model:
     """The record, with every number recomputed for the latent it belongs to."""
     choice, solution, g = closed.choice, closed.solution, closed.graph
-    begin = _of_all_rows(start, first, inverse)
+    begin = _of_all_rows(start, first, inverse, turn=not closed.alone)
     latent = begin
     if polished is not None:
         latent = describe(polished.coordinates[inverse])
@@ -305,7 +311,7 @@ def _assemble(
         first=first,
         inverse=inverse,
         graph=None if g is None else spread_graph(g, first, inverse),
-        labels=closed.labels[inverse],
+        labels=spread_labels(closed.labels, inverse),
         solved=solved,
         cliques=None if solved is None else spread_blocks(solved.blocks, first),
         merge_order=solution.merge_order,
@@ -316,14 +322,19 @@ def _assemble(
     )
 
 
-def _of_all_rows(start: Latent, first: NDArray[np.int64], inverse: NDArray[np.int64]) -> Latent:
+def _of_all_rows(
+    start: Latent, first: NDArray[np.int64], inverse: NDArray[np.int64], *, turn: bool
+) -> Latent:
     """The closed form of all rows, equal ones in equal places."""
+    seen = start.reference
+    reference = seen if isinstance(seen, str) else int(first[seen])
+    points = start.coordinates[inverse]
     if inverse.size == first.size:
-        return start
-    known = start.reference
+        return replace(start, coordinates=points, reference=reference)
     return describe(
-        start.coordinates[inverse],
+        points,
         captured=float(start.explained_variance_ratio.sum()),
         negative_mass=start.negative_mass,
-        reference=known if isinstance(known, str) else int(first[known]),
+        reference=reference,
+        turn=turn,
     )
