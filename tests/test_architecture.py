@@ -143,6 +143,83 @@ def test_the_jit_guards_catch_planted_faults():
     assert compiled_names("from ._config import pjit") == ["pjit"]
 
 
+MOST_LINES, LONGEST_BODY, MOST_PARAMETERS = 400, 60, 8
+
+
+def too_large(source):
+    """What is longer than the house allows: the module, a body, a list of parameters."""
+    found = ["module"] if len(source.splitlines()) > MOST_LINES else []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        body = node.body[1:] if ast.get_docstring(node) else node.body
+        arguments = node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        count = sum(one.arg not in {"self", "cls"} for one in every)
+        long = bool(body) and body[-1].end_lineno - body[0].lineno + 1 > LONGEST_BODY
+        # The estimator alone has as many parameters as it has.
+        wide = count > MOST_PARAMETERS and node.name != "__init__"
+        if long or wide:
+            found.append(node.name)
+    return found
+
+
+@pytest.mark.parametrize("path", module_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_modules_bodies_and_signatures_are_short(path):
+    assert too_large(path.read_text()) == []
+
+
+def test_the_guard_of_sizes_catches_planted_faults():
+    assert too_large("def f(a, b):\n    return a") == []
+    assert too_large("\n" * 401) == ["module"]
+    assert too_large("def f(a, b, c, d, e, g, h, i, j):\n    return a") == ["f"]
+    assert too_large("def f():\n" + "    x = 1\n" * 61) == ["f"]
+
+
+def affinities_asked_for(source):
+    """Names of affinities that code compares something with."""
+    names = {"correlation", "cosine", "euclidean", "shared_neighbors", "precomputed"}
+    return [
+        constant.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Compare)
+        for constant in ast.walk(node)
+        if isinstance(constant, ast.Constant) and constant.value in names
+    ]
+
+
+@pytest.mark.parametrize("path", module_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_nobody_above_the_similarities_asks_for_an_affinity_by_name(path):
+    name = module_name(path)
+    if name != "__init__" and FLOOR_OF[name] > FLOOR_OF["similarity"]:
+        assert affinities_asked_for(path.read_text()) == []
+
+
+def test_the_guard_of_affinities_catches_planted_faults():
+    assert affinities_asked_for("if a == 'cosine':\n    pass") == ["cosine"]
+    assert affinities_asked_for("if a in ('euclidean', 'x'):\n    pass") == ["euclidean"]
+    assert affinities_asked_for("made = compare(X, 'cosine')") == []
+
+
+def drawn_steps():
+    """Names of the steps that the README draws, in order."""
+    text = (ROOT / "README.md").read_text().split("## The way of a row")[1]
+    return [line.split()[0] for line in text.split("```")[1].strip().splitlines()]
+
+
+def test_the_way_of_a_row_in_the_readme_is_the_way_through_the_floors():
+    steps = drawn_steps()
+    assert len(steps) <= 8
+    modules = steps[1:-1]
+    assert (steps[0], steps[-1]) == ("X", "embedding_")
+    called = (PACKAGE / "model" / "_fit.py").read_text()
+    for name in modules:
+        assert name == "model" or name in called or name == "refine", name
+    # A similarity makes its graph, and so stands above the module of graphs.
+    floors = [FLOOR_OF[name] for name in modules if name != "graph"]
+    assert floors == sorted(floors)
+
+
 def documented_names(docstring):
     """Parameter names of a numpydoc docstring, in order."""
     lines = inspect.cleandoc(docstring).splitlines()

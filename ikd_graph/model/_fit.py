@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import alignment, blocks, eigen, evidence, kernels, placement, solve
@@ -72,12 +71,13 @@ class _Closed(NamedTuple):
 def fit(X: Any, task: Task, stages: Stages) -> Model:
     """Find the latent of rows."""
     first = inverse = np.arange(X.shape[0])
-    if AFFINITIES.get(task.affinity, Similarity).has_rows:
+    has_rows = AFFINITIES.get(task.affinity, Similarity).has_rows
+    if has_rows:
         first, inverse = _rows_that_differ(X, task)
     rows = X if first is inverse else X[first]
     task = _seen_from(task, inverse)
     with stages("similarity"):
-        table = None if sp.issparse(X) or task.affinity == "precomputed" else evidence.examine(rows)
+        table = evidence.examine(rows) if has_rows else None
         try:
             similarity, why = _compare(rows, task, table)
         except ValueError:
