@@ -78,10 +78,10 @@ def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
     """`IKD`, fitted blockwise to the graph that the default call makes of a table, any strategy."""
     first = IKD(**parameters, **_PLAIN, verbose=verbose)
     with warnings.catch_warnings():
-        # Whatever there is to say about the graph, the second fit will say.
-        warnings.simplefilter("ignore", UserWarning)
+        # The advice says what there is to say about components.
+        warnings.filterwarnings("ignore", "the graph has", UserWarning)
         first.fit(X)
-    return clone(first).set_params(strategy="blockwise", **graph_settings(first)).fit(X)
+        return clone(first).set_params(strategy="blockwise", **graph_settings(first)).fit(X)
 
 
 def draw(ax: Any, view: report.CliqueView) -> None:

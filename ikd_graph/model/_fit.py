@@ -49,6 +49,7 @@ class Task:
     random_state: Any = None
     counts: bool = False  # a table of integers, in which a row without spread is nothing unusual
     verbose: int = 0
+    copies: NDArray[np.int64] | None = None  # rows that each row that differs stands for
 
     @property
     def searches_widely(self) -> bool:
@@ -75,7 +76,7 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
     if has_rows:
         first, inverse = _rows_that_differ(X, task)
     rows = X if first is inverse else X[first]
-    task = _seen_from(task, inverse)
+    task = replace(_seen_from(task, inverse), copies=np.bincount(inverse))
     with stages("similarity"):
         table = evidence.examine(rows) if has_rows else None
         try:
@@ -243,7 +244,7 @@ def _solve_plan(
     with stages("graph"):
         g = similarity.graph_of(choice.threshold, choice.n_neighbors, mutual=choice.mutual)
         if task.disconnected == "raise":
-            refuse_pieces(similarity, g, choice)
+            refuse_pieces(similarity, g, choice, task)
     solution, joined, labels = solve.solve_graph(similarity, g, plan, task.disconnected, stages)
     if labels.max(initial=0) > 0:
         report_pieces(similarity, joined, labels, choice, task)

@@ -30,9 +30,9 @@ def report_pieces(
     ``joined`` is the graph after its components were joined, or as it was; ``labels`` are the
     components before. Reasons are added to ``choice``.
     """
-    sizes = np.bincount(labels)
+    sizes = np.bincount(labels, task.copies).astype(np.int64)
     what = (
-        f"the graph has {sizes.size} components (largest {int(sizes.max())} of {labels.size} "
+        f"the graph has {sizes.size} components (largest {int(sizes.max())} of {int(sizes.sum())} "
         "points); they were "
     )
     if task.disconnected == "separate":
@@ -47,10 +47,10 @@ def report_pieces(
         choice.reasons["disconnected"] = f"{what[0].upper()}{what[1:]}; {cure}."
 
 
-def refuse_pieces(similarity: Similarity, g: CsrGraph, choice: Choice) -> None:
+def refuse_pieces(similarity: Similarity, g: CsrGraph, choice: Choice, task: Task) -> None:
     """Raise if the graph is in several components."""
     labels = graph.component_labels(g)
-    sizes = np.bincount(labels)
+    sizes = np.bincount(labels, task.copies).astype(np.int64)
     if sizes.size > 1:
         cure = "disconnected='separate' solves them one by one"
         if not similarity.is_graph:

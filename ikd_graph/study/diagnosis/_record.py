@@ -184,7 +184,12 @@ def problems(found: Diagnosis) -> list[str]:
             f"{WEAK_R2:g}: another sample of {found.n_observed} measurements would give another "
             "picture; more of them help"
         )
-    if not found.holds_together:
+    if found.graph_components > 1:
+        said.append(
+            f"the graph falls into {found.graph_components} components; their places to one "
+            "another rest on single bridges"
+        )
+    elif not found.holds_together:
         said.append(
             f"the graph does not hold together: correlations above {found.threshold:.3g} join "
             f"{found.largest_component} of {found.n_used} points; the places of its pieces to one "
