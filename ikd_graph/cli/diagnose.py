@@ -73,7 +73,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 def embed_command(arguments: argparse.Namespace, found: Diagnosis) -> str:
     """The embedding that was diagnosed, as a command with nothing left to choose."""
-    return paste_command(arguments, "embed", settings_flags(found.parameters))
+    return paste_command(
+        arguments, "embed", settings_flags({"n_components": found.n_components, **found.parameters})
+    )
 
 
 def diagnosis_page(found: Diagnosis, name: str, command: str = "") -> str:

@@ -197,7 +197,7 @@ def test_words_say_the_numbers_and_suggest_settings_that_the_estimator_takes(str
     assert "far apart" not in strong.summary()
     assert "Correlations above 0.25 are edges" in strong.summary()
     assert "similarity above 0.25 or 6 nearest neighbours" in strong.summary()
-    latent = IKD(**strong.parameters).fit_transform(drawn(400, 0.1))
+    latent = IKD(1, **strong.parameters).fit_transform(drawn(400, 0.1))
     np.testing.assert_array_equal(latent, IKD(1).fit_transform(drawn(400, 0.1)))
 
 

@@ -113,7 +113,7 @@ def diagnose(
         spread_ratio=float(says.spread_ratio),
         kurtosis_gap=float(says.kurtosis_gap),
         model_holds=bool(says.holds),
-        parameters={**whole._model.settings, "n_landmarks": None},
+        parameters=_parameters(whole),
     )
     wrong = tuple(problems(found))
     if wrong:
@@ -121,6 +121,12 @@ def diagnose(
     reasons = [text for name, text in whole.choices_.items() if name in _TOLD]
     words = (*advice(found), *reasons)
     return Diagnosis(**{**vars(found), "suggestions": words, "warnings": wrong})
+
+
+def _parameters(whole: IKD) -> dict[str, Any]:
+    """Parameters of `IKD` beside the number of coordinates, with nothing left to choose."""
+    settings = {**whole._model.settings, "n_landmarks": None}
+    return {name: value for name, value in settings.items() if name != "n_components"}
 
 
 def _expect(
