@@ -40,7 +40,7 @@ def plain_warnings() -> Iterator[None]:
 
 def close_pipe() -> None:
     """End quietly after the reader of standard output has gone away."""
-    # The interpreter flushes standard output on its way out and would complain then.
+    # The interpreter flushes standard output when it ends and would complain then.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

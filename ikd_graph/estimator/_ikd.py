@@ -360,6 +360,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             )
         latent = latent.astype(self.embedding_.dtype, copy=False)
         equal = self._known.find(self._comparable(X))
-        latent[equal >= 0] = self.embedding_[found.first[equal[equal >= 0]]]
+        latent[equal >= 0] = self.embedding_[equal[equal >= 0]]
         residual[equal >= 0] = 0.0
         return latent, residual

@@ -93,7 +93,7 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
     polished = _polish(start, rows, similarity, closed, task, stages)
     plan = closed.plan if polished is None else replace(closed.plan, kernel=polished.kernel)
     with stages("placement"):
-        found = _assemble(rows, first, inverse, similarity, closed, plan, start, polished)
+        found = _assemble(X, first, inverse, similarity, closed, plan, start, polished)
     return replace(found, task=task)
 
 
@@ -274,7 +274,7 @@ def _polish(
 
 
 def _assemble(
-    rows: Any,
+    X: Any,
     first: NDArray[np.int64],
     inverse: NDArray[np.int64],
     similarity: Similarity,
@@ -308,7 +308,7 @@ def _assemble(
         choice=choice,
         plan=plan,
         similarity=similarity,
-        rows=rows if similarity.has_rows else None,
+        rows=X if similarity.has_rows else None,
         first=first,
         inverse=inverse,
         graph=None if g is None else spread_graph(g, first, inverse),

@@ -49,8 +49,9 @@ def noise_of(model: Model) -> Noise:
     """The generative model that a polish found, or one fitted now to at most 2000 rows."""
     if model.polished is not None and model.polished.noise is not None:
         return model.polished.noise
-    used = used_rows(len(model.rows))
-    return explain(model.unique[used], model.rows[used], model.plan.kernel, centred=_centred(model))
+    used = model.first[used_rows(model.first.size)]
+    latent, rows = model.latent.coordinates[used], model.rows[used]
+    return explain(latent, rows, model.plan.kernel, centred=_centred(model))
 
 
 def reconstruct(model: Model, noise: Noise, points: Floats) -> tuple[Floats, Floats]:
@@ -58,14 +59,14 @@ def reconstruct(model: Model, noise: Noise, points: Floats) -> tuple[Floats, Flo
 
     The mean row of the training data is given back with each.
     """
-    used = used_rows(len(model.rows))
+    used = model.first[used_rows(model.first.size)]
     mean_row = model.rows.mean(axis=0)
     rows, std = np.empty((len(points), model.rows.shape[1])), np.empty(len(points))
     for start in range(0, len(points), 1024):
         part = slice(start, start + 1024)
         posterior = gplvm.posterior_mean(
             points[part],
-            model.unique[used],
+            model.latent.coordinates[used],
             model.rows[used] - mean_row,
             noise.kernel,
             noise.variance,

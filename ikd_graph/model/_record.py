@@ -66,7 +66,7 @@ class Model:
     choice: Choice
     plan: Plan  # its kernel is that of the latent
     similarity: Similarity
-    rows: Any  # (u, p) observations, None where only their covariance was given
+    rows: Any  # (n, p) observations as given, None where only their covariance was
     first: NDArray[np.int64]  # (u,) rows that differ
     inverse: NDArray[np.int64]  # (n,) which of them each row is
     graph: CsrGraph | None  # of the n rows
@@ -78,11 +78,6 @@ class Model:
     polished: Polished | None
     spectrum: Floats  # eigenvalues that the number of coordinates was chosen by
     placement: Placement
-
-    @property
-    def unique(self) -> Floats:
-        """Latent of the rows that differ, (u, m)."""
-        return self.latent.coordinates[self.first]
 
     @property
     def similarity_words(self) -> str:

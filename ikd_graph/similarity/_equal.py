@@ -35,17 +35,30 @@ def _digest(data: Any) -> bytes:
 
 
 class KnownRows:
-    """Which training row a row equals, if any; training rows are looked at, and not kept."""
+    """Which training row a row equals, if any.
+
+    Training rows are kept, and looked at when rows are first looked for; a sparse matrix is looked
+    at now, and not kept.
+    """
 
     def __init__(self, rows: Any) -> None:
-        self._first: dict[bytes, int] = {}
-        for index, key in enumerate(row_keys(rows)):
-            self._first.setdefault(key, index)
+        self._rows = None if sp.issparse(rows) else rows
+        self._first = _first_of(rows) if sp.issparse(rows) else {}
 
     def find(self, rows: Any) -> NDArray[np.int64]:
-        """First training row that each row (of the same type) equals, -1 where there is none."""
+        """First training row that each of (b, p) rows equals, -1 where there is none."""
+        if not self._first:
+            self._first.update(_first_of(self._rows))
         found = [self._first.get(key, -1) for key in row_keys(rows)]
         return np.array(found, dtype=np.int64)
+
+
+def _first_of(rows: Any) -> dict[bytes, int]:
+    """Index of the first row with each digest."""
+    known: dict[bytes, int] = {}
+    for index, key in enumerate(row_keys(rows)):
+        known.setdefault(key, index)
+    return known
 
 
 def unique_rows(X: NDArray[np.floating]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
