@@ -114,7 +114,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     ----------
     embedding_ : (n_samples, n_components) ndarray of float64
         The latent, in units of the kernel's length-scale: centred, along its principal axes, the
-        widest first. Equal rows have equal places.
+        widest first. Equal rows have equal places (a precomputed covariance knows no rows; its
+        points are solved as they come).
     eigenvalues_ : (n_components,) ndarray of float64
         Eigenvalues of the Gram matrix of `embedding_`: squared lengths of its columns.
     explained_variance_ratio_ : (n_components,) ndarray of float64
