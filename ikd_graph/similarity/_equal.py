@@ -75,7 +75,7 @@ def unique_rows(X: NDArray[np.floating]) -> tuple[NDArray[np.int64], NDArray[np.
     Returns
     -------
     first : (u,) ndarray of int64
-        The rows that equal none before them, by their variance.
+        The rows that equal none before them, by their kurtosis.
     inverse : (n,) ndarray of int64
         Which of those each row equals.
 
@@ -92,19 +92,27 @@ def unique_rows(X: NDArray[np.floating]) -> tuple[NDArray[np.int64], NDArray[np.
     equal = [known.setdefault(key, index) for index, key in enumerate(keys)]
     first = np.fromiter(known.values(), dtype=np.int64, count=len(known))
     some = np.array([keys[index] for index in first])
-    # Rows of one variance are told apart by their digests.
-    first = first[np.lexsort((some, _variances(X, first)))]
+    # Rows of one kurtosis are told apart by their digests.
+    first = first[np.lexsort((some, _kurtoses(X, first)))]
     place = np.empty(len(equal), dtype=np.int64)
     place[first] = np.arange(first.size)
     return first, place[equal]
 
 
-def _variances(X: NDArray[np.floating], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Variance of some rows, up to a factor, as sums whose bits no order of columns changes."""
-    scale = float(np.abs(X).max(initial=0.0)) or 1.0
+def _kurtoses(X: NDArray[np.floating], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Kurtosis of some rows, -1 for a row without spread.
+
+    Neither an offset nor a scale of a row nor the order of columns changes more than its last bits.
+    """
     found = np.empty(rows.size)
     for start in range(0, rows.size, 1024):
         part = slice(start, start + 1024)
-        block = X[rows[part]].astype(np.float64) / scale
-        found[part] = np.sort((block - block.mean(axis=1, keepdims=True)) ** 2, axis=1).sum(axis=1)
+        block = X[rows[part]].astype(np.float64)
+        largest = np.abs(block).max(axis=1, initial=0.0, keepdims=True)
+        block /= np.where(largest > 0.0, largest, 1.0)
+        squares = (block - block.mean(axis=1, keepdims=True)) ** 2
+        spread = squares.sum(axis=1)
+        flat = spread <= 1e-26 * X.shape[1]
+        found[part] = (squares**2).sum(axis=1) / np.where(flat, 1.0, spread) ** 2
+        found[part][flat] = -1.0
     return found
