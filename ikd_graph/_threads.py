@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import threadpoolctl
@@ -79,6 +79,16 @@ def limit_threads(n_jobs: int | None = None) -> Iterator[int]:
     finally:
         numba.set_num_threads(before)
         _leave_single_blas()
+
+
+def keep_threads() -> AbstractContextManager[int]:
+    """Run a block with the Numba threads that are in force and BLAS on one thread.
+
+    For functions that callers use without a fit around them.
+    """
+    import numba
+
+    return limit_threads(int(numba.get_num_threads()))
 
 
 def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from . import _jit
 from ._records import Blocks, CsrGraph, SolvedBlocks
-from ._threads import limit_threads
+from ._threads import keep_threads
 from ._validation import check_choice, check_cliques, check_integer
 from .kernels import StationaryKernel
 from .kernels import get as get_kernel
@@ -67,8 +67,6 @@ def solve(
     >>> abs(solved.coordinates[:3, 0]).round(6)
     array([1., 0., 1.])
     """
-    import numba
-
     check_choice("reference", reference, REFERENCES)
     check_integer("n_components", n_components, 1)
     kernel = get_kernel(kernel)
@@ -84,7 +82,7 @@ def solve(
         counts=np.zeros((blocks.n_blocks, 2), dtype=np.int64),
     )
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
-    with limit_threads(numba.get_num_threads()):
+    with keep_threads():
         _jit.eigen.solve_blocks(blocks, edges, REFERENCES.index(reference), found)
     check_cliques(found.counts[:, 0])
     return SolvedBlocks(

@@ -96,6 +96,42 @@ def test_of_a_graph_that_was_chosen_the_same_is_said_among_the_reasons(digits):
     )
 
 
+SETTING = re.compile(r"Pass (\w+)=('?)([\w.]+)\2")
+
+
+@pytest.mark.parametrize("name", ["half_moons", "medium", "groups", "roll"])
+def test_what_each_choice_says_to_pass_can_be_passed_and_is_then_what_was_chosen(name):
+    tables = {"groups": in_pieces, "roll": lambda: datasets.swiss_roll(120).X}
+    X = tables[name]() if name in tables else SIMULATED[name]().X
+    chosen = IKD(2).fit(X)
+    told = [SETTING.search(text) for text in chosen.choices_.values()]
+    assert len([one for one in told if one]) >= 6
+    for one in filter(None, told):
+        parameter, quoted, text = one.groups()
+        value = text if quoted else {"None": None}.get(text) if text == "None" else float(text)
+        if parameter in {"n_neighbors", "n_landmarks", "n_components"}:
+            value = int(value)
+        passed = {parameter: value} if parameter == "refine" else {parameter: value, "refine": None}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = IKD(2, **passed).fit(X)
+        if parameter not in {"reference", "n_landmarks"}:
+            assert getattr(model, parameter + "_") == value, one.group()
+
+
+def test_a_number_of_coordinates_that_was_found_warns_once_of_a_graph_that_was_named():
+    X = in_pieces()
+    for strategy in ("geodesic", "blockwise"):
+        model = IKD("auto", strategy=strategy, refine=None, affinity="correlation", n_neighbors=4)
+        with pytest.warns(UserWarning, match="graph has") as told:
+            model.fit(X)
+        of_graph = [one for one in told if "graph has" in str(one.message)]
+        assert len(of_graph) == 1
+        assert of_graph[0].filename == __file__
+    model = IKD("auto", refine=None).fit(X)
+    assert ("disconnected" in model.choices_) == (model.n_components_graph_ > 1)
+
+
 @pytest.mark.parametrize("affinity", ["correlation", "cosine"])
 @pytest.mark.parametrize("refine", [None, "stress", "likelihood"])
 def test_what_helps_against_constant_rows_helps(affinity, refine):

@@ -163,9 +163,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     starts_ : str
         "own" or "all": the starts that a likelihood polish has.
     pool_ : tuple of PoolEntry
-        Starts of the likelihood polish, the most likely first: name, log likelihood it reached,
-        and how far from `embedding_` it ended (root mean square after alignment, in
-        length-scales). Empty without that polish.
+        Starts of the likelihood polish that were followed to their end, the most likely first:
+        name, log likelihood it reached, and how far from `embedding_` it ended (root mean square
+        after alignment, in length-scales). Of starts that met in one local optimum one is
+        followed. Empty without that polish.
     variance_ : float
         The scale of the covariance (sigma^2 of Alg. 1, line 3) for "covariance" and
         "precomputed", else 1.

@@ -186,7 +186,9 @@ def _choose_path(
     path = "distance" if holds else rule.path
     if path == "distance":
         return path, _sentence(
-            "Paths with the smallest sum of distances", _verdict(evidence), "path='covariance'"
+            "Paths with the smallest sum of distances",
+            "such sums agree with the kernel to first order",
+            "path='covariance'",
         )
     return path, _sentence(
         "Paths with the largest product of covariances", _verdict(evidence), "path='distance'"
@@ -218,7 +220,7 @@ def _choose_graph(
                 "threshold=0.3 (or another number)",
             )
             reasons["n_neighbors"] = _sentence(
-                f"So are those to the {n_neighbors} nearest neighbours",
+                f"The {n_neighbors} nearest neighbours of each point are edges too",
                 "that keeps every point in the graph",
                 "n_neighbors=10 (or another number)",
             )

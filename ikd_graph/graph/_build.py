@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._records import CsrGraph
-from .._threads import limit_threads, map_blocks
+from .._threads import keep_threads, map_blocks
 from .._validation import check_fraction
 from ._csr import from_edges, mirrored
 from ._search import (
@@ -23,7 +23,6 @@ from ._search import (
     check_correlations,
     check_rows,
     row_neighbors,
-    threads_now,
 )
 
 WEIGHT_FLOOR = 1e-3
@@ -83,7 +82,7 @@ def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
     """
     rows = check_rows(rows)
     s0 = check_fraction("s0", s0)
-    with limit_threads(threads_now()):
+    with keep_threads():
         return pairs_above(lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows), s0)
 
 
@@ -165,7 +164,7 @@ def row_neighbor_graph(
     """
     rows = check_rows(rows)
     found = row_neighbors(rows, k, neighbors=neighbors, random_state=random_state)
-    with limit_threads(threads_now()):
+    with keep_threads():
         return from_neighbors(
             found,
             lambda left, right: row_correlations(rows, left, right),

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._records import CsrGraph
-from .._threads import limit_threads, map_blocks
+from .._threads import keep_threads, map_blocks
 from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges
-from ._search import block_rows, check_correlations, check_rows, threads_now
+from ._search import block_rows, check_correlations, check_rows
 
 
 class JoinedGraph(NamedTuple):
@@ -90,7 +90,7 @@ def find_bridges(
     labels = component_labels(g)
     n_bridges = int(labels.max(initial=0))
     found: list[tuple[int, int]] = []
-    with limit_threads(threads_now()):
+    with keep_threads():
         while len(found) < n_bridges:
             labels = _bridge(correlations, labels, found)
     ends = np.array(found, dtype=np.int64).reshape(-1, 2)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._threads import limit_threads, map_blocks
+from .._threads import keep_threads, map_blocks
 from .._validation import check_choice, check_finite, check_integer
 
 EXACT_WORK = 2e12
@@ -73,7 +73,7 @@ def row_neighbors(
     if neighbors == "auto":
         small = float(n) * n * max(rows.shape[1], 64) <= EXACT_WORK
         neighbors = "exact" if small or not of_unit_norm else "approximate"
-    with limit_threads(threads_now()):
+    with keep_threads():
         # A search among few rows would look at all of them anyway.
         if neighbors == "exact" or n < 10 * (k + 1):
             return exact_neighbours(rows, k)
@@ -190,10 +190,3 @@ def check_neighbor_count(k: Any, n: int) -> int:
 def block_rows(n: int) -> int:
     """Return the number of rows in a block of about 4 million entries."""
     return max(16, min(512, 2**22 // max(n, 1)))
-
-
-def threads_now() -> int:
-    """Return the number of Numba threads of this Python thread."""
-    import numba
-
-    return int(numba.get_num_threads())

@@ -89,6 +89,8 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
             # What a named similarity cannot see may not decide what is done with it.
             table = evidence.examine(rows - rows.mean(axis=0))
     closed = _solve(similarity, task, table, why, stages)
+    if closed.graph is not None and closed.labels.max(initial=0) > 0:
+        report_pieces(similarity, closed.graph, closed.labels, closed.choice, task)
     start = describe_embedding(closed.solution.embedding, turn=not closed.alone)
     polished = _polish(start, rows, similarity, closed, task, stages)
     plan = closed.plan if polished is None else replace(closed.plan, kernel=polished.kernel)
@@ -204,8 +206,7 @@ def _solve(
     """Closed form; where the number of coordinates is "auto", its spectrum tells it first."""
     if task.n_components != "auto":
         choice, plan = _settle(similarity, task, table, why, int(task.n_components))
-        found = _solve_plan(similarity, choice, plan, task, stages)
-        return found
+        return _solve_plan(similarity, choice, plan, task, stages)
     leading = min(_LEADING, similarity.n_samples - 1)
     choice, plan = _settle(similarity, task, table, why, leading)
     # Merged cliques have no spectrum of their own; the paths of their graph do.
@@ -246,12 +247,8 @@ def _solve_plan(
         if task.disconnected == "raise":
             refuse_pieces(similarity, g, choice, task)
     solution, joined, labels = solve.solve_graph(similarity, g, plan, task.disconnected, stages)
-    if labels.max(initial=0) > 0:
-        report_pieces(similarity, joined, labels, choice, task)
-    pieces = labels.max(initial=0) > 0
-    return _Closed(
-        choice, plan, solution, joined, labels, pieces and task.disconnected == "separate"
-    )
+    alone = task.disconnected == "separate" and labels.max(initial=0) > 0
+    return _Closed(choice, plan, solution, joined, labels, alone)
 
 
 def _polish(

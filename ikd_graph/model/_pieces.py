@@ -42,7 +42,7 @@ def report_pieces(
         what += f"joined by {sizes.size - 1} bridges, on whose similarities their places rest"
         cure = connecting_settings(similarity, joined, labels, choice)
     if task.wishes.names_graph:
-        warnings.warn(f"{what}; {cure}", UserWarning, stacklevel=6)
+        warnings.warn(f"{what}; {cure}", UserWarning, stacklevel=4)
     else:
         choice.reasons["disconnected"] = f"{what[0].upper()}{what[1:]}; {cure}."
 

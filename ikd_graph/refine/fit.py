@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _limits, eigen, gplvm, kernels
-from .._threads import limit_threads
+from .._threads import keep_threads
 from .._validation import (
     check_choice,
     check_components,
@@ -131,7 +131,7 @@ def likelihood(
         for name, latent in (starts or {}).items()
     }
     # Blocks and small matrices are faster on one BLAS thread, and their bits are then the same.
-    with limit_threads(_threads_now()):
+    with keep_threads():
         meter = Meter(deadline)
         work = Search(cov, n_observed, n_components, given, wide=search == "wide", meter=meter)
         if kernel == "auto":
@@ -191,13 +191,6 @@ def _order_of_points(cov: Floats) -> NDArray[np.intp]:
     """An order that does not depend on the one the points came in, ties of equal rows apart."""
     # Sorted before they are added up: a sum in another order has other last bits.
     return np.lexsort((np.sort(cov, axis=1).sum(axis=1), np.diagonal(cov)))
-
-
-def _threads_now() -> int:
-    """Number of Numba threads in force, which an estimator may have set."""
-    import numba
-
-    return int(numba.get_num_threads())
 
 
 def _as_start(name: str, latent: ArrayLike, cov: Floats, n_components: int) -> Floats:

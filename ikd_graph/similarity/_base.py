@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .. import graph
 from .._records import CsrGraph
-from .._threads import limit_threads
 from .._validation import check_fraction
 
 Floats = NDArray[np.float64]
@@ -150,10 +149,3 @@ class Similarity(ABC):
         """Bridge the components of a graph along their strongest spanning tree."""
         low, high = graph.find_bridges(g, self.block)
         return graph.add_edges(g, low, high, self.bridge_strength * self.between(low, high))
-
-
-def threads() -> Any:
-    """Context in which BLAS has one thread and Numba those that are in force."""
-    import numba
-
-    return limit_threads(numba.get_num_threads())

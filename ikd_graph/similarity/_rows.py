@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from .. import _limits, covariance, graph
 from .._records import CsrGraph
-from .._threads import map_blocks
-from ._base import Floats, GraphRule, Indices, Similarity, threads
+from .._threads import keep_threads, map_blocks
+from ._base import Floats, GraphRule, Indices, Similarity
 from ._nearest import nearest_by_products
 
 
@@ -148,7 +148,7 @@ class SharedNeighbors(Correlation):
         found = self.neighbors(k)
         # The ends of a bridge have none in common but themselves.
         self.bridge_strength = 1.0 / (found.shape[1] + 1)
-        with threads():
+        with keep_threads():
             return graph.from_neighbors(found, self.between, mutual=mutual, shared=True)
 
 

@@ -146,7 +146,8 @@ def draw_for(
 ) -> Drawn:
     """Landmarks as a plan wants them, the reference point among them; ``measure`` as in `draw`.
 
-    ``statistic`` is a number of each point that does not depend on the order they came in.
+    ``statistic`` is a number of each point that does not depend on the order they came in: rows
+    have an order of their own, given covariances and rows with moved columns do not.
     """
     n_points = statistic.size
     first = None if isinstance(plan.reference, str) else int(plan.reference) % n_points
