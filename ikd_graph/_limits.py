@@ -10,12 +10,12 @@ SOLVED_WHOLE = 10_000
 landmarks, the graph grows with the points, and rows keep the precision they came in."""
 
 LANCZOS_FROM = 400
-"""From here on Lanczos finds the leading eigenpairs: at 400 points as fast as LAPACK's full
-spectrum (16 ms), at 2000 sixteen times as fast (.08 s against 1.3 s)."""
+"""Up to here LAPACK's full spectrum (7 ms) tells the negative mass exactly; beyond, Lanczos finds
+the leading eigenpairs (at 2000 points .08 s against 1.3 s) and a lower bound of that mass."""
 
 FRAME_WHOLE = 1000
-"""The frame that cliques are merged in is the whole geodesic one, which takes as long as the
-cliques (.1 s); beyond, that of a few landmarks is as good a start."""
+"""The frame that cliques are merged in is the whole geodesic one, .03 s; beyond, that of a few
+landmarks, whose cost does not grow with the square."""
 
 EXAMINED = 2000
 """Rows whose moments are compared with those of a Gaussian process: 13 ms."""
@@ -27,30 +27,30 @@ LIKELIHOOD_AUTO = 300
 """The default takes the time of a wide search of the likelihood: some seconds."""
 
 LIKELIHOOD_BLOCKED = 200
-"""Beyond, noise floors are gone through over blocks: an evaluation of all points takes 1.4 ms here,
+"""Beyond, noise floors are gone through over blocks: an evaluation of all points takes 1.2 ms here,
 and 200 or more are taken from every start."""
 
 LIKELIHOOD_WHOLE = 2000
-"""The last steps of a search see all points at once: an evaluation takes .8 s here."""
+"""The last steps of a search see all points at once: an evaluation takes .7 s here."""
 
 LIKELIHOOD_REPORTED = 5000
-"""The log likelihood of all points is reported: one factorisation, 8 s here."""
+"""The log likelihood of all points is reported: one factorisation, 6 s here."""
 
 STARTS_MANY = 2000
-"""Beyond, only the cheapest closed form is a start: a graph of all pairs takes seconds."""
+"""Beyond, only the cheapest closed form is a start: all of them take 1.1 s here."""
 
 STANDARD_ERRORS = 500
-"""Standard errors are found: eigenvalues of n m rows, 2 s for 1500 of them."""
+"""Standard errors are found: eigenvalues of n m rows, .6 s for 1500 of them."""
 
 STRESS_PRECISE = 2000
 """Stress by precision holds every pair: 64 MB. Beyond, edges and pairs with a few landmarks; the
 others count next to nothing."""
 
 STRESS_FAR = 4000
-"""The same where far pairs count, which a few landmarks cannot stand for: 256 MB, 1 s a step."""
+"""The same where far pairs count, which a few landmarks cannot stand for: 256 MB, .06 s a step."""
 
 STRESS_TWO_STARTS = 2000
-"""Stress is polished from two starts: the second takes a second here."""
+"""Stress is polished from two starts: the second takes .3 s here."""
 
 STRESS_SELECTED = 300
 """The likelihood takes one of several stress polishes: an eigendecomposition each, 11 ms here."""
