@@ -336,9 +336,7 @@ def test_flowers_are_classified_as_by_the_fit():
         classify = KNeighborsClassifier(10)
         of_placed.append(classify.fit(model.embedding_, y[train]).score(found, y[new]))
         of_fit.append(classify.fit(whole[train], y[train]).score(whole[new], y[new]))
-    # Isomap has .933 on these splits. Over 80 splits the fit to all rows is .0105 (.0034) better.
-    assert np.mean(of_placed) >= 0.934
-    assert np.mean(of_placed) >= np.mean(of_fit) - 0.02
+    assert np.mean(of_placed) >= max(0.934, np.mean(of_fit) - 0.01)
 
 
 def moved_sets():
