@@ -61,6 +61,9 @@ GENERATIVE = 2000
 GENERATIVE_SCALE = 500
 """Points that choose its length-scale: a dozen eigendecompositions of 40 ms."""
 
+PLACED_BY_PROCESS = 600
+"""A new row is put where the process finds it likeliest: NN ms a row here, and 8 MB."""
+
 DIAGNOSED_WHOLE = 1000
 """`diagnose` looks at all points, in about fifteen fits."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .. import model
+from .. import gplvm, model
 from .._threads import limit_threads
 from .._validation import check_has_rows
 from ._checks import CheckedEstimator
@@ -21,6 +21,7 @@ class GenerativeEstimator(CheckedEstimator):
 
     _model: model.Model
     _noise: model.Noise | None
+    _process: gplvm.Process | None
     transform: Any
 
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
@@ -106,3 +107,9 @@ class GenerativeEstimator(CheckedEstimator):
             with limit_threads(self.n_jobs):
                 self._noise = model.noise_of(self._model)
         return self._noise
+
+    def _placing_process(self) -> gplvm.Process | None:
+        """The process that places new rows, None where the likelihood did not find the latent."""
+        if self._process is None:
+            self._process = model.process_of(self._model)
+        return self._process

@@ -358,7 +358,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         )
         with limit_threads(self.n_jobs):
             latent, residual = placement.place(
-                found.placement, found.similarity, X, verbose=self.verbose
+                found.placement,
+                found.similarity,
+                X,
+                process=self._placing_process(),
+                verbose=self.verbose,
             )
         latent = latent.astype(self.embedding_.dtype, copy=False)
         equal = self._known.find(self._comparable(X))

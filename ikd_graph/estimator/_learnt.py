@@ -20,6 +20,7 @@ class LearntEstimator(GenerativeEstimator):
         latent, start, polished = found.latent, found.start, found.polished
         self._model = found
         self._noise = None if polished is None else polished.noise
+        self._process = None
         self._known = KnownRows(self._comparable(X))
         # Placement works in double precision whatever the type of X.
         self.embedding_ = latent.coordinates.astype(X.dtype, copy=False)

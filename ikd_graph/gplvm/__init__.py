@@ -20,17 +20,23 @@ from ._likelihood import (
     negative_log_likelihood_and_gradient,
     sample_covariance,
 )
+from ._locate import Process, condition, likeliest_point, locate, see
 from ._model import shape_name
 from ._posterior import Posterior, posterior_mean
 
 __all__ = [
     "LikelihoodGradient",
     "Posterior",
+    "Process",
+    "condition",
     "expected_information",
     "fit_variances",
+    "likeliest_point",
+    "locate",
     "log_likelihood",
     "negative_log_likelihood_and_gradient",
     "posterior_mean",
     "sample_covariance",
+    "see",
     "shape_name",
 ]

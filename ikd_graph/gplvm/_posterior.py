@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 
 from .._validation import check_positive
 from ..kernels import StationaryKernel, get
+from ._locate import JITTER
 from ._model import NOT_POSITIVE
 
 Floats = NDArray[np.float64]
@@ -61,7 +62,7 @@ def posterior_mean(
     kernel = get(kernel)
     check_positive("variance", variance)
     model = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
-    model.flat[:: len(model) + 1] += noise + 1e-10 * variance
+    model.flat[:: len(model) + 1] += noise + JITTER * variance
     across = variance * kernel.covariance(cdist(fresh, points, "sqeuclidean"))
     factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
     if failed:

@@ -2,7 +2,7 @@
 
 from ._describe import describe
 from ._fit import Task, fit
-from ._generate import explain, log_likelihood, noise_of, reconstruct, used_rows
+from ._generate import explain, log_likelihood, noise_of, process_of, reconstruct, used_rows
 from ._record import Latent, Model, Noise, Polished
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "fit",
     "log_likelihood",
     "noise_of",
+    "process_of",
     "reconstruct",
     "used_rows",
 ]

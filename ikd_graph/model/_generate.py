@@ -54,6 +54,22 @@ def noise_of(model: Model) -> Noise:
     return explain(latent, rows, model.plan.kernel, centred=_centred(model))
 
 
+def process_of(model: Model) -> gplvm.Process | None:
+    """The process that places new rows, if the likelihood found the latent."""
+    polished = model.polished
+    if polished is None or polished.noise is None or model.first.size > _limits.PLACED_BY_PROCESS:
+        return None
+    used = model.first
+    return gplvm.condition(
+        model.latent.coordinates[used],
+        model.rows[used],
+        polished.noise.kernel,
+        polished.noise.variance,
+        polished.noise.noise,
+        centred=_centred(model),
+    )
+
+
 def reconstruct(model: Model, noise: Noise, points: Floats) -> tuple[Floats, Floats]:
     """Posterior mean of the rows that points stand for, (n_new, p), and its deviation, (n_new,).
 

@@ -1,0 +1,200 @@
+r"""Where a new row of observations is likeliest, given the training rows and their latent.
+
+At a latent point x a Gaussian process with signal variance v and noise n predicts
+
+    m(x) = k^T A^-1 Y,  s(x) = v + n - k^T A^-1 k,  A = v K + n I,  k_i = v f(\|x - z_i\|²),
+
+so that a row y of N values has the log density -N/2 log s(x) - \|y - m(x)\|² / (2 s(x)). A row may
+have more noise than the training rows had, and their latent is not exact: of all variances t from
+s(x) up the likeliest is t = max(s(x), \|y - m(x)\|² / N), which leaves the cost
+
+    c(x) = N/2 log t + \|y - m(x)\|² / (2 t).
+
+With s(x) alone and next to no noise, a place so far away that s(x) covers all of y would be
+likelier than a good one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf
+from scipy.spatial.distance import cdist
+
+from ..kernels import StationaryKernel
+from ._model import NOT_POSITIVE, inverse_of
+
+Floats = NDArray[np.float64]
+
+JITTER = 1e-10
+"""Noise that is added, relative to the signal: training points in one place are no obstacle."""
+
+_MOST_STEPS = 40
+_SMALLEST_GAIN = 1e-7  # of a log density
+_FIRST_DAMPING, _LEAST_DAMPING, _LAST_DAMPING = 1e-2, 1e-4, 1e6
+_SMALLEST_CURVATURE = 1e-300
+
+
+class Process(NamedTuple):
+    """A Gaussian process given its training rows, ready to place others, in plain arrays."""
+
+    latent: Floats  # (n, m)
+    rows: Floats  # (n, r) training rows, in coordinates of the space that they span
+    axes: Floats | None  # (N, r) of that space; None where r = N
+    n_observed: int  # N
+    centred: bool  # whether the mean was taken off every row
+    inverse: Floats  # (n, n) A^-1
+    weights: Floats  # (n, r) A^-1 Y
+    kernel: StationaryKernel
+    variance: float
+    noise: float
+
+
+class Seen(NamedTuple):
+    """A new row as the training rows see it."""
+
+    row: Floats  # (r,)
+    beside: float  # squared length of what lies outside the space of the training rows
+    sq_dist: Floats  # (n,) squared distances to the training rows
+
+
+class _Look(NamedTuple):
+    cost: float
+    slope: Floats  # (m,)
+    curvature: Floats  # (m, m) expected
+    away: float  # squared distance to the nearest training point
+
+
+def condition(
+    latent: Floats,
+    rows: NDArray[np.floating],
+    kernel: StationaryKernel,
+    variance: float,
+    noise: float,
+    *,
+    centred: bool,
+) -> Process:
+    """Prepare a Gaussian process to place new rows.
+
+    Parameters
+    ----------
+    latent, rows : (n, m) and (n, n_observed) ndarray of float
+        Latent and training rows as given.
+    kernel : StationaryKernel
+        Kernel of the model.
+    variance, noise : float
+        Signal and noise variance, in the units of the rows squared.
+    centred : bool
+        Whether the model was fitted to rows without their means.
+
+    Returns
+    -------
+    Process
+        Plain arrays.
+
+    Raises
+    ------
+    ValueError
+        If the covariance of the latent is not positive definite to working precision.
+    """
+    points, noise = np.asarray(latent, dtype=np.float64), noise + JITTER * variance
+    cov = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
+    cov.flat[:: len(cov) + 1] += noise
+    factor, failed = dpotrf(cov.T, lower=1, overwrite_a=1)
+    if failed:
+        raise ValueError(NOT_POSITIVE.format(noise))
+    inverse, axes = inverse_of(factor), None
+    values = _values(rows, centred)
+    n_observed = values.shape[1]
+    if n_observed > len(values):
+        # The likelihood sees no more of a row than its part in the space of the training rows.
+        axes = np.linalg.qr(values.T)[0]
+        values = values @ axes
+    weights = inverse @ values
+    return Process(
+        points, values, axes, n_observed, centred, inverse, weights, kernel, variance, noise
+    )
+
+
+def see(process: Process, row: NDArray[np.floating]) -> Seen:
+    """A new row, (n_observed,), as the training rows see it."""
+    values, beside = _values(row, process.centred), 0.0
+    if process.axes is not None:
+        inside = values @ process.axes
+        beside = float(np.sum((values - process.axes @ inside) ** 2))
+        values = inside
+    return Seen(values, beside, np.sum((process.rows - values) ** 2, axis=1) + beside)
+
+
+def likeliest_point(process: Process, seen: Seen) -> Floats:
+    """Training point, (m,), that is the likeliest place of a row."""
+    noise = process.noise
+    # There v K A^-1 = I - n A^-1 gives m and s.
+    misfit = process.rows - noise * process.weights - seen.row
+    squares = np.sum(misfit**2, axis=1) + seen.beside
+    spread = noise * (2.0 - noise * process.inverse.diagonal())
+    total = np.maximum(spread, squares / process.n_observed)
+    cost = process.n_observed * np.log(total) + squares / total
+    return process.latent[np.argmin(cost)]
+
+
+def locate(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
+    """Likeliest place of a row that is reached from a start, and the cost c(x) there.
+
+    Scoring with a damped step. No step goes further than a length-scale, and none ends further
+    from all training points than that, where the process knows nothing, unless the start did.
+    """
+    here, at, damping = start, _look(process, seen, start), _FIRST_DAMPING
+    longest = process.kernel.length_scale
+    reach = max(longest**2, at.away)
+    for _ in range(_MOST_STEPS):
+        metric = at.curvature.copy()
+        metric.flat[:: len(metric) + 1] *= 1.0 + damping
+        metric.flat[:: len(metric) + 1] += 1e-12 * float(np.trace(metric)) + _SMALLEST_CURVATURE
+        step = -np.linalg.solve(metric, at.slope)
+        step *= min(1.0, longest / max(float(np.sqrt(step @ step)), _SMALLEST_CURVATURE))
+        new = _look(process, seen, here + step)
+        if new.cost < at.cost and new.away <= reach:
+            gain = at.cost - new.cost
+            here, at, damping = here + step, new, 0.1 * damping
+            if gain < _SMALLEST_GAIN:
+                break
+        else:
+            damping = max(10.0 * damping, _LEAST_DAMPING)
+            if damping > _LAST_DAMPING:
+                break
+    return here, at.cost
+
+
+def _look(process: Process, seen: Seen, place: Floats) -> _Look:
+    """Cost of a place with its slope and expected curvature."""
+    n_observed, kernel, variance = process.n_observed, process.kernel, process.variance
+    away = place - process.latent
+    squares = np.sum(away**2, axis=1)
+    cov = variance * kernel.covariance(squares)
+    together = squares == 0.0
+    # Distance 1 stands in for 0, where the slope of some kernels is infinite and its mean 0.
+    change = 2.0 * variance * kernel.derivative(np.where(together, 1.0, squares))
+    change[together] = 0.0
+    moves = (change[:, None] * away).T
+    through = process.inverse @ cov
+    spread = max(variance + process.noise - float(cov @ through), process.noise)
+    wider = -2.0 * (moves @ through)
+    predicted = np.vstack([cov, moves]) @ process.weights
+    misfit, slopes = seen.row - predicted[0], predicted[1:]
+    square = float(misfit @ misfit) + seen.beside
+    total = max(spread, square / n_observed)
+    slope = 0.5 * (n_observed - square / total) / total * wider - slopes @ misfit / total
+    curvature = slopes @ slopes.T / total
+    if total == spread:
+        curvature += 0.5 * n_observed * np.outer(wider, wider) / total**2
+    cost = 0.5 * n_observed * float(np.log(total)) + 0.5 * square / total
+    return _Look(cost, slope, curvature, float(squares.min()))
+
+
+def _values(rows: NDArray[np.floating], centred: bool) -> Floats:
+    """Rows as the model sees them."""
+    values = np.asarray(rows, dtype=np.float64)
+    return values - values.mean(axis=-1, keepdims=True) if centred else values
