@@ -241,12 +241,15 @@ def _place_block(
 def _by_likelihood(process: gplvm.Process, row: NDArray[np.floating], start: Floats) -> Floats:
     """Likeliest place of a row; near a training row it goes over into where it started."""
     seen = gplvm.see(process, row)
-    starts = start, gplvm.likeliest_point(process, seen)
-    found, _ = min((gplvm.locate(process, seen, one) for one in starts), key=lambda one: one[1])
+    return start + _freshness(process, seen) * (gplvm.locate(process, seen, start) - start)
+
+
+def _freshness(process: gplvm.Process, seen: gplvm.Seen) -> float:
+    """0 for a copy of a training row, 1 for a row with noise of its own, smooth in between."""
     by_noise = 2.0 * process.noise * process.n_observed
     # A product, not the nearest row alone: it has no kink where another row becomes the nearest.
     share = np.minimum(seen.sq_dist / (FRESH * by_noise), 1.0)
-    return start + float(np.prod(share * share * (3.0 - 2.0 * share))) * (found - start)
+    return float(np.prod(share * share * (3.0 - 2.0 * share)))
 
 
 def _joined(placement: Placement, near: Ints, value: Floats) -> tuple[Ints, Floats]:

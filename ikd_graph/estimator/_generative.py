@@ -108,8 +108,10 @@ class GenerativeEstimator(CheckedEstimator):
                 self._noise = model.noise_of(self._model)
         return self._noise
 
-    def _placing_process(self) -> gplvm.Process | None:
-        """The process that places new rows, None where the likelihood did not find the latent."""
-        if self._process is None:
-            self._process = model.process_of(self._model)
+    def _process_model(self) -> gplvm.Process | None:
+        """The process that places new rows, made now; None where the latent is not the model's."""
+        if self._process is None and model.has_process(self._model):
+            noise = self._noise_model()
+            with limit_threads(self.n_jobs):
+                self._process = model.process_of(self._model, noise)
         return self._process

@@ -356,12 +356,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             reset=False,
             accept_sparse=False if self._has_rows else ["csr"],
         )
+        process = self._process_model()
         with limit_threads(self.n_jobs):
             latent, residual = placement.place(
                 found.placement,
                 found.similarity,
                 X,
-                process=self._placing_process(),
+                process=process,
                 verbose=self.verbose,
             )
         latent = latent.astype(self.embedding_.dtype, copy=False)

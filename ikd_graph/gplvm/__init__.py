@@ -20,7 +20,7 @@ from ._likelihood import (
     negative_log_likelihood_and_gradient,
     sample_covariance,
 )
-from ._locate import Process, condition, likeliest_point, locate, see
+from ._locate import Process, Seen, condition, locate, see
 from ._model import shape_name
 from ._posterior import Posterior, posterior_mean
 
@@ -28,10 +28,10 @@ __all__ = [
     "LikelihoodGradient",
     "Posterior",
     "Process",
+    "Seen",
     "condition",
     "expected_information",
     "fit_variances",
-    "likeliest_point",
     "locate",
     "log_likelihood",
     "negative_log_likelihood_and_gradient",

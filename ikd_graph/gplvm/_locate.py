@@ -98,6 +98,14 @@ def condition(
     ------
     ValueError
         If the covariance of the latent is not positive definite to working precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels
+    >>> latent, kernel = np.array([[0.0], [1.0]]), kernels.SquaredExponential()
+    >>> gplvm.condition(latent, np.eye(2), kernel, 1.0, 0.1, centred=False).n_observed
+    2
     """
     points, noise = np.asarray(latent, dtype=np.float64), noise + JITTER * variance
     cov = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
@@ -119,8 +127,22 @@ def condition(
 
 
 def see(process: Process, row: NDArray[np.floating]) -> Seen:
-    """A new row, (n_observed,), as the training rows see it."""
-    values, beside = _values(row, process.centred), 0.0
+    """A new row as the training rows see it.
+
+    Parameters
+    ----------
+    process : Process
+        What `condition` returned.
+    row : (n_observed,) ndarray of float
+        The row as given.
+
+    Returns
+    -------
+    Seen
+        Its part in the space of the training rows, and its squared distances to them.
+    """
+    # The bits of a sum depend on how its numbers lie in memory.
+    values, beside = _values(np.ascontiguousarray(row), process.centred), 0.0
     if process.axes is not None:
         inside = values @ process.axes
         beside = float(np.sum((values - process.axes @ inside) ** 2))
@@ -128,7 +150,41 @@ def see(process: Process, row: NDArray[np.floating]) -> Seen:
     return Seen(values, beside, np.sum((process.rows - values) ** 2, axis=1) + beside)
 
 
-def likeliest_point(process: Process, seen: Seen) -> Floats:
+def locate(process: Process, seen: Seen, start: Floats) -> Floats:
+    """Likeliest place of a row that is reached from a start or from the likeliest training point.
+
+    Parameters
+    ----------
+    process : Process
+        What `condition` returned.
+    seen : Seen
+        The row, from `see`.
+    start : (m,) ndarray of float64
+        A place not far from it.
+
+    Returns
+    -------
+    (m,) ndarray of float64
+        Where the cost c(x) has the lower of two local minima. It is no further from all training
+        points than the start was, or than a length-scale: there the process knows nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels
+    >>> latent = np.linspace(0.0, 3.0, 31)[:, None]
+    >>> rows = np.column_stack([np.sin(latent), np.cos(latent)])
+    >>> kernel = kernels.SquaredExponential()
+    >>> process = gplvm.condition(latent, rows, kernel, 1.0, 1e-4, centred=False)
+    >>> seen = gplvm.see(process, np.array([np.sin(1.234), np.cos(1.234)]))
+    >>> gplvm.locate(process, seen, np.array([1.0])).round(2)
+    array([1.23])
+    """
+    found = (_descend(process, seen, one) for one in (start, _likeliest_point(process, seen)))
+    return min(found, key=lambda one: one[1])[0]
+
+
+def _likeliest_point(process: Process, seen: Seen) -> Floats:
     """Training point, (m,), that is the likeliest place of a row."""
     noise = process.noise
     # There v K A^-1 = I - n A^-1 gives m and s.
@@ -137,15 +193,11 @@ def likeliest_point(process: Process, seen: Seen) -> Floats:
     spread = noise * (2.0 - noise * process.inverse.diagonal())
     total = np.maximum(spread, squares / process.n_observed)
     cost = process.n_observed * np.log(total) + squares / total
-    return process.latent[np.argmin(cost)]
+    return np.asarray(process.latent[np.argmin(cost)])
 
 
-def locate(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
-    """Likeliest place of a row that is reached from a start, and the cost c(x) there.
-
-    Scoring with a damped step. No step goes further than a length-scale, and none ends further
-    from all training points than that, where the process knows nothing, unless the start did.
-    """
+def _descend(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
+    """Local minimum of the cost, by damped scoring in steps of at most a length-scale."""
     here, at, damping = start, _look(process, seen, start), _FIRST_DAMPING
     longest = process.kernel.length_scale
     reach = max(longest**2, at.away)

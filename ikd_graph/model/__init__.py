@@ -2,7 +2,15 @@
 
 from ._describe import describe
 from ._fit import Task, fit
-from ._generate import explain, log_likelihood, noise_of, process_of, reconstruct, used_rows
+from ._generate import (
+    explain,
+    has_process,
+    log_likelihood,
+    noise_of,
+    process_of,
+    reconstruct,
+    used_rows,
+)
 from ._record import Latent, Model, Noise, Polished
 
 __all__ = [
@@ -14,6 +22,7 @@ __all__ = [
     "describe",
     "explain",
     "fit",
+    "has_process",
     "log_likelihood",
     "noise_of",
     "process_of",

@@ -54,18 +54,21 @@ def noise_of(model: Model) -> Noise:
     return explain(latent, rows, model.plan.kernel, centred=_centred(model))
 
 
-def process_of(model: Model) -> gplvm.Process | None:
-    """The process that places new rows, if the likelihood found the latent."""
-    polished = model.polished
-    if polished is None or polished.noise is None or model.first.size > _limits.PLACED_BY_PROCESS:
-        return None
-    used = model.first
+def has_process(model: Model) -> bool:
+    """Whether the latent is one of the model, so that its process can place new rows."""
+    by_likelihood = model.polished is not None and model.polished.noise is not None
+    known = model.rows is not None and (by_likelihood or model.choice.trusted)
+    return known and model.first.size <= _limits.PLACED_BY_PROCESS
+
+
+def process_of(model: Model, noise: Noise) -> gplvm.Process:
+    """The process that places new rows."""
     return gplvm.condition(
-        model.latent.coordinates[used],
-        model.rows[used],
-        polished.noise.kernel,
-        polished.noise.variance,
-        polished.noise.noise,
+        model.latent.coordinates[model.first],
+        model.rows[model.first],
+        noise.kernel,
+        noise.variance,
+        noise.noise,
         centred=_centred(model),
     )
 
