@@ -62,7 +62,8 @@ GENERATIVE_SCALE = 500
 """Points that choose its length-scale: a dozen eigendecompositions of 40 ms."""
 
 PLACED_BY_PROCESS = 600
-"""A new row is put where the process finds it likeliest: NN ms a row here, and 8 MB."""
+"""New rows are put where the process finds them likeliest: 3 to 5 ms a row here, and once up to
+.3 s for the process. Each look at a place takes n squared: beyond, rows are reconstructed."""
 
 DIAGNOSED_WHOLE = 1000
 """`diagnose` looks at all points, in about fifteen fits."""

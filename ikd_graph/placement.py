@@ -13,9 +13,9 @@ here and there. Noise of the rows is in the diagonal of C: much of it averages o
 leaves a linear interpolation. As x approaches x_1 the penalty of w_1 vanishes and that of no other
 weight does, hence w_1 -> 1 and the place goes to z_1.
 
-A latent that the likelihood found comes with a Gaussian process, under which a new row has a
-likeliest place. A reconstruction is only the start there, and all that is left near a training
-row: where the process would put that row again is not where the fit put it with its own noise.
+Where rows are samples of a Gaussian process, a new one has a likeliest place under it, and the
+reconstruction is only the start. Near a training row it is all that counts: the process would put
+that row, seen with the same noise again, elsewhere than the fit did.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ Up to the median distance of its neighbours in the graph there is no such penalt
 FRESH = 0.25
 """A row is no copy of a training row from this share of the squared distance that noise makes.
 
-Two rows of one place with noise n of their own in N values are 2 n N apart in square, by a factor
-chi²_N / N, which is below a quarter once in ten thousand such pairs for 20 values, and once in a
-thousand million for 50.
+Two rows of one place with noise n of their own in N values are 2 n N apart in square, times
+chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and once in
+80 million for 50.
 """
 
 _CHUNK = 256
@@ -174,7 +174,7 @@ def place(
     X_new : (b, p) ndarray of float, or (b, n) covariances with the training rows
         New rows, as the similarity takes them.
     process : Process or None
-        The model of rows that the latent was found by, if it was.
+        The Gaussian process that the training rows are samples of, None if they are not.
     verbose : int
         1 shows a progress bar on a terminal.
 

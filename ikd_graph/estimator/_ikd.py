@@ -304,7 +304,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         return self.fit(X).embedding_
 
     def transform(self, X: ArrayLike) -> Floats:
-        """Place rows in the latent that was found, each by itself and in closed form.
+        """Place rows in the latent that was found, each by itself.
 
         Parameters
         ----------
@@ -317,6 +317,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         (n_new, n_components) ndarray of float64
             The latent. A row that equals a training row gets the stored latent of that; any other
             joins the graph by the rule of the fit and is put where its neighbours there ask for.
+            Where the Gaussian process holds (the likelihood found the latent, or correlations are
+            trusted) and the training rows are no more than 600, that is only a start: the row is
+            put where the process finds it likeliest.
         """
         return self._place(X)[0]
 
