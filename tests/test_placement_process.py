@@ -188,3 +188,12 @@ def test_a_latent_that_is_not_of_the_model_has_no_process():
     X = np.random.default_rng(0).exponential(size=(60, 8)) ** 2
     model = IKD(2, refine="stress", affinity="euclidean").fit(X)
     assert model._process_model() is None
+
+
+def test_the_closed_form_of_trusted_correlations_has_a_process_when_it_is_polished():
+    cell = sample_cell("walk", "matern", 1.0, 0.3, (90, 200, 2), np.random.default_rng(4))
+    plain, polished = (
+        IKD(2, kernel="matern", refine=refine).fit(cell.rows) for refine in (None, "stress")
+    )
+    assert plain._process_model() is None
+    assert polished._process_model().noise == pytest.approx(polished.noise_variance_, rel=1e-6)

@@ -317,9 +317,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         (n_new, n_components) ndarray of float64
             The latent. A row that equals a training row gets the stored latent of that; any other
             joins the graph by the rule of the fit and is put where its neighbours there ask for.
-            Where the Gaussian process holds (the likelihood found the latent, or correlations are
-            trusted) and the training rows are no more than 600, that is only a start: the row is
-            put where the process finds it likeliest.
+            After a polish by the likelihood, or by the stress of trusted correlations, of no more
+            than 600 rows, that is only a start: the row is put where the Gaussian process finds it
+            likeliest.
         """
         return self._place(X)[0]
 

@@ -55,10 +55,15 @@ def noise_of(model: Model) -> Noise:
 
 
 def has_process(model: Model) -> bool:
-    """Whether the latent is one of the model, so that its process can place new rows."""
-    by_likelihood = model.polished is not None and model.polished.noise is not None
-    known = model.rows is not None and (by_likelihood or model.choice.trusted)
-    return known and model.first.size <= _limits.PLACED_BY_PROCESS
+    """Whether the latent is one of the model, so that its process can place new rows.
+
+    What was not polished stays in closed form, where rows and their covariances give the same.
+    """
+    polished = model.polished
+    if polished is None or model.rows is None:
+        return False
+    holds = polished.noise is not None or model.choice.trusted
+    return holds and model.first.size <= _limits.PLACED_BY_PROCESS
 
 
 def process_of(model: Model, noise: Noise) -> gplvm.Process:
