@@ -197,3 +197,11 @@ def test_the_closed_form_of_trusted_correlations_has_a_process_when_it_is_polish
     )
     assert plain._process_model() is None
     assert polished._process_model().noise == pytest.approx(polished.noise_variance_, rel=1e-6)
+
+
+def test_few_columns_leave_rows_to_their_reconstruction():
+    cell = sample_cell("walk", "matern", 1.0, 0.3, (60, 20, 2), np.random.default_rng(5))
+    for columns, made in ((19, False), (20, True)):
+        model = IKD(2, kernel="matern", strategy="geodesic", refine="likelihood")
+        model.fit(cell.rows[:, :columns])
+        assert (model._process_model() is not None) == made

@@ -318,8 +318,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             The latent. A row that equals a training row gets the stored latent of that; any other
             joins the graph by the rule of the fit and is put where its neighbours there ask for.
             After a polish by the likelihood, or by the stress of trusted correlations, of no more
-            than 600 rows, that is only a start: the row is put where the Gaussian process finds it
-            likeliest.
+            than 600 rows of 20 columns or more, that is only a start: the row is put where the
+            Gaussian process finds it likeliest.
         """
         return self._place(X)[0]
 

@@ -14,6 +14,10 @@ from ._record import Model, Noise
 
 Floats = NDArray[np.float64]
 
+# Columns that a process needs to place a row, as the likelihood needs them to be chosen by "auto":
+# a likelihood that was asked for in spite of three columns placed a curve worse.
+_FEWEST_COLUMNS = 20
+
 # The length-scale of the generative model is chosen on this logarithmic line.
 _LOG_SCALES = (-4.0, 1.5)
 
@@ -60,7 +64,7 @@ def has_process(model: Model) -> bool:
     What was not polished stays in closed form, where rows and their covariances give the same.
     """
     polished = model.polished
-    if polished is None or model.rows is None:
+    if polished is None or model.rows is None or model.rows.shape[1] < _FEWEST_COLUMNS:
         return False
     holds = polished.noise is not None or model.choice.trusted
     return holds and model.first.size <= _limits.PLACED_BY_PROCESS
