@@ -188,6 +188,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         Steps of the polish.
     choices_ : dict of str to str
         What each "auto" chose, why, and what to pass to change it.
+    candidates_ : tuple of Trial
+        What "auto" tried for ``affinity`` and ``refine``, the best first: affinity, graph, refine,
+        score (principal directions of the measurements that the nearest points in the latent
+        predict) and the standard error of what it scores less than the best. Empty where nothing
+        was left to try, or where the table looks like samples of the model.
     stage_times_ : dict of str to float
         Seconds per stage of the last fit.
     n_features_in_ : int

@@ -58,6 +58,7 @@ class LearntEstimator(GenerativeEstimator):
         self.landmarks_ = found.landmarks
         self.n_landmarks_ = None if found.landmarks is None else int(found.landmarks.size)
         self.choices_ = found.choice.reasons
+        self.candidates_ = found.trials
 
     def _comparable(self, X: Any) -> Any:
         """What equal rows have in common: of a covariance, dense or sparse, its entries."""

@@ -1,26 +1,25 @@
 """What a table says about the model, what every "auto" stands for, and why in plain sentences."""
 
-from ._choose import (
-    CLIQUE_NEIGHBORS,
-    IN_GROUPS,
-    REFINES,
-    Choice,
-    Wishes,
-    choose,
-    choose_affinity,
-)
-from ._table import Evidence, examine, groups, sample_for_groups
+from ._candidates import FEWEST_COLUMNS, FEWEST_POINTS, Candidate, Trial, candidates
+from ._choose import CLIQUE_NEIGHBORS, REFINES, Choice, Wishes, choose, sentence
+from ._prediction import Prediction, predict, principal_directions
+from ._table import Evidence, examine
 
 __all__ = [
     "CLIQUE_NEIGHBORS",
-    "IN_GROUPS",
+    "FEWEST_COLUMNS",
+    "FEWEST_POINTS",
     "REFINES",
+    "Candidate",
     "Choice",
     "Evidence",
+    "Prediction",
+    "Trial",
     "Wishes",
+    "candidates",
     "choose",
-    "choose_affinity",
     "examine",
-    "groups",
-    "sample_for_groups",
+    "predict",
+    "principal_directions",
+    "sentence",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,9 +21,6 @@ CLIQUE_NEIGHBORS = 15
 
 CURVE = GraphRule(5, False, "distance", "uniform")
 """The Euclidean rule for one coordinate: along a curve few neighbours are near."""
-
-IN_GROUPS = 0.05
-"""Share of points outside the largest group from which a table counts as one of groups."""
 
 REFINES = ("likelihood", "stress")
 
@@ -67,47 +63,6 @@ class Choice:
     reasons: dict[str, str] = field(default_factory=dict)
 
 
-def choose_affinity(
-    affinity: str,
-    wishes: Wishes,
-    evidence: Evidence | None,
-    *,
-    n_samples: int,
-    by_landmarks: bool,
-    measure_groups: Callable[[], float],
-) -> tuple[str, str]:
-    """Replace the affinity "auto" by one, and say why; no reason if it was given.
-
-    ``evidence`` is None for a precomputed covariance. No (n, n) matrix may come before landmarks
-    that were asked for (``by_landmarks``). ``measure_groups`` returns what `groups` finds and is
-    called only where the answer matters.
-    """
-    if affinity != "auto" or evidence is None:
-        return affinity, ""
-    verdict = _verdict(evidence)
-    if evidence.is_model:
-        return _compared("correlation", verdict)
-    if wishes.threshold is not None and wishes.threshold != "auto":
-        return _compared("correlation", "the threshold that was given is a correlation")
-    if by_landmarks or n_samples > _limits.SOLVED_WHOLE:
-        return _compared("correlation", f"with {n_samples} points only products of rows are fast")
-    # Directions of rows with few columns fall into groups whatever the points do, and those of
-    # rows near zero are noise unless there are many columns.
-    few = evidence.n_observed < _FEWEST_DIMENSIONS or (
-        evidence.n_observed < ENOUGH_DIMENSIONS and evidence.spread_ratio > WIDE
-    )
-    share = 0.0 if few else measure_groups()
-    if share > IN_GROUPS:
-        free = not wishes.names_graph and wishes.path in ("auto", "covariance")
-        found = f"{share:.0%} of the points lie outside the largest group of mutual neighbours"
-        if free and wishes.strategy in ("auto", "geodesic"):
-            return _compared("shared_neighbors", found)
-        return _compared("correlation", f"{found}, but the graph or the strategy was given")
-    if evidence.spread_ratio > WIDE:
-        return _compared("cosine", verdict)
-    return _compared("euclidean", f"{verdict}, and the lengths of rows differ by chance only")
-
-
 def choose(
     affinity: str,
     wishes: Wishes,
@@ -115,33 +70,36 @@ def choose(
     *,
     n_samples: int,
     n_components: int,
+    trusted: bool | None = None,
 ) -> Choice:
     """Replace every other "auto" by a setting, with the reason for each.
 
-    Without evidence, the values of a precomputed covariance are trusted.
+    Without evidence, the values of a precomputed covariance are trusted; ``trusted`` says so where
+    more than the evidence is known.
     """
     kind = AFFINITIES[affinity]
     rule = _rule_of(kind, n_components)
-    trusted = kind.estimates_kernel and (evidence is None or evidence.is_model)
+    if trusted is None:
+        trusted = kind.estimates_kernel and (evidence is None or evidence.is_model)
     reasons: dict[str, str] = {}
     strategy, reference = wishes.strategy, wishes.reference
     if strategy == "auto":
         strategy = "geodesic"
-        reasons["strategy"] = _sentence(
+        reasons["strategy"] = sentence(
             "Geodesic", "it needs no more than one connected graph", "strategy='blockwise'"
         )
     if reference == "auto":
         reference = "center"
-        reasons["reference"] = _sentence(
+        reasons["reference"] = sentence(
             "Distances seen from the centre", "that averages their errors", "reference='min_max'"
         )
     path = wishes.path
     if path == "auto":
-        path, reasons["path"] = _choose_path(kind, rule, evidence)
+        path, reasons["path"] = _choose_path(kind, rule, evidence, trusted=trusted)
     threshold, n_neighbors, mutual = _choose_graph(wishes, rule, kind, evidence, trusted, reasons)
     if n_samples > _limits.SOLVED_WHOLE and threshold is not None and "threshold" in reasons:
         threshold, n_neighbors = None, CLIQUE_NEIGHBORS
-        reasons["threshold"] = _sentence(
+        reasons["threshold"] = sentence(
             "No threshold",
             f"of {n_samples} points too many pairs would lie above one",
             "threshold=0.5 (or another number)",
@@ -179,18 +137,18 @@ def _rule_of(kind: type[Similarity], n_components: int) -> GraphRule:
 
 
 def _choose_path(
-    kind: type[Similarity], rule: GraphRule, evidence: Evidence | None
+    kind: type[Similarity], rule: GraphRule, evidence: Evidence | None, *, trusted: bool
 ) -> tuple[str, str]:
     """What a path optimises, and why."""
-    holds = kind.estimates_kernel and (evidence is None or evidence.holds)
+    holds = trusted or (kind.estimates_kernel and (evidence is None or evidence.holds))
     path = "distance" if holds else rule.path
     if path == "distance":
-        return path, _sentence(
+        return path, sentence(
             "Paths with the smallest sum of distances",
             "such sums agree with the kernel to first order",
             "path='covariance'",
         )
-    return path, _sentence(
+    return path, sentence(
         "Paths with the largest product of covariances", _verdict(evidence), "path='distance'"
     )
 
@@ -214,12 +172,12 @@ def _choose_graph(
             if cliques:
                 # A false edge spoils every clique it is in: neighbours only keep points in.
                 n_neighbors, level = SURE_NEIGHBORS, min(level, SURE_THRESHOLD)
-            reasons["threshold"] = _sentence(
+            reasons["threshold"] = sentence(
                 f"Correlations above {level:.3g} are edges",
                 f"that is about five standard errors of a correlation, and {verdict}",
                 "threshold=0.3 (or another number)",
             )
-            reasons["n_neighbors"] = _sentence(
+            reasons["n_neighbors"] = sentence(
                 f"The {n_neighbors} nearest neighbours of each point are edges too",
                 "that keeps every point in the graph",
                 "n_neighbors=10 (or another number)",
@@ -228,8 +186,8 @@ def _choose_graph(
             n_neighbors = CLIQUE_NEIGHBORS if cliques else rule.n_neighbors
             both = rule.mutual and (not kind.estimates_kernel or not cliques)
             kind_of = "mutual " if both else ""
-            reasons["threshold"] = _sentence("No threshold", verdict, "threshold=0.3")
-            reasons["n_neighbors"] = _sentence(
+            reasons["threshold"] = sentence("No threshold", verdict, "threshold=0.3")
+            reasons["n_neighbors"] = sentence(
                 f"The {n_neighbors} nearest {kind_of}neighbours of each point are edges",
                 "their order can be trusted where values cannot",
                 "n_neighbors=10 (or another number)",
@@ -255,22 +213,22 @@ def _choose_refine(
     """The polish of "auto" and why."""
     if evidence is None:
         why = "the observations behind a precomputed covariance are not known"
-        return None, _sentence("No polish", why, "refine='stress'")
+        return None, sentence("No polish", why, "refine='stress'")
     verdict = _verdict(evidence)
     enough = n_samples >= _FEWEST_POINTS and evidence.n_observed >= _FEWEST_DIMENSIONS
     if evidence.holds and enough and kernel and n_samples <= _limits.LIKELIHOOD_AUTO:
         why = f"{verdict}, and {n_samples} points take seconds"
-        return "likelihood", _sentence("Polished by the likelihood", why, "refine=None")
+        return "likelihood", sentence("Polished by the likelihood", why, "refine=None")
     if strategy == "eigen":
         why = "the eigen strategy has no graph to polish on"
-        return None, _sentence("No polish", why, "strategy='geodesic'")
+        return None, sentence("No polish", why, "strategy='geodesic'")
     if trusted:
         why = f"{verdict}, and the likelihood of {n_samples} points would take minutes"
-        return "stress", _sentence("Polished by stress", why, "refine='likelihood'")
+        return "stress", sentence("Polished by stress", why, "refine='likelihood'")
     if rule.weights is None or n_samples > _limits.SOLVED_WHOLE:
-        return None, _sentence("No polish", verdict, "refine='stress'")
+        return None, sentence("No polish", verdict, "refine='stress'")
     counts = _COUNTS[rule.weights]
-    return "stress", _sentence(f"Polished by stress, {counts}", verdict, "refine=None")
+    return "stress", sentence(f"Polished by stress, {counts}", verdict, "refine=None")
 
 
 _COUNTS = {
@@ -280,16 +238,7 @@ _COUNTS = {
 }
 
 
-def _compared(affinity: str, why: str) -> tuple[str, str]:
-    """An affinity and the sentence that says why."""
-    what = AFFINITIES[affinity].summary
-    other = next(name for name in AFFINITIES if name != affinity)
-    return affinity, _sentence(
-        what[0].upper() + what[1:], why, f"affinity={other!r} (or another name)"
-    )
-
-
-def _sentence(what: str, why: str, change: str) -> str:
+def sentence(what: str, why: str, change: str) -> str:
     """What was chosen, why, and what to pass to have it otherwise."""
     return f"{what}, because {why}. Pass {change} to change this."
 

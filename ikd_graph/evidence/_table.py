@@ -1,4 +1,4 @@
-"""What a table says about the Gaussian-process model and about groups."""
+"""What a table says about the Gaussian-process model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _limits, graph
-from ..similarity import Similarity
+from .. import _limits
 
 ENOUGH_DIMENSIONS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
@@ -16,7 +15,6 @@ ENOUGH_DIMENSIONS = 100
 WIDE = 2.0
 """Spread ratio beyond which rows differ in length by more than chance."""
 
-_GROUP_NEIGHBORS = 15
 # At two, one or two in a hundred samples of the model were taken for none.
 _KURTOSIS_ERRORS = 2.5
 
@@ -78,32 +76,3 @@ def examine(X: NDArray[np.float64]) -> Evidence:
     error = _KURTOSIS_ERRORS * np.sqrt(24.0 / (n_observed * independent))
     expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
     return Evidence(n_observed, spread, kurtosis - expected, max(0.2, float(error)))
-
-
-def groups(similarity: Similarity) -> float:
-    """Share of points in groups of their own: the evidence for the shared-neighbour affinity.
-
-    Where each joins only those of its 15 nearest that have it among their own 15 nearest, a
-    continuum stays in one piece, but for single points; groups fall apart. ``similarity`` has at
-    most some thousand rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import evidence, similarity
-    >>> rng = np.random.default_rng(0)
-    >>> of_two = np.repeat(rng.normal(size=(2, 30)), 50, axis=0) + rng.normal(size=(100, 30)) / 3
-    >>> evidence.groups(similarity.compare(of_two, "correlation"))
-    0.5
-    """
-    g = similarity.neighbor_graph(_GROUP_NEIGHBORS, mutual=True)
-    joined = np.diff(g.indptr) > 0
-    sizes = np.bincount(graph.component_labels(g)[joined], minlength=1)
-    return float((sizes.sum() - sizes.max()) / similarity.n_samples)
-
-
-def sample_for_groups(n_samples: int) -> NDArray[np.int64]:
-    """Rows that `groups` looks at: all of a few thousand, else a fixed random sample."""
-    if n_samples <= _limits.GROUPED:
-        return np.arange(n_samples)
-    return np.random.default_rng(0).choice(n_samples, _limits.GROUPED, replace=False)

@@ -1,7 +1,7 @@
 """A fit, step by step, and the one record of what it found."""
 
 from ._describe import describe
-from ._fit import Task, fit
+from ._fit import fit
 from ._generate import (
     explain,
     has_process,
@@ -12,6 +12,7 @@ from ._generate import (
     used_rows,
 )
 from ._record import Latent, Model, Noise, Polished
+from ._task import Task
 
 __all__ = [
     "Latent",

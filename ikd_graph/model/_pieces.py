@@ -15,7 +15,7 @@ from ..evidence import Choice
 from ..similarity import Similarity
 
 if TYPE_CHECKING:
-    from ._fit import Task
+    from ._task import Task
 
 
 def report_pieces(

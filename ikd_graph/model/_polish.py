@@ -17,7 +17,7 @@ from ..solve import Plan
 from ._record import Noise, Polished
 
 if TYPE_CHECKING:
-    from ._fit import Task
+    from ._task import Task
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._records import Blocks, CsrGraph, SolvedBlocks
-from ..evidence import Choice
+from ..evidence import Choice, Trial
 from ..kernels import StationaryKernel
 from ..placement import Placement
 from ..similarity import Similarity
@@ -78,6 +78,7 @@ class Model:
     polished: Polished | None
     spectrum: Floats  # eigenvalues that the number of coordinates was chosen by
     placement: Placement
+    trials: tuple[Trial, ...] = ()  # candidates that "auto" had, the best first
 
     @property
     def similarity_words(self) -> str:

@@ -1,0 +1,94 @@
+"""Which similarities, graphs and polishes are tried where "auto" leaves them open."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .. import _limits
+from ..similarity import AFFINITIES
+from ._choose import Wishes
+from ._table import Evidence
+
+TRIED = ("euclidean", "correlation", "cosine", "shared_neighbors")
+"""Similarities that "auto" tries; of equal ones the first is taken."""
+
+FEWEST_COLUMNS, FEWEST_POINTS = 4, 20
+"""Table below which a likelihood is not tried: it has as many unknowns as numbers."""
+
+_THRESHOLD_COLUMNS = 50  # from which five standard errors of a correlation are below one
+
+
+class Candidate(NamedTuple):
+    """A similarity, and whether its values are taken for those of a kernel or for an order."""
+
+    affinity: str
+    trusted: bool
+
+
+class Trial(NamedTuple):
+    """A candidate that was fitted and judged."""
+
+    affinity: str
+    graph: str  # "threshold", "neighbors", or "none"
+    refine: str | None
+    score: float  # directions of the measurements that are predicted
+    standard_error: float  # of what it scores less than the best; 0 for the best itself
+
+
+def candidates(
+    affinity: str,
+    wishes: Wishes,
+    evidence: Evidence,
+    *,
+    n_samples: int,
+    by_landmarks: bool,
+) -> list[Candidate]:
+    """What is tried under the settings that were given, the plainest first.
+
+    Parameters
+    ----------
+    affinity : str
+        Name of an affinity, or "auto".
+    wishes : Wishes
+        The other settings.
+    evidence : Evidence
+        What the table says about the model.
+    n_samples : int
+        Number n of points.
+    by_landmarks : bool
+        Whether distances are measured from landmarks, so that no (n, n) matrix may be formed.
+
+    Returns
+    -------
+    list of Candidate
+        At least one. Where the table looks like samples of the model the likelihood judges, and
+        the one candidate is the trusted correlation.
+    """
+    if affinity != "auto":
+        names: tuple[str, ...] = (affinity,)
+    elif wishes.threshold is not None and wishes.threshold != "auto":
+        names = ("correlation",)
+    else:
+        names = tuple(n for n in TRIED if _fits(n, wishes, evidence, n_samples, by_landmarks))
+    if evidence.is_model and "correlation" in names:
+        return [Candidate("correlation", True)]
+    found = [Candidate(name, False) for name in names]
+    if "correlation" in names and evidence.n_observed >= _THRESHOLD_COLUMNS:
+        found.append(Candidate("correlation", True))
+    return found
+
+
+def _fits(
+    name: str, wishes: Wishes, evidence: Evidence, n_samples: int, by_landmarks: bool
+) -> bool:
+    """Whether an affinity can be combined with what was given."""
+    kind = AFFINITIES[name]
+    if evidence.n_observed < kind.least_columns:
+        return False
+    if kind.ignores_columns and (by_landmarks or n_samples > _limits.SOLVED_WHOLE):
+        # Its neighbours are found from all pairs.
+        return False
+    if kind.estimates_kernel:
+        return True
+    free = not wishes.names_graph and wishes.path in ("auto", "covariance")
+    return free and wishes.strategy in ("auto", "geodesic")

@@ -1,0 +1,62 @@
+"""One way from rows to a latent: similarity, closed form, polish."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .._stages import Stages
+from ..similarity import Similarity, compare
+from ._closed import Closed, Ground, solve
+from ._describe import describe_embedding
+from ._polish import polish_likelihood, polish_stress
+from ._record import Latent, Polished
+from ._task import Task
+
+
+class Attempt(NamedTuple):
+    """Where one way ended."""
+
+    similarity: Similarity
+    closed: Closed
+    start: Latent
+    polished: Polished | None = None
+
+    @property
+    def refine(self) -> str | None:
+        """Name of the polish."""
+        return None if self.polished is None else self.polished.name
+
+    @property
+    def coordinates(self) -> Any:
+        """The latent it ended with, (n, m) float64."""
+        return self.start.coordinates if self.polished is None else self.polished.coordinates
+
+
+def close(rows: Any, task: Task, ground: Ground, stages: Stages) -> Attempt:
+    """Closed form of rows under a named affinity."""
+    with stages("similarity"):
+        similarity = compare(
+            rows,
+            task.affinity,
+            counts=task.counts,
+            search=task.neighbors,
+            random_state=task.random_state,
+        )
+    closed = solve(similarity, task, ground, stages)
+    start = describe_embedding(closed.solution.embedding, turn=not closed.alone)
+    return Attempt(similarity, closed, start)
+
+
+def polish(attempt: Attempt, refine: str | None, rows: Any, task: Task, stages: Stages) -> Attempt:
+    """The same attempt with its closed form polished, where there is something to polish by."""
+    similarity, closed, start, _ = attempt
+    plan, latent = closed.plan, start.coordinates
+    if refine == "likelihood":
+        found = polish_likelihood(latent, rows, similarity, plan, task, stages)
+        return attempt._replace(polished=found)
+    if refine == "stress" and closed.graph is not None and not closed.alone:
+        found = polish_stress(
+            latent, closed.graph, similarity, plan, closed.choice, closed.labels, stages
+        )
+        return attempt._replace(polished=found)
+    return attempt

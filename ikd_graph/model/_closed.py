@@ -1,0 +1,138 @@
+"""From a similarity to a closed form: settings, graph, solution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import eigen, evidence, kernels
+from .._records import CsrGraph
+from .._stages import Stages
+from ..evidence import Choice
+from ..similarity import Similarity
+from ..solve import Plan, Solution, landmarks, require_memory, solve_eigen, solve_graph
+from ._pieces import refuse_pieces
+from ._task import Task
+
+Floats = NDArray[np.float64]
+
+# Leading eigenvalues that "auto" looks at, and the most coordinates it takes.
+_LEADING, _MOST_COMPONENTS = 15, 10
+
+
+class Ground(NamedTuple):
+    """What every "auto" is decided by."""
+
+    table: evidence.Evidence | None  # None for a precomputed covariance
+    trusted: bool | None = None  # whether values are those of a kernel; None leaves it to the table
+    reasons: Mapping[str, str] = MappingProxyType({})  # of what was decided already
+
+
+class Closed(NamedTuple):
+    """A closed form on its way to a model."""
+
+    choice: Choice
+    plan: Plan
+    solution: Solution
+    graph: CsrGraph | None
+    labels: NDArray[np.int64]
+    alone: bool = False  # whether components of the graph were laid side by side
+    spectrum: Floats | None = None  # where it chose the number of coordinates
+
+
+def settle(
+    similarity: Similarity,
+    task: Task,
+    ground: Ground,
+    n_components: int,
+) -> tuple[Choice, Plan]:
+    """Settings and plan for a number of coordinates."""
+    wishes = task.wishes
+    if similarity.is_graph:
+        # What a sparse matrix stores is the graph; only a number thins it.
+        wishes = wishes._replace(threshold=None if wishes.threshold == "auto" else wishes.threshold)
+    choice = evidence.choose(
+        similarity.name,
+        wishes,
+        ground.table,
+        n_samples=similarity.n_samples,
+        n_components=n_components,
+        trusted=ground.trusted,
+    )
+    reasons, count = {**ground.reasons, **choice.reasons}, None
+    if choice.strategy != "blockwise":
+        count, reason = landmarks.number(task.n_landmarks, similarity.n_samples, n_components)
+        if reason:
+            reasons["n_landmarks"] = reason
+    plan = Plan(
+        strategy=choice.strategy,
+        kernel=kernels.get("squared_exponential" if task.kernel == "auto" else task.kernel),
+        n_components=n_components,
+        path=choice.path,
+        reference=choice.reference,
+        merge=task.merge,
+        max_cliques=task.max_cliques,
+        n_landmarks=count,
+        random_state=task.random_state,
+    )
+    require_memory(similarity.n_samples, plan)
+    return replace(choice, reasons=reasons), plan
+
+
+def solve(
+    similarity: Similarity,
+    task: Task,
+    ground: Ground,
+    stages: Stages,
+) -> Closed:
+    """Closed form; where the number of coordinates is "auto", its spectrum tells it first."""
+    if task.n_components != "auto":
+        choice, plan = settle(similarity, task, ground, int(task.n_components))
+        return solve_plan(similarity, choice, plan, task, stages)
+    leading = min(_LEADING, similarity.n_samples - 1)
+    choice, plan = settle(similarity, task, ground, leading)
+    # Merged cliques have no spectrum of their own; the paths of their graph do.
+    merges = plan.strategy == "blockwise"
+    first_plan = replace(plan, strategy="geodesic") if merges else plan
+    found = solve_plan(similarity, choice, first_plan, task, stages)
+    spectrum = found.solution.embedding.eigenvalues
+    largest = min(_MOST_COMPONENTS, leading - 1)
+    count = eigen.eigengap(spectrum, largest=largest) if largest > 0 else 1
+    final, plan = settle(similarity, task, ground, count)
+    same = _graph_of(final) == _graph_of(choice) and not merges
+    if same:
+        found = found._replace(choice=final, plan=plan, solution=found.solution.leading(count))
+    else:
+        found = solve_plan(similarity, final, plan, task, stages)
+    found.choice.reasons["n_components"] = (
+        f"{count} coordinates, because the last wide gap among {spectrum.size} leading eigenvalues "
+        f"lies behind them. Pass n_components={count + 1} (or another number) to change this."
+    )
+    return found._replace(spectrum=spectrum)
+
+
+def _graph_of(choice: Choice) -> tuple[Any, ...]:
+    """What the graph and its paths depend on."""
+    return choice.threshold, choice.n_neighbors, choice.mutual, choice.path
+
+
+def solve_plan(
+    similarity: Similarity, choice: Choice, plan: Plan, task: Task, stages: Stages
+) -> Closed:
+    """Closed form of one plan."""
+    if plan.strategy == "eigen":
+        labels = np.zeros(similarity.n_samples, dtype=np.int64)
+        solution = solve_eigen(similarity, plan, stages)
+        return Closed(choice, plan, solution, None, labels)
+    with stages("graph"):
+        g = similarity.graph_of(choice.threshold, choice.n_neighbors, mutual=choice.mutual)
+        if task.disconnected == "raise":
+            refuse_pieces(similarity, g, choice, task)
+    solution, joined, labels = solve_graph(similarity, g, plan, task.disconnected, stages)
+    alone = task.disconnected == "separate" and labels.max(initial=0) > 0
+    return Closed(choice, plan, solution, joined, labels, alone)

@@ -1,0 +1,254 @@
+"""What "auto" takes: every candidate is fitted, and the one whose latent predicts most wins."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _limits, evidence
+from .._stages import Stages
+from ..evidence import Candidate, Evidence, Prediction, Trial, sentence
+from ..similarity import AFFINITIES
+from ..solve import landmarks
+from ._attempt import Attempt, close, polish
+from ._closed import Ground
+from ._task import Task
+
+Floats = NDArray[np.float64]
+
+# Closed forms that are polished: the better one is not always the better start.
+_POLISHED = 2
+
+# Coordinates that candidates have where their number is not known yet.
+_USUAL_COMPONENTS = 5
+
+# Scores that differ by less are equal: their last bits depend on the order of columns.
+_EQUAL = 1e-9
+
+
+class Verdict(NamedTuple):
+    """What was decided before the fit."""
+
+    affinity: str
+    refine: str | None
+    ground: Ground
+    trials: tuple[Trial, ...] = ()
+    attempt: Attempt | None = None  # the fit itself, where all rows were judged
+
+
+class _Judged(NamedTuple):
+    """An attempt of a candidate and what it predicts."""
+
+    candidate: Candidate
+    attempt: Attempt
+    prediction: Prediction
+    warned: bool = False  # whether there was something to warn of
+
+
+def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
+    """Decide on similarity and polish, as far as they are "auto".
+
+    Where the table looks like samples of the model, trusted correlations are taken and the
+    likelihood judges. Else candidates are fitted to the rows, or to some of many, and judged by how
+    many directions of the measurements the nearest points in their latents predict.
+    """
+    table = evidence.examine(rows)
+    if task.affinity != "auto" and AFFINITIES[task.affinity].ignores_columns:
+        # What a named similarity cannot see may not decide what is done with it.
+        table = evidence.examine(rows - rows.mean(axis=0))
+    least = 1 if task.n_components == "auto" else int(task.n_components)
+    count, _ = landmarks.number(task.n_landmarks, len(rows), least)
+    options = evidence.candidates(
+        task.affinity,
+        task.wishes,
+        table,
+        n_samples=len(rows),
+        by_landmarks=count is not None and count < len(rows),
+    )
+    first = options[0]
+    if table.is_model and first.trusted:
+        return _by_evidence(first, task, table)
+    if len(options) == 1 and task.wishes.refine != "auto":
+        return Verdict(first.affinity, task.wishes.refine, Ground(table))
+    with stages("choosing"):
+        return _Portfolio(rows, task, table).run(options)
+
+
+def _by_evidence(first: Candidate, task: Task, table: Evidence) -> Verdict:
+    """The candidate of a table that looks like samples of the model."""
+    reasons = {}
+    if task.affinity == "auto":
+        why = f"the {table.n_observed} columns look like samples of a Gaussian process"
+        reasons["affinity"] = _compared(first.affinity, why)
+    return Verdict(first.affinity, task.wishes.refine, Ground(table, True, reasons))
+
+
+class _Portfolio:
+    """Candidates of one table."""
+
+    def __init__(self, rows: Any, task: Task, table: Evidence) -> None:
+        self.task, self.table = task, table
+        n = len(rows)
+        self.whole = n <= _limits.JUDGED
+        self.rows = rows
+        if not self.whole:
+            some = np.random.default_rng(0).choice(n, _limits.JUDGED, replace=False)
+            self.rows = rows[np.sort(some)]
+        self.n_samples = n
+        self.seen = self._seen(task)
+        self.directions = evidence.principal_directions(self.rows)
+
+    def _seen(self, task: Task) -> Task:
+        """The task of the rows that are judged."""
+        n_components = task.n_components
+        if n_components == "auto":
+            n_components = min(_USUAL_COMPONENTS, len(self.rows) - 1)
+        seen = replace(task, n_components=n_components, verbose=0)
+        if self.whole:
+            return seen
+        wishes = task.wishes
+        if not isinstance(wishes.reference, str):
+            wishes = wishes._replace(reference="auto")
+        ones = np.ones(len(self.rows), dtype=np.int64)
+        return replace(seen, n_landmarks=None, wishes=wishes, copies=ones)
+
+    def run(self, options: list[Candidate]) -> Verdict:
+        """Fit and judge the candidates, and take the best."""
+        closed = [found for option in options if (found := self._closed(option)) is not None]
+        if not closed or self.directions.shape[1] == 0:
+            # Nothing can be compared, or nothing differs: the fit itself says so.
+            return Verdict(options[0].affinity, self.task.wishes.refine, Ground(self.table))
+        refine = self.task.wishes.refine
+        judged = closed
+        if refine in ("auto", "stress"):
+            leading = sorted(closed, key=_score, reverse=True)[:_POLISHED]
+            done = [self._polished(one, "stress") for one in leading]
+            judged = closed + done if refine == "auto" else done
+        best = _best(judged)
+        if refine == "auto" and self._likelihood_is_tried():
+            likely = self._polished(best, "likelihood")
+            judged.append(likely)
+            # It takes far longer than any other fit, and has to earn it.
+            if _score(likely) > _score(best) + _trial(best, likely).standard_error:
+                best = likely
+        return self._verdict(best, judged)
+
+    def _likelihood_is_tried(self) -> bool:
+        """Whether there are few enough rows, and enough numbers."""
+        n, width = self.rows.shape
+        return (
+            self.n_samples <= _limits.LIKELIHOOD_AUTO
+            and n >= evidence.FEWEST_POINTS
+            and width >= evidence.FEWEST_COLUMNS
+        )
+
+    def _closed(self, candidate: Candidate) -> _Judged | None:
+        """Closed form of a candidate, None if its rows cannot be compared or joined."""
+        wishes = self.seen.wishes._replace(refine=None)
+        task = replace(self.seen, affinity=candidate.affinity, wishes=wishes)
+        ground = Ground(self.table, candidate.trusted)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", UserWarning)
+            try:
+                attempt = close(self.rows, task, ground, Stages())
+            except ValueError:
+                return None
+        return self._judged(candidate, attempt)._replace(warned=bool(said))
+
+    def _polished(self, one: _Judged, refine: str) -> _Judged:
+        """A candidate with its closed form polished."""
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", UserWarning)
+            attempt = polish(one.attempt, refine, self.rows, self.seen, Stages())
+        return self._judged(one.candidate, attempt)._replace(warned=one.warned or bool(said))
+
+    def _judged(self, candidate: Candidate, attempt: Attempt) -> _Judged:
+        return _Judged(candidate, attempt, evidence.predict(attempt.coordinates, self.directions))
+
+    def _verdict(self, best: _Judged, judged: list[_Judged]) -> Verdict:
+        """What is taken, why, and what else was tried."""
+        others = sorted((one for one in judged if one is not best), key=_score, reverse=True)
+        trials = tuple(_trial(one, best) for one in (best, *others))
+        asked = self.task.wishes.refine
+        refine = best.attempt.refine if asked == "auto" else asked
+        reasons = {}
+        if self.task.affinity == "auto":
+            reasons["affinity"] = _compared(best.candidate.affinity, _why_affinity(trials))
+        if asked == "auto":
+            reasons["refine"] = _why_refine(trials)
+        ground = Ground(self.table, best.candidate.trusted, reasons)
+        attempt = None
+        # What there is to warn of is said of the fit that was chosen, and only of that.
+        whole = self.whole and self.task.n_components == self.seen.n_components
+        if whole and best.attempt.refine == refine and not best.warned:
+            closed = best.attempt.closed
+            choice = replace(closed.choice, reasons=reasons | closed.choice.reasons, refine=refine)
+            attempt = best.attempt._replace(closed=closed._replace(choice=choice))
+        return Verdict(best.candidate.affinity, refine, ground, trials, attempt)
+
+
+def _score(one: _Judged) -> float:
+    return one.prediction.score
+
+
+def _best(judged: list[_Judged]) -> _Judged:
+    """The first of those that score most."""
+    most = max(map(_score, judged))
+    return next(one for one in judged if _score(one) >= most - _EQUAL)
+
+
+def _trial(one: _Judged, best: _Judged) -> Trial:
+    """What is said of a candidate."""
+    apart = best.prediction.by_point - one.prediction.by_point
+    choice = one.attempt.closed.choice
+    kind = "none" if one.attempt.closed.graph is None else "neighbors"
+    return Trial(
+        one.candidate.affinity,
+        "threshold" if choice.threshold is not None else kind,
+        one.attempt.refine,
+        one.prediction.score,
+        float(apart.std() * np.sqrt(apart.size)),
+    )
+
+
+def _compared(affinity: str, why: str) -> str:
+    """The sentence that says how rows are compared, and why."""
+    what = AFFINITIES[affinity].summary
+    other = next(name for name in AFFINITIES if name != affinity)
+    return sentence(what[0].upper() + what[1:], why, f"affinity={other!r} (or another name)")
+
+
+def _why_affinity(trials: tuple[Trial, ...]) -> str:
+    """What the best latent predicts, and how much less the best of another similarity."""
+    best = trials[0]
+    why = (
+        f"points near in that latent predict the most of one another's measurements, {_told(best)}"
+    )
+    other = next((one for one in trials if one.affinity != best.affinity), None)
+    return why if other is None else f"{why}; with {other.affinity!r} {_told(other, best)}"
+
+
+def _why_refine(trials: tuple[Trial, ...]) -> str:
+    """What was gained by the polish, or would be lost."""
+    best = trials[0]
+    what = "No polish" if best.refine is None else f"Polished by {best.refine}"
+    other = next((one for one in trials if one.refine != best.refine), None)
+    why = f"that predicts {_told(best)}"
+    if other is None:
+        return sentence(what, why, "refine='stress'")
+    name = "without a polish" if other.refine is None else f"with {other.refine}"
+    change = f"refine={other.refine!r}"
+    return sentence(what, f"{why}, {name} {_told(other, best)}", change)
+
+
+def _told(one: Trial, best: Trial | None = None) -> str:
+    """A score in words."""
+    if best is None:
+        return f"{one.score:.2f} principal directions"
+    apart = best.score - one.score
+    what = "fewer" if apart >= 0.0 else "more"
+    return f"{abs(apart):.2f} {what} (standard error {one.standard_error:.2f})"

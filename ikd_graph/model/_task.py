@@ -1,0 +1,39 @@
+"""What a fit was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
+from ..evidence import Wishes
+
+
+@dataclass(frozen=True)
+class Task:
+    """What `IKD` was asked for, checked."""
+
+    n_components: int | str
+    affinity: str
+    kernel: str | kernels.StationaryKernel
+    wishes: Wishes
+    neighbors: str = "auto"
+    merge: str = "global"
+    max_cliques: int | None = None
+    disconnected: str = "join"
+    starts: str = "auto"
+    fit_shape: bool = False
+    n_landmarks: float | str | None = "auto"
+    time_budget: float | None = None
+    random_state: Any = None
+    counts: bool = False  # a table of integers, in which a row without spread is nothing unusual
+    verbose: int = 0
+    copies: NDArray[np.int64] | None = None  # rows that each row that differs stands for
+
+    @property
+    def searches_widely(self) -> bool:
+        """Whether the likelihood starts from other closed forms than the strategy's own."""
+        return self.starts == "all" or (self.starts == "auto" and self.wishes.strategy == "auto")
