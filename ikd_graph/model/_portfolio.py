@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,37 +71,57 @@ def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
         by_landmarks=count is not None and count < len(rows),
     )
     first = options[0]
-    if table.is_model and first.trusted:
-        return _by_evidence(first, task, table)
+    portfolio = _Portfolio(rows, task, table, sure=table.is_model and first.trusted)
+    if portfolio.sure and not (task.wishes.refine == "auto" and portfolio.affords_likelihood):
+        return portfolio.by_evidence(first)
     if len(options) == 1 and task.wishes.refine != "auto":
         return Verdict(first.affinity, task.wishes.refine, Ground(table))
     with stages("choosing"):
-        return _Portfolio(rows, task, table).run(options)
-
-
-def _by_evidence(first: Candidate, task: Task, table: Evidence) -> Verdict:
-    """The candidate of a table that looks like samples of the model."""
-    reasons = {}
-    if task.affinity == "auto":
-        why = f"the {table.n_observed} columns look like samples of a Gaussian process"
-        reasons["affinity"] = _compared(first.affinity, why)
-    return Verdict(first.affinity, task.wishes.refine, Ground(table, True, reasons))
+        return portfolio.run(options)
 
 
 class _Portfolio:
-    """Candidates of one table."""
+    """Candidates of one table; ``sure`` says that it looks like samples of the model."""
 
-    def __init__(self, rows: Any, task: Task, table: Evidence) -> None:
-        self.task, self.table = task, table
+    def __init__(self, rows: Any, task: Task, table: Evidence, *, sure: bool) -> None:
+        self.task, self.table, self.sure = task, table, sure
         n = len(rows)
-        self.whole = n <= _limits.JUDGED
+        self.whole = n <= _limits.JUDGED_WHOLE
         self.rows = rows
         if not self.whole:
-            some = np.random.default_rng(0).choice(n, _limits.JUDGED, replace=False)
+            some = np.random.default_rng(0).choice(n, _limits.JUDGED_SAMPLE, replace=False)
             self.rows = rows[np.sort(some)]
         self.n_samples = n
         self.seen = self._seen(task)
-        self.directions = evidence.principal_directions(self.rows)
+
+    @cached_property
+    def directions(self) -> Floats:
+        """What latents are to predict."""
+        return evidence.principal_directions(self.rows)
+
+    @property
+    def affords_likelihood(self) -> bool:
+        """Whether there are few enough rows for it, and numbers enough."""
+        n, width = self.rows.shape
+        few = self.n_samples <= _limits.LIKELIHOOD_AUTO
+        return few and n >= evidence.FEWEST_POINTS and width >= evidence.FEWEST_COLUMNS
+
+    def by_evidence(self, first: Candidate) -> Verdict:
+        """What a table that looks like samples of the model decides."""
+        ground = Ground(self.table, True, self._compared(first, ()))
+        return Verdict(first.affinity, self.task.wishes.refine, ground)
+
+    def _compared(self, taken: Candidate, trials: tuple[Trial, ...]) -> dict[str, str]:
+        """Why rows are compared as they are, if that was open."""
+        if self.task.affinity != "auto":
+            return {}
+        why = f"the {self.table.n_observed} columns look like samples of a Gaussian process"
+        if not self.sure:
+            why = _why_affinity(trials)
+        what = AFFINITIES[taken.affinity].summary
+        other = next(name for name in AFFINITIES if name != taken.affinity)
+        change = f"affinity={other!r} (or another name)"
+        return {"affinity": sentence(what[0].upper() + what[1:], why, change)}
 
     def _seen(self, task: Task) -> Task:
         """The task of the rows that are judged."""
@@ -129,22 +150,15 @@ class _Portfolio:
             done = [self._polished(one, "stress") for one in leading]
             judged = closed + done if refine == "auto" else done
         best = _best(judged)
-        if refine == "auto" and self._likelihood_is_tried():
+        if refine == "auto" and self.affords_likelihood:
             likely = self._polished(best, "likelihood")
             judged.append(likely)
-            # It takes far longer than any other fit, and has to earn it.
-            if _score(likely) > _score(best) + _trial(best, likely).standard_error:
+            gain, error = _score(likely) - _score(best), _trial(best, likely).standard_error
+            # Samples of the model are best explained by it, unless it is clear that they are not;
+            # elsewhere it has to be clear that they are.
+            if gain > (-error if self.sure else error):
                 best = likely
         return self._verdict(best, judged)
-
-    def _likelihood_is_tried(self) -> bool:
-        """Whether there are few enough rows, and enough numbers."""
-        n, width = self.rows.shape
-        return (
-            self.n_samples <= _limits.LIKELIHOOD_AUTO
-            and n >= evidence.FEWEST_POINTS
-            and width >= evidence.FEWEST_COLUMNS
-        )
 
     def _closed(self, candidate: Candidate) -> _Judged | None:
         """Closed form of a candidate, None if its rows cannot be compared or joined."""
@@ -175,9 +189,7 @@ class _Portfolio:
         trials = tuple(_trial(one, best) for one in (best, *others))
         asked = self.task.wishes.refine
         refine = best.attempt.refine if asked == "auto" else asked
-        reasons = {}
-        if self.task.affinity == "auto":
-            reasons["affinity"] = _compared(best.candidate.affinity, _why_affinity(trials))
+        reasons = self._compared(best.candidate, trials)
         if asked == "auto":
             reasons["refine"] = _why_refine(trials)
         ground = Ground(self.table, best.candidate.trusted, reasons)
@@ -213,13 +225,6 @@ def _trial(one: _Judged, best: _Judged) -> Trial:
         one.prediction.score,
         float(apart.std() * np.sqrt(apart.size)),
     )
-
-
-def _compared(affinity: str, why: str) -> str:
-    """The sentence that says how rows are compared, and why."""
-    what = AFFINITIES[affinity].summary
-    other = next(name for name in AFFINITIES if name != affinity)
-    return sentence(what[0].upper() + what[1:], why, f"affinity={other!r} (or another name)")
 
 
 def _why_affinity(trials: tuple[Trial, ...]) -> str:
