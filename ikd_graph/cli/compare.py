@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from .._validation import check_positive
 from ..estimator import IKD
 from ..show import plot, report
 from ..show.report.compare_words import (
@@ -20,7 +22,14 @@ from ..show.report.compare_words import (
 )
 from ..show.words import say_number, say_seconds, settings_flags
 from ..study import baselines, datasets
-from ..study.compare import DEFAULT_METHODS, IKD_METHODS, Comparison, compare
+from ..study.compare import (
+    DEFAULT_METHODS,
+    IKD_METHODS,
+    PEER_GROUP,
+    Comparison,
+    compare,
+    with_kernel,
+)
 from ..study.datasets import FIXED_LATENTS, Dataset
 from .common import (
     add_data_arguments,
@@ -46,7 +55,7 @@ def add_command(commands: Any) -> None:
     commands : argparse subparsers
         Where commands are added.
     """
-    names = ", ".join([*IKD_METHODS, *baselines.PEERS, "kernel_pca"])
+    names = ", ".join([*IKD_METHODS, *baselines.PEERS, "kernel_pca", "peers"])
     parser = commands.add_parser(
         "compare",
         help="compare methods on a data set",
@@ -57,7 +66,9 @@ def add_command(commands: Any) -> None:
     add_data_arguments(parser)
     parser.add_argument(
         "--methods", metavar="A,B,...", type=_split, default=None,
-        help=f"among {names}; default: {', '.join(DEFAULT_METHODS)} (umap where installed)",
+        help=f"among {names}; peers stands for what is installed of "
+        f"{', '.join(PEER_GROUP)}; "
+        f"default: {', '.join(DEFAULT_METHODS)} (umap where installed)",
     )  # fmt: skip
     parser.add_argument(
         "--n-components", metavar="M,...", type=_whole_numbers, default=None,
@@ -85,6 +96,15 @@ def add_command(commands: Any) -> None:
         help="measurements of a built-in latent; default: 200",
     )  # fmt: skip
     parser.add_argument(
+        "--halves", metavar="N", type=int, default=2,
+        help="random halves of the columns that each method is fitted to once more, to predict the "
+        "other half (co-smoothing); 0 saves the time; default: 2",
+    )  # fmt: skip
+    parser.add_argument(
+        "--label-period", metavar="P", type=_period, default=None,
+        help="length of the circle that labels which are measurements run around, such as 360",
+    )  # fmt: skip
+    parser.add_argument(
         "--timeout", metavar="SECONDS", type=float, default=600.0,
         help="end a fit after this time; default: 600",
     )  # fmt: skip
@@ -106,15 +126,18 @@ def run(arguments: argparse.Namespace) -> None:
         check_output(arguments)
         source = drawn(arguments)
     else:
-        source = read_data(arguments)
+        source = replace(read_data(arguments), label_period=arguments.label_period)
+    methods = arguments.methods
+    if arguments.kernel is not None:
+        methods = with_kernel(methods, arguments.kernel)
     with named_stage("comparing"):
         found = compare(
             source,
-            arguments.methods,
+            methods,
             n_components=arguments.n_components or own_components(source),
             noise=arguments.noise,
             seeds=list(range(arguments.seeds)),
-            kernel=arguments.kernel,
+            n_halves=arguments.halves,
             timeout=arguments.timeout,
             verbose=0 if arguments.quiet else 1,
         )
@@ -294,6 +317,22 @@ def _split(text: str) -> list[str]:
 def _numbers(text: str) -> list[float]:
     """Numbers between commas."""
     return [float(part) for part in _split(text)]
+
+
+def _period(text: str) -> float:
+    """Positive number.
+
+    Examples
+    --------
+    >>> _period("360")
+    360.0
+    """
+    try:
+        return check_positive("period", float(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be a positive number, such as 360, got {text!r}"
+        ) from None
 
 
 def _whole_numbers(text: str) -> list[int]:
