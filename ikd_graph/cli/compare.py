@@ -12,15 +12,13 @@ from typing import Any
 from .._validation import check_positive
 from ..estimator import IKD
 from ..show import plot, report
+from ..show.report.compare_neighbors import GLOBAL, LOCAL, near_and_far
 from ..show.report.compare_words import (
     MEASURE_WORDS,
     by_level,
     entries,
-    own_choices,
-    own_row,
-    say_comparison,
+    group_of,
 )
-from ..show.words import say_number, say_seconds, settings_flags
 from ..study import baselines, datasets
 from ..study.compare import (
     DEFAULT_METHODS,
@@ -38,12 +36,11 @@ from .common import (
     file_stem,
     leave_files,
     named_stage,
-    paste_command,
     picture,
     read_data,
     typed_command,
 )
-from .console import facts, say
+from .compare_summary import summarise
 from .flags import read_kernel
 
 
@@ -148,6 +145,7 @@ def run(arguments: argparse.Namespace) -> None:
         files = {
             f"{stem}_compare.csv": comparison_csv(found),
             f"{stem}_compare.png": picture(lambda ax: draw(ax, found), 7.2, 4.6),
+            f"{stem}_local_global.png": near_and_far_picture(found),
             f"{stem}_compare.html": report.compare_page(found, typed_command(arguments)),
         }
     if not arguments.quiet:
@@ -264,33 +262,26 @@ def draw(ax: Any, found: Comparison) -> None:
         plot.level_bars({k: v[0] for k, v in means.items()}, "{:.3f}".format, xlabel=words, ax=ax)
 
 
-def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
-    """Say what was found.
+def near_and_far_picture(found: Comparison) -> bytes | None:
+    """Picture of local against global measures; None where no method has both.
 
     Parameters
     ----------
     found : Comparison
         All rows.
-    arguments : argparse.Namespace
-        What was typed.
+
+    Returns
+    -------
+    bytes or None
+        PNG.
     """
-    measure = found.measure
-    say(f"{found.name}: {MEASURE_WORDS[measure]}")
-    for entry in entries(found):
-        at = f" M={entry.n_components}" + (f" noise={entry.noise:g}" if entry.noise else "")
-        value, seconds = entry.mean(measure), entry.mean("seconds")
-        text = entry.failure or f"{say_number(round(value, 3)):>6}  {say_seconds(seconds):>7}"
-        say(f"  {entry.title:<24}{at:<18} {text}")
-    for sentence in say_comparison(found):
-        say(f"- {sentence}")
-    title, chosen = own_choices(found)
-    if chosen:
-        say(f"{title} chose by itself")
-        facts(list(chosen.items()))
-    row = own_row(found)
-    if row is not None:
-        say("to embed with these settings:")
-        say(f"  {paste_command(arguments, 'embed', settings_flags(row.used))}")
+    points = near_and_far(entries(found))
+    if not points:
+        return None
+    xlabel, ylabel = (f"{MEASURE_WORDS[m]} ({group_of(m)})" for m in (LOCAL, GLOBAL))
+    return picture(
+        lambda ax: plot.named_points(points, xlabel=xlabel, ylabel=ylabel, ax=ax), 7.2, 4.6
+    )
 
 
 def _is(entry: Any, title: str, dim: int) -> bool:

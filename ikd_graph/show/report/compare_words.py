@@ -7,20 +7,53 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...study.compare import IKD_METHODS, MEASURES, Comparison, Row
+from ...study.compare import GROUPS, IKD_METHODS, MEASURES, Comparison, Row
 from ..words import say_seconds
 
 MEASURE_WORDS = {
     "r2_affine": "R² after affine alignment",
     "r2_rigid": "R² after rigid alignment",
     "knn": "5-NN accuracy",
+    "svm": "SVM accuracy",
+    "decoding": "decoding R²",
+    "decoding_blocks": "decoding R², blocks of rows",
     "silhouette": "silhouette",
     "trustworthiness": "trustworthiness",
+    "trustworthiness_15": "trustworthiness, 15 nearest",
+    "trustworthiness_50": "trustworthiness, 50 nearest",
     "continuity": "continuity",
+    "continuity_15": "continuity, 15 nearest",
+    "continuity_50": "continuity, 50 nearest",
+    "r_nx_auc": "area under R_NX",
     "local_distances": "local distances kept",
+    "density": "density kept",
     "global_distances": "global distances kept",
+    "random_triplets": "random triplets kept",
+    "centroid_triplets": "centroid triplets kept",
+    "centroid_distances": "centroid distances kept",
+    "co_smoothing": "held-out R²",
 }
 """Names of measures for readers."""
+
+GROUP_WORDS = {
+    "latent": "truth",
+    "local": "local",
+    "global": "global",
+    "prediction": "prediction",
+    "labels": "labels",
+}
+"""Names of groups of measures for readers, in the order of tables."""
+
+HEADLINES = {
+    "r2_affine": "R²",
+    "trustworthiness": "trust",
+    "r_nx_auc": "R_NX",
+    "global_distances": "Spearman",
+    "co_smoothing": "held-out",
+    "knn": "5-NN",
+    "decoding": "decoding",
+}
+"""The few measures that are shown first, with names short enough for a terminal."""
 
 _TIE = 0.01
 _CHEAP = 0.05
@@ -51,6 +84,12 @@ class Entry(NamedTuple):
         good = values[np.isfinite(values)]
         return float(good.std()) if good.size else float("nan")
 
+    def error(self) -> float:
+        """Standard error of the mean of held-out R² over seeds, from those of the halves."""
+        errors = self.values("co_smoothing_error")
+        known = errors[np.isfinite(errors)]
+        return float(np.sqrt(np.sum(known**2)) / known.size) if known.size else float("nan")
+
     @property
     def failure(self) -> str:
         """Why runs failed; empty if none did."""
@@ -72,6 +111,21 @@ def entries(found: Comparison) -> list[Entry]:
 def shown_measures(found: Comparison) -> list[str]:
     """Measures that at least one row has, the one that tells most first."""
     return [name for name in MEASURES if any(np.isfinite(getattr(row, name)) for row in found.rows)]
+
+
+def headline_measures(found: Comparison) -> list[str]:
+    """The few measures to show first, the leading one before all, others by group."""
+    shown = shown_measures(found)
+    few = [name for name in HEADLINES if name in shown and name != found.measure]
+    if "r_nx_auc" in few and "trustworthiness" in few:
+        # One for near things and one for far things is enough to begin with.
+        few.remove("trustworthiness")
+    return [found.measure, *few] if found.measure in shown else few
+
+
+def group_of(measure: str) -> str:
+    """What a measure asks, in words."""
+    return next(GROUP_WORDS[group] for group, names in GROUPS.items() if measure in names)
 
 
 def say_comparison(found: Comparison) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from html import escape
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from .. import colors
 
 _WIDTH, _HEIGHT = 360.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 14.0, 16.0, 40.0
+_LINE = 12.0
 
 
 def bars(
@@ -57,6 +59,7 @@ class Axes(NamedTuple):
     log: bool = False  # heights on a logarithmic scale; values of 0 or less are holes then
     ceiling: float | None = None  # height that no value can exceed, and so no band
     title: str = "line chart"  # what a screen reader says
+    log_x: bool = False  # places on a logarithmic scale; all must be positive
 
 
 def lines(
@@ -76,7 +79,7 @@ def lines(
     upright line with its text; with ``dots`` the places ``at`` are marked, with ``cursor`` there is
     an upright line that the slider of the page moves from place to place.
     """
-    x = np.asarray(at, dtype=float)
+    x = np.log10(np.asarray(at, float)) if axes.log_x else np.asarray(at, dtype=float)
     curves = {name: np.asarray(values, dtype=float) for name, values in series.items()}
     if axes.log:
         curves = {k: np.log10(np.where(v > 0, v, np.nan)) for k, v in curves.items()}
@@ -88,6 +91,7 @@ def lines(
     low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
     pad = 0.04 * (high - low) or 0.5
     frame = _Frame((x[0], x[-1]) if x.size else (0.0, 1.0), (low - pad, high + pad), log=axes.log)
+    frame.log_x = axes.log_x
     parts = [frame.grid(), frame.names(axes.xlabel, axes.ylabel)]
     for code, (name, values) in enumerate(curves.items()):
         color = (palette or {}).get(name, colors.class_color(code))
@@ -111,6 +115,53 @@ def lines(
     return frame.close(parts, axes.title)
 
 
+def named_points(
+    points: Mapping[str, tuple[float, float]],
+    axes: Axes,
+    *,
+    palette: Mapping[str, str] | None = None,
+) -> str:
+    """Few points, each with its name beside it; names that would touch are moved apart."""
+    xy = np.array(list(points.values()), dtype=float).reshape(-1, 2)
+    low, high = (xy.min(axis=0), xy.max(axis=0)) if xy.size else (np.zeros(2), np.ones(2))
+    pad = np.where(high > low, 0.08 * (high - low), 0.05)
+    (left, foot), (right, top) = (low - pad).tolist(), (high + pad).tolist()
+    frame = _Frame((left, right), (foot, top))
+    parts = [frame.grid(), frame.names(axes.xlabel, axes.ylabel)]
+    middle = _LEFT + 0.62 * (_WIDTH - _LEFT - _RIGHT)
+    places = [(frame.x(x), frame.y(y)) for x, y in xy.tolist()]
+    boxes = []
+    for name, (px, _) in zip(points, places, strict=True):
+        size = 7.0 + 6.0 * len(name)
+        boxes.append((px - size, px) if px > middle else (px, px + size))
+    heights = _apart(boxes, [py + 4.0 for _, py in places])
+    for code, (name, (px, py)) in enumerate(zip(points, places, strict=True)):
+        color = (palette or {}).get(name, colors.class_color(code))
+        anchor, at = ("end", px - 7.0) if px > middle else ("start", px + 7.0)
+        x, y = points[name]
+        parts.append(
+            f'<g data-k="{escape(name)}"><title>{escape(name)}: {x:.3f}, {y:.3f}</title>'
+            f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5" fill="{color}"/>'
+            f'<text class="name" x="{at:.1f}" y="{heights[code]:.1f}" text-anchor="{anchor}">'
+            f"{escape(name)}</text></g>"
+        )
+    return frame.close(parts, axes.title)
+
+
+def _apart(boxes: list[tuple[float, float]], heights: list[float]) -> list[float]:
+    """Heights of lines of text, from the top, each moved below those that it would touch."""
+    placed: list[int] = []
+    moved = list(heights)
+    for at in sorted(range(len(boxes)), key=lambda k: heights[k]):
+        for other in sorted(placed, key=lambda k: moved[k]):
+            left, right = boxes[other]
+            beside = boxes[at][1] < left or boxes[at][0] > right
+            if not beside and abs(moved[at] - moved[other]) < _LINE:
+                moved[at] = moved[other] + _LINE
+        placed.append(at)
+    return moved
+
+
 class _Frame:
     """Axes of a chart: turns values into places, draws grid, names and marks.
 
@@ -123,6 +174,7 @@ class _Frame:
         self.x_range = x_range if x_range[1] > x_range[0] else (x_range[0] - 0.5, x_range[0] + 0.5)
         self.y_range = y_range if y_range[1] > y_range[0] else (y_range[0] - 0.5, y_range[0] + 0.5)
         self.log = log
+        self.log_x = False
 
     def x(self, value: float) -> float:
         """Horizontal place of a value."""
@@ -145,10 +197,14 @@ class _Frame:
                 f'y2="{self.y(value):.1f}"/><text x="{_LEFT - 6}" y="{self.y(value) + 4:.1f}" '
                 f'text-anchor="end">{text}</text>'
             )
-        for value in _round_steps(self.x_range, 5, whole=whole_x):
+        places: Callable[..., list[float]] = (
+            _decades if self.log_x else partial(_round_steps, count=5, whole=whole_x)
+        )
+        for value in places(self.x_range):
+            text = _short(10.0**value if self.log_x else value)
             found += (
                 f'<text x="{self.x(value):.1f}" y="{_HEIGHT - _BOTTOM + 16}" '
-                f'text-anchor="middle">{_short(value)}</text>'
+                f'text-anchor="middle">{text}</text>'
             )
         return found
 
