@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..show.report.compare_words import (
+    HEADLINE_NOTES,
     HEADLINES,
     MEASURE_WORDS,
     Entry,
@@ -59,7 +60,7 @@ def table_lines(found: Comparison) -> list[str]:
     Returns
     -------
     list of str
-        Lines; of the leading measure alone the name is written out.
+        Lines; short names are explained below.
     """
     gathered = entries(found)
     measures = headline_measures(found)
@@ -86,7 +87,8 @@ def table_lines(found: Comparison) -> list[str]:
         lines.append(line(title, cells, say_seconds(entry.mean("seconds"))))
         if entry.failure:
             lines.append(f"  {'':<{wide}}  {entry.failure}")
-    return lines
+    notes = [HEADLINE_NOTES[name] for name in measures if name in HEADLINE_NOTES]
+    return [*lines, *(f"  ({note})" for note in notes)]
 
 
 def _setting(entry: Entry, gathered: list[Entry]) -> str:

@@ -55,6 +55,14 @@ HEADLINES = {
 }
 """The few measures that are shown first, with names short enough for a terminal."""
 
+HEADLINE_NOTES = {
+    "trustworthiness": "trust: neighbours that were neighbours in the data",
+    "r_nx_auc": "R_NX: neighbours in common above chance, over all sizes",
+    "global_distances": "Spearman: rank correlation of all distances",
+    "co_smoothing": "held-out: R² of the other half of the columns",
+}
+"""What the short names mean that do not say it themselves."""
+
 _TIE = 0.01
 _CHEAP = 0.05
 
@@ -144,6 +152,7 @@ def say_comparison(found: Comparison) -> list[str]:
         said += _say_strategy(overall, able, where)
         if len(levels) > 1:
             said += _say_levels([e for e in able if e.n_components == dim], measure, levels, where)
+    said += _say_near_and_far(able, measure)
     return [*said, *_say_flattery(able, measure), *_say_failures(gathered)]
 
 
@@ -206,6 +215,28 @@ def _say_strategy(
         loss = "nothing" if gap < 0.0005 else f"{gap:.3f}"
         text += f". {fast} takes {price} and gives up {loss}"
     return [text + "."]
+
+
+def _say_near_and_far(able: list[Entry], measure: str) -> list[str]:
+    """Which method keeps neighbours best, which the layout at large, which predicts best."""
+    if len({entry.title for entry in able}) < 2:
+        return []
+    first = able[0]
+    mine = [e for e in able if (e.n_components, e.noise) == (first.n_components, first.noise)]
+    asked = {
+        "r_nx_auc": "keeps neighbours",
+        "global_distances": "keeps the layout at large",
+        "co_smoothing": "predicts held-out columns",
+    }
+    parts = []
+    for name, verb in asked.items():
+        known = [entry for entry in mine if np.isfinite(entry.mean(name)) and name != measure]
+        if known:
+            best = max(known, key=lambda entry: entry.mean(name))
+            parts.append(f"{best.title} {verb} best ({MEASURE_WORDS[name]} {best.mean(name):.3f})")
+    several = len({(e.n_components, e.noise) for e in able}) > 1
+    where = f"At M={first.n_components} and noise {first.noise:g} " if several else ""
+    return [f"{where}{_joined(parts)}."] if parts else []
 
 
 def own_row(found: Comparison) -> Row | None:
@@ -303,7 +334,11 @@ def _say_failures(gathered: list[Entry]) -> list[str]:
 
 def _list(levels: list[float]) -> str:
     """Numbers with commas and an and."""
-    texts = [f"{level:g}" for level in levels]
+    return _joined([f"{level:g}" for level in levels])
+
+
+def _joined(texts: list[str]) -> str:
+    """Texts with commas and an and."""
     return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1]
 
 
