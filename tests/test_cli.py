@@ -428,10 +428,8 @@ def test_the_terminal_shows_few_measures_in_columns_and_a_failure_in_words():
     ]
     assert lines[5].split(None, 1) == ["PHATE", "needs phate, which is not installed"]
     assert max(map(len, lines)) <= 80
-    ends = {
-        line.index(word) + len(word)
-        for line, word in zip(lines[1:4], ("global", "Spearman", "-0.250"), strict=True)
-    }
+    under = zip(lines[1:4], ("global", "Spearman", "-0.250"), strict=True)
+    ends = {line.index(word) + len(word) for line, word in under}
     assert len(ends) == 1
 
 

@@ -323,13 +323,23 @@ def test_without_measures_of_near_and_far_there_is_no_picture_of_them():
     assert "All measures" not in html
 
 
-def test_names_beside_points_do_not_touch():
-    points = {f"method {k}": (0.5 + 0.001 * k, 0.5) for k in range(6)} | {"far": (0.9, 0.1)}
-    picture = svg.named_points(points, svg.Axes("x", "y"), palette={"far": "#123456"})
+def test_names_beside_points_touch_no_other_name_or_point():
+    rng = np.random.default_rng(0)
+    places = np.vstack([rng.uniform(size=(6, 2)), 0.5 + 0.01 * rng.uniform(size=(6, 2))])
+    points = {f"method {k}": tuple(place) for k, place in enumerate(places.tolist())}
+    picture = svg.named_points(points, svg.Axes("x", "y"), palette={"method 3": "#123456"})
     parse(picture)
-    heights = [float(y) for y in re.findall(r'y="([\d.]+)" text-anchor="\w+">method', picture)]
-    assert len(heights) == 6
-    assert np.diff(sorted(heights)).min() >= 12.0
+    texts = re.findall(r'x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">(method \d+)', picture)
+    assert [name for *_, name in texts] == list(points)
+    dots = re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', picture)
+    boxes = [(float(x) - 4.5, float(x) + 4.5, float(y) + 4.0) for x, y in dots]
+    for x, y, anchor, name in texts:
+        ends = sorted([float(x), float(x) + (6.0 if anchor == "start" else -6.0) * len(name)])
+        assert ends[0] >= 0.0
+        assert ends[1] <= 360.0
+        for left, right, height in boxes:
+            assert ends[1] < left or ends[0] > right or abs(float(y) - height) > 11.0
+        boxes.append((*ends, float(y)))
     assert 'fill="#123456"' in picture
     parse(svg.named_points({}, svg.Axes("x")))
     parse(svg.named_points({"one": (1.0, 1.0)}, svg.Axes("x")))

@@ -14,7 +14,8 @@ from .. import colors
 
 _WIDTH, _HEIGHT = 360.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 14.0, 16.0, 40.0
-_LINE = 12.0
+# Of names beside points: height of a line, width of a letter, space after the point.
+_LINE, _LETTER, _GAP = 12.0, 6.6, 7.0
 
 
 def bars(
@@ -128,38 +129,47 @@ def named_points(
     (left, foot), (right, top) = (low - pad).tolist(), (high + pad).tolist()
     frame = _Frame((left, right), (foot, top))
     parts = [frame.grid(), frame.names(axes.xlabel, axes.ylabel)]
-    middle = _LEFT + 0.62 * (_WIDTH - _LEFT - _RIGHT)
     places = [(frame.x(x), frame.y(y)) for x, y in xy.tolist()]
-    boxes = []
-    for name, (px, _) in zip(points, places, strict=True):
-        size = 7.0 + 6.0 * len(name)
-        boxes.append((px - size, px) if px > middle else (px, px + size))
-    heights = _apart(boxes, [py + 4.0 for _, py in places])
+    texts = _free_places(places, [_LETTER * len(name) for name in points])
     for code, (name, (px, py)) in enumerate(zip(points, places, strict=True)):
         color = (palette or {}).get(name, colors.class_color(code))
-        anchor, at = ("end", px - 7.0) if px > middle else ("start", px + 7.0)
+        at, height = texts[code]
+        anchor = "end" if at < px else "start"
         x, y = points[name]
         parts.append(
             f'<g data-k="{escape(name)}"><title>{escape(name)}: {x:.3f}, {y:.3f}</title>'
             f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5" fill="{color}"/>'
-            f'<text class="name" x="{at:.1f}" y="{heights[code]:.1f}" text-anchor="{anchor}">'
+            f'<text class="name" x="{at:.1f}" y="{height + 4.0:.1f}" text-anchor="{anchor}">'
             f"{escape(name)}</text></g>"
         )
     return frame.close(parts, axes.title)
 
 
-def _apart(boxes: list[tuple[float, float]], heights: list[float]) -> list[float]:
-    """Heights of lines of text, from the top, each moved below those that it would touch."""
-    placed: list[int] = []
-    moved = list(heights)
-    for at in sorted(range(len(boxes)), key=lambda k: heights[k]):
-        for other in sorted(placed, key=lambda k: moved[k]):
-            left, right = boxes[other]
-            beside = boxes[at][1] < left or boxes[at][0] > right
-            if not beside and abs(moved[at] - moved[other]) < _LINE:
-                moved[at] = moved[other] + _LINE
-        placed.append(at)
-    return moved
+def _free_places(dots: list[tuple[float, float]], widths: list[float]) -> list[tuple[float, float]]:
+    """Where the names of dots begin (right of them) or end (left), and the middle of their height.
+
+    The first of both sides, then of places above and below, that is on no other dot or name.
+    """
+    taken = [(x - 5.0, x + 5.0, y) for x, y in dots]
+    found: list[tuple[float, float]] = []
+    shifts = [0.0] + [sign * step * _LINE for step in range(1, 20) for sign in (1, -1)]
+    for (x, y), width in zip(dots, widths, strict=True):
+        free = (
+            (x + side * _GAP, y + shift, min(ends), max(ends))
+            for shift in shifts
+            for side in (1, -1)
+            for ends in [(x + side * _GAP, x + side * (_GAP + width))]
+            if min(ends) >= 0.0
+            and max(ends) <= _WIDTH
+            and all(
+                max(ends) < left or min(ends) > right or abs(y + shift - height) >= _LINE
+                for left, right, height in taken
+            )
+        )
+        at, height, left, right = next(free, (x + _GAP, y, x, x))
+        taken.append((left, right, height))
+        found.append((at, height))
+    return found
 
 
 class _Frame:
