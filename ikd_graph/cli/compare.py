@@ -119,11 +119,18 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {arguments.seeds}")
     source: Any
+    labels = None
     if arguments.data in FIXED_LATENTS:
         check_output(arguments)
         source = drawn(arguments)
     else:
         source = replace(read_data(arguments), label_period=arguments.label_period)
+        labels = source.y
+    if arguments.label_period is not None and labels is None:
+        raise ValueError(
+            f"--label-period must go with labels, got none in {arguments.data}; name their column "
+            "with --labels"
+        )
     methods = arguments.methods
     if arguments.kernel is not None:
         methods = with_kernel(methods, arguments.kernel)

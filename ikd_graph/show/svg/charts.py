@@ -139,7 +139,8 @@ def named_points(
         parts.append(
             f'<g data-k="{escape(name)}"><title>{escape(name)}: {x:.3f}, {y:.3f}</title>'
             f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5" fill="{color}"/>'
-            f'<text class="name" x="{at:.1f}" y="{height + 4.0:.1f}" text-anchor="{anchor}">'
+            f'<text class="name" style="fill:{color}" x="{at:.1f}" y="{height + 4.0:.1f}" '
+            f'text-anchor="{anchor}">'
             f"{escape(name)}</text></g>"
         )
     return frame.close(parts, axes.title)
