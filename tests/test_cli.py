@@ -437,7 +437,7 @@ def test_the_terminal_shows_few_measures_in_columns_and_a_failure_in_words():
     ("flag", "value", "message"),
     [
         ("--label-period", "-3", "must be a positive number, such as 360, got '-3'"),
-        ("--label-period", "360", "--label-period must go with labels, got none in "),
+        ("--label-period", "360", "--label-period must go with labels that are measurements"),
         ("--label-period", "round", "must be a positive number, such as 360, got 'round'"),
         ("--halves", "-1", "n_halves must be an integer at least 0, got -1"),
     ],

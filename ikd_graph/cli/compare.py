@@ -26,6 +26,7 @@ from ..study.compare import (
     PEER_GROUP,
     Comparison,
     compare,
+    label_quantity,
     with_kernel,
 )
 from ..study.datasets import FIXED_LATENTS, Dataset
@@ -119,17 +120,17 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {arguments.seeds}")
     source: Any
-    labels = None
+    measured = False
     if arguments.data in FIXED_LATENTS:
         check_output(arguments)
         source = drawn(arguments)
     else:
         source = replace(read_data(arguments), label_period=arguments.label_period)
-        labels = source.y
-    if arguments.label_period is not None and labels is None:
+        measured = label_quantity(source) is not None
+    if arguments.label_period is not None and not measured:
         raise ValueError(
-            f"--label-period must go with labels, got none in {arguments.data}; name their column "
-            "with --labels"
+            f"--label-period must go with labels that are measurements, got none in "
+            f"{arguments.data}; name their column with --labels"
         )
     methods = arguments.methods
     if arguments.kernel is not None:

@@ -34,7 +34,7 @@ class Judge:
         self.truth = data.X if data.latent is None else data.latent
         self.distances = metrics.Distances(self.truth)
         self.codes = _classes(data)
-        self.quantity = _quantity(data)
+        self.quantity = label_quantity(data)
 
     def score(self, Z: Floats) -> tuple[dict[str, float], Floats | None]:
         """Compute every measure that applies to an embedding.
@@ -140,11 +140,21 @@ def _classes(data: Dataset) -> NDArray[np.int64] | None:
     return codes.astype(np.int64) if 1 < present.size < data.n_samples else None
 
 
-def _quantity(data: Dataset) -> Floats | None:
+def label_quantity(data: Dataset) -> Floats | None:
     """Labels as numbers, where they are a measurement.
 
     A measurement in whole numbers is read as classes. What tells it from numbered classes is that
     it has more values than classes do, or than can be told from so few points.
+
+    Parameters
+    ----------
+    data : Dataset
+        With or without labels.
+
+    Returns
+    -------
+    (n,) float64 or None
+        NaN where unknown; None if labels are no measurement or say nothing.
     """
     if data.y is None:
         return None

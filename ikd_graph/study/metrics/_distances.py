@@ -15,7 +15,8 @@ from ._tables import Floats, as_table, check_same_points
 MOST_POINTS = 2000
 """Rows that distances are measured between, a random sample of more.
 
-Time and memory grow with their square: 2000 take 0.5 s of one processor and 70 MB a table.
+Time and memory grow with their square: 2000 of 64 columns take 0.3 s of
+one processor and 60 MB, of 784 columns 0.8 s.
 """
 
 MOST_PAIRS = 200_000
