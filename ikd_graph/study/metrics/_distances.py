@@ -15,12 +15,12 @@ from ._tables import Floats, as_table, check_same_points
 MOST_POINTS = 2000
 """Rows that distances are measured between, a random sample of more.
 
-Time and memory grow with their square: 2000 of 64 columns take 0.3 s of
-one processor and 60 MB, of 784 columns 0.8 s.
+Time and memory grow with their square: 2000 of 64 columns take 0.3 s of one processor and 60 MB, of
+784 columns 0.8 s.
 """
 
 MOST_PAIRS = 200_000
-"""Pairs whose distances are ranked: the standard error of a correlation is 0.002 or less."""
+"""Pairs whose distances are ranked: the standard error of a correlation is about 0.002."""
 
 
 class Distances:
