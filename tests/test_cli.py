@@ -359,7 +359,9 @@ def test_compare_leaves_numbers_picture_and_page(table, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "- Best on average over the noise levels: PCA" in said.replace("PCA with", "PCA")
     names = ["table_compare.csv", "table_compare.html", "table_compare.png"]
-    assert sorted(path.name for path in out.iterdir()) == names
+    picture = "table_local_global.png"
+    assert sorted(path.name for path in out.iterdir()) == [*names, picture]
+    assert (out / picture).read_bytes().startswith(b"\x89PNG")
     with (out / names[0]).open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["noise"] for row in rows] == ["0.0", "0.5"]
@@ -381,6 +383,68 @@ def test_a_comparison_that_cannot_be_made_is_one_line(arguments, message, table,
     given = [str(table) if part == "FILE" else part for part in arguments]
     assert run("compare", table, *given) == 2
     assert message in one_line(capsys)
+
+
+def test_a_position_is_decoded_and_an_angle_around_its_circle(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0.0, 360.0, size=150)
+    X = np.cos(np.radians(angle[:, None] + rng.uniform(0.0, 360.0, size=12)))
+    columns = [*(f"x{k}" for k in range(12)), "position"]
+    rows = ["".join((",".join(map(str, row)), "\n")) for row in np.column_stack([X, angle])]
+    (tmp_path / "ring.csv").write_text(",".join(columns) + "\n" + "".join(rows))
+    command = ["compare", tmp_path / "ring.csv", "--labels", "position", "--methods", "pca"]
+    found = {}
+    for out, more in {"line": (), "circle": ("--label-period", "360", "--halves", "0")}.items():
+        assert run(*command, *more, "-o", tmp_path / out) == 0
+        with (tmp_path / out / "ring_compare.csv").open(newline="") as file:
+            (found[out],) = csv.DictReader(file)
+    said = capsys.readouterr().out
+    assert "decoding R²" in said
+    assert 0.8 < float(found["line"]["decoding"]) < float(found["circle"]["decoding"])
+    assert np.isfinite(float(found["line"]["decoding_blocks"]))
+    assert float(found["line"]["co_smoothing"]) > 0.9
+    assert found["circle"]["co_smoothing"] == "nan"
+
+
+def test_the_terminal_shows_few_measures_in_columns_and_a_failure_in_words():
+    from ikd_graph.cli.compare_summary import table_lines
+    from ikd_graph.study.compare import Comparison, Row
+    from ikd_graph.study.datasets import Dataset
+
+    scores = {"knn": 0.9, "svm": 0.8, "r_nx_auc": 0.5, "global_distances": -0.25, "seconds": 2.0}
+    rows = [
+        Row("pca", "PCA", "", 2, 0.0, 0, **scores),
+        Row("isomap", "Isomap", "", 2, 0.0, 0, knn=0.7, seconds=1.0),
+        Row("phate", "PHATE", "", 2, 0.0, 0, failure="needs phate, which is not installed"),
+    ]
+    data = [Dataset(X=made_data()[0])] * 3
+    lines = table_lines(Comparison("made", rows, [None] * 3, [None] * 3, data, {}))
+    assert [line.split() for line in lines[:5]] == [
+        ["made:", "5-NN", "accuracy"],
+        ["labels", "local", "global"],
+        ["5-NN", "R_NX", "Spearman", "time"],
+        ["PCA", "0.900", "0.500", "-0.250", "2.0", "s"],
+        ["Isomap", "0.700", "–", "–", "1.0", "s"],
+    ]
+    assert lines[5].split(None, 1) == ["PHATE", "needs phate, which is not installed"]
+    assert max(map(len, lines)) <= 80
+    under = zip(lines[1:4], ("global", "Spearman", "-0.250"), strict=True)
+    ends = {line.index(word) + len(word) for line, word in under}
+    assert len(ends) == 1
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "message"),
+    [
+        ("--label-period", "-3", "must be a positive number, such as 360, got '-3'"),
+        ("--label-period", "360", "--label-period must go with labels that are measurements"),
+        ("--label-period", "round", "must be a positive number, such as 360, got 'round'"),
+        ("--halves", "-1", "n_halves must be an integer at least 0, got -1"),
+    ],
+)
+def test_a_period_and_a_number_of_halves_must_make_sense(flag, value, message, table, capsys):
+    assert run("compare", table, f"{flag}={value}") == 2
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("flag", "value"), [("--noise", "a,b"), ("--n-components", "1.5")])

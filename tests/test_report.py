@@ -290,6 +290,69 @@ def test_the_page_of_a_comparison_has_a_panel_a_row_and_a_bar_for_each_method():
     assert "ikd-graph compare made" in html
 
 
+def test_all_measures_stand_in_tables_by_what_they_ask():
+    found = comparison({"blockwise": [0.9], "pca": [0.5]})
+    more = {"r_nx_auc": 0.31, "density": 0.22, "global_distances": 0.43, "co_smoothing": 0.54}
+    for at, row in enumerate(found.rows):
+        shift = 0.1 * at
+        values = {name: value - shift for name, value in more.items()}
+        found.rows[at] = replace(row, co_smoothing_error=0.0123, **values)
+        found.curves.append(np.linspace(0.9, 0.0, 28))
+    html = report.compare_page(found)
+    outline(html)
+    tables = re.findall("<table.*?</table>", html)
+    assert [len(re.findall("<th ", text)) for text in tables] == [8, 3]
+    assert "held-out R² (prediction)" in tables[0]
+    assert "± standard error" in tables[0]
+    assert "0.012" in tables[0]
+    assert "density kept" in tables[1]
+    assert "density kept" not in tables[0]
+    assert "<h3>Local</h3>" in html
+    assert "<h3>Prediction</h3>" not in html
+    words = " ".join(compare_words.say_comparison(found))
+    assert "BLOCKWISE keeps neighbours best (area under R_NX 0.310), BLOCKWISE keeps the" in words
+    assert "predicts held-out columns best (held-out R² 0.540)" in words
+    chart = html[html.index('aria-label="local against global"') :]
+    assert "<title>PCA: 0.210, 0.330</title>" in chart
+    assert 'aria-label="neighbours in common"' in chart
+
+
+def test_without_measures_of_near_and_far_there_is_no_picture_of_them():
+    html = report.compare_page(comparison({"blockwise": [0.9], "pca": [0.5]}))
+    assert "Local against global" not in html
+    assert "All measures" not in html
+
+
+def test_names_beside_points_touch_no_other_name_or_point():
+    rng = np.random.default_rng(0)
+    places = np.vstack([rng.uniform(size=(6, 2)), 0.5 + 0.01 * rng.uniform(size=(6, 2))])
+    points = {f"method {k}": tuple(place) for k, place in enumerate(places.tolist())}
+    picture = svg.named_points(points, svg.Axes("x", "y"), palette={"method 3": "#123456"})
+    parse(picture)
+    texts = re.findall(r'x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">(method \d+)', picture)
+    assert [name for *_, name in texts] == list(points)
+    dots = re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', picture)
+    boxes = [(float(x) - 4.5, float(x) + 4.5, float(y) + 4.0) for x, y in dots]
+    for x, y, anchor, name in texts:
+        ends = sorted([float(x), float(x) + (6.0 if anchor == "start" else -6.0) * len(name)])
+        assert ends[0] >= 0.0
+        assert ends[1] <= 360.0
+        for left, right, height in boxes:
+            assert ends[1] < left or ends[0] > right or abs(float(y) - height) > 11.0
+        boxes.append((*ends, float(y)))
+    assert 'fill="#123456"' in picture
+    parse(svg.named_points({}, svg.Axes("x")))
+    parse(svg.named_points({"one": (1.0, 1.0)}, svg.Axes("x")))
+
+
+def test_places_on_a_logarithmic_axis_are_named_by_powers_of_ten():
+    picture = svg.lines([1, 10, 1000], {"a": [0.0, 1.0, 2.0]}, svg.Axes("x", log_x=True))
+    places = re.findall(r'<text x="([\d.]+)" y="206.0" text-anchor="middle">(\w+)</text>', picture)
+    assert [text for _, text in places] == ["1", "10", "100", "1k"]
+    steps = np.diff([float(x) for x, _ in places])
+    assert np.ptp(steps) < 0.2
+
+
 def test_noise_levels_bring_curves_with_their_spread():
     levels = (0.0, 0.5, 1.0)
     found = comparison({"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7]}, levels, 3)

@@ -5,22 +5,30 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from .._validation import check_positive
 from ..estimator import IKD
 from ..show import plot, report
+from ..show.report.compare_neighbors import GLOBAL, LOCAL, near_and_far
 from ..show.report.compare_words import (
     MEASURE_WORDS,
     by_level,
     entries,
-    own_choices,
-    own_row,
-    say_comparison,
+    group_of,
 )
-from ..show.words import say_number, say_seconds, settings_flags
 from ..study import baselines, datasets
-from ..study.compare import DEFAULT_METHODS, IKD_METHODS, Comparison, compare
+from ..study.compare import (
+    DEFAULT_METHODS,
+    IKD_METHODS,
+    PEER_GROUP,
+    Comparison,
+    compare,
+    label_quantity,
+    with_kernel,
+)
 from ..study.datasets import FIXED_LATENTS, Dataset
 from .common import (
     add_data_arguments,
@@ -29,12 +37,11 @@ from .common import (
     file_stem,
     leave_files,
     named_stage,
-    paste_command,
     picture,
     read_data,
     typed_command,
 )
-from .console import facts, say
+from .compare_summary import summarise
 from .flags import read_kernel
 
 
@@ -46,7 +53,7 @@ def add_command(commands: Any) -> None:
     commands : argparse subparsers
         Where commands are added.
     """
-    names = ", ".join([*IKD_METHODS, *baselines.PEERS, "kernel_pca"])
+    names = ", ".join([*IKD_METHODS, *baselines.PEERS, "kernel_pca", "peers"])
     parser = commands.add_parser(
         "compare",
         help="compare methods on a data set",
@@ -57,7 +64,9 @@ def add_command(commands: Any) -> None:
     add_data_arguments(parser)
     parser.add_argument(
         "--methods", metavar="A,B,...", type=_split, default=None,
-        help=f"among {names}; default: {', '.join(DEFAULT_METHODS)} (umap where installed)",
+        help=f"among {names}; peers stands for what is installed of "
+        f"{', '.join(PEER_GROUP)}; "
+        f"default: {', '.join(DEFAULT_METHODS)} (umap where installed)",
     )  # fmt: skip
     parser.add_argument(
         "--n-components", metavar="M,...", type=_whole_numbers, default=None,
@@ -85,6 +94,15 @@ def add_command(commands: Any) -> None:
         help="measurements of a built-in latent; default: 200",
     )  # fmt: skip
     parser.add_argument(
+        "--halves", metavar="N", type=int, default=2,
+        help="random halves of the columns that each method is fitted to once more, to predict the "
+        "other half (co-smoothing); 0 saves the time; default: 2",
+    )  # fmt: skip
+    parser.add_argument(
+        "--label-period", metavar="P", type=_period, default=None,
+        help="length of the circle that labels which are measurements run around, such as 360",
+    )  # fmt: skip
+    parser.add_argument(
         "--timeout", metavar="SECONDS", type=float, default=600.0,
         help="end a fit after this time; default: 600",
     )  # fmt: skip
@@ -102,19 +120,29 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {arguments.seeds}")
     source: Any
+    measured = False
     if arguments.data in FIXED_LATENTS:
         check_output(arguments)
         source = drawn(arguments)
     else:
-        source = read_data(arguments)
+        source = replace(read_data(arguments), label_period=arguments.label_period)
+        measured = label_quantity(source) is not None
+    if arguments.label_period is not None and not measured:
+        raise ValueError(
+            f"--label-period must go with labels that are measurements, got none in "
+            f"{arguments.data}; name their column with --labels"
+        )
+    methods = arguments.methods
+    if arguments.kernel is not None:
+        methods = with_kernel(methods, arguments.kernel)
     with named_stage("comparing"):
         found = compare(
             source,
-            arguments.methods,
+            methods,
             n_components=arguments.n_components or own_components(source),
             noise=arguments.noise,
             seeds=list(range(arguments.seeds)),
-            kernel=arguments.kernel,
+            n_halves=arguments.halves,
             timeout=arguments.timeout,
             verbose=0 if arguments.quiet else 1,
         )
@@ -125,6 +153,7 @@ def run(arguments: argparse.Namespace) -> None:
         files = {
             f"{stem}_compare.csv": comparison_csv(found),
             f"{stem}_compare.png": picture(lambda ax: draw(ax, found), 7.2, 4.6),
+            f"{stem}_local_global.png": near_and_far_picture(found),
             f"{stem}_compare.html": report.compare_page(found, typed_command(arguments)),
         }
     if not arguments.quiet:
@@ -241,33 +270,26 @@ def draw(ax: Any, found: Comparison) -> None:
         plot.level_bars({k: v[0] for k, v in means.items()}, "{:.3f}".format, xlabel=words, ax=ax)
 
 
-def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
-    """Say what was found.
+def near_and_far_picture(found: Comparison) -> bytes | None:
+    """Picture of local against global measures; None where no method has both.
 
     Parameters
     ----------
     found : Comparison
         All rows.
-    arguments : argparse.Namespace
-        What was typed.
+
+    Returns
+    -------
+    bytes or None
+        PNG.
     """
-    measure = found.measure
-    say(f"{found.name}: {MEASURE_WORDS[measure]}")
-    for entry in entries(found):
-        at = f" M={entry.n_components}" + (f" noise={entry.noise:g}" if entry.noise else "")
-        value, seconds = entry.mean(measure), entry.mean("seconds")
-        text = entry.failure or f"{say_number(round(value, 3)):>6}  {say_seconds(seconds):>7}"
-        say(f"  {entry.title:<24}{at:<18} {text}")
-    for sentence in say_comparison(found):
-        say(f"- {sentence}")
-    title, chosen = own_choices(found)
-    if chosen:
-        say(f"{title} chose by itself")
-        facts(list(chosen.items()))
-    row = own_row(found)
-    if row is not None:
-        say("to embed with these settings:")
-        say(f"  {paste_command(arguments, 'embed', settings_flags(row.used))}")
+    points = near_and_far(entries(found))
+    if not points:
+        return None
+    xlabel, ylabel = (f"{MEASURE_WORDS[m]} ({group_of(m)})" for m in (LOCAL, GLOBAL))
+    return picture(
+        lambda ax: plot.named_points(points, xlabel=xlabel, ylabel=ylabel, ax=ax), 7.2, 4.6
+    )
 
 
 def _is(entry: Any, title: str, dim: int) -> bool:
@@ -294,6 +316,22 @@ def _split(text: str) -> list[str]:
 def _numbers(text: str) -> list[float]:
     """Numbers between commas."""
     return [float(part) for part in _split(text)]
+
+
+def _period(text: str) -> float:
+    """Positive number.
+
+    Examples
+    --------
+    >>> _period("360")
+    360.0
+    """
+    try:
+        return check_positive("period", float(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be a positive number, such as 360, got {text!r}"
+        ) from None
 
 
 def _whole_numbers(text: str) -> list[int]:

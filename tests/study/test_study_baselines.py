@@ -6,6 +6,7 @@ from scipy.spatial.distance import cdist
 
 from ikd_graph import kernels
 from ikd_graph.study import baselines, datasets, metrics
+from ikd_graph.study.baselines import _generative
 
 QUICK = [name for name, peer in baselines.PEERS.items() if peer.module in ("sklearn", "scipy")]
 
@@ -93,6 +94,26 @@ def test_t_sne_starts_where_it_is_told(points):
     assert baselines.embed("tsne", points.X[:20], 4).coordinates.shape == (20, 4)
 
 
+MAPS = ("densmap", "opentsne", "pacmap", "localmap", "phate")
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_map_that_is_not_installed_names_what_to_install(name, points, monkeypatch):
+    peer = baselines.PEERS[name]
+    monkeypatch.setitem(sys.modules, peer.module, None)
+    assert baselines.embed(name, points.X).failure.endswith(f"(pip install {peer.library})")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MAPS)
+def test_a_map_embeds_and_repeats_itself(name, points):
+    pytest.importorskip(baselines.PEERS[name].module)
+    found = [baselines.embed(name, points.X, n, seed=3) for n in (2, 2, 3)]
+    assert [one.failure for one in found] == [""] * 3
+    np.testing.assert_allclose(found[0].coordinates, found[1].coordinates, atol=1e-6)
+    assert found[2].coordinates.shape == (100, 3)
+
+
 @pytest.mark.slow
 def test_umap_embeds_and_starts_where_it_is_told(points):
     pytest.importorskip("umap")
@@ -123,14 +144,14 @@ def test_the_gplvm_of_gpy_embeds():
 def test_kernels_of_gpy_agree_with_ours(kernel):
     gpy = pytest.importorskip("GPy")
     latent = np.random.default_rng(0).normal(size=(8, 2))
-    theirs = baselines._gpy_kernel(gpy.kern, kernel, 2).K(latent)
+    theirs = _generative.gpy_kernel(gpy.kern, kernel, 2).K(latent)
     np.testing.assert_allclose(theirs, kernel.covariance(cdist(latent, latent, "sqeuclidean")))
 
 
 @pytest.mark.parametrize("kernel", [kernels.Matern(nu=0.8), kernels.GammaExponential(gamma=1.5)])
 def test_a_kernel_that_gpy_lacks_is_refused(kernel):
     with pytest.raises(ValueError, match="one that GPy has"):
-        baselines._gpy_kernel(None, kernel, 2)
+        _generative.gpy_kernel(None, kernel, 2)
 
 
 def test_the_autoencoder_embeds():

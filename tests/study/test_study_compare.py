@@ -1,13 +1,15 @@
 import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 from stubs_study import Dies, Hangs, Raises, Takes
 
-from ikd_graph.study import baselines, compare, datasets
-from ikd_graph.study.compare import _compare, _processes, _worker
+from ikd_graph.study import baselines, compare, datasets, metrics
+from ikd_graph.study.compare import _compare, _methods, _processes, _worker
+from ikd_graph.study.datasets._record import encode_labels
 
 
 @pytest.fixture(scope="module")
@@ -66,13 +68,15 @@ def test_the_best_kernel_stands_for_kernel_pca(roll):
         ]
     ]
     embeddings = [np.full((3, 2), i) for i in range(5)]
-    found = compare.Comparison("", rows, embeddings, [None] * 5, [roll] * 5, {})
-    kept, points, spectra, data = _compare._best_kernel_pca(found)
-    assert [row.method for row in kept] == ["pca", "kernel_pca"]
-    assert kept[1].settings == "best of 4: sigmoid"
-    assert points[1][0, 0] == 3
-    assert len(spectra) == len(data) == 2
-    names = [name for name, _ in _compare._expand(["kernel_pca"], optional=False)]
+    curves = [np.full(4, i) for i in range(5)]
+    found = compare.Comparison("", rows, embeddings, [None] * 5, [roll] * 5, {}, curves)
+    best = _compare._best_kernel_pca(found)
+    assert [row.method for row in best.rows] == ["pca", "kernel_pca"]
+    assert best.rows[1].settings == "best of 4: sigmoid"
+    assert best.embeddings[1][0, 0] == 3
+    assert best.curves[1][0] == 3
+    assert len(best.spectra) == len(best.data) == 2
+    names = [name for name, _ in _methods.expand(["kernel_pca"])]
     assert len(names) == 4
 
 
@@ -107,10 +111,89 @@ def test_labels_without_a_latent_are_judged_by_classes():
     moons = datasets.half_moons()
     scores = compare.score(moons, moons.X)
     assert scores["knn"] > 0.95
-    assert scores["trustworthiness"] == 1.0
-    assert "r2_affine" not in scores
+    assert scores["svm"] > 0.95
+    assert scores["trustworthiness"] == scores["continuity_15"] == scores["r_nx_auc"] == 1.0
+    assert not {"r2_affine", "decoding", "centroid_triplets"} & set(scores)
     large = datasets.swiss_roll(2300)
     assert compare.score(large, large.latent)["trustworthiness"] > 0.98
+
+
+def test_a_score_is_what_the_measures_give_one_by_one(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    Z = PCA(2).fit_transform(X)
+    data = datasets.Dataset(X=X, y=y, label_names=tuple("0123456789"))
+    scores = compare.score(data, Z)
+    assert set(scores) == {
+        name for group in ("labels", "local", "global") for name in compare.GROUPS[group]
+    } - {"decoding", "decoding_blocks"}
+    assert scores["trustworthiness_50"] == metrics.trustworthiness(X, Z, 50)
+    assert scores["continuity_15"] == metrics.continuity(X, Z, 15)
+    assert scores["global_distances"] == metrics.global_distance_preservation(X, Z)
+    assert scores["density"] == metrics.density_preservation(X, Z)
+    assert scores["centroid_distances"] == metrics.centroid_distances(X, Z, y)
+    assert scores["svm"] == metrics.svm_accuracy(Z, y)
+
+
+def test_a_measurement_is_decoded_and_an_angle_around_its_circle(rng):
+    angle = rng.uniform(0.0, 360.0, size=200)
+    ring = np.column_stack([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+    data = datasets.Dataset(X=ring, y=angle)
+    scores = compare.score(data, ring)
+    assert scores["decoding"] == metrics.decoding_r2(ring, angle)
+    assert scores["decoding_blocks"] == metrics.decoding_r2(ring, angle, seed=None)
+    assert "knn" not in scores
+    around = compare.score(replace(data, label_period=360.0), ring)
+    assert around["decoding"] > scores["decoding"]
+
+
+@pytest.mark.parametrize(
+    ("values", "decoded"),
+    [
+        (np.arange(200) % 100, True),
+        (np.arange(200) % 10, False),
+        (np.repeat(np.arange(50), 4), True),
+        (np.where(np.arange(200) < 150, np.arange(200) / 7.0, np.nan), True),
+        (np.where(np.arange(200) < 150, np.arange(200) / 7.0, np.inf), True),
+        (np.full(200, np.nan), False),
+        (np.full(200, 0.5), False),
+        (np.array([f"name {i % 100}" for i in range(200)]), False),
+    ],
+)
+def test_many_whole_numbers_are_a_measurement_and_names_or_few_numbers_are_none(values, decoded):
+    y, names = encode_labels(values)
+    Z = np.arange(200.0)[:, None]
+    scores = compare.score(datasets.Dataset(X=Z, y=y, label_names=names), Z)
+    assert ("decoding" in scores) == decoded
+    assert np.all(np.isfinite(list(scores.values())))
+
+
+def test_methods_predict_the_other_half_of_the_columns_and_the_noise_costs(rng):
+    data = datasets.gplvm_data("medium", 40, seed=0)
+    clean, noisy = compare.compare(data, [("mine", PCA())], noise=[0.0, 2.0], n_halves=3).rows
+    expected = metrics.co_smoothing(PCA(2), data.X, n_splits=3)
+    assert clean.co_smoothing == pytest.approx(expected.r2)
+    assert clean.co_smoothing_error == pytest.approx(expected.standard_error)
+    assert noisy.co_smoothing < clean.co_smoothing
+    (none,) = compare.compare(data, ["pca"], n_halves=0).rows
+    assert np.isnan(none.co_smoothing)
+    few = datasets.Dataset(X=data.X[:, :7])
+    assert np.isnan(compare.compare(few, ["pca"]).rows[0].co_smoothing)
+
+
+def test_halves_are_not_fitted_to_where_the_whole_was_too_much(tmp_path, monkeypatch):
+    data = datasets.Dataset(X=np.random.default_rng(0).normal(size=(200, 8)))
+    asked = []
+    plain = _processes._watch
+    monkeypatch.setattr(_processes, "STARTUP_SECONDS", 20.0)
+
+    def watch(folder, cells, timeout, bar):
+        asked.append([cell.number for cell in cells])
+        return plain(folder, cells, timeout, bar)
+
+    monkeypatch.setattr(_processes, "_watch", watch)
+    found = compare.compare(data, [("dies", Dies())], seeds=[0, 1], n_halves=2)
+    assert asked == [[0, 1, 2, 3, 4, 5], [1, 4, 5]]
+    assert len(found.rows) == 2
 
 
 @pytest.mark.parametrize(
@@ -126,12 +209,21 @@ def test_unknown_methods_are_refused(roll, methods, message):
         compare.compare(roll, methods)
 
 
-def test_the_default_leaves_out_what_is_not_installed(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    names = [name for name, _ in _compare._expand(compare.DEFAULT_METHODS, optional=True)]
-    assert "umap" not in names
-    asked = [name for name, _ in _compare._expand(["umap"], optional=False)]
-    assert asked == ["umap"]
+def test_the_default_and_the_peers_leave_out_what_is_not_installed(monkeypatch):
+    installed = {"sklearn", "pacmap"}
+    monkeypatch.setattr(_methods, "find_spec", lambda name: name if name in installed else None)
+    names = [name for name, _ in _methods.expand(None)]
+    assert names == [name for name in compare.DEFAULT_METHODS if name != "umap"]
+    peers = [name for name, _ in _methods.expand(["pca", "peers"])]
+    assert peers == ["pca", "isomap", "laplacian_eigenmaps", "tsne", "pacmap", "localmap"]
+    assert [name for name, _ in _methods.expand(["umap"])] == ["umap"]
+
+
+def test_a_kernel_is_given_to_our_own_methods_alone():
+    mine = ("mine", PCA())
+    eigen, *others = compare.with_kernel(["eigen", "pca", mine], "matern")
+    assert (eigen[0], eigen[1].strategy, eigen[1].kernel) == ("eigen", "eigen", "matern")
+    assert others == ["pca", mine]
 
 
 def test_a_strategy_is_compared_plain_and_polished():
@@ -192,7 +284,8 @@ def test_memory_is_that_of_the_fit_and_not_of_what_came_before():
 
 def test_our_own_strategies_are_rows_with_their_spectrum():
     data = datasets.gplvm_data("medium", 300, seed=0)
-    found = compare.compare(data, ["eigen"], n_components=3, kernel="squared_exponential")
+    ours = compare.with_kernel(["eigen"], "squared_exponential")
+    found = compare.compare(data, ours, n_components=3, n_halves=1)
     assert found.rows[0].failure == ""
     assert found.rows[0].title == "IKD eigen"
     assert found.spectra[0].shape == (3,)

@@ -259,6 +259,39 @@ def level_bars(
     return ax
 
 
+def named_points(
+    points: Mapping[str, tuple[float, float]],
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Few points, each with its name beside it: methods by two measures.
+
+    Parameters
+    ----------
+    points : mapping of str to (float, float)
+        Name and place; what is NaN is left out.
+    xlabel, ylabel : str
+        What the places are.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into and to return; by default those of a new figure.
+    """
+    ax = drawing_axes(ax, 6.4, 4.6)
+    known = {name: at for name, at in points.items() if np.isfinite(at).all()}
+    ends = []
+    for code, (name, (x, y)) in enumerate(known.items()):
+        color = colors.class_color(code)
+        ax.plot([x], [y], "o", color=color, markersize=8)
+        ends.append((y, x, name, color))
+    quiet(ax)
+    ax.margins(x=0.18, y=0.1)
+    _label_ends(ax, ends, side="right")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    return ax
+
+
 def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
     """Seconds as lying bars, each with its name and value, in the order given.
 

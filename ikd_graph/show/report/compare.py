@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,8 @@ from ...study.compare import Comparison
 from ...study.datasets import Dataset
 from .. import colors, page, svg
 from ..plot.charts import spectrum_gap
-from ..words import count
+from .compare_neighbors import local_against_global
+from .compare_table import group_tables, table
 from .compare_words import (
     MEASURE_WORDS,
     Entry,
@@ -26,6 +26,7 @@ from .compare_words import (
 from .paint import Paint, draw, drawn_note, legend, paint_points
 
 _MOST_SMALL = 1500
+_LEADING = ("r2_affine", "r2_rigid", "knn", "decoding")
 
 
 def compare_page(found: Comparison, command: str = "") -> str:
@@ -64,7 +65,9 @@ def compare_page(found: Comparison, command: str = "") -> str:
         page.section("In words", page.advice(words[1:])),
         _choices(found),
         page.section("Embeddings", _multiples(found, first, shown, paint)),
-        page.section("Numbers", _table(found, gathered)),
+        page.section("Numbers", table(found, gathered)),
+        page.section("Local against global", local_against_global(found, gathered, palette)),
+        page.section("All measures", group_tables(found, gathered)),
         page.section("Against noise", _noise(found, gathered, palette)),
         page.section("Time and memory", _costs(found, first)),
         page.section("Spectra", _spectra(found, first)),
@@ -133,64 +136,11 @@ def _panel(Z: NDArray[np.float64], paint: Paint, title: str) -> str:
     return draw(Z, paint, title, height=480.0, radius=6.0 if paint.rows.size <= 300 else 4.2)
 
 
-def _table(found: Comparison, gathered: list[Entry]) -> str:
-    """Means over seeds; the best of the leading measure in bold."""
-    measures = shown_measures(found)
-    several = max(len(entry.rows) for entry in gathered) > 1
-    dims = len({entry.n_components for entry in gathered}) > 1
-    noises = len({entry.noise for entry in gathered}) > 1
-    failed = any(entry.failure for entry in gathered)
-    heads = ["method", *(["dimensions"] if dims else []), *(["noise"] if noises else [])]
-    for name in measures:
-        heads.append(MEASURE_WORDS[name])
-        if several and name == found.measure:
-            heads.append("± over seeds")
-    heads += ["seconds", "memory, MB", *(["failure"] if failed else [])]
-    rows = []
-    for entry in gathered:
-        row: list[Any] = [entry.title, *([entry.n_components] if dims else [])]
-        row += [(entry.noise, f"{entry.noise:g}")] if noises else []
-        for name in measures:
-            row.append(entry.mean(name))
-            if several and name == found.measure:
-                row.append(entry.spread(name))
-        memory = entry.mean("extra_mb")
-        row += [entry.mean("seconds"), (memory, f"{memory:.0f}")]
-        rows.append([*row, *([entry.failure] if failed else [])])
-    scores = np.array([entry.mean(found.measure) for entry in gathered])
-    best = [int(np.nanargmax(scores))] if np.isfinite(scores).any() else []
-    seeds = len({row.seed for row in found.rows})
-    note = f"Means over {count(seeds, 'seed')}. " if seeds > 1 else ""
-    truth = found.data[0].latent is not None
-    against = "the true latent" if truth else "the data"
-    note += (
-        f"Higher is better, but for the last two. Trustworthiness, continuity and distances are "
-        f"measured against {against}. Time is of the fit alone; memory is what the fit added. "
-        "Click a head to sort."
-    )
-    return page.table(heads, rows, sortable=True, best=best, say=_decimals) + page.paragraph(
-        note, soft=True
-    )
-
-
-def _decimals(value: Any) -> str:
-    """A number of the table, with the same decimals all the way down."""
-    if isinstance(value, int):
-        return str(value)
-    return (
-        f"{value:.3f}"
-        if abs(value) < 10
-        else f"{value:.1f}"
-        if abs(value) < 100
-        else f"{value:.0f}"
-    )
-
-
 def _noise(found: Comparison, gathered: list[Entry], palette: Mapping[str, str]) -> str:
     """Curves of the measures that a noise level changes."""
     if len({entry.noise for entry in gathered}) < 2 or not shown_measures(found):
         return ""
-    leading = [name for name in shown_measures(found) if name in ("r2_affine", "r2_rigid", "knn")]
+    leading = [name for name in shown_measures(found) if name in _LEADING]
     figures = []
     for dim in sorted({entry.n_components for entry in gathered}):
         for name in leading or [found.measure]:

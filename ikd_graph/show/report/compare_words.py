@@ -7,20 +7,61 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...study.compare import IKD_METHODS, MEASURES, Comparison, Row
+from ...study.compare import GROUPS, IKD_METHODS, MEASURES, Comparison, Row
 from ..words import say_seconds
 
 MEASURE_WORDS = {
     "r2_affine": "R² after affine alignment",
     "r2_rigid": "R² after rigid alignment",
     "knn": "5-NN accuracy",
+    "svm": "SVM accuracy",
+    "decoding": "decoding R²",
+    "decoding_blocks": "decoding R², blocks of rows",
     "silhouette": "silhouette",
     "trustworthiness": "trustworthiness",
+    "trustworthiness_15": "trustworthiness, 15 nearest",
+    "trustworthiness_50": "trustworthiness, 50 nearest",
     "continuity": "continuity",
+    "continuity_15": "continuity, 15 nearest",
+    "continuity_50": "continuity, 50 nearest",
+    "r_nx_auc": "area under R_NX",
     "local_distances": "local distances kept",
+    "density": "density kept",
     "global_distances": "global distances kept",
+    "random_triplets": "random triplets kept",
+    "centroid_triplets": "centroid triplets kept",
+    "centroid_distances": "centroid distances kept",
+    "co_smoothing": "held-out R²",
 }
 """Names of measures for readers."""
+
+GROUP_WORDS = {
+    "latent": "truth",
+    "local": "local",
+    "global": "global",
+    "prediction": "prediction",
+    "labels": "labels",
+}
+"""Names of groups of measures for readers, in the order of tables."""
+
+HEADLINES = {
+    "r2_affine": "R²",
+    "trustworthiness": "trust",
+    "r_nx_auc": "R_NX",
+    "global_distances": "Spearman",
+    "co_smoothing": "held-out",
+    "knn": "5-NN",
+    "decoding": "decoding",
+}
+"""The few measures that are shown first, with names short enough for a terminal."""
+
+HEADLINE_NOTES = {
+    "trustworthiness": "trust: neighbours that were neighbours in the data",
+    "r_nx_auc": "R_NX: neighbours in common above chance, over all sizes",
+    "global_distances": "Spearman: rank correlation of all distances",
+    "co_smoothing": "held-out: R² of the other half of the columns",
+}
+"""What the short names mean that do not say it themselves."""
 
 _TIE = 0.01
 _CHEAP = 0.05
@@ -51,6 +92,12 @@ class Entry(NamedTuple):
         good = values[np.isfinite(values)]
         return float(good.std()) if good.size else float("nan")
 
+    def error(self) -> float:
+        """Standard error of the mean of held-out R² over seeds, from those of the halves."""
+        errors = self.values("co_smoothing_error")
+        known = errors[np.isfinite(errors)]
+        return float(np.sqrt(np.sum(known**2)) / known.size) if known.size else float("nan")
+
     @property
     def failure(self) -> str:
         """Why runs failed; empty if none did."""
@@ -74,6 +121,21 @@ def shown_measures(found: Comparison) -> list[str]:
     return [name for name in MEASURES if any(np.isfinite(getattr(row, name)) for row in found.rows)]
 
 
+def headline_measures(found: Comparison) -> list[str]:
+    """The few measures to show first, the leading one before all, others by group."""
+    shown = shown_measures(found)
+    few = [name for name in HEADLINES if name in shown and name != found.measure]
+    if "r_nx_auc" in few and "trustworthiness" in few:
+        # One for near things and one for far things is enough to begin with.
+        few.remove("trustworthiness")
+    return [found.measure, *few] if found.measure in shown else few
+
+
+def group_of(measure: str) -> str:
+    """What a measure asks, in words."""
+    return next(GROUP_WORDS[group] for group, names in GROUPS.items() if measure in names)
+
+
 def say_comparison(found: Comparison) -> list[str]:
     """Which method is best, which of our strategies, where, at what price: most important first."""
     measure = found.measure
@@ -90,6 +152,7 @@ def say_comparison(found: Comparison) -> list[str]:
         said += _say_strategy(overall, able, where)
         if len(levels) > 1:
             said += _say_levels([e for e in able if e.n_components == dim], measure, levels, where)
+    said += _say_near_and_far(able, measure)
     return [*said, *_say_flattery(able, measure), *_say_failures(gathered)]
 
 
@@ -152,6 +215,28 @@ def _say_strategy(
         loss = "nothing" if gap < 0.0005 else f"{gap:.3f}"
         text += f". {fast} takes {price} and gives up {loss}"
     return [text + "."]
+
+
+def _say_near_and_far(able: list[Entry], measure: str) -> list[str]:
+    """Which method keeps neighbours best, which the layout at large, which predicts best."""
+    if len({entry.title for entry in able}) < 2:
+        return []
+    first = able[0]
+    mine = [e for e in able if (e.n_components, e.noise) == (first.n_components, first.noise)]
+    asked = {
+        "r_nx_auc": "keeps neighbours",
+        "global_distances": "keeps the layout at large",
+        "co_smoothing": "predicts held-out columns",
+    }
+    parts = []
+    for name, verb in asked.items():
+        known = [entry for entry in mine if np.isfinite(entry.mean(name)) and name != measure]
+        if known:
+            best = max(known, key=lambda entry: entry.mean(name))
+            parts.append(f"{best.title} {verb} best ({MEASURE_WORDS[name]} {best.mean(name):.3f})")
+    several = len({(e.n_components, e.noise) for e in able}) > 1
+    where = f"At M={first.n_components} and noise {first.noise:g} " if several else ""
+    return [f"{where}{_joined(parts)}."] if parts else []
 
 
 def own_row(found: Comparison) -> Row | None:
@@ -249,7 +334,11 @@ def _say_failures(gathered: list[Entry]) -> list[str]:
 
 def _list(levels: list[float]) -> str:
     """Numbers with commas and an and."""
-    texts = [f"{level:g}" for level in levels]
+    return _joined([f"{level:g}" for level in levels])
+
+
+def _joined(texts: list[str]) -> str:
+    """Texts with commas and an and."""
     return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1]
 
 

@@ -4,7 +4,16 @@ Letters keep their size when a picture shrinks to a phone because charts are dra
 wide) and only their column grows; scatters carry no letters at all.
 """
 
-from .charts import Axes, bars, lines
+from .charts import Axes, bars, lines, named_points
 from .points import MOST_POINTS, network, sample_rows, scatter
 
-__all__ = ["MOST_POINTS", "Axes", "bars", "lines", "network", "sample_rows", "scatter"]
+__all__ = [
+    "MOST_POINTS",
+    "Axes",
+    "bars",
+    "lines",
+    "named_points",
+    "network",
+    "sample_rows",
+    "scatter",
+]

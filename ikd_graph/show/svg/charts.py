@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from html import escape
 from typing import NamedTuple
 
@@ -13,6 +14,8 @@ from .. import colors
 
 _WIDTH, _HEIGHT = 360.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 14.0, 16.0, 40.0
+# Of names beside points: height of a line, width of a letter, space after the point.
+_LINE, _LETTER, _GAP = 12.0, 6.6, 7.0
 
 
 def bars(
@@ -57,6 +60,7 @@ class Axes(NamedTuple):
     log: bool = False  # heights on a logarithmic scale; values of 0 or less are holes then
     ceiling: float | None = None  # height that no value can exceed, and so no band
     title: str = "line chart"  # what a screen reader says
+    log_x: bool = False  # places on a logarithmic scale; all must be positive
 
 
 def lines(
@@ -76,7 +80,7 @@ def lines(
     upright line with its text; with ``dots`` the places ``at`` are marked, with ``cursor`` there is
     an upright line that the slider of the page moves from place to place.
     """
-    x = np.asarray(at, dtype=float)
+    x = np.log10(np.asarray(at, float)) if axes.log_x else np.asarray(at, dtype=float)
     curves = {name: np.asarray(values, dtype=float) for name, values in series.items()}
     if axes.log:
         curves = {k: np.log10(np.where(v > 0, v, np.nan)) for k, v in curves.items()}
@@ -88,6 +92,7 @@ def lines(
     low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
     pad = 0.04 * (high - low) or 0.5
     frame = _Frame((x[0], x[-1]) if x.size else (0.0, 1.0), (low - pad, high + pad), log=axes.log)
+    frame.log_x = axes.log_x
     parts = [frame.grid(), frame.names(axes.xlabel, axes.ylabel)]
     for code, (name, values) in enumerate(curves.items()):
         color = (palette or {}).get(name, colors.class_color(code))
@@ -111,6 +116,63 @@ def lines(
     return frame.close(parts, axes.title)
 
 
+def named_points(
+    points: Mapping[str, tuple[float, float]],
+    axes: Axes,
+    *,
+    palette: Mapping[str, str] | None = None,
+) -> str:
+    """Few points, each with its name beside it; names that would touch are moved apart."""
+    xy = np.array(list(points.values()), dtype=float).reshape(-1, 2)
+    low, high = (xy.min(axis=0), xy.max(axis=0)) if xy.size else (np.zeros(2), np.ones(2))
+    pad = np.where(high > low, 0.08 * (high - low), 0.05)
+    (left, foot), (right, top) = (low - pad).tolist(), (high + pad).tolist()
+    frame = _Frame((left, right), (foot, top))
+    parts = [frame.grid(), frame.names(axes.xlabel, axes.ylabel)]
+    places = [(frame.x(x), frame.y(y)) for x, y in xy.tolist()]
+    texts = _free_places(places, [_LETTER * len(name) for name in points])
+    for code, (name, (px, py)) in enumerate(zip(points, places, strict=True)):
+        color = (palette or {}).get(name, colors.class_color(code))
+        at, height = texts[code]
+        anchor = "end" if at < px else "start"
+        x, y = points[name]
+        parts.append(
+            f'<g data-k="{escape(name)}"><title>{escape(name)}: {x:.3f}, {y:.3f}</title>'
+            f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5" fill="{color}"/>'
+            f'<text class="name" style="fill:{color}" x="{at:.1f}" y="{height + 4.0:.1f}" '
+            f'text-anchor="{anchor}">'
+            f"{escape(name)}</text></g>"
+        )
+    return frame.close(parts, axes.title)
+
+
+def _free_places(dots: list[tuple[float, float]], widths: list[float]) -> list[tuple[float, float]]:
+    """Where the names of dots begin (right of them) or end (left), and the middle of their height.
+
+    The first of both sides, then of places above and below, that is on no other dot or name.
+    """
+    taken = [(x - 5.0, x + 5.0, y) for x, y in dots]
+    found: list[tuple[float, float]] = []
+    shifts = [0.0] + [sign * step * _LINE for step in range(1, 20) for sign in (1, -1)]
+    for (x, y), width in zip(dots, widths, strict=True):
+        free = (
+            (x + side * _GAP, y + shift, min(ends), max(ends))
+            for shift in shifts
+            for side in (1, -1)
+            for ends in [(x + side * _GAP, x + side * (_GAP + width))]
+            if min(ends) >= 0.0
+            and max(ends) <= _WIDTH
+            and all(
+                max(ends) < left or min(ends) > right or abs(y + shift - height) >= _LINE
+                for left, right, height in taken
+            )
+        )
+        at, height, left, right = next(free, (x + _GAP, y, x, x))
+        taken.append((left, right, height))
+        found.append((at, height))
+    return found
+
+
 class _Frame:
     """Axes of a chart: turns values into places, draws grid, names and marks.
 
@@ -123,6 +185,7 @@ class _Frame:
         self.x_range = x_range if x_range[1] > x_range[0] else (x_range[0] - 0.5, x_range[0] + 0.5)
         self.y_range = y_range if y_range[1] > y_range[0] else (y_range[0] - 0.5, y_range[0] + 0.5)
         self.log = log
+        self.log_x = False
 
     def x(self, value: float) -> float:
         """Horizontal place of a value."""
@@ -145,10 +208,14 @@ class _Frame:
                 f'y2="{self.y(value):.1f}"/><text x="{_LEFT - 6}" y="{self.y(value) + 4:.1f}" '
                 f'text-anchor="end">{text}</text>'
             )
-        for value in _round_steps(self.x_range, 5, whole=whole_x):
+        places: Callable[..., list[float]] = (
+            _decades if self.log_x else partial(_round_steps, count=5, whole=whole_x)
+        )
+        for value in places(self.x_range):
+            text = _short(10.0**value if self.log_x else value)
             found += (
                 f'<text x="{self.x(value):.1f}" y="{_HEIGHT - _BOTTOM + 16}" '
-                f'text-anchor="middle">{_short(value)}</text>'
+                f'text-anchor="middle">{text}</text>'
             )
         return found
 

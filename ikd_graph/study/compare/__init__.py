@@ -6,15 +6,21 @@ alone, after a first call on a few points that pays for imports and compilation.
 
 from __future__ import annotations
 
-from ._compare import DEFAULT_METHODS, IKD_METHODS, compare, score
-from ._records import MEASURES, Comparison, Row
+from ._compare import compare
+from ._methods import DEFAULT_METHODS, IKD_METHODS, PEER_GROUP, with_kernel
+from ._records import GROUPS, MEASURES, Comparison, Row
+from ._score import label_quantity, score
 
 __all__ = [
     "DEFAULT_METHODS",
+    "GROUPS",
     "IKD_METHODS",
     "MEASURES",
+    "PEER_GROUP",
     "Comparison",
     "Row",
     "compare",
+    "label_quantity",
     "score",
+    "with_kernel",
 ]

@@ -33,8 +33,11 @@ def run_job(job: Job, folder: Path, timeout: float, bar: Any) -> list[Outcome]:
         outcomes += done
         left = left[len(done) :]
         if left:
-            outcomes.append(_failed(left.pop(0), reason))
-            bar.update()
+            lost = left.pop(0)
+            outcomes.append(_failed(lost, reason))
+            wanted = [cell for cell in left if cell.needs != lost.number]
+            bar.update(1 + len(left) - len(wanted))
+            left = wanted
     return outcomes
 
 
@@ -87,4 +90,4 @@ def _reason(code: int, log: Path) -> str:
 def _failed(cell: Cell, reason: str) -> Outcome:
     """Outcome of a cell whose process ended."""
     nan = float("nan")
-    return Outcome(cell.number, None, None, {}, {}, nan, nan, nan, nan, nan, reason, ())
+    return Outcome(cell, None, None, {}, {}, nan, nan, nan, nan, nan, reason, ())

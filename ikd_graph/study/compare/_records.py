@@ -13,17 +13,27 @@ from ..datasets import Dataset
 
 Floats = NDArray[np.float64]
 
-MEASURES = (
-    "r2_affine",
-    "r2_rigid",
-    "knn",
-    "silhouette",
-    "trustworthiness",
-    "continuity",
-    "local_distances",
-    "global_distances",
-)
-"""Names of the measures, best first as a single answer; higher is better for each."""
+GROUPS = {
+    "latent": ("r2_affine", "r2_rigid"),
+    "labels": ("knn", "svm", "decoding", "decoding_blocks", "silhouette"),
+    "local": (
+        "trustworthiness",
+        "trustworthiness_15",
+        "trustworthiness_50",
+        "continuity",
+        "continuity_15",
+        "continuity_50",
+        "r_nx_auc",
+        "local_distances",
+        "density",
+    ),
+    "global": ("global_distances", "random_triplets", "centroid_triplets", "centroid_distances"),
+    "prediction": ("co_smoothing",),
+}
+"""Names of the measures by what they ask; higher is better for each."""
+
+MEASURES = tuple(name for names in GROUPS.values() for name in names)
+"""Names of all measures, best first as a single answer."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +50,23 @@ class Row:
         Standard deviation of the noise added to the data.
     r2_affine, r2_rigid : float
         Against the true latent, after an affine and after a rigid alignment with one scale.
-    knn, silhouette : float
-        Against classes: 5-NN accuracy in a shuffled stratified 5-fold cross-validation.
-    trustworthiness, continuity, local_distances, global_distances : float
-        Against the true latent if there is one, else against the data.
+    knn, svm, silhouette : float
+        Against classes: accuracy of 5 nearest neighbours and of a support vector machine in a
+        shuffled stratified 5-fold cross-validation.
+    decoding, decoding_blocks : float
+        Against labels that are measurements: R² of the mean of 10 nearest neighbours, in shuffled
+        parts and in blocks of consecutive rows.
+    trustworthiness, continuity, and the same _15 and _50 : float
+        Of the 5, 15 and 50 nearest, like all that follow against the true latent if there is one,
+        else against the data.
+    r_nx_auc, local_distances, density : float
+        Neighbours shared at all sizes, near distances, local radii.
+    global_distances, random_triplets : float
+        Of all distances.
+    centroid_triplets, centroid_distances : float
+        Of the distances between centroids of classes.
+    co_smoothing, co_smoothing_error : float
+        R² of held-out columns, mean over random halves, and its standard error.
     seconds, cpu_seconds, warmup_seconds : float
         Wall and processor time of the fit; of a first call on a few points.
     peak_mb, extra_mb : float
@@ -67,11 +90,25 @@ class Row:
     r2_affine: float = np.nan
     r2_rigid: float = np.nan
     knn: float = np.nan
+    svm: float = np.nan
+    decoding: float = np.nan
+    decoding_blocks: float = np.nan
     silhouette: float = np.nan
     trustworthiness: float = np.nan
+    trustworthiness_15: float = np.nan
+    trustworthiness_50: float = np.nan
     continuity: float = np.nan
+    continuity_15: float = np.nan
+    continuity_50: float = np.nan
+    r_nx_auc: float = np.nan
     local_distances: float = np.nan
+    density: float = np.nan
     global_distances: float = np.nan
+    random_triplets: float = np.nan
+    centroid_triplets: float = np.nan
+    centroid_distances: float = np.nan
+    co_smoothing: float = np.nan
+    co_smoothing_error: float = np.nan
     seconds: float = np.nan
     cpu_seconds: float = np.nan
     warmup_seconds: float = np.nan
@@ -101,6 +138,8 @@ class Comparison:
         What each row was made from.
     versions : dict of str to str
         Versions of what took part.
+    curves : list of (n - 2,) float64 or None
+        R_NX of each row for every size of neighbourhood (`ikd_graph.study.metrics.r_nx`).
     """
 
     name: str
@@ -109,10 +148,11 @@ class Comparison:
     spectra: list[Floats | None]
     data: list[Dataset]
     versions: dict[str, str]
+    curves: list[Floats | None] = field(default_factory=list)
 
     @property
     def measure(self) -> str:
-        """Name of the measure that tells most here: R² if a latent is known, then 5-NN."""
+        """Name of the measure that tells most here: R² if a latent is known, then of the labels."""
         for name in MEASURES:
             if any(np.isfinite(getattr(row, name)) for row in self.rows):
                 return name
@@ -138,6 +178,24 @@ class Comparison:
             reasons = "; ".join(f"{row.method}: {row.failure}" for row in self.rows if row.failure)
             raise ValueError(f"at least one row must have {name!r}, got none ({reasons})")
         return max(able, key=lambda row: getattr(row, name))
+
+    def taken(self, places: list[int]) -> Comparison:
+        """Some of the rows, with what belongs to them.
+
+        Parameters
+        ----------
+        places : list of int
+            Positions of the rows.
+
+        Returns
+        -------
+        Comparison
+            In the order of ``places``.
+        """
+        parts: list[list[Any]] = [self.rows, self.embeddings, self.spectra, self.data]
+        rows, embeddings, spectra, data = ([part[at] for at in places] for part in parts)
+        curves = [self.curves[at] for at in places] if self.curves else []
+        return Comparison(self.name, rows, embeddings, spectra, data, self.versions, curves)
 
     def aligned(self) -> list[Floats | None]:
         """Embeddings turned, shifted and scaled onto the truth, or else onto the first of them.

@@ -31,6 +31,7 @@ class Cell(NamedTuple):
     data_file: str  # .npy of X, (n, n_features)
     n_components: int
     seed: int
+    needs: int | None = None  # number of the cell without which this one is not wanted
 
 
 class Job(NamedTuple):
@@ -44,7 +45,7 @@ class Job(NamedTuple):
 class Outcome(NamedTuple):
     """What came of one cell."""
 
-    number: int
+    cell: Cell
     coordinates: NDArray[np.float64] | None
     eigenvalues: NDArray[np.float64] | None
     facts: dict[str, str]  # what the estimator chose, in words
@@ -114,7 +115,7 @@ def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float
     eigenvalues = getattr(fitted, "eigenvalues_", None)
     facts, used = _told(fitted)
     return Outcome(
-        cell.number,
+        cell,
         coordinates,
         eigenvalues,
         facts,

@@ -29,6 +29,8 @@ class Dataset:
         Height and width if each row is an image, row by row.
     feature_names : tuple of str
         Name of each column of ``X``; empty if unknown.
+    label_period : float or None
+        Length of the circle that labels which are measurements run around, such as 360.
     """
 
     X: NDArray[np.float64]
@@ -38,6 +40,7 @@ class Dataset:
     name: str = "data"
     image_shape: tuple[int, int] | None = None
     feature_names: tuple[str, ...] = ()
+    label_period: float | None = None
 
     @property
     def n_samples(self) -> int:
