@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 from .._stages import Stages
@@ -45,6 +46,16 @@ def close(rows: Any, task: Task, ground: Ground, stages: Stages) -> Attempt:
     closed = solve(similarity, task, ground, stages)
     start = describe_embedding(closed.solution.embedding, turn=not closed.alone)
     return Attempt(similarity, closed, start)
+
+
+def close_quietly(
+    rows: Any, task: Task, ground: Ground, stages: Stages
+) -> tuple[Attempt, list[str]]:
+    """The same, and what there was to warn of."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        found = close(rows, task, ground, stages)
+    return found, [str(one.message) for one in said]
 
 
 def polish(attempt: Attempt, refine: str | None, rows: Any, task: Task, stages: Stages) -> Attempt:

@@ -16,11 +16,11 @@ from .._stages import Stages
 from .._validation import check_reference
 from ..similarity import AFFINITIES, Similarity, compare, unique_rows
 from ..solve import Plan
-from ._attempt import Attempt, close, polish
+from ._attempt import Attempt, close, close_quietly, polish
 from ._closed import Closed, Ground
 from ._describe import describe, spread_blocks, spread_graph, spread_labels
 from ._pieces import report_pieces
-from ._portfolio import Verdict, judge
+from ._portfolio import Verdict, judge, warned_of
 from ._record import Latent, Model, Polished
 from ._task import Task
 
@@ -43,7 +43,7 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
     task = replace(task, affinity=verdict.affinity, wishes=wishes)
     attempt = verdict.attempt
     if attempt is None:
-        attempt = _attempt(X, rows, task, verdict, stages)
+        attempt = _attempt(X, rows, task, verdict, stages, chosen=asked.affinity == "auto")
     similarity, closed, start, polished = attempt
     if closed.graph is not None and closed.labels.max(initial=0) > 0:
         report_pieces(similarity, closed.graph, closed.labels, closed.choice, task)
@@ -72,15 +72,22 @@ def _seen_from(task: Task, inverse: NDArray[np.int64]) -> Task:
     return replace(task, wishes=task.wishes._replace(reference=int(inverse[index])))
 
 
-def _attempt(X: Any, rows: Any, task: Task, verdict: Verdict, stages: Stages) -> Attempt:
-    """The fit under the settings that were decided."""
+def _attempt(
+    X: Any, rows: Any, task: Task, verdict: Verdict, stages: Stages, *, chosen: bool
+) -> Attempt:
+    """The fit under the settings that were decided; ``chosen`` says that the affinity was open."""
+    said: list[str] = []
     try:
-        found = close(rows, task, verdict.ground, stages)
+        if chosen:
+            found, said = close_quietly(rows, task, verdict.ground, stages)
+        else:
+            found = close(rows, task, verdict.ground, stages)
     except ValueError:
         # Rows that cannot be compared are named by their numbers in X.
         if rows is not X:
             compare(X, task.affinity, counts=task.counts)
         raise
+    found.closed.choice.reasons.update(warned_of(said))
     return polish(found, found.closed.choice.refine, rows, task, stages)
 
 

@@ -15,7 +15,7 @@ from .._stages import Stages
 from ..evidence import Candidate, Evidence, Prediction, Trial, sentence
 from ..similarity import AFFINITIES
 from ..solve import landmarks
-from ._attempt import Attempt, close, polish
+from ._attempt import Attempt, close_quietly, polish
 from ._closed import Ground
 from ._task import Task
 
@@ -47,7 +47,8 @@ class _Judged(NamedTuple):
     candidate: Candidate
     attempt: Attempt
     prediction: Prediction
-    warned: bool = False  # whether there was something to warn of
+    said: list[str]  # what its closed form had to warn of
+    warned: bool = False  # whether its polish had
 
 
 def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
@@ -165,23 +166,22 @@ class _Portfolio:
         wishes = self.seen.wishes._replace(refine=None)
         task = replace(self.seen, affinity=candidate.affinity, wishes=wishes)
         ground = Ground(self.table, candidate.trusted)
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always", UserWarning)
-            try:
-                attempt = close(self.rows, task, ground, Stages())
-            except ValueError:
-                return None
-        return self._judged(candidate, attempt)._replace(warned=bool(said))
+        try:
+            attempt, said = close_quietly(self.rows, task, ground, Stages())
+        except ValueError:
+            return None
+        return self._judged(candidate, attempt, said)
 
     def _polished(self, one: _Judged, refine: str) -> _Judged:
         """A candidate with its closed form polished."""
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", UserWarning)
             attempt = polish(one.attempt, refine, self.rows, self.seen, Stages())
-        return self._judged(one.candidate, attempt)._replace(warned=one.warned or bool(said))
+        return self._judged(one.candidate, attempt, one.said)._replace(warned=bool(said))
 
-    def _judged(self, candidate: Candidate, attempt: Attempt) -> _Judged:
-        return _Judged(candidate, attempt, evidence.predict(attempt.coordinates, self.directions))
+    def _judged(self, candidate: Candidate, attempt: Attempt, said: list[str]) -> _Judged:
+        prediction = evidence.predict(attempt.coordinates, self.directions)
+        return _Judged(candidate, attempt, prediction, said)
 
     def _verdict(self, best: _Judged, judged: list[_Judged]) -> Verdict:
         """What is taken, why, and what else was tried."""
@@ -194,13 +194,22 @@ class _Portfolio:
             reasons["refine"] = _why_refine(trials)
         ground = Ground(self.table, best.candidate.trusted, reasons)
         attempt = None
-        # What there is to warn of is said of the fit that was chosen, and only of that.
         whole = self.whole and self.task.n_components == self.seen.n_components
+        if self.task.affinity == "auto":
+            # Nobody is warned of what was chosen for him.
+            reasons |= warned_of(best.said) if whole else {}
+        elif best.said:
+            whole = False
         if whole and best.attempt.refine == refine and not best.warned:
             closed = best.attempt.closed
             choice = replace(closed.choice, reasons=reasons | closed.choice.reasons, refine=refine)
             attempt = best.attempt._replace(closed=closed._replace(choice=choice))
         return Verdict(best.candidate.affinity, refine, ground, trials, attempt)
+
+
+def warned_of(said: list[str]) -> dict[str, str]:
+    """What a chosen similarity had to warn of, among the reasons."""
+    return {"rows": f"{'; '.join(said)}."} if said else {}
 
 
 def _score(one: _Judged) -> float:
