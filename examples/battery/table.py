@@ -67,6 +67,33 @@ def summary(rows):
     return out
 
 
+def single(lines):
+    """Lines of text: each method for all sets alike, against the default on the same cells."""
+    scores = {}
+    for line in lines:
+        if "score" in line:
+            at = line["set"], line["M"], line["seed"]
+            scores.setdefault(line["method"], {})[at] = line["score"]
+    out = [["method", "cells", "mean", "default there", "difference", "s.e.", "better", "worse"]]
+    for method, mine in scores.items():
+        both = [at for at in mine if at in scores.get("default", {})]
+        if method == "default" or not both:
+            continue
+        other = np.array([mine[at] for at in both])
+        ours = np.array([scores["default"][at] for at in both])
+        gap = ours - other
+        # Dimensions and seeds of a set go together: its mean is one observation.
+        of_set = {}
+        for at, value in zip(both, gap, strict=True):
+            of_set.setdefault(at[0], []).append(value)
+        each = np.array([np.mean(values) for values in of_set.values()])
+        error = float(each.std(ddof=1) / np.sqrt(each.size)) if each.size > 1 else np.nan
+        counts = [int((gap > LOST).sum()), int((gap < -LOST).sum())]
+        means = [float(values.mean()) for values in (other, ours, gap)]
+        out.append([method, len(both), *means, error, *counts])
+    return out
+
+
 def _best_peer(row):
     """Best score of the peers that were measured; -inf without any."""
     return max((row[p] for p in PEERS if np.isfinite(row[p])), default=-np.inf)
@@ -80,7 +107,8 @@ def _mean(rows, column):
 
 def write(path):
     """Write the table beside a file of results, as .md and .csv; return the page."""
-    rows = cells(read(path))
+    lines = read(path)
+    rows = cells(lines)
     if not rows:
         return f"no default fits in {path}"
     notes = (
@@ -90,6 +118,11 @@ def write(path):
     )
     ordered = sorted(rows, key=lambda row: -np.nan_to_num(row["regret"]))
     page = [f"# Battery: {path.stem} half", "", notes, "", *_grid(summary(rows)), ""]
+    page += [
+        f"One method for all sets; better, worse: cells where the default is so by {LOST}.",
+        "",
+    ]
+    page += [*_grid(single(lines)), ""]
     page += _grid([list(rows[0]), *(list(row.values()) for row in ordered)])
     text = "\n".join(page) + "\n"
     write_whole(path.with_suffix(".md"), text)
