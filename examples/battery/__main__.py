@@ -2,6 +2,10 @@
 
 Rules are chosen on the develop half. The confirm half is looked at once, when nothing will be
 changed any more, and both are reported. No rule may name or recognise a set.
+
+Fits that are in the file already are not made again: give another folder for other code. Set
+OMP_NUM_THREADS=1 for CPU seconds that can be compared. Sets whose packages are not installed are
+left out with a reason (requirements.txt lists them); some need $IKD_GRAPH_DATA.
 """
 
 import argparse

@@ -43,9 +43,9 @@ def _cell(at, scores, fact):
 
 
 def summary(rows):
-    """Lines of text: regret, cells lost to the plain peers, who is first, by M and by kind."""
+    """Lines of text: regret, cells lost to the plain peers, who is first; by M, kind and choice."""
     groups = {"all": rows}
-    for name, key in (("M", "M"), ("", "kind"), ("real", "real")):
+    for name, key in (("M", "M"), ("", "kind"), ("real", "real"), ("chose", "chose")):
         for value in sorted({row[key] for row in rows}, key=str):
             groups[f"{name}={value}" if name else value] = [r for r in rows if r[key] == value]
     head = ["cells", "n", "default", "named", "mean regret", "s.e.", "worst", "worst in"]
