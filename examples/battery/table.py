@@ -29,7 +29,9 @@ def cells(lines):
 
 def _cell(at, scores, fact):
     """One row of the table; NaN where nothing was measured."""
-    mean = {method: float(np.mean(values)) for method, values in scores.items()}
+    # Means over other seeds than the default's could not be compared with it.
+    seeds = len(scores["default"])
+    mean = {m: float(np.mean(values)) for m, values in scores.items() if len(values) == seeds}
     named = {m: v for m, v in mean.items() if m != "default" and m not in PEERS}
     best = max(named, key=named.get) if named else ""
     chose = f"{fact['affinity']}+{fact['refine']}" if fact["refine"] != "None" else fact["affinity"]
