@@ -1,5 +1,6 @@
 """The battery in examples/battery: its split, its scores, its runs, its table."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -60,6 +61,9 @@ def test_a_run_goes_on_where_it_ended_and_its_table_has_the_regret(tmp_path, cap
         ("pca", 2),
         ("euclidean", 2),
     ]
+    with (tmp_path / f"{half}.jsonl").open("a") as file:
+        file.write(json.dumps(lines[0]) + "\n")
+    assert run.read(tmp_path / f"{half}.jsonl") == lines
     (cell,) = table.cells(lines)
     by = {line["method"]: line["score"] for line in lines}
     assert cell["regret"] == pytest.approx(max(by["euclidean"] - by["default"], 0.0))

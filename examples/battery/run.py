@@ -129,5 +129,6 @@ def key(line):
 
 
 def read(path):
-    """Lines of a file of results; none if there is no such file."""
-    return [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
+    """Lines of a file of results, each fit once, even if two runs appended it."""
+    lines = [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
+    return list({key(line): line for line in lines}.values())
