@@ -37,11 +37,13 @@ def majorise(indptr, indices, targets, weights, points, force, stress):
 
 
 @pjit
-def majorise_table(targets, weights, points, force, stress):
+def majorise_table(targets, weights, loose, slack, points, force, stress):
     """As `majorise` for every pair, in passes over whole rows that become vector instructions.
 
     ``targets`` and ``weights`` are (n, n), 0 for what is no pair; ``points`` is (d, n), one
-    coordinate after the other.
+    coordinate after the other. A pair that is ``loose`` (n, n) and lies farther apart than its
+    target counts ``slack`` times as much. The loss of a distance then bends less than its whole
+    weight does, so that a quadratic of that weight still lies above it.
     """
     n_dim, n = points.shape
     whole = n - n % 4
@@ -56,8 +58,10 @@ def majorise_table(targets, weights, points, force, stress):
         for j in range(n):
             distance = np.sqrt(pull[j])
             off = distance - targets[i, j]
-            miss[j] = weights[i, j] * off * off
-            pull[j] = weights[i, j] * targets[i, j] / distance if distance > 0.0 else 0.0
+            share = slack if loose[i, j] and off > 0.0 else 1.0
+            miss[j] = weights[i, j] * share * off * off
+            aim = targets[i, j] + (1.0 - share) * off
+            pull[j] = weights[i, j] * aim / distance if distance > 0.0 else 0.0
         # Four sums at a time, in an order that is written down: the compiler may not choose one.
         s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
         for j in range(0, whole, 4):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from ..kernels import StationaryKernel, get
 
 Floats = NDArray[np.float64]
 
+RowDistances = Callable[[NDArray[np.int64]], Floats]
+
 WEIGHTS = ("precision", "path", "uniform", "component")
 
 N_LANDMARKS = 32
@@ -25,6 +28,9 @@ FAINT = 1e-3
 
 ACROSS = 0.3
 """Weight of a pair in two components of a graph, whose path hangs on a bridge ("component")."""
+
+ROWS = 0.25
+"""Share that distances of rows have in the last targets, where they are known."""
 
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equations lose their digits
 _CLOSEST, _FARTHEST = 1.0 - 1e-9, 1e-3
@@ -44,12 +50,21 @@ class Weights(NamedTuple):
     - "uniform": all pairs count alike (metric scaling of geodesics);
     - "component": so do all pairs within a component of ``labels``, and pairs across, whose paths
       hang on a bridge, count 0.3 of that.
+
+    A path around a bend is longer than the way across, in a plane all the more: what bounds the
+    distance of a pair without an edge is known better from below. With ``slack`` below 1 the last
+    steps let such pairs lie farther apart than their paths at so much of the price.
+
+    Paths tell little of how far groups are from one another. With ``rows`` the first steps aim at
+    the distances of rows, which arranges groups, the next at paths, and the last at a mean of both.
     """
 
     rule: str = "precision"
     faint: float = FAINT  # of a pair without an edge, relative to the median edge ("precision")
     known_at: Floats | None = None  # (n, m) latent whose distances say how precise each edge is
     labels: NDArray[np.int64] | None = None  # (n,) component of every point ("component")
+    slack: float = 1.0  # price of a pair without an edge that is too far apart
+    rows: RowDistances | None = None  # distances of the rows behind (b,) points to all, (b, n)
 
 
 class Rule(NamedTuple):
@@ -86,6 +101,8 @@ class Table(NamedTuple):
 
     targets: Floats  # (n, n)
     weights: Floats  # (n, n)
+    loose: NDArray[np.bool_]  # (n, n) pairs whose price is less where they are too far apart
+    slack: float = 1.0  # that price
 
     def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
         """Fill the force on every point, and the stress of its pairs."""
@@ -174,7 +191,35 @@ def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:
         counts[rule.weights.labels[:, None] != rule.weights.labels] *= ACROSS
     targets[~measured] = counts[~measured] = 0.0
     counts.flat[:: n + 1] = 0.0
-    return Table(targets, counts)
+    loose = np.ones((n, n), dtype=np.bool_)
+    loose[edge] = False
+    return Table(targets, counts, loose)
+
+
+def stages(pairs: Pairs | Table, weights: Weights) -> Iterator[Pairs | Table]:
+    """The problems that are solved in turn, each from where the one before it ended."""
+    if not isinstance(pairs, Table):
+        yield pairs
+        return
+    targets = pairs.targets
+    rows = None
+    if weights.rows is not None:
+        rows = weights.rows(np.arange(len(targets)))
+        # One scale: rows and paths are equally long on average.
+        measured = pairs.weights > 0.0
+        typical = rows.sum(where=measured)
+        rows *= targets.sum(where=measured) / (typical if typical > 0.0 else 1.0)
+        rows[~measured] = 0.0
+        yield pairs._replace(targets=rows)
+    yield pairs
+    if rows is not None:
+        rows -= targets
+        rows *= ROWS
+        rows[~pairs.loose] = 0.0
+        rows += targets
+        pairs = pairs._replace(targets=rows)
+    if rows is not None or weights.slack < 1.0:
+        yield pairs._replace(slack=weights.slack)
 
 
 def _edges(g: CsrGraph, rule: Rule) -> tuple[CsrGraph, Floats, float]:

@@ -24,7 +24,7 @@ from scipy.linalg import cho_factor, cho_solve
 from .._records import CsrGraph
 from .._validation import check_choice, check_integer, check_positive
 from ..kernels import StationaryKernel, get
-from ._pairs import WEIGHTS, Pairs, Rule, Table, Weights, pairs_of
+from ._pairs import WEIGHTS, Pairs, Rule, Table, Weights, pairs_of, stages
 
 Floats = NDArray[np.float64]
 
@@ -102,15 +102,21 @@ def stress(
             )
     checked = _checked(Weights(weights) if isinstance(weights, str) else weights, starts[0])
     pairs = pairs_of(g, Rule(get(kernel), n_observed, checked, path))
-    solve = _Solver(pairs)
-    found = [_descend(pairs, solve, points, max_iter) for points in starts]
-    return min(found, key=lambda fit: float(fit.history[-1]))
+    solve, steps = _Solver(pairs), 0
+    # The problems differ in targets and prices, not in the weights that are factorised.
+    for stage in stages(pairs, checked):
+        found = [_descend(stage, solve, points, max_iter) for points in starts]
+        best = min(found, key=lambda fit: float(fit.history[-1]))
+        starts = [fit.latent for fit in found]
+        steps += best.n_iter
+    return best._replace(n_iter=steps)
 
 
 def _checked(weights: Weights, latent: Floats) -> Weights:
     """Weights that fit the points, as arrays."""
     check_choice("weights", weights.rule, WEIGHTS)
     check_positive("faint", weights.faint)
+    check_positive("slack", weights.slack, 1.0)
     known_at, labels = weights.known_at, weights.labels
     if known_at is not None:
         known_at = np.asarray(known_at, dtype=np.float64)
