@@ -83,3 +83,45 @@ def majorise_table(targets, weights, loose, slack, points, force, stress):
             for j in range(whole, n):
                 s0 += pull[j] * (at - points[c, j])
             force[i, c] = (s0 + s1) + (s2 + s3)
+
+
+@pjit
+def majorise_views(
+    indptr, near, lengths, trust, anchors, targets, weights, slack, points, force, stress
+):
+    """As `majorise` where each point sees its edges and the anchors, and nobody else sees it.
+
+    Edges ``near`` with their ``lengths`` and weights ``trust`` are stored from both ends. Column k
+    of ``targets`` and ``weights`` (n, a) is anchor ``anchors[k]``; those pairs are loose (see
+    `majorise_table`).
+    """
+    n, n_dim = points.shape
+    for i in numba.prange(n):
+        total = 0.0
+        for c in range(n_dim):
+            force[i, c] = 0.0
+        first, n_near = indptr[i], indptr[i + 1] - indptr[i]
+        for e in range(n_near + anchors.size):
+            if e < n_near:
+                j, weight, aim, price = near[first + e], trust[first + e], lengths[first + e], 1.0
+            else:
+                k = e - n_near
+                j, weight, aim, price = (
+                    anchors[k],
+                    float(weights[i, k]),
+                    float(targets[i, k]),
+                    slack,
+                )
+            square = 0.0
+            for c in range(n_dim):
+                gap = points[i, c] - points[j, c]
+                square += gap * gap
+            distance = np.sqrt(square)
+            off = distance - aim
+            share = price if off > 0.0 else 1.0
+            total += weight * share * off * off
+            if distance > 0.0:
+                pull = weight * (aim + (1.0 - share) * off) / distance
+                for c in range(n_dim):
+                    force[i, c] += pull * (points[i, c] - points[j, c])
+        stress[i] = total

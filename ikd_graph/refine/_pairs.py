@@ -144,14 +144,17 @@ def distance_precision(
 
 
 def pairs_of(g: CsrGraph, rule: Rule) -> Pairs | Table:
-    """Every pair that counts: edges, and geodesics between all points or from landmarks."""
+    """Every pair that counts: edges, and geodesics between all points or from landmarks.
+
+    The latter stand for all pairs without an edge.
+    """
     n = g.n_nodes
-    if n <= (_limits.STRESS_PRECISE if rule.weights.rule == "precision" else _limits.STRESS_FAR):
+    if n <= _limits.STRESS_PRECISE or rule.weights.rule != "precision":
         return _allpairs_of(g, rule)
     lengths, precision, far_weight = _edges(g, rule)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
     sources = np.unique(solve.landmarks.farthest_nodes(lengths, min(N_LANDMARKS, n)).nodes)
-    ways = _path_distances(g, rule.kernel, rule.path, sources)
+    ways = path_distances(g, rule.kernel, rule.path, sources)
     reached = np.isfinite(ways) & (np.arange(n) != sources[:, None])
     source, far = np.nonzero(reached)
     left, right, target = sources[source], far, ways[reached]
@@ -164,12 +167,7 @@ def pairs_of(g: CsrGraph, rule: Rule) -> Pairs | Table:
     keys, first = np.unique(keys[usable], return_index=True)
     indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
     indices = (keys % n).astype(np.int32)
-    targets, counts = targets[usable][first], counts[usable][first]
-    if rule.weights.rule == "path":
-        counts = _path_precision(targets)
-    elif rule.weights.rule == "component" and rule.weights.labels is not None:
-        counts[rule.weights.labels[keys // n] != rule.weights.labels[indices]] *= ACROSS
-    return Pairs(indptr, indices, targets, counts)
+    return Pairs(indptr, indices, targets[usable][first], counts[usable][first])
 
 
 def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:
@@ -177,13 +175,13 @@ def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:
     n = g.n_nodes
     lengths, precision, far_weight = _edges(g, rule)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
-    targets = _path_distances(g, rule.kernel, rule.path, np.arange(n))
+    targets = path_distances(g, rule.kernel, rule.path, np.arange(n))
     known = np.isfinite(lengths.weights)
     edge = near[known], g.indices[known]
     targets[edge] = lengths.weights[known]
     measured = np.isfinite(targets)
     if rule.weights.rule == "path":
-        counts = _path_precision(targets)
+        counts = path_precision(targets, typical_length(targets))
     else:
         counts = np.full((n, n), far_weight)
         counts[edge] = precision[known]
@@ -247,7 +245,7 @@ def _edges(g: CsrGraph, rule: Rule) -> tuple[CsrGraph, Floats, float]:
     )
 
 
-def _path_distances(
+def path_distances(
     g: CsrGraph, kernel: StationaryKernel, path: str, sources: NDArray[np.int64]
 ) -> Floats:
     """Distances along the best paths from some points, infinite where there is no path."""
@@ -259,8 +257,12 @@ def _path_distances(
     return found
 
 
-def _path_precision(targets: Floats) -> Floats:
-    """One over the length of a path; the errors of its independent steps add up."""
+def typical_length(targets: NDArray[np.floating]) -> float:
+    """Median of the paths that there are."""
     measured = targets[np.isfinite(targets) & (targets > 0.0)]
-    typical = float(np.median(measured)) if measured.size else 1.0
+    return float(np.median(measured)) if measured.size else 1.0
+
+
+def path_precision(targets: NDArray[np.floating], typical: float) -> NDArray[np.floating]:
+    """One over the length of a path; the errors of its independent steps add up."""
     return typical / np.maximum(targets, _SHORTEST * typical)
