@@ -86,42 +86,26 @@ def majorise_table(targets, weights, loose, slack, points, force, stress):
 
 
 @pjit
-def majorise_views(
-    indptr, near, lengths, trust, anchors, targets, weights, slack, points, force, stress
-):
-    """As `majorise` where each point sees its edges and the anchors, and nobody else sees it.
+def majorise_anchors(anchors, targets, weights, slack, points, force, stress):
+    """Add to what `majorise` found of the edges what each point sees of anchors.
 
-    Edges ``near`` with their ``lengths`` and weights ``trust`` are stored from both ends. Column k
-    of ``targets`` and ``weights`` (n, a) is anchor ``anchors[k]``; those pairs are loose (see
-    `majorise_table`).
+    Column k of ``targets`` and ``weights`` (n, a) is anchor ``anchors[k]``, which does not see the
+    point in return. All these pairs are loose, see `majorise_table`.
     """
     n, n_dim = points.shape
     for i in numba.prange(n):
         total = 0.0
-        for c in range(n_dim):
-            force[i, c] = 0.0
-        first, n_near = indptr[i], indptr[i + 1] - indptr[i]
-        for e in range(n_near + anchors.size):
-            if e < n_near:
-                j, weight, aim, price = near[first + e], trust[first + e], lengths[first + e], 1.0
-            else:
-                k = e - n_near
-                j, weight, aim, price = (
-                    anchors[k],
-                    float(weights[i, k]),
-                    float(targets[i, k]),
-                    slack,
-                )
+        for k in range(anchors.size):
             square = 0.0
             for c in range(n_dim):
-                gap = points[i, c] - points[j, c]
+                gap = points[i, c] - points[anchors[k], c]
                 square += gap * gap
             distance = np.sqrt(square)
-            off = distance - aim
-            share = price if off > 0.0 else 1.0
-            total += weight * share * off * off
+            off = distance - targets[i, k]
+            share = slack if off > 0.0 else 1.0
+            total += weights[i, k] * share * off * off
             if distance > 0.0:
-                pull = weight * (aim + (1.0 - share) * off) / distance
+                pull = weights[i, k] * (targets[i, k] + (1.0 - share) * off) / distance
                 for c in range(n_dim):
-                    force[i, c] += pull * (points[i, c] - points[j, c])
-        stress[i] = total
+                    force[i, c] += pull * (points[i, c] - points[anchors[k], c])
+        stress[i] += total

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _jit, geodesics
@@ -22,6 +21,7 @@ from ._pairs import (
     ACROSS,
     ROWS,
     Floats,
+    Pairs,
     Rule,
     Table,
     Weights,
@@ -30,7 +30,7 @@ from ._pairs import (
     typical_length,
 )
 
-ANCHORS = 500
+ANCHORS = 1000
 """Points that stand for all: so many paths are searched for, and so many columns kept."""
 
 _BATCH = 50  # anchors whose paths are in memory at a time
@@ -39,10 +39,7 @@ _BATCH = 50  # anchors whose paths are in memory at a time
 class Views(NamedTuple):
     """What each point sees: its edges, from both ends, and all anchors."""
 
-    indptr: NDArray[np.int64]  # (n + 1,)
-    indices: NDArray[np.int32]  # (m,)
-    lengths: Floats  # (m,)
-    trust: Floats  # (m,) weights of the edges
+    edges: Pairs
     anchors: NDArray[np.int64]  # (a,) sorted
     targets: NDArray[np.float32]  # (n, a)
     weights: NDArray[np.float32]  # (n, a), 0 where there is no path, or the point itself
@@ -50,12 +47,8 @@ class Views(NamedTuple):
 
     def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
         """Fill the force on every point, and the stress of what it sees."""
-        _jit.stress.majorise_views(*self, points, force, by_row)
-
-    def near(self) -> sp.csr_array:
-        """Weights of the edges as a sparse matrix."""
-        n = self.indptr.size - 1
-        return sp.csr_array((self.trust, self.indices, self.indptr), shape=(n, n))
+        self.edges.majorise(points, force, by_row)
+        _jit.stress.majorise_anchors(*self[1:], points, force, by_row)
 
     def coarse(self) -> Table:
         """All pairs of anchors."""
@@ -95,7 +88,7 @@ def views_of(g: CsrGraph, rule: Rule) -> Views:
     far[anchors, own] = 0.0
     lengths = np.where(np.isfinite(lengths), lengths, 0.0)
     targets[~np.isfinite(targets)] = 0.0
-    return Views(g.indptr, g.indices, lengths, trust, anchors, targets, far)
+    return Views(Pairs(g.indptr, g.indices, lengths, trust), anchors, targets, far)
 
 
 def stages_of_views(views: Views, weights: Weights) -> Iterator[Views]:

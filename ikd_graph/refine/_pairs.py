@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,8 @@ from ..covariance import sampling_variance
 from ..kernels import StationaryKernel, get
 
 Floats = NDArray[np.float64]
+
+_Real = TypeVar("_Real", np.float64, np.float32)
 
 RowDistances = Callable[[NDArray[np.int64]], Floats]
 
@@ -263,6 +265,6 @@ def typical_length(targets: NDArray[np.floating]) -> float:
     return float(np.median(measured)) if measured.size else 1.0
 
 
-def path_precision(targets: NDArray[np.floating], typical: float) -> NDArray[np.floating]:
+def path_precision(targets: NDArray[_Real], typical: float) -> NDArray[_Real]:
     """One over the length of a path; the errors of its independent steps add up."""
-    return typical / np.maximum(targets, _SHORTEST * typical)
+    return (typical / np.maximum(targets, _SHORTEST * typical)).astype(targets.dtype, copy=False)

@@ -198,7 +198,7 @@ class _Solver:
     """
 
     def __init__(self, pairs: Pairs | Table | Views) -> None:
-        self._factor = self._views = None
+        self._factor, self._views = None, None
         if isinstance(pairs, Table):
             n = len(pairs.weights)
             degree = pairs.weights.sum(axis=1)
@@ -208,7 +208,7 @@ class _Solver:
             self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
             return
         if isinstance(pairs, Views):
-            self._views, self._near = pairs, pairs.near()
+            self._views, self._near = pairs, pairs.edges.links()
             far = pairs.weights.sum(axis=1, dtype=np.float64)
             degree = far + np.asarray(self._near.sum(axis=1)).ravel()
             self._degree = np.where(degree > 0.0, degree, 1.0)
@@ -223,7 +223,7 @@ class _Solver:
         if self._factor is not None:
             return np.ascontiguousarray(cho_solve(self._factor, force, check_finite=False))
         if self._views is not None:
-            return self._each_by_itself(force, points)
+            return self._each_by_itself(self._views, force, points)
         moved = points.copy()
         residual = force - self._laplacian @ moved
         scaled = residual / self._degree[:, None]
@@ -244,11 +244,11 @@ class _Solver:
             energy = fresh
         return moved
 
-    def _each_by_itself(self, force: Floats, points: Floats) -> Floats:
+    def _each_by_itself(self, views: Views, force: Floats, points: Floats) -> Floats:
         """Every point at the minimum of its quadratic, the others where they are."""
-        seen = points[self._views.anchors]
+        seen = points[views.anchors]
         total = force + self._near @ points
         for start in range(0, len(points), _ROWS_AT_A_TIME):
             part = slice(start, start + _ROWS_AT_A_TIME)
-            total[part] += self._views.weights[part].astype(np.float64) @ seen
+            total[part] += views.weights[part].astype(np.float64) @ seen
         return np.asarray(total / self._degree[:, None])
