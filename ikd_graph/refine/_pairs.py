@@ -164,7 +164,9 @@ def pairs_of(g: CsrGraph, rule: Rule) -> Pairs | Table:
     # landmarks are met from one end only and are mirrored here.
     keys = np.concatenate([near * n + g.indices, left * n + right, right * n + left])
     targets = np.concatenate([lengths.weights, target, target])
-    counts = np.concatenate([precision, np.full(2 * target.size, far_weight)])
+    # A landmark stands for n / (number of landmarks) points, a pair of them from either end.
+    seen = far_weight * n / (2.0 * sources.size) * (1.0 + np.isin(far, sources))
+    counts = np.concatenate([precision, seen, seen])
     usable = np.isfinite(targets)
     keys, first = np.unique(keys[usable], return_index=True)
     indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
