@@ -41,8 +41,8 @@ class StressFit(NamedTuple):
     """A latent of less stress and the way there."""
 
     latent: Floats  # (n, m), centred where the start was
-    history: Floats  # (n_iter + 1,) stress before every step and after the last, never rising
-    n_iter: int
+    history: Floats  # stress before every step and after the last, never rising; see `Weights`
+    n_iter: int  # of all problems, where several are solved in turn; the history is of the last
     converged: bool
 
 
