@@ -47,11 +47,12 @@ STANDARD_ERRORS = 500
 """Standard errors are found: eigenvalues of n m rows, .6 s for 1500 of them."""
 
 STRESS_PRECISE = 2000
-"""Stress by precision holds every pair: 64 MB. Beyond, edges and pairs with a few landmarks; the
-others count next to nothing."""
+"""Stress by precision holds every pair: 64 MB. Beyond, edges and pairs with a few landmarks, which
+stand for the others; those count next to nothing."""
 
 STRESS_FAR = 4000
-"""The same where far pairs count, which a few landmarks cannot stand for: 256 MB, .06 s a step."""
+"""The same where far pairs count: 500 MB, 15 s. Beyond, every point sees its edges and 1000 anchors
+that stand for all points, in memory and time (5 s) that grow with the number of points only."""
 
 STRESS_TWO_STARTS = 2000
 """Stress is polished from two starts: the second takes .3 s here."""

@@ -37,11 +37,13 @@ def majorise(indptr, indices, targets, weights, points, force, stress):
 
 
 @pjit
-def majorise_table(targets, weights, points, force, stress):
+def majorise_table(targets, weights, loose, slack, points, force, stress):
     """As `majorise` for every pair, in passes over whole rows that become vector instructions.
 
     ``targets`` and ``weights`` are (n, n), 0 for what is no pair; ``points`` is (d, n), one
-    coordinate after the other.
+    coordinate after the other. A pair that is ``loose`` (n, n) and lies farther apart than its
+    target counts ``slack`` times as much. The loss of a distance then bends less than its whole
+    weight does, so that a quadratic of that weight still lies above it.
     """
     n_dim, n = points.shape
     whole = n - n % 4
@@ -56,8 +58,10 @@ def majorise_table(targets, weights, points, force, stress):
         for j in range(n):
             distance = np.sqrt(pull[j])
             off = distance - targets[i, j]
-            miss[j] = weights[i, j] * off * off
-            pull[j] = weights[i, j] * targets[i, j] / distance if distance > 0.0 else 0.0
+            share = slack if loose[i, j] and off > 0.0 else 1.0
+            miss[j] = weights[i, j] * share * off * off
+            aim = targets[i, j] + (1.0 - share) * off
+            pull[j] = weights[i, j] * aim / distance if distance > 0.0 else 0.0
         # Four sums at a time, in an order that is written down: the compiler may not choose one.
         s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
         for j in range(0, whole, 4):
@@ -79,3 +83,29 @@ def majorise_table(targets, weights, points, force, stress):
             for j in range(whole, n):
                 s0 += pull[j] * (at - points[c, j])
             force[i, c] = (s0 + s1) + (s2 + s3)
+
+
+@pjit
+def majorise_anchors(anchors, targets, weights, slack, points, force, stress):
+    """Add to what `majorise` found of the edges what each point sees of anchors.
+
+    Column k of ``targets`` and ``weights`` (n, a) is anchor ``anchors[k]``, which does not see the
+    point in return. All these pairs are loose, see `majorise_table`.
+    """
+    n, n_dim = points.shape
+    for i in numba.prange(n):
+        total = 0.0
+        for k in range(anchors.size):
+            square = 0.0
+            for c in range(n_dim):
+                gap = points[i, c] - points[anchors[k], c]
+                square += gap * gap
+            distance = np.sqrt(square)
+            off = distance - targets[i, k]
+            share = slack if off > 0.0 else 1.0
+            total += weights[i, k] * share * off * off
+            if distance > 0.0:
+                pull = weights[i, k] * (targets[i, k] + (1.0 - share) * off) / distance
+                for c in range(n_dim):
+                    force[i, c] += pull * (points[i, c] - points[anchors[k], c])
+        stress[i] += total

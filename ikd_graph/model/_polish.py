@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,10 @@ Floats = NDArray[np.float64]
 # Edges of each point through which a second start is found.
 _FEW_EDGES = 8
 
+# Price of a pair without an edge that lies farther apart than its path, where similarities are in
+# doubt: none at all lets groups drift.
+_SLACK = 0.03
+
 
 def polish_stress(
     latent: Floats,
@@ -42,7 +47,8 @@ def polish_stress(
     kernel, n_observed = plan.kernel, similarity.n_observed or 1
     with stages("stress"):
         if choice.weights != "precision":
-            weights = refine.Weights(choice.weights, labels=labels)
+            rows = None if similarity.estimates_kernel else _row_distances(similarity)
+            weights = refine.Weights(choice.weights, labels=labels, slack=_SLACK, rows=rows)
             found = refine.stress(latent, g, kernel, weights=weights, path=plan.path)
             return Polished("stress", found.latent, kernel, found.n_iter)
         # Precise edges are left to the distance path, which agrees with the kernel.
@@ -62,6 +68,16 @@ def polish_stress(
         else:
             found = refine.stress(latent, g, kernel, n_observed, also=also)
         return Polished("stress", found.latent, kernel, found.n_iter)
+
+
+def _row_distances(similarity: Similarity) -> Callable[[NDArray[np.int64]], Floats]:
+    """Distances between rows as a similarity has them, on the scale where the variance is 1."""
+
+    def measure(points: NDArray[np.int64]) -> Floats:
+        values = np.asarray(similarity.block(points), dtype=np.float64)
+        return np.sqrt(np.maximum(2.0 - 2.0 * values, 0.0))
+
+    return measure
 
 
 def _through_strongest(g: CsrGraph, plan: Plan) -> list[Floats]:

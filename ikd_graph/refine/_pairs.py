@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,10 @@ from ..kernels import StationaryKernel, get
 
 Floats = NDArray[np.float64]
 
+_Real = TypeVar("_Real", np.float64, np.float32)
+
+RowDistances = Callable[[NDArray[np.int64]], Floats]
+
 WEIGHTS = ("precision", "path", "uniform", "component")
 
 N_LANDMARKS = 32
@@ -25,6 +30,9 @@ FAINT = 1e-3
 
 ACROSS = 0.3
 """Weight of a pair in two components of a graph, whose path hangs on a bridge ("component")."""
+
+ROWS = 0.25
+"""Share that distances of rows have in the last targets, where they are known."""
 
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equations lose their digits
 _CLOSEST, _FARTHEST = 1.0 - 1e-9, 1e-3
@@ -44,12 +52,21 @@ class Weights(NamedTuple):
     - "uniform": all pairs count alike (metric scaling of geodesics);
     - "component": so do all pairs within a component of ``labels``, and pairs across, whose paths
       hang on a bridge, count 0.3 of that.
+
+    A path around a bend is longer than the way across, in a plane all the more: what bounds the
+    distance of a pair without an edge is known better from below. With ``slack`` below 1 the last
+    steps let such pairs lie farther apart than their paths at so much of the price.
+
+    Paths tell little of how far groups are from one another. With ``rows`` the first steps aim at
+    the distances of rows, which arranges groups, the next at paths, and the last at a mean of both.
     """
 
     rule: str = "precision"
     faint: float = FAINT  # of a pair without an edge, relative to the median edge ("precision")
     known_at: Floats | None = None  # (n, m) latent whose distances say how precise each edge is
     labels: NDArray[np.int64] | None = None  # (n,) component of every point ("component")
+    slack: float = 1.0  # price of a pair without an edge that is too far apart
+    rows: RowDistances | None = None  # distances of the rows behind (b,) points to all, (b, n)
 
 
 class Rule(NamedTuple):
@@ -86,6 +103,8 @@ class Table(NamedTuple):
 
     targets: Floats  # (n, n)
     weights: Floats  # (n, n)
+    loose: NDArray[np.bool_]  # (n, n) pairs whose price is less where they are too far apart
+    slack: float = 1.0  # that price
 
     def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
         """Fill the force on every point, and the stress of its pairs."""
@@ -127,14 +146,17 @@ def distance_precision(
 
 
 def pairs_of(g: CsrGraph, rule: Rule) -> Pairs | Table:
-    """Every pair that counts: edges, and geodesics between all points or from landmarks."""
+    """Every pair that counts: edges, and geodesics between all points or from landmarks.
+
+    The latter stand for all pairs without an edge.
+    """
     n = g.n_nodes
-    if n <= (_limits.STRESS_PRECISE if rule.weights.rule == "precision" else _limits.STRESS_FAR):
+    if n <= _limits.STRESS_PRECISE or rule.weights.rule != "precision":
         return _allpairs_of(g, rule)
     lengths, precision, far_weight = _edges(g, rule)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
     sources = np.unique(solve.landmarks.farthest_nodes(lengths, min(N_LANDMARKS, n)).nodes)
-    ways = _path_distances(g, rule.kernel, rule.path, sources)
+    ways = path_distances(g, rule.kernel, rule.path, sources)
     reached = np.isfinite(ways) & (np.arange(n) != sources[:, None])
     source, far = np.nonzero(reached)
     left, right, target = sources[source], far, ways[reached]
@@ -142,17 +164,14 @@ def pairs_of(g: CsrGraph, rule: Rule) -> Pairs | Table:
     # landmarks are met from one end only and are mirrored here.
     keys = np.concatenate([near * n + g.indices, left * n + right, right * n + left])
     targets = np.concatenate([lengths.weights, target, target])
-    counts = np.concatenate([precision, np.full(2 * target.size, far_weight)])
+    # A landmark stands for n / (number of landmarks) points, a pair of them from either end.
+    seen = far_weight * n / (2.0 * sources.size) * (1.0 + np.isin(far, sources))
+    counts = np.concatenate([precision, seen, seen])
     usable = np.isfinite(targets)
     keys, first = np.unique(keys[usable], return_index=True)
     indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
     indices = (keys % n).astype(np.int32)
-    targets, counts = targets[usable][first], counts[usable][first]
-    if rule.weights.rule == "path":
-        counts = _path_precision(targets)
-    elif rule.weights.rule == "component" and rule.weights.labels is not None:
-        counts[rule.weights.labels[keys // n] != rule.weights.labels[indices]] *= ACROSS
-    return Pairs(indptr, indices, targets, counts)
+    return Pairs(indptr, indices, targets[usable][first], counts[usable][first])
 
 
 def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:
@@ -160,13 +179,13 @@ def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:
     n = g.n_nodes
     lengths, precision, far_weight = _edges(g, rule)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
-    targets = _path_distances(g, rule.kernel, rule.path, np.arange(n))
+    targets = path_distances(g, rule.kernel, rule.path, np.arange(n))
     known = np.isfinite(lengths.weights)
     edge = near[known], g.indices[known]
     targets[edge] = lengths.weights[known]
     measured = np.isfinite(targets)
     if rule.weights.rule == "path":
-        counts = _path_precision(targets)
+        counts = path_precision(targets, typical_length(targets))
     else:
         counts = np.full((n, n), far_weight)
         counts[edge] = precision[known]
@@ -174,7 +193,35 @@ def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:
         counts[rule.weights.labels[:, None] != rule.weights.labels] *= ACROSS
     targets[~measured] = counts[~measured] = 0.0
     counts.flat[:: n + 1] = 0.0
-    return Table(targets, counts)
+    loose = np.ones((n, n), dtype=np.bool_)
+    loose[edge] = False
+    return Table(targets, counts, loose)
+
+
+def stages(pairs: Pairs | Table, weights: Weights) -> Iterator[Pairs | Table]:
+    """The problems that are solved in turn, each from where the one before it ended."""
+    if not isinstance(pairs, Table):
+        yield pairs
+        return
+    targets = pairs.targets
+    rows = None
+    if weights.rows is not None:
+        rows = weights.rows(np.arange(len(targets)))
+        # One scale: rows and paths are equally long on average.
+        measured = pairs.weights > 0.0
+        typical = rows.sum(where=measured)
+        rows *= targets.sum(where=measured) / (typical if typical > 0.0 else 1.0)
+        rows[~measured] = 0.0
+        yield pairs._replace(targets=rows)
+    yield pairs
+    if rows is not None:
+        rows -= targets
+        rows *= ROWS
+        rows[~pairs.loose] = 0.0
+        rows += targets
+        pairs = pairs._replace(targets=rows)
+    if rows is not None or weights.slack < 1.0:
+        yield pairs._replace(slack=weights.slack)
 
 
 def _edges(g: CsrGraph, rule: Rule) -> tuple[CsrGraph, Floats, float]:
@@ -202,7 +249,7 @@ def _edges(g: CsrGraph, rule: Rule) -> tuple[CsrGraph, Floats, float]:
     )
 
 
-def _path_distances(
+def path_distances(
     g: CsrGraph, kernel: StationaryKernel, path: str, sources: NDArray[np.int64]
 ) -> Floats:
     """Distances along the best paths from some points, infinite where there is no path."""
@@ -214,8 +261,12 @@ def _path_distances(
     return found
 
 
-def _path_precision(targets: Floats) -> Floats:
-    """One over the length of a path; the errors of its independent steps add up."""
+def typical_length(targets: NDArray[np.floating]) -> float:
+    """Median of the paths that there are."""
     measured = targets[np.isfinite(targets) & (targets > 0.0)]
-    typical = float(np.median(measured)) if measured.size else 1.0
-    return typical / np.maximum(targets, _SHORTEST * typical)
+    return float(np.median(measured)) if measured.size else 1.0
+
+
+def path_precision(targets: NDArray[_Real], typical: float) -> NDArray[_Real]:
+    """One over the length of a path; the errors of its independent steps add up."""
+    return (typical / np.maximum(targets, _SHORTEST * typical)).astype(targets.dtype, copy=False)

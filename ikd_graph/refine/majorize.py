@@ -13,7 +13,8 @@ half as many steps come as far as those to the minimum.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +22,16 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from .. import _limits
 from .._records import CsrGraph
 from .._validation import check_choice, check_integer, check_positive
 from ..kernels import StationaryKernel, get
-from ._pairs import WEIGHTS, Pairs, Rule, Table, Weights, pairs_of
+from ._anchors import Views, lift, stages_of_views, views_of
+from ._pairs import WEIGHTS, Pairs, Rule, Table, Weights, pairs_of, stages
 
 Floats = NDArray[np.float64]
 
+_ROWS_AT_A_TIME = 2048
 _CG_STEPS = 8  # thirty end in the same stress
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
 _TOLERANCE = 1e-6  # share of the stress that a last step takes off
@@ -37,8 +41,8 @@ class StressFit(NamedTuple):
     """A latent of less stress and the way there."""
 
     latent: Floats  # (n, m), centred where the start was
-    history: Floats  # (n_iter + 1,) stress before every step and after the last, never rising
-    n_iter: int
+    history: Floats  # stress before every step and after the last, never rising; see `Weights`
+    n_iter: int  # of all problems, where several are solved in turn; the history is of the last
     converged: bool
 
 
@@ -101,16 +105,47 @@ def stress(
                 f"{g.n_nodes} nodes; fit both to the same points"
             )
     checked = _checked(Weights(weights) if isinstance(weights, str) else weights, starts[0])
-    pairs = pairs_of(g, Rule(get(kernel), n_observed, checked, path))
-    solve = _Solver(pairs)
-    found = [_descend(pairs, solve, points, max_iter) for points in starts]
-    return min(found, key=lambda fit: float(fit.history[-1]))
+    rule = Rule(get(kernel), n_observed, checked, path)
+    if checked.rule == "precision" or g.n_nodes <= _limits.STRESS_FAR:
+        pairs = pairs_of(g, rule)
+        return _in_turn(stages(pairs, checked), _Solver(pairs), starts, max_iter)
+    return _from_anchors(views_of(g, rule), checked, starts, max_iter)
+
+
+def _in_turn(
+    problems: Iterable[Pairs | Table | Views], solve: _Solver, starts: list[Floats], max_iter: int
+) -> StressFit:
+    """Steps through problems that differ in targets and prices, not in the weights of ``solve``."""
+    steps = 0
+    for problem in problems:
+        found = [_descend(problem, solve, points, max_iter) for points in starts]
+        best = min(found, key=lambda fit: float(fit.history[-1]))
+        starts = [fit.latent for fit in found]
+        steps += best.n_iter
+    return best._replace(n_iter=steps)
+
+
+def _from_anchors(views: Views, weights: Weights, starts: list[Floats], max_iter: int) -> StressFit:
+    """Anchors among themselves first, then all points."""
+    table, some = views.coarse(), views.anchors
+    rows = weights.rows
+    among = None if rows is None else lambda points: rows(some[points])[:, some]
+    solve, lifted = _Solver(table), []
+    for points in starts:
+        # Not the last problem: anchors have next to no edges among them to hold them together.
+        first = itertools.islice(
+            stages(table, weights._replace(rows=among)), 1 if rows is None else 2
+        )
+        placed = _in_turn(first, solve, [points[some]], max_iter).latent
+        lifted.append(lift(points, some, placed))
+    return _in_turn(stages_of_views(views, weights), _Solver(views), lifted, max_iter)
 
 
 def _checked(weights: Weights, latent: Floats) -> Weights:
     """Weights that fit the points, as arrays."""
     check_choice("weights", weights.rule, WEIGHTS)
     check_positive("faint", weights.faint)
+    check_positive("slack", weights.slack, 1.0)
     known_at, labels = weights.known_at, weights.labels
     if known_at is not None:
         known_at = np.asarray(known_at, dtype=np.float64)
@@ -130,7 +165,9 @@ def _checked(weights: Weights, latent: Floats) -> Weights:
     return weights._replace(known_at=known_at, labels=labels)
 
 
-def _descend(pairs: Pairs | Table, solve: _Solver, points: Floats, max_iter: int) -> StressFit:
+def _descend(
+    pairs: Pairs | Table | Views, solve: _Solver, points: Floats, max_iter: int
+) -> StressFit:
     """Steps from one start."""
     centre = points.mean(axis=0)
     points = points - centre
@@ -160,8 +197,8 @@ class _Solver:
     that the stress cannot rise however early they end.
     """
 
-    def __init__(self, pairs: Pairs | Table) -> None:
-        self._factor = None
+    def __init__(self, pairs: Pairs | Table | Views) -> None:
+        self._factor, self._views = None, None
         if isinstance(pairs, Table):
             n = len(pairs.weights)
             degree = pairs.weights.sum(axis=1)
@@ -169,6 +206,12 @@ class _Solver:
             dense = degree.mean() / n - pairs.weights
             dense.flat[:: n + 1] += degree
             self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+            return
+        if isinstance(pairs, Views):
+            self._views, self._near = pairs, pairs.edges.links()
+            far = pairs.weights.sum(axis=1, dtype=np.float64)
+            degree = far + np.asarray(self._near.sum(axis=1)).ravel()
+            self._degree = np.where(degree > 0.0, degree, 1.0)
             return
         links = pairs.links()
         degree = np.asarray(links.sum(axis=1)).ravel()
@@ -179,6 +222,8 @@ class _Solver:
         """Solve exactly, or take some steps towards the solution."""
         if self._factor is not None:
             return np.ascontiguousarray(cho_solve(self._factor, force, check_finite=False))
+        if self._views is not None:
+            return self._each_by_itself(self._views, force, points)
         moved = points.copy()
         residual = force - self._laplacian @ moved
         scaled = residual / self._degree[:, None]
@@ -198,3 +243,12 @@ class _Solver:
             direction = scaled + ratio * direction
             energy = fresh
         return moved
+
+    def _each_by_itself(self, views: Views, force: Floats, points: Floats) -> Floats:
+        """Every point at the minimum of its quadratic, the others where they are."""
+        seen = points[views.anchors]
+        total = force + self._near @ points
+        for start in range(0, len(points), _ROWS_AT_A_TIME):
+            part = slice(start, start + _ROWS_AT_A_TIME)
+            total[part] += views.weights[part].astype(np.float64) @ seen
+        return np.asarray(total / self._degree[:, None])
