@@ -33,29 +33,25 @@ class Attempt(NamedTuple):
         return self.start.coordinates if self.polished is None else self.polished.coordinates
 
 
-def close(rows: Any, task: Task, ground: Ground, stages: Stages) -> Attempt:
-    """Closed form of rows under a named affinity."""
-    with stages("similarity"):
-        similarity = compare(
+def similarity_of(rows: Any, task: Task) -> tuple[Similarity, list[str]]:
+    """Similarity of rows under a named affinity, and what there was to warn of."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        found = compare(
             rows,
             task.affinity,
             counts=task.counts,
             search=task.neighbors,
             random_state=task.random_state,
         )
+    return found, [str(one.message) for one in said]
+
+
+def close(similarity: Similarity, task: Task, ground: Ground, stages: Stages) -> Attempt:
+    """Closed form of rows that can be compared."""
     closed = solve(similarity, task, ground, stages)
     start = describe_embedding(closed.solution.embedding, turn=not closed.alone)
     return Attempt(similarity, closed, start)
-
-
-def close_quietly(
-    rows: Any, task: Task, ground: Ground, stages: Stages
-) -> tuple[Attempt, list[str]]:
-    """The same, and what there was to warn of."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", UserWarning)
-        found = close(rows, task, ground, stages)
-    return found, [str(one.message) for one in said]
 
 
 def polish(attempt: Attempt, refine: str | None, rows: Any, task: Task, stages: Stages) -> Attempt:

@@ -5,6 +5,7 @@ Rows that differ -> similarity -> graph -> closed form -> polish -> latent -> pl
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 from .. import alignment, blocks, eigen, placement
 from .._stages import Stages
 from .._validation import check_reference
-from ..similarity import AFFINITIES, Similarity, compare, unique_rows
+from ..similarity import AFFINITIES, Similarity, unique_rows
 from ..solve import Plan
-from ._attempt import Attempt, close, close_quietly, polish
+from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Closed, Ground
 from ._describe import describe, spread_blocks, spread_graph, spread_labels
 from ._pieces import report_pieces
-from ._portfolio import Verdict, judge, warned_of
+from ._portfolio import Verdict, judge
 from ._record import Latent, Model, Polished
 from ._task import Task
 
@@ -76,18 +77,21 @@ def _attempt(
     X: Any, rows: Any, task: Task, verdict: Verdict, stages: Stages, *, chosen: bool
 ) -> Attempt:
     """The fit under the settings that were decided; ``chosen`` says that the affinity was open."""
-    said: list[str] = []
-    try:
-        if chosen:
-            found, said = close_quietly(rows, task, verdict.ground, stages)
-        else:
-            found = close(rows, task, verdict.ground, stages)
-    except ValueError:
-        # Rows that cannot be compared are named by their numbers in X.
-        if rows is not X:
-            compare(X, task.affinity, counts=task.counts)
-        raise
-    found.closed.choice.reasons.update(warned_of(said))
+    with stages("similarity"):
+        try:
+            similarity, said = similarity_of(rows, task)
+        except ValueError:
+            # Rows that cannot be compared are named by their numbers in X.
+            if rows is not X:
+                similarity_of(X, task)
+            raise
+    for text in said:
+        if not chosen:
+            warnings.warn(text, UserWarning, stacklevel=4)
+    found = close(similarity, task, verdict.ground, stages)
+    if chosen and said:
+        # Nobody is warned of what was chosen for him.
+        found.closed.choice.reasons["rows"] = f"{'; '.join(said)}."
     return polish(found, found.closed.choice.refine, rows, task, stages)
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from .. import _limits, evidence
 from .._stages import Stages
 from ..evidence import Candidate, Evidence, Prediction, Trial, sentence
-from ..similarity import AFFINITIES
+from ..similarity import AFFINITIES, Similarity
 from ..solve import landmarks
-from ._attempt import Attempt, close_quietly, polish
+from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Ground
 from ._task import Task
 
@@ -47,8 +47,7 @@ class _Judged(NamedTuple):
     candidate: Candidate
     attempt: Attempt
     prediction: Prediction
-    said: list[str]  # what its closed form had to warn of
-    warned: bool = False  # whether its polish had
+    warned: bool  # whether there was something to warn of
 
 
 def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
@@ -94,6 +93,7 @@ class _Portfolio:
             self.rows = rows[np.sort(some)]
         self.n_samples = n
         self.seen = self._seen(task)
+        self.known: dict[str, tuple[Similarity, list[str]]] = {}
 
     @cached_property
     def directions(self) -> Floats:
@@ -144,14 +144,11 @@ class _Portfolio:
         if not closed or self.directions.shape[1] == 0:
             # Nothing can be compared, or nothing differs: the fit itself says so.
             return Verdict(options[0].affinity, self.task.wishes.refine, Ground(self.table))
-        refine = self.task.wishes.refine
-        judged = closed
-        if refine in ("auto", "stress"):
-            leading = sorted(closed, key=_score, reverse=True)[:_POLISHED]
-            done = [self._polished(one, "stress") for one in leading]
-            judged = closed + done if refine == "auto" else done
+        # Whatever polish is asked for: a table has one similarity.
+        leading = sorted(closed, key=_score, reverse=True)[:_POLISHED]
+        judged = closed + [self._polished(one, "stress") for one in leading]
         best = _best(judged)
-        if refine == "auto" and self.affords_likelihood:
+        if self.task.wishes.refine == "auto" and self.affords_likelihood:
             likely = self._polished(best, "likelihood")
             judged.append(likely)
             gain, error = _score(likely) - _score(best), _trial(best, likely).standard_error
@@ -166,22 +163,26 @@ class _Portfolio:
         wishes = self.seen.wishes._replace(refine=None)
         task = replace(self.seen, affinity=candidate.affinity, wishes=wishes)
         ground = Ground(self.table, candidate.trusted)
-        try:
-            attempt, said = close_quietly(self.rows, task, ground, Stages())
-        except ValueError:
-            return None
-        return self._judged(candidate, attempt, said)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", UserWarning)
+            try:
+                if candidate.affinity not in self.known:
+                    self.known[candidate.affinity] = similarity_of(self.rows, task)
+                attempt = close(self.known[candidate.affinity][0], task, ground, Stages())
+            except ValueError:
+                return None
+        return self._judged(candidate, attempt, bool(said))
 
     def _polished(self, one: _Judged, refine: str) -> _Judged:
         """A candidate with its closed form polished."""
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", UserWarning)
             attempt = polish(one.attempt, refine, self.rows, self.seen, Stages())
-        return self._judged(one.candidate, attempt, one.said)._replace(warned=bool(said))
+        return self._judged(one.candidate, attempt, one.warned or bool(said))
 
-    def _judged(self, candidate: Candidate, attempt: Attempt, said: list[str]) -> _Judged:
+    def _judged(self, candidate: Candidate, attempt: Attempt, warned: bool) -> _Judged:
         prediction = evidence.predict(attempt.coordinates, self.directions)
-        return _Judged(candidate, attempt, prediction, said)
+        return _Judged(candidate, attempt, prediction, warned)
 
     def _verdict(self, best: _Judged, judged: list[_Judged]) -> Verdict:
         """What is taken, why, and what else was tried."""
@@ -194,22 +195,15 @@ class _Portfolio:
             reasons["refine"] = _why_refine(trials)
         ground = Ground(self.table, best.candidate.trusted, reasons)
         attempt = None
+        said = self.known[best.candidate.affinity][1]
+        # What there is to warn of is said of the fit that is made, and only of that.
+        quiet = not best.warned and not said
         whole = self.whole and self.task.n_components == self.seen.n_components
-        if self.task.affinity == "auto":
-            # Nobody is warned of what was chosen for him.
-            reasons |= warned_of(best.said) if whole else {}
-        elif best.said:
-            whole = False
-        if whole and best.attempt.refine == refine and not best.warned:
+        if quiet and whole and best.attempt.refine == refine:
             closed = best.attempt.closed
             choice = replace(closed.choice, reasons=reasons | closed.choice.reasons, refine=refine)
             attempt = best.attempt._replace(closed=closed._replace(choice=choice))
         return Verdict(best.candidate.affinity, refine, ground, trials, attempt)
-
-
-def warned_of(said: list[str]) -> dict[str, str]:
-    """What a chosen similarity had to warn of, among the reasons."""
-    return {"rows": f"{'; '.join(said)}."} if said else {}
 
 
 def _score(one: _Judged) -> float:
