@@ -261,13 +261,19 @@ def _polish(
 ) -> Polished | None:
     """The polish that was chosen, or None."""
     choice, plan = closed.choice, closed.plan
-    if choice.refine == "likelihood":
-        return polish_likelihood(start.coordinates, rows, similarity, plan, task, stages)
-    if choice.refine == "stress" and closed.graph is not None and not closed.alone:
-        return polish_stress(
+    if choice.refine is None:
+        return None
+    by_stress = None
+    if closed.graph is not None and not closed.alone:
+        by_stress = polish_stress(
             start.coordinates, closed.graph, similarity, plan, choice, closed.labels, stages
         )
-    return None
+    if choice.refine == "stress":
+        return by_stress
+    starts = {plan.strategy: start.coordinates}
+    if by_stress is not None:
+        starts[f"{plan.strategy} + stress"] = by_stress.coordinates
+    return polish_likelihood(starts, rows, similarity, plan, task, stages)
 
 
 def _assemble(
