@@ -17,6 +17,7 @@ from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 
 Floats = NDArray[np.float64]
+Reals = NDArray[np.floating]
 Points = NDArray[np.intp]
 
 _FEWEST = 5
@@ -239,7 +240,7 @@ class _Places:
         self._around = around / np.linalg.norm(around, axis=1, keepdims=True)
 
     def likeliest(
-        self, point: int, placed: Points, latent: Floats, inverse: Floats, known: Floats
+        self, point: int, placed: Points, latent: Floats, inverse: Reals, known: Floats
     ) -> Floats:
         """Place of a point, given the latent, inverse and sample covariance of those in place."""
         kernel, own = self.kernel, self.cov[point, point]
@@ -257,9 +258,7 @@ class _Places:
         return np.asarray(best)
 
 
-def _bordered(
-    inverse: NDArray[np.floating], gain: NDArray[np.floating], own: float, across: Floats
-) -> Floats:
+def _bordered(inverse: Reals, gain: Reals, own: float, across: Floats) -> Floats:
     """Inverse of a matrix with one more row, from the inverse without it."""
     rest = own - float(gain @ across)
     out = np.empty((len(inverse) + 1, len(inverse) + 1))
