@@ -52,9 +52,9 @@ _FEWEST_STEPS, _MOST_STEPS = 10, 300  # over all points, of one candidate
 _BLOCK_STEPS = 20
 _FINALISTS, _BLOCK_FINALISTS = 5, 2  # local optima under the last soft floor that are followed
 _ROUND, _ROUND_STEPS = 1.0 / 6.0, (3, 30)  # share of all steps in a round of a race, of each
-_LAST_SCORING = 15  # steps of the winner
+_ROUND_SCORING, _LAST_SCORING = 8, 30  # steps of Fisher scoring instead, and of the winner
 _LINES = 2  # unrolled lines of one start that are followed
-_PATIENCE, _FEW = 60, 4  # perturbations in vain; where starts are believed, one of each way
+_PATIENCE, _FEW = 20, 4  # perturbations in vain; where starts are believed, one of each way
 _CLOSE = 1.0  # kernels this near in value after a short search are both searched
 _PLACING = 0.1  # noise under which points are placed: a generous one finds their side
 _LEAD = "lead of the blocks"
@@ -216,12 +216,8 @@ class _OneKernel:
         return self._found(done)
 
     def coarse_to_fine(self) -> Found:
-        """Over blocks through floors and plainly, and from a core; what leads over all points.
-
-        Every start goes through the core. Over blocks, which cost more, go the user's own.
-        """
-        own = self.search.given or self.starts
-        ends = [anneal(self.soft, latent, name) for name, latent in own.items()]
+        """Over blocks through floors and plainly, and from a core; what leads over all points."""
+        ends = [anneal(self.soft, latent, name) for name, latent in self.starts.items()]
         runners = [self._over_blocks(at) for at in distinct(ends)[:_BLOCK_FINALISTS]]
         runners.append(self._over_blocks(self._through_core(best_of(runners))))
         for name, latent in self.search.given.items():
@@ -259,14 +255,19 @@ class _OneKernel:
         while len(runners) > 1:
             steps = int(np.clip(_ROUND * left / len(runners), *_ROUND_STEPS))
             left -= steps * len(runners)
-            runners = sorted((polish(self.whole, at, steps) for at in runners), key=value_of)
+            runners = sorted(
+                (self._some(at, steps, _ROUND_SCORING) for at in runners), key=value_of
+            )
             half = (len(runners) + 1) // 2
             runners, dropped = runners[:half], dropped + runners[half:]
         steps = int(np.clip(left, _FEWEST_STEPS, _MOST_STEPS))
-        best = polish(self.whole, runners[0], steps)
+        return [self._some(runners[0], steps, _LAST_SCORING), *dropped]
+
+    def _some(self, at: Candidate, steps: int, scoring: int) -> Candidate:
+        """Steps over all points: a few that score, or so many that do not."""
         if scores(self.whole):
-            best = converge(self.whole, best, _LAST_SCORING, 1e-10)
-        return [best, *dropped]
+            return converge(self.whole, at, scoring, 1e-10)
+        return polish(self.whole, at, steps)
 
     def _over_blocks(self, at: Candidate) -> Candidate:
         """From the last of the soft floors to none, over blocks that are cut anew each time."""
@@ -317,11 +318,19 @@ class _OneKernel:
 
     def _found(self, done: list[Candidate]) -> Found:
         """The best end of every start."""
+        if self.whole.blocks is None and self.search.meter.expired:
+            # Those that time cut short hold a value over blocks, or none.
+            done = [at._replace(value=self._exact(at.vector)) for at in done]
         # Without time left some were never evaluated, but the first always is.
         done = [at for at in done if np.isfinite(at.value)] or done
         names = dict.fromkeys(at.name for at in sorted(done, key=value_of))
         ends = [best_of([at for at in done if at.name == name]) for name in names]
         return Found(self.whole, ends)
+
+    def _exact(self, vector: Floats) -> float:
+        """Value over all points, whatever the time."""
+        latent, scales = self.whole.latent(vector), self.whole.scales(vector)
+        return -gplvm.log_likelihood(latent, self.search.cov, 1, self.kernel, *scales)
 
     def _objective(
         self, blocks: Blocks | None, *, shape: bool = False, extra: int = 0
