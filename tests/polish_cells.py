@@ -200,7 +200,7 @@ def table(cells: list[Cell], found: list[Outcome]) -> str:
     lines = [f"{len(found)} cells; means with their standard errors"]
     names = "stress", "plain descent", "polished", "from the truth"
     for name, r2 in zip(names, columns, strict=False):
-        lines.append(f"R2 {name:15s} {r2.mean():.3f} +- {r2.std() / len(r2) ** 0.5:.3f}")
+        lines.append(f"R2 {name:14s} {r2.mean():.3f} +- {r2.std() / len(r2) ** 0.5:.3f}")
     gain = columns[2] - columns[0]
     lines.append(f"R2 gained {gain.mean():.3f} +- {gain.std() / len(gain) ** 0.5:.3f}")
     below, short = columns[4] < -0.01, columns[5] < -NATS
