@@ -52,6 +52,7 @@ _FEWEST_STEPS, _MOST_STEPS = 10, 300  # over all points, of one candidate
 _BLOCK_STEPS = 20
 _FINALISTS, _BLOCK_FINALISTS = 5, 2  # local optima under the last soft floor that are followed
 _ROUND, _ROUND_STEPS = 1.0 / 6.0, (3, 30)  # share of all steps in a round of a race, of each
+_FEW_LEFT = 100  # steps over all points for all that race
 _ROUND_SCORING, _LAST_SCORING = 8, 30  # steps of Fisher scoring instead, and of the winner
 _LINES = 2  # unrolled lines of one start that are followed
 _PATIENCE, _FEW = 20, 4  # perturbations in vain; where starts are believed, one of each way
@@ -217,8 +218,12 @@ class _OneKernel:
 
     def coarse_to_fine(self) -> Found:
         """Over blocks through floors and plainly, and from a core; what leads over all points."""
-        ends = [anneal(self.soft, latent, name) for name, latent in self.starts.items()]
-        runners = [self._over_blocks(at) for at in distinct(ends)[:_BLOCK_FINALISTS]]
+        few = FULL_WORK / len(self.search.cov) ** 3 < _FEW_LEFT
+        # The other starts still go through the core.
+        starts = (self.search.given if few else None) or self.starts
+        ends = [anneal(self.soft, latent, name) for name, latent in starts.items()]
+        finalists = distinct(ends)[: 1 if few else _BLOCK_FINALISTS]
+        runners = [self._over_blocks(at) for at in finalists]
         runners.append(self._over_blocks(self._through_core(best_of(runners))))
         for name, latent in self.search.given.items():
             runners.append(polish(self.soft, fit_size(self.soft, latent, name), _BLOCK_STEPS))
@@ -252,6 +257,11 @@ class _OneKernel:
             return [self.whole.candidate(at.vector, at.name) for at in runners]
         left = FULL_WORK / len(self.search.cov) ** 3
         dropped: list[Candidate] = []
+        if left < _FEW_LEFT:
+            # Steps over all points are so few that one set of blocks chooses who has them.
+            runners = [self.soft.candidate(at.vector, at.name) for at in runners]
+            runners = sorted(runners, key=value_of)[:_BLOCK_FINALISTS]
+            left -= _BLOCK_FINALISTS
         while len(runners) > 1:
             steps = int(np.clip(_ROUND * left / len(runners), *_ROUND_STEPS))
             left -= steps * len(runners)
