@@ -75,6 +75,17 @@ def test_the_order_of_the_rows_leaves_no_trace(seed):
     np.testing.assert_allclose(mixed.standard_errors, fit.standard_errors[order], atol=1e-8)
 
 
+def test_the_order_of_the_rows_leaves_no_trace_where_a_core_is_searched(monkeypatch):
+    monkeypatch.setattr(_limits, "LIKELIHOOD_BLOCKED", 20)
+    monkeypatch.setattr(search, "BLOCK", 20)
+    _, cov = sample(2, KERNELS[1], n=50, m=2)
+    order = np.random.default_rng(2).permutation(len(cov))
+    fit = refine.likelihood(cov, 300, 2, KERNELS[1])
+    mixed = refine.likelihood(cov[np.ix_(order, order)], 300, 2, KERNELS[1])
+    assert (mixed.latent == fit.latent[order]).all()
+    assert mixed.log_likelihood == fit.log_likelihood
+
+
 def test_two_runs_give_the_same_bits():
     _, cov = sample(3, KERNELS[1], m=2)
     first, second = (refine.likelihood(cov, 300, 2, KERNELS[1]) for _ in range(2))
@@ -123,7 +134,18 @@ def test_a_time_budget_ends_the_search_with_the_best_so_far():
     assert time.perf_counter() - begin < 5.0
     assert not fit.complete
     assert np.isfinite(fit.latent).all()
-    assert np.isfinite(fit.log_likelihood)
+    own = gplvm.log_likelihood(fit.latent, cov, 300, fit.kernel, fit.variance, fit.noise)
+    assert fit.log_likelihood == pytest.approx(own, rel=1e-9)
+
+
+@pytest.mark.parametrize("budget", [0.01, 0.1, 0.3])
+def test_out_of_time_the_log_likelihood_is_that_of_all_points(budget, monkeypatch):
+    monkeypatch.setattr(_limits, "LIKELIHOOD_BLOCKED", 40)
+    monkeypatch.setattr(search, "BLOCK", 20)
+    _, cov = sample(8, KERNELS[3], n=90, m=2)
+    fit = refine.likelihood(cov, 300, 2, "matern", time_budget=budget)
+    own = gplvm.log_likelihood(fit.latent, cov, 300, fit.kernel, fit.variance, fit.noise)
+    assert fit.log_likelihood == pytest.approx(own, rel=1e-9)
 
 
 @pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[3]], ids=repr)
@@ -364,6 +386,43 @@ def test_points_that_were_taken_out_are_placed_where_they_belong(kernel):
     np.testing.assert_array_equal(np.delete(found, group, 0), np.delete(latent, group, 0))
     gap = np.linalg.norm(found[group] - latent[group], axis=1)
     assert gap.max() < 0.6 * kernel.length_scale
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_points_are_placed_by_a_core(kernel):
+    latent, _ = sample(27, kernel, n=60, m=2)
+    cov = naive_covariance(latent, kernel.covariance, 1.0, 0.02)
+    core = composite.farthest_points(latent, 40)
+    found = perturb.completed(latent[core], core, cov, kernel, 1.0, 0.1)
+    np.testing.assert_array_equal(found[core], latent[core])
+    gap = np.linalg.norm(found - latent, axis=1)
+    assert gap.max() < 0.6 * kernel.length_scale
+
+
+def test_farthest_points_cover_a_latent_and_are_never_the_same():
+    latent = np.random.default_rng(3).uniform(0.0, 4.0, (200, 2))
+    chosen = composite.farthest_points(latent, 40)
+    assert (np.diff(chosen) > 0).all()
+    reach = cdist(latent, latent[chosen]).min(axis=1).max()
+    taken = cdist(latent[chosen], latent[chosen])[np.triu_indices(40, 1)]
+    assert reach <= taken.min()
+    assert composite.farthest_points(np.zeros((9, 2)), 5).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_core_leads_out_of_an_optimum_that_blocks_stay_in(monkeypatch):
+    monkeypatch.setattr(_limits, "LIKELIHOOD_BLOCKED", 40)
+    monkeypatch.setattr(search, "BLOCK", 30)
+    kernel = KERNELS[1]
+    line, cov = sample(6, kernel, n=70, n_observed=300, noise=0.3)
+    folded = {"folded": np.abs(line - line.mean())}
+
+    def find():
+        fit = refine.likelihood(cov, 300, 1, kernel, starts=folded, search="local")
+        return abs(np.corrcoef(fit.latent[:, 0], line[:, 0])[0, 1])
+
+    assert find() > 0.99
+    monkeypatch.setattr(search._OneKernel, "_through_core", lambda _, lead: lead)
+    assert find() < 0.95
 
 
 @pytest.mark.parametrize("cut", range(3))

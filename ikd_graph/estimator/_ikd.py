@@ -88,10 +88,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         "auto" is "likelihood" where the data look like samples of a Gaussian process and there are
         at most 300 points (seconds), else "stress" or None; `choices_` says which and why.
     starts : {"auto", "own", "all"}
-        Where the likelihood polish begins: "own" is the closed form of the strategy alone, so that
-        strategies can be compared polished; "all" adds the closed forms of other graphs, paths and
-        affinities and perturbs the best, which takes longer and finds more. "auto" is "own" where
-        a strategy is named and "all" for ``strategy="auto"``.
+        Where the likelihood polish begins: "own" is the closed form of the strategy alone, before
+        and after stress, so that strategies can be compared polished; "all" adds the closed forms
+        of other graphs and perturbs the best, which takes longer and finds more. "auto" is "own"
+        where a strategy is named and "all" for ``strategy="auto"``.
     fit_shape : bool
         Whether the likelihood polish ends with the shape of the kernel free: alpha of the rational
         quadratic, gamma of the gamma-exponential, nu of the Matern. `kernel_` has what was found.

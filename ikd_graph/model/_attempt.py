@@ -55,15 +55,23 @@ def close(similarity: Similarity, task: Task, ground: Ground, stages: Stages) ->
 
 
 def polish(attempt: Attempt, refine: str | None, rows: Any, task: Task, stages: Stages) -> Attempt:
-    """The same attempt with its closed form polished, where there is something to polish by."""
-    similarity, closed, start, _ = attempt
+    """The same attempt with its closed form polished, where there is something to polish by.
+
+    A polish by stress that was made already is a start of the likelihood.
+    """
+    similarity, closed, start, by_stress = attempt
     plan, latent = closed.plan, start.coordinates
-    if refine == "likelihood":
-        found = polish_likelihood(latent, rows, similarity, plan, task, stages)
-        return attempt._replace(polished=found)
-    if refine == "stress" and closed.graph is not None and not closed.alone:
-        found = polish_stress(
+    if refine is None:
+        return attempt._replace(polished=None)
+    if by_stress is None and closed.graph is not None and not closed.alone:
+        by_stress = polish_stress(
             latent, closed.graph, similarity, plan, closed.choice, closed.labels, stages
         )
-        return attempt._replace(polished=found)
-    return attempt
+    if refine == "stress":
+        return attempt._replace(polished=by_stress)
+    starts = {plan.strategy: latent}
+    if by_stress is not None:
+        starts[f"{plan.strategy} + stress"] = by_stress.coordinates
+    return attempt._replace(
+        polished=polish_likelihood(starts, rows, similarity, plan, task, stages)
+    )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from .. import _limits, gplvm, graph, refine, solve
 from .._records import CsrGraph
 from .._stages import Stages
 from ..evidence import Choice
-from ..similarity import AFFINITIES, Similarity, compare
+from ..similarity import Similarity
 from ..solve import Plan
 from ._record import Noise, Polished
 
@@ -93,26 +92,22 @@ def _through_strongest(g: CsrGraph, plan: Plan) -> list[Floats]:
 
 
 def polish_likelihood(
-    latent: Floats,
+    starts: dict[str, Floats],
     rows: NDArray[np.floating],
     similarity: Similarity,
     plan: Plan,
     task: Task,
     stages: Stages,
 ) -> Polished:
-    """Finish by the likelihood of the model, from the closed form and, if asked, from others."""
-    wide = task.searches_widely
-    starts = {plan.strategy: latent}
+    """Finish by the likelihood of the model, from own starts and, if asked, from others."""
     with stages("likelihood"):
-        if wide:
-            starts |= _other_starts(rows, similarity, plan)
         found = refine.likelihood(
             gplvm.sample_covariance(rows, centered=similarity.centres_rows),
             rows.shape[1],
             plan.n_components,
             "auto" if task.kernel == "auto" else plan.kernel,
             starts=starts,
-            search="wide" if wide else "local",
+            search="wide" if task.searches_widely else "local",
             fit_shape=task.fit_shape,
             time_budget=task.time_budget,
         )
@@ -126,21 +121,3 @@ def polish_likelihood(
         found.standard_errors,
         found.pool,
     )
-
-
-def _other_starts(rows: Any, similarity: Similarity, plan: Plan) -> dict[str, Floats]:
-    """Closed forms of the other affinities, each on the graph of its own rule."""
-    found = {}
-    for name, kind in AFFINITIES.items():
-        if not kind.has_rows or name == similarity.name:
-            continue
-        try:
-            other = compare(rows, name)
-        except ValueError:
-            # A constant row has no correlation; it has a Euclidean distance.
-            continue
-        rule = kind.rule
-        g = other.join(other.neighbor_graph(rule.n_neighbors, mutual=rule.mutual))
-        its_plan = replace(plan, strategy="geodesic", path=rule.path, reference="center")
-        found[name] = solve.solve_geodesic(g, its_plan, Stages()).embedding.coordinates
-    return found

@@ -37,6 +37,31 @@ def blocks_of(latent: Floats, size: int, cut: int = 0) -> list[NDArray[np.intp]]
     return [np.sort(block) for block in [*_cells(latent @ turn, size), *spread]]
 
 
+def farthest_points(latent: Floats, count: int) -> NDArray[np.intp]:
+    """Points that cover a latent: each the farthest from those before it.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        Latent points.
+    count : int
+        Number of points.
+
+    Returns
+    -------
+    (count,) int array
+        Sorted points.
+    """
+    near = ((latent - latent.mean(axis=0)) ** 2).sum(axis=1)
+    out: list[int] = []
+    while len(out) < count:
+        out.append(int(np.argmax(near)))
+        apart = ((latent - latent[out[-1]]) ** 2).sum(axis=1)
+        near = apart if len(out) == 1 else np.minimum(near, apart)
+        near[out] = -1.0  # no point twice where several lie in one place
+    return np.sort(np.array(out))
+
+
 def _cells(points: Floats, size: int) -> list[NDArray[np.intp]]:
     """Halve along the widest axis until every cell is small enough."""
     waiting, cells = [np.arange(len(points))], []

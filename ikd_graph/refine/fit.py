@@ -5,6 +5,8 @@ that falls from far above the true noise to almost nothing, so that the coarse s
 before the fine one can lock a wrong turn in; Fisher scoring, which converges in a dozen steps, so
 that two optima can be told apart; and perturbations of the parts of a latent that the data hold
 least. Of all ends the likeliest is taken, and a plain descent from every given start is among them.
+Beyond a few hundred points the whole search is for a core of them that covers the latent. The
+others are placed by the core, and what comes of it races over all points against the starts.
 All of it is deterministic, and the order of the points leaves no trace: they are sorted by what the
 covariance says of them first.
 """
@@ -36,7 +38,7 @@ Floats = NDArray[np.float64]
 
 
 class PoolEntry(NamedTuple):
-    """One start that was followed to its end."""
+    """Where one start ended; among many points those that lag are left on the way."""
 
     start: str  # name of the start
     log_likelihood: float  # of all observed dimensions, where it ended
@@ -82,8 +84,8 @@ def likelihood(
     kernel : str or StationaryKernel
         Kernel of the model; "auto" chooses among all kernels by likelihood.
     starts : mapping of str to (n, n_components) array_like, optional
-        Latents to start from. The result is never less likely than the local optimum that a plain
-        descent from the first of them ends in.
+        Latents to start from. Up to 200 points the result is never less likely than the local
+        optimum that a plain descent from any of them ends in; beyond, descents that lag are left.
     search : {"wide", "local"}
         "wide" also starts from the closed forms of `starts`, and perturbs the best. "local" starts
         from the given latents alone, and descends from each plainly and under falling noise floors.

@@ -17,6 +17,7 @@ from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 
 Floats = NDArray[np.float64]
+Reals = NDArray[np.floating]
 Points = NDArray[np.intp]
 
 _FEWEST = 5
@@ -137,9 +138,7 @@ def reinserted(
 ) -> Iterator[Floats]:
     """Latents in which one group after another was taken out and placed again point by point.
 
-    A point goes where it is likeliest given the points that are in place, the best known one first:
-    with k its covariances with them and B the inverse of theirs, its own density is that of a
-    normal of variance v + n - k^T B k around k^T B x.
+    A point goes where it is likeliest given the points that are in place, the best known one first.
 
     Parameters
     ----------
@@ -160,10 +159,7 @@ def reinserted(
         One latent for each group.
     """
     n, m = latent.shape
-    corr = to_correlation(cov)
-    reach = np.sqrt(kernel.sq_distance(np.clip(corr, *_KNOWN)))
-    around = np.random.default_rng(0).standard_normal((_DIRECTIONS, m))
-    around /= np.linalg.norm(around, axis=1, keepdims=True)
+    places = _Places(cov, kernel, variance, noise, m)
     model = variance * kernel.covariance(cdist(latent, latent, "sqeuclidean"))
     model.flat[:: n + 1] += noise
     whole = np.linalg.inv(model)
@@ -176,21 +172,10 @@ def reinserted(
         inverse = inverse - inside.T @ np.linalg.solve(whole[np.ix_(group, group)], inside)
         waiting = list(group)
         while waiting:
-            ties = np.sort(corr[np.ix_(waiting, placed)], axis=1)[:, -_TIES:].sum(axis=1)
+            ties = np.sort(places.corr[np.ix_(waiting, placed)], axis=1)[:, -_TIES:].sum(axis=1)
             point = waiting.pop(int(np.argmax(ties)))
-            near = placed[np.argsort(-corr[point, placed], kind="stable")[:_NEAREST]]
-            arms = reach[point, near][:, None, None] * around
-            places = np.concatenate([out[near], (out[near][:, None] + arms).reshape(-1, m)])
-            known, tie = cov[np.ix_(placed, placed)], cov[placed, point]
-            for step in (_CLOSER, 0.0):
-                across = variance * kernel.covariance(cdist(places, out[placed], "sqeuclidean"))
-                gain = across @ inverse
-                left = variance + noise - np.einsum("ij,ij->i", gain, across)
-                miss = cov[point, point] - 2.0 * gain @ tie
-                miss += np.einsum("ij,ij->i", gain @ known, gain)
-                best = places[int(np.argmin(np.log(left) + miss / left))]
-                places = np.vstack([best, best + step * kernel.length_scale * around])
-            out[point] = best
+            known = cov[np.ix_(placed, placed)]
+            out[point] = best = places.likeliest(point, placed, out[placed], inverse, known)
             to_best = cdist(best[None], out[placed], "sqeuclidean")
             across = np.asarray(variance * kernel.covariance(to_best)[0], dtype=np.float64)
             inverse = _bordered(inverse, inverse @ across, variance + noise, across)
@@ -198,9 +183,82 @@ def reinserted(
         yield out
 
 
-def _bordered(
-    inverse: NDArray[np.floating], gain: NDArray[np.floating], own: float, across: Floats
+def completed(
+    core: Floats,
+    members: Points,
+    cov: Floats,
+    kernel: StationaryKernel,
+    variance: float,
+    noise: float,
 ) -> Floats:
+    """A latent of all points from one of some of them: each of the others where those want it.
+
+    Parameters
+    ----------
+    core : (k, m) float64
+        Latent of some of the points.
+    members : (k,) int array
+        Which points these are.
+    cov : (n, n) float64
+        Sample covariance of all points.
+    kernel : StationaryKernel
+        Kernel of the model.
+    variance, noise : float
+        Signal and noise variance.
+
+    Returns
+    -------
+    (n, m) ndarray of float64
+        Latent of all points.
+    """
+    n, m = len(cov), core.shape[1]
+    places = _Places(cov, kernel, variance, noise, m)
+    model = variance * kernel.covariance(cdist(core, core, "sqeuclidean"))
+    model.flat[:: len(core) + 1] += noise
+    inverse, known = np.linalg.inv(model), cov[np.ix_(members, members)]
+    out = np.empty((n, m))
+    out[members] = core
+    for point in np.setdiff1d(np.arange(n), members):
+        out[point] = places.likeliest(point, members, core, inverse, known)
+    return out
+
+
+class _Places:
+    """Where a point can be, and where it is likeliest, given points that are in place.
+
+    With k its covariances with them and B the inverse of theirs, its own density is that of a
+    normal of variance v + n - k^T B k around k^T B x.
+    """
+
+    def __init__(
+        self, cov: Floats, kernel: StationaryKernel, variance: float, noise: float, m: int
+    ) -> None:
+        self.cov, self.kernel, self.variance, self.noise = cov, kernel, variance, noise
+        self.corr = to_correlation(cov)
+        self._reach = np.sqrt(kernel.sq_distance(np.clip(self.corr, *_KNOWN)))
+        around = np.random.default_rng(0).standard_normal((_DIRECTIONS, m))
+        self._around = around / np.linalg.norm(around, axis=1, keepdims=True)
+
+    def likeliest(
+        self, point: int, placed: Points, latent: Floats, inverse: Reals, known: Floats
+    ) -> Floats:
+        """Place of a point, given the latent, inverse and sample covariance of those in place."""
+        kernel, own = self.kernel, self.cov[point, point]
+        nearest = np.argsort(-self.corr[point, placed], kind="stable")[:_NEAREST]
+        near, tie = latent[nearest], self.cov[placed, point]
+        arms = self._reach[point, placed[nearest]][:, None, None] * self._around
+        places = np.concatenate([near, (near[:, None] + arms).reshape(-1, near.shape[1])])
+        for step in (_CLOSER, 0.0):
+            across = self.variance * kernel.covariance(cdist(places, latent, "sqeuclidean"))
+            gain = across @ inverse
+            left = self.variance + self.noise - np.einsum("ij,ij->i", gain, across)
+            miss = own - 2.0 * gain @ tie + np.einsum("ij,ij->i", gain @ known, gain)
+            best = places[int(np.argmin(np.log(left) + miss / left))]
+            places = np.vstack([best, best + step * kernel.length_scale * self._around])
+        return np.asarray(best)
+
+
+def _bordered(inverse: Reals, gain: Reals, own: float, across: Floats) -> Floats:
     """Inverse of a matrix with one more row, from the inverse without it."""
     rest = own - float(gain @ across)
     out = np.empty((len(inverse) + 1, len(inverse) + 1))

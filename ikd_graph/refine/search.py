@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from .. import _limits, gplvm, kernels
 from ..kernels import StationaryKernel
-from . import closed_forms
-from .composite import blocks_of
-from .descent import COOL, anneal, best_of, cool, descend, distinct, value_of
+from . import closed_forms, perturb
+from .composite import blocks_of, farthest_points
+from .descent import COOL, anneal, best_of, cool, descend, distinct, fit_size, value_of
 from .escape import escape
 from .minimize import converge, polish, scores
 from .objective import LEAST_NOISE, Candidate, Meter, Objective
@@ -24,11 +24,17 @@ Blocks = Sequence[NDArray[np.intp]]
 BLOCK = 100
 """Points in a block of the composite likelihood; a step costs n b^2 instead of n^3."""
 
-FULL_WORK = 2e11
-"""Cubed points, summed over evaluations, of all last steps together: 20 s on one core."""
+CORE = 100
+"""Points that get the whole search where all are too many for it."""
+
+FULL_WORK = 4e10
+"""Cubed points, summed over evaluations, of all steps over all points together: 5 s on one core."""
 
 PERTURB_WORK = 1.5e10
 """The same after which no perturbation begins: 3 s."""
+
+CORE_PERTURB_WORK = 5e9
+"""The same for a core, which is followed by steps over all points."""
 
 FEW_OBSERVED = 50
 """Observed dimensions below which blocks are twice as large: each tells little."""
@@ -39,12 +45,20 @@ were 55 nats below an optimum that perturbations found."""
 
 WAYS = ("wide", "local")
 
+CORE = 100
+"""Points that get the whole search where it costs too much for all."""
+
 _FEWEST_STEPS, _MOST_STEPS = 10, 300  # over all points, of one candidate
 _BLOCK_STEPS = 20
 _FINALISTS, _BLOCK_FINALISTS = 5, 2  # local optima under the last soft floor that are followed
+_ROUND, _ROUND_STEPS = 1.0 / 6.0, (3, 30)  # share of all steps in a round of a race, of each
+_FEW_LEFT = 100  # steps over all points for all that race
+_ROUND_SCORING, _LAST_SCORING = 8, 30  # steps of Fisher scoring instead, and of the winner
 _LINES = 2  # unrolled lines of one start that are followed
 _PATIENCE, _FEW = 20, 4  # perturbations in vain; where starts are believed, one of each way
 _CLOSE = 1.0  # kernels this near in value after a short search are both searched
+_PLACING = 0.1  # noise under which points are placed: a generous one finds their side
+_LEAD = "lead of the blocks"
 
 
 class Found(NamedTuple):
@@ -72,6 +86,8 @@ class Search:
         Columns of the latent.
     given : dict of str to (n, m) float64
         Starts beside the closed forms.
+    others : dict of str to (n, m) float64, optional
+        Starts that only widen the search, instead of the closed forms of the covariance.
     wide : bool
         Also start from the closed forms, and perturb the best.
     meter : Meter
@@ -85,9 +101,13 @@ class Search:
         n_components: int,
         given: dict[str, Floats],
         *,
+        others: dict[str, Floats] | None = None,
         wide: bool,
         meter: Meter,
+        perturb_work: float | None = None,
     ) -> None:
+        self.others = others
+        self.perturb_work = PERTURB_WORK if perturb_work is None else perturb_work
         self.cov, self.n_observed, self.n_components = cov, n_observed, n_components
         self.given, self.wide, self.meter = given, wide, meter
         self.few = n_observed < FEW_OBSERVED
@@ -138,7 +158,8 @@ class Search:
 
     def _follow(self, one: _OneKernel, fit_shape: bool) -> Found:
         """The whole search under one kernel."""
-        found = one.wide() if self.wide else one.local()
+        search = one.wide if self.wide else one.local
+        found = (one.coarse_to_fine if self.blocked else search)()
         if fit_shape and gplvm.shape_name(one.kernel) is not None:
             return one.free_shape(found)
         return found
@@ -159,11 +180,11 @@ class _OneKernel:
 
     def __init__(self, search: Search, kernel: StationaryKernel) -> None:
         self.search, self.kernel = search, kernel
-        self.starts = dict(search.given)
-        if search.wide:
-            cov, n_observed = search.cov, search.n_observed
-            closed = closed_forms.starts(cov, n_observed, search.n_components, kernel)
-            self.starts |= {name: at for name, at in closed.items() if name not in search.given}
+        others = search.others
+        if others is None and search.wide:
+            others = closed_forms.starts(search.cov, search.n_observed, search.n_components, kernel)
+        self.starts = {**search.given}
+        self.starts |= {name: at for name, at in (others or {}).items() if name not in self.starts}
         first = next(iter(self.starts.values()))
         self.soft = self._objective(search.blocks(first))
         seen = None if len(search.cov) <= _limits.LIKELIHOOD_WHOLE else self.soft.blocks
@@ -181,25 +202,94 @@ class _OneKernel:
     def wide(self) -> Found:
         """All starts through floors, the best of every optimum down, the best of all perturbed."""
         ends = [anneal(self.soft, latent, name) for name, latent in self.starts.items()]
-        optima = distinct(ends)[: _BLOCK_FINALISTS if self.search.blocked else _FINALISTS]
+        optima = distinct(ends)[:_FINALISTS]
         done = [self._down(at) for at in optima]
-        # The first start is the user's own; the others only widen the search.
-        done += [self._plain(latent, name) for name, latent in [*self.search.given.items()][:1]]
+        # The user's own starts; the others only widen the search.
+        done += [self._plain(latent, name) for name, latent in self.search.given.items()]
         for name in self._unrolled():
             done += self._lines(self.starts[name], name)
-        if not self.search.blocked:
-            seen = [at.value for at in optima]
-            sure = self.search.n_observed >= MANY_OBSERVED and len(distinct(ends)) == 1
-            limit = self.whole.meter.work + PERTURB_WORK
-            patience = _FEW if sure else _PATIENCE
-            best = escape(self.whole, best_of(done), seen, patience, limit)
-            done.append(converge(self.whole, best, 60, 1e-10))
+        seen = [at.value for at in optima]
+        sure = self.search.n_observed >= MANY_OBSERVED and len(distinct(ends)) == 1
+        limit = self.whole.meter.work + self.search.perturb_work
+        patience = _FEW if sure else _PATIENCE
+        best = escape(self.whole, best_of(done), seen, patience, limit)
+        done.append(converge(self.whole, best, 60, 1e-10))
         return self._found(done)
+
+    def coarse_to_fine(self) -> Found:
+        """Over blocks through floors and plainly, and from a core; what leads over all points."""
+        few = FULL_WORK / len(self.search.cov) ** 3 < _FEW_LEFT
+        # The other starts still go through the core.
+        starts = (self.search.given if few else None) or self.starts
+        ends = [anneal(self.soft, latent, name) for name, latent in starts.items()]
+        finalists = distinct(ends)[: 1 if few else _BLOCK_FINALISTS]
+        runners = [self._over_blocks(at) for at in finalists]
+        runners.append(self._over_blocks(self._through_core(best_of(runners))))
+        for name, latent in self.search.given.items():
+            runners.append(polish(self.soft, fit_size(self.soft, latent, name), _BLOCK_STEPS))
+        return self._found(self._race(runners))
+
+    def _through_core(self, lead: Candidate) -> Candidate:
+        """Points that cover the latent through the whole search, and the others placed by them."""
+        search, latent = self.search, self.whole.latent(lead.vector)
+        core = farthest_points(latent, min(CORE, _limits.LIKELIHOOD_BLOCKED))
+        inner = Search(
+            np.ascontiguousarray(search.cov[np.ix_(core, core)]),
+            search.n_observed,
+            search.n_components,
+            {name: at[core] for name, at in search.given.items()},
+            others={name: at[core] for name, at in self.starts.items()} | {_LEAD: latent[core]},
+            wide=search.wide,
+            meter=search.meter,
+            perturb_work=CORE_PERTURB_WORK,
+        )
+        found = inner.run(self.kernel)
+        at, variance = found.best, found.objective.scales(found.best.vector)[0]
+        placed = perturb.completed(
+            found.objective.latent(at.vector), core, search.cov, self.kernel, variance, _PLACING
+        )
+        name = lead.name if at.name == _LEAD else at.name
+        return self.soft.candidate(self.soft.vector(placed, variance, _PLACING), name)
+
+    def _race(self, runners: list[Candidate]) -> list[Candidate]:
+        """A few steps over all points for each; those that lead go on."""
+        if self.whole.blocks is not None:
+            return [self.whole.candidate(at.vector, at.name) for at in runners]
+        left = FULL_WORK / len(self.search.cov) ** 3
+        dropped: list[Candidate] = []
+        if left < _FEW_LEFT:
+            # Steps over all points are so few that one set of blocks chooses who has them.
+            runners = [self.soft.candidate(at.vector, at.name) for at in runners]
+            runners = sorted(runners, key=value_of)[:_BLOCK_FINALISTS]
+            left -= _BLOCK_FINALISTS
+        while len(runners) > 1:
+            steps = int(np.clip(_ROUND * left / len(runners), *_ROUND_STEPS))
+            left -= steps * len(runners)
+            runners = sorted(
+                (self._some(at, steps, _ROUND_SCORING) for at in runners), key=value_of
+            )
+            half = (len(runners) + 1) // 2
+            runners, dropped = runners[:half], dropped + runners[half:]
+        steps = int(np.clip(left, _FEWEST_STEPS, _MOST_STEPS))
+        return [self._some(runners[0], steps, _LAST_SCORING), *dropped]
+
+    def _some(self, at: Candidate, steps: int, scoring: int) -> Candidate:
+        """Steps over all points: a few that score, or so many that do not."""
+        if scores(self.whole):
+            return converge(self.whole, at, scoring, 1e-10)
+        return polish(self.whole, at, steps)
+
+    def _over_blocks(self, at: Candidate) -> Candidate:
+        """From the last of the soft floors to none, over blocks that are cut anew each time."""
+        for turn, floor in enumerate((*COOL, LEAST_NOISE), start=1):
+            cut = self._objective(self.search.cut(self.soft.latent(at.vector), turn))
+            at = polish(cut, at, _BLOCK_STEPS, floor)
+        return at
 
     def _unrolled(self) -> list[str]:
         """Starts that are unrolled where the latent is a line."""
         closed = [name for name in self.starts if name not in self.search.given]
-        return [*self.search.given][:1] + closed[: 1 if self.search.blocked else 2]
+        return [*self.search.given][:1] + closed[:2]
 
     def free_shape(self, found: Found) -> Found:
         """Polish with the kernel's shape parameter free."""
@@ -211,30 +301,18 @@ class _OneKernel:
 
     def _plain(self, latent: Floats, name: str) -> Candidate:
         """Down without floors."""
-        return descend(self.whole, latent, name, self._steps())
+        return descend(self.whole, latent, name)
 
     def _down(self, at: Candidate) -> Candidate:
-        """From the last of the soft floors to the end, over blocks that are cut anew each time."""
-        if self.soft.blocks is None:
-            return self._end(cool(self.whole, at))
-        for turn, floor in enumerate((*COOL, LEAST_NOISE), start=1):
-            cut = self._objective(self.search.cut(self.soft.latent(at.vector), turn))
-            at = polish(cut, at, _BLOCK_STEPS, floor)
-        return self._end(at)
-
-    def _end(self, at: Candidate) -> Candidate:
-        """Last steps over all points at once."""
-        if self.whole.blocks is not None:
-            return self.whole.candidate(at.vector, at.name)
+        """From the last of the soft floors to the end."""
+        at = cool(self.whole, at)
         if scores(self.whole):
             return converge(self.whole, at, 60, 1e-10)
-        return polish(self.whole, at, self._steps(), tolerance=1e-9)
+        return polish(self.whole, at, _MOST_STEPS, tolerance=1e-9)
 
     def _steps(self) -> int:
-        """Steps over all points that each of a few candidates can have."""
-        followed = 1 if self.search.wide else len(self.search.given)
-        share = FULL_WORK / (_BLOCK_FINALISTS + followed)
-        return int(np.clip(share / len(self.search.cov) ** 3, _FEWEST_STEPS, _MOST_STEPS))
+        """Steps over all points that the work allows."""
+        return int(np.clip(FULL_WORK / len(self.search.cov) ** 3, _FEWEST_STEPS, _MOST_STEPS))
 
     def _lines(self, latent: Floats, name: str) -> list[Candidate]:
         """Lines along the curves that a line becomes in a plane and in space."""
@@ -250,11 +328,19 @@ class _OneKernel:
 
     def _found(self, done: list[Candidate]) -> Found:
         """The best end of every start."""
+        if self.whole.blocks is None and self.search.meter.expired:
+            # Those that time cut short hold a value over blocks, or none.
+            done = [at._replace(value=self._exact(at.vector)) for at in done]
         # Without time left some were never evaluated, but the first always is.
         done = [at for at in done if np.isfinite(at.value)] or done
         names = dict.fromkeys(at.name for at in sorted(done, key=value_of))
         ends = [best_of([at for at in done if at.name == name]) for name in names]
         return Found(self.whole, ends)
+
+    def _exact(self, vector: Floats) -> float:
+        """Value over all points, whatever the time."""
+        latent, scales = self.whole.latent(vector), self.whole.scales(vector)
+        return -gplvm.log_likelihood(latent, self.search.cov, 1, self.kernel, *scales)
 
     def _objective(
         self, blocks: Blocks | None, *, shape: bool = False, extra: int = 0
