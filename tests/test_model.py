@@ -215,7 +215,7 @@ def test_equal_rows_have_equal_places():
     np.testing.assert_allclose(model.transform(counts), model.embedding_, atol=1e-9)
 
 
-def test_a_default_fit_searches_and_decomposes_once(digits, monkeypatch):
+def test_a_fit_searches_and_decomposes_once(digits, monkeypatch):
     from ikd_graph import eigen
     from ikd_graph.graph import _search
 
@@ -231,15 +231,22 @@ def test_a_default_fit_searches_and_decomposes_once(digits, monkeypatch):
     monkeypatch.setattr(_search, "exact_neighbours", counting("searches", _search.exact_neighbours))
     for name in ("_full_spectrum", "_lanczos"):
         monkeypatch.setattr(eigen, name, counting("decompositions", getattr(eigen, name)))
+    named = {"affinity": "shared_neighbors", "refine": "stress"}
     cases = (
-        (IKD(2), digits[0][:600]),
-        (IKD("auto"), digits[0][:600]),
+        (IKD(2, **named), digits[0][:600]),
+        (IKD("auto", **named), digits[0][:600]),
         (IKD(2, refine=None), table(n=320)),
     )
     for model, X in cases:
         counted.update(searches=0, decompositions=0)
         quiet(model, X)
         assert counted == {"searches": 1, "decompositions": 1}
+    # Every candidate is solved once, and the one that wins not again.
+    counted.update(searches=0, decompositions=0)
+    model = quiet(IKD(2), digits[0][:600])
+    closed = [one for one in model.candidates_ if one.refine is None]
+    assert counted["decompositions"] == len(closed)
+    assert counted["searches"] <= len(closed)
 
 
 def test_the_stages_of_a_fit_are_named():

@@ -364,17 +364,18 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             reset=False,
             accept_sparse=False if self._has_rows else ["csr"],
         )
-        process = self._process_model()
-        with limit_threads(self.n_jobs):
-            latent, residual = placement.place(
-                found.placement,
-                found.similarity,
-                X,
-                process=process,
-                verbose=self.verbose,
-            )
-        latent = latent.astype(self.embedding_.dtype, copy=False)
         equal = self._known.find(self._comparable(X))
-        latent[equal >= 0] = self.embedding_[equal[equal >= 0]]
-        residual[equal >= 0] = 0.0
+        known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
+        latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
+        residual = np.zeros(X.shape[0])
+        latent[known] = self.embedding_[equal[known]]
+        if new.size:
+            with limit_threads(self.n_jobs):
+                latent[new], residual[new] = placement.place(
+                    found.placement,
+                    found.similarity,
+                    X if new.size == X.shape[0] else X[new],
+                    process=self._process_model(),
+                    verbose=self.verbose,
+                )
         return latent, residual
