@@ -2,16 +2,12 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, evidence, graph, kernels, similarity
-from ikd_graph.study.datasets import fixed_latent, gp_mapping, load, mapped_data
+from ikd_graph.study.datasets import fixed_latent, gp_mapping, load
 
 
 def choose(table, *, affinity="correlation", n_samples=100, n_components=2, **wishes):
     wanted = evidence.Wishes(**{"refine": None, **wishes})
     return evidence.choose(affinity, wanted, table, n_samples=n_samples, n_components=n_components)
-
-
-def groups(X):
-    return evidence.groups(similarity.compare(X, "correlation"))
 
 
 @pytest.mark.parametrize("n_features", [20, 100, 1000])
@@ -89,45 +85,38 @@ def test_the_polish_goes_by_the_evidence_and_the_number_of_points():
     assert choose(bad, refine="stress").refine == "stress"
 
 
-def choose_affinity(
-    table, share=0.0, *, affinity="auto", n_samples=100, by_landmarks=False, **wishes
-):
-    return evidence.choose_affinity(
+def candidates(table, affinity="auto", *, n_samples=100, by_landmarks=False, **wishes):
+    found = evidence.candidates(
         affinity,
         evidence.Wishes(**wishes),
         table,
         n_samples=n_samples,
         by_landmarks=by_landmarks,
-        measure_groups=lambda: share,
-    )[0]
+    )
+    return [tuple(one) for one in found]
 
 
-def test_the_affinity_goes_by_the_evidence():
-    model, few = evidence.Evidence(1000, 1.0, 0.0, 0.2), evidence.Evidence(50, 1.0, 0.0, 0.2)
-    wide, tiny = evidence.Evidence(200, 9.0, 0.0, 0.2), evidence.Evidence(3, 1.0, 0.0, 0.2)
-    near_zero = evidence.Evidence(50, 9.0, 0.0, 0.2)
-    assert choose_affinity(model, 0.5) == "correlation"
-    assert choose_affinity(few) == "euclidean"
-    assert choose_affinity(wide) == "cosine"
-    assert choose_affinity(wide, 0.04) == "cosine"
-    assert choose_affinity(wide, 0.06) == "shared_neighbors"
-    assert choose_affinity(tiny, 0.5) == "euclidean"
-    assert choose_affinity(near_zero, 0.5) == "cosine"
-    assert choose_affinity(None) == "auto"
-    assert choose_affinity(wide, 0.5, affinity="cosine") == "cosine"
+def test_a_table_like_the_model_has_one_candidate_and_others_several():
+    model, wide = evidence.Evidence(1000, 1.0, 0.0, 0.2), evidence.Evidence(200, 9.0, 0.0, 0.2)
+    few = evidence.Evidence(5, 1.0, 0.0, 0.2)
+    assert candidates(model) == [("correlation", True)]
+    assert candidates(model, "euclidean") == [("euclidean", True)]
+    assert candidates(model, "shared_neighbors") == [("shared_neighbors", False)]
+    every = [(name, False) for name in evidence.TRIED]
+    assert candidates(few) == every
+    assert candidates(wide) == [*every, ("correlation", True)]
+    assert candidates(wide, "cosine") == [("cosine", False)]
 
 
-def test_shared_neighbours_are_never_chosen_beside_another_graph_or_path():
+def test_what_was_given_leaves_out_what_does_not_go_with_it():
     wide = evidence.Evidence(200, 9.0, 0.0, 0.2)
-    for given in (
-        {"strategy": "blockwise"},
-        {"path": "distance"},
-        {"threshold": 0.3},
-        {"n_neighbors": 9},
-        {"n_samples": 100_000},
-        {"by_landmarks": True},
-    ):
-        assert choose_affinity(wide, 0.5, **given) == "correlation"
+    names = lambda **given: {name for name, _ in candidates(wide, **given)}  # noqa: E731
+    plain = {"euclidean", "correlation", "cosine"}
+    for given in ({"strategy": "blockwise"}, {"path": "distance"}, {"n_neighbors": 9}):
+        assert names(**given) == plain
+    assert names(threshold=0.3) == {"correlation"}
+    large = {"correlation", "cosine", "shared_neighbors"}
+    assert names(n_samples=100_000) == names(by_landmarks=True) == large
 
 
 def test_each_affinity_off_the_model_has_its_graph_and_polish():
@@ -156,23 +145,55 @@ def test_each_affinity_off_the_model_has_its_graph_and_polish():
     assert choose(bad, affinity="shared_neighbors", n_neighbors=4).mutual
 
 
+def naive_prediction(latent, X):
+    """Directions predicted, by loops."""
+    columns = (X - X.mean(axis=0)) / X.std(axis=0)
+    directions = np.linalg.svd(columns, full_matrices=False)[0]
+    total = 0.0
+    for u in directions.T:
+        shares = []
+        for k in (5, 10, 20):
+            left = 0.0
+            for i in range(len(X)):
+                order = np.argsort(np.linalg.norm(latent - latent[i], axis=1), kind="stable")
+                near = [j for j in order if j != i][:k]
+                left += (u[i] - u[near].mean()) ** 2
+            shares.append(1.0 - left / np.sum(u**2))
+        total += max(0.0, np.mean(shares))
+    return total
+
+
+@pytest.mark.parametrize("n_features", [3, 200])
+def test_the_score_is_that_of_a_naive_twin(n_features):
+    rng = np.random.default_rng(n_features)
+    latent = rng.normal(size=(110, 2))
+    X = np.sin(latent @ rng.normal(size=(2, n_features))) + 0.3 * rng.normal(size=(110, n_features))
+    directions = evidence.principal_directions(X)
+    found = evidence.predict(latent, directions)
+    assert np.sum(found.by_point) == pytest.approx(found.score)
+    if n_features == 3:
+        assert found.score == pytest.approx(naive_prediction(latent, X), rel=1e-9)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(directions.shape[1]), atol=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_groups_are_told_from_a_continuum(seed):
+def test_the_score_knows_the_truth_from_noise_and_no_unit(seed):
     rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(3, 40))
-    apart = centres[np.repeat([0, 1, 2], [30, 60, 110])] + 0.3 * rng.normal(size=(200, 40))
-    order = rng.permutation(200)
-    share = groups(apart)
-    assert share > 0.3
-    assert groups(apart[order]) == share
-    assert groups(gp_mapping(fixed_latent("medium", 200), 60, seed=seed)) < 0.05
+    truth = rng.normal(size=(200, 2))
+    X = np.tanh(truth @ rng.normal(size=(2, 30))) + 0.2 * rng.normal(size=(200, 30))
+    directions = evidence.principal_directions(X)
+    score = evidence.predict(truth, directions).score
+    assert score > 1.5
+    assert evidence.predict(rng.normal(size=(200, 2)), directions).score < 0.1
+    # Columns have any unit and origin and come in any order, latents have any scale.
+    other = evidence.principal_directions((X * rng.uniform(0.01, 100.0, 30) + 7.0)[:, ::-1])
+    assert evidence.predict(1e6 * truth, other).score == pytest.approx(score, rel=1e-6)
 
 
-def test_digits_fall_into_groups_and_random_manifolds_do_not(digits):
-    assert groups(digits[0]) > evidence.IN_GROUPS
-    for mapping in ("gp", "sine", "bump_l1"):
-        X = mapped_data(mapping, 50, n_samples=500, seed=0).X
-        assert groups(X) < evidence.IN_GROUPS
+def test_tables_without_columns_that_vary_have_no_directions():
+    assert evidence.principal_directions(np.ones((9, 4))).shape == (9, 0)
+    found = evidence.predict(np.arange(9.0)[:, None], np.empty((9, 0)))
+    assert (found.score, found.by_point.tolist()) == (0.0, [0.0] * 9)
 
 
 def test_fewer_points_than_neighbours_are_enough():

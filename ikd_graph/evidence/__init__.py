@@ -1,6 +1,13 @@
 """What a table says about the model, what every "auto" stands for, and why in plain sentences."""
 
-from ._candidates import FEWEST_COLUMNS, FEWEST_POINTS, Candidate, Trial, candidates
+from ._candidates import (
+    FEWEST_COLUMNS,
+    FEWEST_POINTS,
+    TRIED,
+    Candidate,
+    Trial,
+    candidates,
+)
 from ._choose import CLIQUE_NEIGHBORS, REFINES, Choice, Wishes, choose, sentence
 from ._prediction import Prediction, predict, principal_directions
 from ._table import Evidence, examine
@@ -10,6 +17,7 @@ __all__ = [
     "FEWEST_COLUMNS",
     "FEWEST_POINTS",
     "REFINES",
+    "TRIED",
     "Candidate",
     "Choice",
     "Evidence",

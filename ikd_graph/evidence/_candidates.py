@@ -70,12 +70,16 @@ def candidates(
         names = ("correlation",)
     else:
         names = tuple(n for n in TRIED if _fits(n, wishes, evidence, n_samples, by_landmarks))
-    if evidence.is_model and "correlation" in names:
-        return [Candidate("correlation", True)]
+    # An estimate of the kernel that ignores the scale of a row, and of which errors are known.
+    model = "correlation" if affinity == "auto" else affinity
+    trusted = Candidate(model, True)
+    if not AFFINITIES[model].estimates_kernel or model not in names:
+        return [Candidate(name, False) for name in names]
+    if evidence.is_model:
+        return [trusted]
     found = [Candidate(name, False) for name in names]
-    if "correlation" in names and evidence.n_observed >= _THRESHOLD_COLUMNS:
-        found.append(Candidate("correlation", True))
-    return found
+    open_graph = affinity == "auto" and evidence.n_observed >= _THRESHOLD_COLUMNS
+    return [*found, trusted] if open_graph else found
 
 
 def _fits(
