@@ -20,6 +20,13 @@ _SPECTRUM_NOTE = (
     "distances that no points in space have: noise, or a kernel that does not fit."
 )
 
+_TRIED_NOTE = (
+    "What was tried. Each point is predicted by the mean of the points nearest to it in the "
+    "latent, itself left out; a principal direction of the measurements counts by its R2. The "
+    "error is the standard error of the difference from the choice. The likelihood, which takes "
+    "longest, is chosen where it gains more than that."
+)
+
 
 def embed_page(model: IKD, data: Dataset, command: str = "") -> str:
     """Page of a fitted model.
@@ -61,7 +68,7 @@ def embed_page(model: IKD, data: Dataset, command: str = "") -> str:
     sections = [
         page.with_legend(picture, legend(paint)),
         page.section("The run", page.facts(_run_facts(model))),
-        page.section("Why these settings", page.reasons(_reasons(model))),
+        page.section("Why these settings", page.reasons(_reasons(model)), *_tried(model)),
         page.section("Spectrum and time", page.side_by_side(*_charts(model))),
         page.section("Again", page.command(command) if command else ""),
         page.footer(versions()),
@@ -113,6 +120,24 @@ def _run_facts(model: IKD) -> dict[str, Any]:
 def _reasons(model: IKD) -> dict[str, str]:
     """What each "auto" chose and why."""
     return {key.replace("_", " "): text for key, text in getattr(model, "choices_", {}).items()}
+
+
+def _tried(model: IKD) -> list[str]:
+    """What "auto" tried, the choice first."""
+    if not model.candidates_:
+        return []
+    rows = [
+        (
+            one.affinity,
+            one.graph,
+            one.refine or "none",
+            (one.score, f"{one.score:.2f}"),
+            (one.standard_error, f"{one.standard_error:.2f}" if k else "chosen"),
+        )
+        for k, one in enumerate(model.candidates_)
+    ]
+    columns = ("similarity", "graph", "polish", "directions predicted", "error of the difference")
+    return [page.table(columns, rows, best=[0]), page.paragraph(_TRIED_NOTE, soft=True)]
 
 
 def _shares(model: IKD) -> dict[str, float]:
