@@ -375,7 +375,11 @@ def spoilt(value):
     [
         (spoilt(np.nan), {}, "contains NaN"),
         (spoilt(np.inf), {}, "infinity"),
-        (np.vstack([curve()[0], np.ones(60)]), {}, r"rows of X must vary.*constant row\(s\): 90"),
+        (
+            np.vstack([curve()[0], np.ones(60)]),
+            {"affinity": "correlation"},
+            r"rows of X must vary.*constant row\(s\): 90",
+        ),
         (curve()[0][:1], {}, r"X must have at least 2 rows.*n_samples = 1"),
         (curve()[0][:, :1], {}, "X must have at least 2 columns.*n_features = 1"),
         (np.ones(5), {}, "Expected 2D array"),
@@ -435,8 +439,7 @@ def test_the_latent_moves_with_the_rows_whatever_the_affinity(affinity, digits):
 def test_euclidean_similarity_unfolds_two_columns():
     angle = np.random.default_rng(0).uniform(0.0, 5.0, 150)
     spiral = (1.0 + angle)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    model = quiet(IKD(1), spiral)
-    assert model.affinity_ == "euclidean"
+    model = quiet(IKD(1, affinity="euclidean"), spiral)
     length = 0.5 * ((1.0 + angle) * np.sqrt(1.0 + (1.0 + angle) ** 2) + np.arcsinh(1.0 + angle))
     assert affine_r2(length[:, None], model.embedding_) > 0.98
 
@@ -480,15 +483,24 @@ def test_a_table_of_one_value_is_refused_by_every_affinity():
             IKD(2, **settings_).fit(np.ones((10, 5)))
 
 
-def test_silent_rows_of_counts_are_warned_of_once():
+def test_silent_rows_of_counts_are_warned_of_once_where_the_similarity_was_named():
     rng = np.random.default_rng(0)
     counts = rng.poisson(rng.gamma(0.5, 4.0, size=(40, 120)))
     counts[[3, 7]] = 0
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = IKD(2).fit(counts)
-    assert model.affinity_ != "correlation"
-    assert len([one for one in caught if "do not vary" in str(one.message)]) == 1
+    for affinity, times in (("cosine", 1), ("auto", 0)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = IKD(2, affinity=affinity).fit(counts)
+        assert len([one for one in caught if "do not vary" in str(one.message)]) == times
+    if model.affinity_ != "euclidean":
+        assert "rows of X do not vary" in model.choices_["rows"]
+
+
+def test_a_silent_row_has_a_similarity_that_nobody_chose():
+    X = np.vstack([curve()[0], np.ones(60)])
+    model = quiet(IKD(1), X)
+    assert model.affinity_ == "euclidean"
+    assert np.all(np.isfinite(model.embedding_))
 
 
 def test_the_shape_of_the_kernel_is_fitted_on_request():

@@ -151,10 +151,9 @@ class _Portfolio:
         if self.task.wishes.refine == "auto" and self.affords_likelihood:
             likely = self._polished(best, "likelihood")
             judged.append(likely)
-            gain, error = _score(likely) - _score(best), _trial(best, likely).standard_error
-            # Samples of the model are best explained by it, unless it is clear that they are not;
-            # elsewhere it has to be clear that they are.
-            if gain > (-error if self.sure else error):
+            # Samples of the model are best explained by it, unless it is clear that they are not.
+            doubt = _trial(best, likely).standard_error if self.sure else 0.0
+            if _score(likely) > _score(best) - doubt:
                 best = likely
         return self._verdict(best, judged)
 

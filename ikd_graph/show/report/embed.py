@@ -23,8 +23,7 @@ _SPECTRUM_NOTE = (
 _TRIED_NOTE = (
     "What was tried. Each point is predicted by the mean of the points nearest to it in the "
     "latent, itself left out; a principal direction of the measurements counts by its R2. The "
-    "error is the standard error of the difference from the choice. The likelihood, which takes "
-    "longest, is chosen where it gains more than that."
+    "error is the standard error of the difference from the choice."
 )
 
 
