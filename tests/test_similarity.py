@@ -151,3 +151,19 @@ def test_memory_of_the_search_does_not_grow_with_the_training_rows():
     assert peak(80_000) < 1.5 * few
     # Less than one table of 200 x 80 000 products.
     assert few < 4 * 200 * 80_000 / 2
+
+
+@pytest.mark.parametrize("affinity", ["correlation", "euclidean", "shared_neighbors", "covariance"])
+@pytest.mark.parametrize("seed", range(4))
+def test_known_neighbours_change_no_bridge(affinity, seed):
+    rng = np.random.default_rng(seed)
+    n, width = int(rng.integers(20, 200)), int(rng.integers(3, 30))
+    X = rng.normal(size=(n, width)) + 2.0 * rng.normal(size=(5, width))[rng.integers(0, 5, n)]
+    sim = similarity.compare(X, affinity)
+    g = sim.neighbor_graph(int(rng.integers(2, 6)), mutual=True)
+    searched, known = (
+        set(zip(*graph.find_bridges(g, sim.block, listed), strict=True))
+        for listed in (None, sim._listed())
+    )
+    assert known == searched
+    assert len(known) == graph.component_labels(g).max()

@@ -29,7 +29,7 @@ from ._csr import (
     to_sparse,
     union,
 )
-from ._join import JoinedGraph, add_edges, find_bridges, join_components
+from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components
 from ._search import EXACT_WORK, SEARCHES, block_neighbors, row_neighbors
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "SEARCHES",
     "WEIGHT_FLOOR",
     "JoinedGraph",
+    "Listed",
     "above",
     "add_edges",
     "auto_threshold",

@@ -70,8 +70,17 @@ def join_components(
     return JoinedGraph(add_edges(g, low, high, strength * known), int(low.size))
 
 
+class Listed(NamedTuple):
+    """Neighbours that are known, and how near they are."""
+
+    neighbors: NDArray[np.int32]  # (n, k) points most correlated with each
+    values: NDArray[np.float64]  # (n, k) their correlations; no other point has more than the least
+
+
 def find_bridges(
-    g: CsrGraph, correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]]
+    g: CsrGraph,
+    correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]],
+    listed: Listed | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the pairs of points that join the components along their strongest spanning tree.
 
@@ -81,6 +90,9 @@ def find_bridges(
         The graph.
     correlations : callable
         Maps (b,) points to their (b, n) correlations with all points.
+    listed : Listed, optional
+        Neighbours that are known. A component whose strongest bridge is among them is not searched:
+        of thousands of single points none is.
 
     Returns
     -------
@@ -92,7 +104,7 @@ def find_bridges(
     found: list[tuple[int, int]] = []
     with keep_threads():
         while len(found) < n_bridges:
-            labels = _bridge(correlations, labels, found)
+            labels = _bridge(correlations, labels, found, listed)
     ends = np.array(found, dtype=np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]
 
@@ -128,21 +140,31 @@ def _bridge(
     correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]],
     labels: NDArray[np.int64],
     found: list[tuple[int, int]],
+    listed: Listed | None,
 ) -> NDArray[np.int64]:
     """Run one round of Boruvka: every component but the largest takes its strongest bridge.
 
     Bridges are appended to ``found``; returns the component of each node after the round.
     """
     nodes = np.flatnonzero(labels != np.bincount(labels).argmax())
-    partners, values = np.empty(nodes.size, np.int64), np.empty(nodes.size, np.float64)
+    partners, values = np.zeros(nodes.size, np.int64), np.full(nodes.size, -np.inf)
+    searched = np.arange(nodes.size)
+    if listed is not None:
+        partners, values = _listed_bridges(labels, listed, nodes)
+        strongest = np.full(int(labels.max()) + 1, -np.inf)
+        np.maximum.at(strongest, labels[nodes], values)
+        # What is not listed is no nearer than the last that is.
+        searched = np.flatnonzero(listed.values[nodes].min(axis=1) > strongest[labels[nodes]])
 
     def seek(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        _jit.graph.strongest_outside(
-            correlations(nodes[part]), nodes[part], labels, partners[part], values[part]
-        )
+        some = searched[start:stop]
+        best, most = np.empty(some.size, np.int64), np.empty(some.size)
+        _jit.graph.strongest_outside(correlations(nodes[some]), nodes[some], labels, best, most)
+        better = most > values[some]
+        partners[some[better]], values[some[better]] = best[better], most[better]
 
-    map_blocks(seek, nodes.size, block_rows(labels.size))
+    map_blocks(seek, searched.size, block_rows(labels.size))
+    nodes, partners, values = (one[np.isfinite(values)] for one in (nodes, partners, values))
     low, high = np.minimum(nodes, partners), np.maximum(nodes, partners)
     order = np.lexsort((high, low, -values))
     _, first = np.unique(labels[nodes[order]], return_index=True)
@@ -155,6 +177,24 @@ def _bridge(
             found.append((int(low[at]), int(high[at])))
     roots = np.array([_root(parent, label) for label in range(len(parent))])
     return np.unique(roots, return_inverse=True)[1][labels]
+
+
+def _listed_bridges(
+    labels: NDArray[np.int64], listed: Listed, nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Strongest known bridge of each node: its partner and value, -inf if it has none."""
+    left = np.repeat(np.arange(labels.size), listed.neighbors.shape[1])
+    right = listed.neighbors.ravel().astype(np.int64)
+    apart = labels[left] != labels[right]
+    left, right, value = left[apart], right[apart], listed.values.ravel()[apart]
+    # Either end may know of a bridge.
+    ends, others = np.concatenate((left, right)), np.concatenate((right, left))
+    value = np.concatenate((value, value))
+    order = np.lexsort((others, -value, ends))
+    at, first = np.unique(ends[order], return_index=True)
+    partners, values = np.zeros(labels.size, np.int64), np.full(labels.size, -np.inf)
+    partners[at], values[at] = others[order][first], value[order][first]
+    return partners[nodes], values[nodes]
 
 
 def _root(parent: list[int], label: int) -> int:

@@ -147,5 +147,14 @@ class Similarity(ABC):
 
     def join(self, g: CsrGraph) -> CsrGraph:
         """Bridge the components of a graph along their strongest spanning tree."""
-        low, high = graph.find_bridges(g, self.block)
+        low, high = graph.find_bridges(g, self.block, self._listed())
         return graph.add_edges(g, low, high, self.bridge_strength * self.between(low, high))
+
+    def _listed(self) -> graph.Listed | None:
+        """Neighbours that were found, with their similarities."""
+        if not self._found:
+            return None
+        neighbors = self._found[max(self._found)]
+        every = np.repeat(np.arange(self.n_samples), neighbors.shape[1])
+        values = self.between(every, neighbors.ravel().astype(np.int64))
+        return graph.Listed(neighbors, values.reshape(neighbors.shape))
