@@ -247,7 +247,7 @@ def test_an_interrupted_fit_names_its_stage_and_leaves_no_half_model(monkeypatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr(geodesics, broken, interrupted)
-    model = IKD(2, n_landmarks=30, n_neighbors=8, refine=None, path="covariance")
+    model = IKD(2, affinity="cosine", n_landmarks=30, n_neighbors=8, refine=None, path="covariance")
     with pytest.raises(KeyboardInterrupt, match=f"stopped during the stage '{stage}'"):
         model.fit(waves(200)[0])
     assert not hasattr(model, "embedding_")

@@ -49,10 +49,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         X for "euclidean" (the likelihood, which sees X itself, takes offsets of columns for
         signal); with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
         (what is not stored is not known). "auto" is "correlation" where X looks like samples of a
-        Gaussian process with N >= 100 columns, has more than 10 000 rows, or is solved by
-        landmarks, or where ``threshold`` is a number; else "shared_neighbors" where the points
-        fall into groups; else "cosine" where rows differ in length more than a sample explains;
-        else "euclidean".
+        Gaussian process with N >= 100 columns or where ``threshold`` is a number. Else it tries
+        "euclidean", "correlation", "cosine" and "shared_neighbors", as far as they go with what
+        was given, and takes the one whose latent predicts the measurements best: each point by the
+        mean of the points nearest to it in the latent, on at most 1000 rows (`candidates_`).
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
         N >= 100 observed dimensions that look like samples of a Gaussian process, else none; None
@@ -85,8 +85,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         variance of its own, from the starts of ``starts``; "stress" moves the points to the
         distances of the graph's edges, each weighted by its precision (up to 300 points in three
         ways, of which the likeliest is taken); None keeps the closed form.
-        "auto" is "likelihood" where the data look like samples of a Gaussian process and there are
-        at most 300 points (seconds), else "stress" or None; `choices_` says which and why.
+        "auto" takes what predicts the measurements best, see ``affinity``; the likelihood is tried
+        with at most 300 points (seconds). Where the data look like samples of a Gaussian process
+        it is the likelihood unless that is clearly worse, and stress beyond 300 points.
+        `choices_` says which and why.
     starts : {"auto", "own", "all"}
         Where the likelihood polish begins: "own" is the closed form of the strategy alone, before
         and after stress, so that strategies can be compared polished; "all" adds the closed forms
