@@ -24,8 +24,6 @@ CURVE = GraphRule(5, False, "distance", "uniform")
 
 REFINES = ("likelihood", "stress")
 
-_FEWEST_DIMENSIONS = 20
-_FEWEST_POINTS = 20
 _PLANE = 2  # coordinates in which short paths, counted more, push groups over one another
 
 
@@ -108,9 +106,7 @@ def choose(
         n_neighbors = min(n_neighbors, n_samples - 1)
     refine = wishes.refine
     if refine == "auto":
-        refine, reasons["refine"] = _choose_refine(
-            strategy, n_samples, evidence, rule, trusted=trusted, kernel=kind.estimates_kernel
-        )
+        refine, reasons["refine"] = _choose_refine(strategy, evidence)
     weights = "precision" if trusted else rule.weights or "precision"
     return Choice(
         strategy,
@@ -201,41 +197,16 @@ def _choose_graph(
     return level, n_neighbors, bool(mutual)
 
 
-def _choose_refine(
-    strategy: str,
-    n_samples: int,
-    evidence: Evidence | None,
-    rule: GraphRule,
-    *,
-    trusted: bool,
-    kernel: bool,
-) -> tuple[str | None, str]:
-    """The polish of "auto" and why."""
+def _choose_refine(strategy: str, evidence: Evidence | None) -> tuple[str | None, str]:
+    """The polish of "auto" where nothing was tried, and why."""
     if evidence is None:
         why = "the observations behind a precomputed covariance are not known"
         return None, sentence("No polish", why, "refine='stress'")
-    verdict = _verdict(evidence)
-    enough = n_samples >= _FEWEST_POINTS and evidence.n_observed >= _FEWEST_DIMENSIONS
-    if evidence.holds and enough and kernel and n_samples <= _limits.LIKELIHOOD_AUTO:
-        why = f"{verdict}, and {n_samples} points take seconds"
-        return "likelihood", sentence("Polished by the likelihood", why, "refine=None")
     if strategy == "eigen":
         why = "the eigen strategy has no graph to polish on"
         return None, sentence("No polish", why, "strategy='geodesic'")
-    if trusted:
-        why = f"{verdict}, and the likelihood of {n_samples} points would take minutes"
-        return "stress", sentence("Polished by stress", why, "refine='likelihood'")
-    if rule.weights is None or n_samples > _limits.SOLVED_WHOLE:
-        return None, sentence("No polish", verdict, "refine='stress'")
-    counts = _COUNTS[rule.weights]
-    return "stress", sentence(f"Polished by stress, {counts}", verdict, "refine=None")
-
-
-_COUNTS = {
-    "uniform": "in which all pairs count alike",
-    "path": "in which a pair counts by one over the length of its path",
-    "component": "in which pairs within a component of the graph count alike and others less",
-}
+    why = "there are too few numbers to judge a latent by"
+    return "stress", sentence("Polished by stress", why, "refine=None")
 
 
 def sentence(what: str, why: str, change: str) -> str:

@@ -21,6 +21,7 @@ from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Closed, Ground
 from ._describe import describe, spread_blocks, spread_graph, spread_labels
 from ._pieces import report_pieces
+from ._polish import extend_core
 from ._portfolio import Verdict, judge
 from ._record import Latent, Model, Polished
 from ._task import Task
@@ -92,6 +93,10 @@ def _attempt(
     if chosen and said:
         # Nobody is warned of what was chosen for him.
         found.closed.choice.reasons["rows"] = f"{'; '.join(said)}."
+    if verdict.core is not None:
+        lead = found.start.coordinates
+        polished = extend_core(verdict.core, lead, rows, similarity, stages)
+        return found._replace(polished=polished)
     return polish(found, found.closed.choice.refine, rows, task, stages)
 
 

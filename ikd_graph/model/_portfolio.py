@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..similarity import AFFINITIES, Similarity
 from ..solve import landmarks
 from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Ground
+from ._polish import Core
 from ._task import Task
 
 Floats = NDArray[np.float64]
@@ -39,6 +41,7 @@ class Verdict(NamedTuple):
     ground: Ground
     trials: tuple[Trial, ...] = ()
     attempt: Attempt | None = None  # the fit itself, where all rows were judged
+    core: Core | None = None  # rows whose likelihood was searched, where they were not all
 
 
 class _Judged(NamedTuple):
@@ -53,9 +56,10 @@ class _Judged(NamedTuple):
 def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
     """Decide on similarity and polish, as far as they are "auto".
 
-    Where the table looks like samples of the model, trusted correlations are taken and the
-    likelihood judges. Else candidates are fitted to the rows, or to some of many, and judged by how
-    many directions of the measurements the nearest points in their latents predict.
+    Where the table looks like samples of the model, trusted correlations are taken, and the
+    likelihood unless it is clearly worse; of many rows it is searched for a core. Else candidates
+    are fitted to the rows, or to some of many, and judged by how many directions of the
+    measurements the nearest points in their latents predict.
     """
     table = evidence.examine(rows)
     if task.affinity != "auto" and AFFINITIES[task.affinity].ignores_columns:
@@ -86,11 +90,13 @@ class _Portfolio:
     def __init__(self, rows: Any, task: Task, table: Evidence, *, sure: bool) -> None:
         self.task, self.table, self.sure = task, table, sure
         n = len(rows)
-        self.whole = n <= _limits.JUDGED_WHOLE
-        self.rows = rows
+        most = _limits.LIKELIHOOD_CORE if sure else _limits.JUDGED_WHOLE
+        fewer = _limits.LIKELIHOOD_CORE if sure else _limits.JUDGED_SAMPLE
+        self.whole = n <= most
+        self.some = np.arange(n)
         if not self.whole:
-            some = np.random.default_rng(0).choice(n, _limits.JUDGED_SAMPLE, replace=False)
-            self.rows = rows[np.sort(some)]
+            self.some = np.sort(np.random.default_rng(0).choice(n, fewer, replace=False))
+        self.rows = rows if self.whole else rows[self.some]
         self.n_samples = n
         self.seen = self._seen(task)
         self.known: dict[str, tuple[Similarity, list[str]]] = {}
@@ -104,7 +110,7 @@ class _Portfolio:
     def affords_likelihood(self) -> bool:
         """Whether there are few enough rows for it, and numbers enough."""
         n, width = self.rows.shape
-        few = self.n_samples <= _limits.LIKELIHOOD_AUTO
+        few = self.sure or self.n_samples <= _limits.LIKELIHOOD_AUTO
         return few and n >= evidence.FEWEST_POINTS and width >= evidence.FEWEST_COLUMNS
 
     def by_evidence(self, first: Candidate) -> Verdict:
@@ -202,7 +208,11 @@ class _Portfolio:
             closed = best.attempt.closed
             choice = replace(closed.choice, reasons=reasons | closed.choice.reasons, refine=refine)
             attempt = best.attempt._replace(closed=closed._replace(choice=choice))
-        return Verdict(best.candidate.affinity, refine, ground, trials, attempt)
+        core, found = None, best.attempt.polished
+        known = not self.whole and isinstance(self.task.n_components, Integral)
+        if known and found is not None and asked == "auto" and refine == "likelihood":
+            core = Core(self.some, found)
+        return Verdict(best.candidate.affinity, refine, ground, trials, attempt, core)
 
 
 def _score(one: _Judged) -> float:
