@@ -90,6 +90,39 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
         )
 
 
+def check_sparse(name: str, matrix: Any) -> None:
+    """Raise if a sparse matrix points outside itself: compiled code would follow it there.
+
+    scipy looks at the ends of the arrays only when it makes a matrix, and a file or a caller may
+    have put anything between them. Whatever is not a sparse matrix passes.
+    """
+    if not sp.issparse(matrix):
+        return
+    try:
+        if matrix.format in ("csr", "csc", "bsr"):
+            _check_integers(matrix.indices, matrix.indptr)
+            matrix.check_format(full_check=True)
+        elif matrix.format == "coo":
+            _check_integers(matrix.row, matrix.col)
+            for places, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+                if places.shape != matrix.data.shape:
+                    raise ValueError(f"{matrix.data.size} values at {places.size} places")
+                if places.size and not 0 <= places.min() <= places.max() < size:
+                    raise ValueError(f"places from {places.min()} to {places.max()}")
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"{name} must be a whole sparse matrix, got one of shape {tuple(matrix.shape)} whose "
+            f"stored places do not fit it ({error}); write it again from its source"
+        ) from None
+
+
+def _check_integers(*places: NDArray[Any]) -> None:
+    """Raise if places are not whole numbers."""
+    for one in places:
+        if one.ndim != 1 or one.dtype.kind not in "iu":
+            raise ValueError(f"places of shape {one.shape} and type {one.dtype}")
+
+
 def check_symmetric(name: str, matrix: Any, tolerance: float = 1e-8) -> None:
     """Raise unless a dense or sparse matrix is square and symmetric."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -98,6 +131,7 @@ def check_symmetric(name: str, matrix: Any, tolerance: float = 1e-8) -> None:
             "use affinity='correlation' for a table of measurements"
         )
     if sp.issparse(matrix):
+        check_sparse(name, matrix)
         gap = abs(matrix - matrix.T)
         worst = float(gap.max()) if gap.nnz else 0.0
         scale = float(abs(matrix).max()) if matrix.nnz else 0.0

@@ -23,6 +23,7 @@ from .._validation import (
     check_no_neighbors,
     check_number_or_auto,
     check_positive,
+    check_sparse,
     check_symmetric,
 )
 from ..evidence import REFINES, Wishes
@@ -126,6 +127,7 @@ class CheckedEstimator(BaseEstimator):
         """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
+        check_sparse("X", X)
         X = validate_data(
             self,
             X,

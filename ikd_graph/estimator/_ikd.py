@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import kernels, model, placement
 from .._stages import Stages
 from .._threads import limit_threads
+from .._validation import check_sparse
 from ._learnt import LearntEstimator
 
 Floats = NDArray[np.float64]
@@ -357,6 +358,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         """Latent and residual of rows."""
         check_is_fitted(self)
         found = self._model
+        check_sparse("X", X)
         X = validate_data(
             self,
             X,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._records import CsrGraph
-from .._validation import check_finite, check_integer, check_symmetric
+from .._validation import check_finite, check_integer, check_sparse, check_symmetric
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -262,7 +262,9 @@ def from_sparse(matrix: Any) -> CsrGraph:
             f"matrix must be a scipy sparse array, got {type(matrix).__name__}; "
             "use threshold_graph or neighbor_graph for a dense one"
         )
+    check_sparse("matrix", matrix)
     matrix = sp.csr_array(matrix, dtype=np.float64)
+    check_sparse("matrix", matrix)
     matrix.sum_duplicates()
     check_finite("matrix", matrix.data)
     check_symmetric("matrix", matrix)

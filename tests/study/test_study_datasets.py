@@ -217,6 +217,33 @@ def test_a_sparse_matrix_too_large_to_unpack_or_of_another_kind_is_refused(tmp_p
         datasets.load(tmp_path / "t.h5ad")
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("indices", [0, 1_000_000_000]),
+        ("indices", [0, -7]),
+        ("indices", [0.0, 1.0]),
+        ("indptr", [0, 2_000_000, 2]),
+        ("indptr", [0, 1]),
+        ("indptr", [0, 1, 900]),
+        ("indptr", [[0, 1, 2]]),
+        ("data", [1.0]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_a_sparse_table_that_points_outside_itself_is_refused(tmp_path, kind, part, value):
+    h5py = pytest.importorskip("h5py")
+    parts = {"data": [1.0, 2.0], "indices": [0, 1], "indptr": [0, 1, 2]} | {part: value}
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"] = f"{kind}_matrix"
+        group.attrs["shape"] = (2, 2)
+        for name, values in parts.items():
+            group[name] = np.array(values)
+    with pytest.raises(ValueError, match="X of t.h5ad must be a whole sparse matrix"):
+        datasets.load(tmp_path / "t.h5ad")
+
+
 def test_a_missing_h5py_names_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match="needs the package h5py"):

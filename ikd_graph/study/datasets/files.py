@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._validation import check_sparse
 from ._record import Dataset, encode_labels
 from .tables import read_table
 
@@ -152,7 +153,17 @@ def _hdf_table(item: Any, path: Path) -> NDArray[np.generic]:
         )
     parts = (item["data"][:], item["indices"][:], item["indptr"][:])
     form = sp.csr_matrix if str(kind).startswith("csr") else sp.csc_matrix
-    return form(parts, shape=shape).toarray()
+    try:
+        if any(places.dtype.kind not in "iu" for places in parts[1:]):
+            raise ValueError("indices and indptr must be whole numbers")
+        table = form(parts, shape=shape)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"X of {path.name} must be a whole sparse matrix, got parts that do not fit together "
+            f"({error}); write it again with anndata's write_h5ad"
+        ) from None
+    check_sparse(f"X of {path.name}", table)
+    return table.toarray()
 
 
 def _hdf_labels(obs: Any, key: str) -> tuple[NDArray[Any], tuple[str, ...]]:
