@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .. import eigen, graph, kernels, model, solve
+from .._arrays import check_sparse
 from .._validation import (
     check_choice,
     check_components,
@@ -23,7 +24,6 @@ from .._validation import (
     check_no_neighbors,
     check_number_or_auto,
     check_positive,
-    check_sparse,
     check_symmetric,
 )
 from ..evidence import REFINES, Wishes

@@ -10,9 +10,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels, model, placement
+from .._arrays import check_sparse
 from .._stages import Stages
 from .._threads import limit_threads
-from .._validation import check_sparse
 from ._learnt import LearntEstimator
 
 Floats = NDArray[np.float64]

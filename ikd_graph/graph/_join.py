@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._records import CsrGraph
+from .._arrays import check_block
+from .._records import CsrGraph, check_graph
 from .._threads import keep_threads, map_blocks
+from .._validation import check_positive
 from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges
 from ._search import block_rows, check_correlations, check_rows
@@ -62,6 +64,8 @@ def join_components(
     >>> joined.n_bridges, joined.graph.weights.tolist()
     (1, [0.9, 0.3, 0.9, 0.3])
     """
+    check_graph("g", g)
+    check_positive("strength", strength)
     correlations = _correlation_source(g, corr, rows)
     low, high = find_bridges(g, correlations)
     known = correlations(low)[np.arange(low.size), high].astype(np.float64)
@@ -139,7 +143,11 @@ def _bridge(
     def seek(start: int, stop: int) -> None:
         part = slice(start, stop)
         _jit.graph.strongest_outside(
-            correlations(nodes[part]), nodes[part], labels, partners[part], values[part]
+            check_block(correlations(nodes[part]), (stop - start, labels.size)),
+            nodes[part],
+            labels,
+            partners[part],
+            values[part],
         )
 
     map_blocks(seek, nodes.size, block_rows(labels.size))

@@ -240,7 +240,7 @@ def test_a_sparse_table_that_points_outside_itself_is_refused(tmp_path, kind, pa
         group.attrs["shape"] = (2, 2)
         for name, values in parts.items():
             group[name] = np.array(values)
-    with pytest.raises(ValueError, match="X of t.h5ad must be a whole sparse matrix"):
+    with pytest.raises(ValueError, match=r"X of t\.h5ad must be a whole sparse matrix"):
         datasets.load(tmp_path / "t.h5ad")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._validation import check_sparse
+from ..._arrays import check_sparse
 from ._record import Dataset, encode_labels
 from .tables import read_table
 
