@@ -63,7 +63,7 @@ class CsrGraph(_CsrArrays):
         return super().__new__(cls, read_only(indptr), read_only(indices), read_only(weights))
 
     @classmethod
-    def _make(cls, iterable: Iterable[Any]) -> CsrGraph:
+    def _make(cls, iterable: Iterable[Any]) -> CsrGraph:  # type: ignore[override]
         """Graph of three arrays, checked; ``_replace`` comes through here."""
         return cls(*iterable)
 
@@ -154,7 +154,7 @@ def check_solved(solved: Any, n_points: int) -> None:
     check_type("solved", solved, SolvedBlocks, "blocks.solve makes them")
     check_type("solved.blocks", solved.blocks, Blocks, "cliques.cover makes them")
     check_blocks(*solved.blocks)
-    check_block_members(*solved.blocks, n_points)
+    check_block_members(solved.blocks.indptr, solved.blocks.members, n_points)
     points = np.asarray(solved.coordinates)
     check_rows("solved.coordinates", points, solved.blocks.members.size)
     check_finite("solved.coordinates", points)

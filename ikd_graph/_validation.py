@@ -57,7 +57,7 @@ def check_positive(name: str, value: Any, high: float = np.inf, cure: str = "") 
 
 def check_number(name: str, value: Any) -> float:
     """Raise unless ``value`` is a number."""
-    if not isinstance(value, Real) or isinstance(value, bool) or np.isnan(value):
+    if not isinstance(value, Real) or isinstance(value, bool) or np.isnan(float(value)):
         raise ValueError(f"{name} must be a number, got {value!r}")
     return float(value)
 

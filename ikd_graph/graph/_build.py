@@ -197,7 +197,8 @@ def from_neighbors(
     CsrGraph
         The neighbour graph.
     """
-    neighbours = _check_neighbours(neighbours)
+    neighbours = np.asarray(neighbours)
+    _check_neighbours(neighbours)
     left, right = _neighbour_pairs(neighbours, mutual)
     weights = correlations(left, right)
     if shared:
@@ -332,16 +333,14 @@ def shared_part(
     return shared / (neighbours.shape[1] + 1.0)
 
 
-def _check_neighbours(neighbours: Any) -> NDArray[np.integer]:
+def _check_neighbours(neighbours: NDArray[Any]) -> None:
     """Raise unless ``neighbours`` is a table of points, one row for each of them."""
-    table = np.asarray(neighbours)
-    if table.ndim != 2 or table.size == 0:
+    if neighbours.ndim != 2 or neighbours.size == 0:
         raise ValueError(
-            f"neighbours must be a table (n, k) with k >= 1, got shape {table.shape}; "
+            f"neighbours must be a table (n, k) with k >= 1, got shape {neighbours.shape}; "
             "row_neighbors finds them"
         )
-    check_nodes("neighbours", table.ravel(), len(table))
-    return table
+    check_nodes("neighbours", neighbours.ravel(), len(neighbours))
 
 
 def _neighbour_pairs(
