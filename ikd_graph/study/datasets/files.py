@@ -48,7 +48,16 @@ def read_file(path: str | Path, *, label_column: str | int | None = None) -> Dat
         raise FileNotFoundError(f"the data file must exist, got {str(path)!r}; check the spelling")
     if path.stat().st_size == 0:
         raise ValueError(f"the data file must not be empty, got 0 bytes in {str(path)!r}")
-    return reader(path, label_column)
+    try:
+        return reader(path, label_column)
+    except (ValueError, ImportError, MemoryError):
+        raise
+    # Whatever else a broken file makes the libraries below say, it is the file that is wrong.
+    except Exception as error:
+        raise ValueError(
+            f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: {error}; "
+            "write it again from its source"
+        ) from error
 
 
 def _read_csv(path: Path, label_column: str | int | None) -> Dataset:
