@@ -89,7 +89,7 @@ def _parse(
             f"{path.name} must be a plain table of numbers, got {n_rows} rows of cells and "
             f"{len(X)} of numbers; save it again without quotes, blank or empty rows"
         )
-    if not header:
+    if not header and n_rows > 1:
         _warn_numbered(sample[0], path)
     return Table(X, labels, tuple(names[c] for c in keep) if header else ())
 
