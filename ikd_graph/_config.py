@@ -6,6 +6,7 @@ import functools
 import hashlib
 import logging
 import os
+import pickle
 import threading
 import types
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 CACHE_SWITCH = "IKD_GRAPH_NUMBA_CACHE"
 """Environment variable: ``0`` compiles afresh in every process and writes nothing to disk."""
@@ -51,19 +52,63 @@ def source_stamp(folder: str) -> str:
     return digest.hexdigest()
 
 
+class _SealedFile(IndexDataCacheFile):
+    """Numba's files of compiled code, each with a digest: damaged code would run, and crash.
+
+    The digest covers what the code was made from, so that a file left by an older version is not
+    taken for its successor either. A damaged file is compiled and written anew.
+    """
+
+    def __init__(self, stamp: str, plain: IndexDataCacheFile) -> None:
+        self.__dict__.update(plain.__dict__)
+        self._source_stamp = stamp
+
+    def _seal(self, name: str, data: bytes) -> bytes:
+        made_from = f"{self._version} {self._source_stamp} {name} ".encode()
+        return hashlib.sha256(made_from + data).digest()
+
+    def _read(self, name: str) -> Any:
+        whole = Path(self._data_path(name)).read_bytes()
+        if whole[:32] != self._seal(name, whole[32:]):
+            raise OSError(f"{name} is damaged, or of another version")
+        return pickle.loads(whole[32:])
+
+    def _write(self, name: str, content: Any) -> None:
+        data = self._dump(content)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(self._seal(name, data) + data)
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return dict(self._read(self._index_name))
+        except OSError as error:
+            _log.debug("compiled cache not read: %s", error)
+            return {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._write(self._index_name, overloads)
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(name)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(name, data)
+
+
 class _FolderCache(FunctionCache):
     """Numba's on-disk cache, stamped with the whole folder and silent where it cannot write."""
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         super().__init__(py_func)
         folder = Path(py_func.__code__.co_filename).parent
-        self._cache_file._source_stamp = source_stamp(str(folder))
+        self._cache_file = _SealedFile(source_stamp(str(folder)), self._cache_file)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Compiled code of a signature, or None where the cache cannot be read."""
         try:
             return super().load_overload(sig, target_context)
-        except (OSError, EOFError) as error:
+        # Whatever is wrong with what was kept, it can be compiled again.
+        except Exception as error:
             _log.debug("compiled cache not read: %s", error)
             return None
 

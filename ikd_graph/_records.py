@@ -2,22 +2,70 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import check_blocks, check_csr
+from ._validation import (
+    check_block_members,
+    check_finite,
+    check_point_weights,
+    check_rows,
+    check_type,
+)
 
 
-class CsrGraph(NamedTuple):
-    """Undirected weighted graph, each edge stored from both ends, no self loops.
-
-    Rows are sorted by node. A weight may be an explicit zero (``-log 1`` is one): an edge is an
-    edge because it is stored, never because its weight is not zero.
-    """
+class _CsrArrays(NamedTuple):
+    """What a graph is stored as."""
 
     indptr: NDArray[np.int64]  # (n + 1,) row starts
     indices: NDArray[np.int32]  # (m,) neighbours, sorted in each row
     weights: NDArray[np.float64]  # (m,) correlations
+
+
+class CsrGraph(_CsrArrays):
+    """Undirected weighted graph, each edge stored from both ends, no self loops.
+
+    Rows are sorted by node. A weight may be an explicit zero (``-log 1`` is one): an edge is an
+    edge because it is stored, never because its weight is not zero.
+
+    Compiled code follows a graph without looking where it leads. So a graph is checked when it is
+    made, from copies of what could still change, and can only be read from then on: whoever is
+    handed one need not check it again.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64
+        Row starts.
+    indices : (m,) int32
+        Neighbours, sorted in each row.
+    weights : (m,) float64
+        Correlations, or lengths.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, indptr: ArrayLike, indices: ArrayLike, weights: ArrayLike) -> CsrGraph:
+        """Check the arrays of a graph, and keep them."""
+        starts, nodes, strength = check_csr(indptr, indices, weights)
+        return cls.trusted(
+            _kept(starts, np.int64), _kept(nodes, np.int32), _kept(strength, np.float64)
+        )
+
+    @classmethod
+    def trusted(
+        cls, indptr: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any]
+    ) -> CsrGraph:
+        """Graph of arrays that are known to be right, which can only be read from then on."""
+        return super().__new__(cls, read_only(indptr), read_only(indices), read_only(weights))
+
+    @classmethod
+    def _make(cls, iterable: Iterable[Any]) -> CsrGraph:  # type: ignore[override]
+        """Graph of three arrays, checked; ``_replace`` comes through here."""
+        return cls(*iterable)
 
     @property
     def n_nodes(self) -> int:
@@ -28,6 +76,24 @@ class CsrGraph(NamedTuple):
     def n_edges(self) -> int:
         """Number of undirected edges."""
         return self.indices.size // 2
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, no longer writable. Numba compiles for such arrays apart from others."""
+    array.flags.writeable = False
+    return array
+
+
+def _kept(array: NDArray[Any], dtype: type) -> NDArray[Any]:
+    """The array in its type, or a copy where someone else could still write to it."""
+    mine = not array.flags.writeable and array.base is None
+    return np.asarray(array, dtype, "C") if mine else np.array(array, dtype, order="C")
+
+
+def check_graph(name: str, value: Any) -> None:
+    """Raise unless ``value`` is a graph; whatever is one was checked when it was made."""
+    cure = "make one with graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
+    check_type(name, value, CsrGraph, cure)
 
 
 class Blocks(NamedTuple):
@@ -81,6 +147,19 @@ class SolvedBlocks(NamedTuple):
     explained_variance_ratio: NDArray[np.float64]  # (n_blocks,) as in `Embedding`, all m together
     negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
     n_clipped: int  # leading eigenvalues that were negative and became 0
+
+
+def check_solved(solved: Any, n_points: int) -> None:
+    """Raise unless ``solved`` holds blocks of points below ``n_points`` with finite coordinates."""
+    check_type("solved", solved, SolvedBlocks, "blocks.solve makes them")
+    check_type("solved.blocks", solved.blocks, Blocks, "cliques.cover makes them")
+    check_blocks(*solved.blocks)
+    check_block_members(solved.blocks.indptr, solved.blocks.members, n_points)
+    points = np.asarray(solved.coordinates)
+    check_rows("solved.coordinates", points, solved.blocks.members.size)
+    check_finite("solved.coordinates", points)
+    if points.size:
+        check_point_weights("solved.precision", np.asarray(solved.precision), points.shape[0])
 
 
 class MergeResult(NamedTuple):

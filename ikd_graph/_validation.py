@@ -55,6 +55,19 @@ def check_positive(name: str, value: Any, high: float = np.inf, cure: str = "") 
     return float(value)
 
 
+def check_number(name: str, value: Any) -> float:
+    """Raise unless ``value`` is a number."""
+    if not isinstance(value, Real) or isinstance(value, bool) or np.isnan(float(value)):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def check_distinct(name: str, n_repeats: int) -> None:
+    """Raise if things that must be different are not, given how many repeat another."""
+    if n_repeats:
+        raise ValueError(f"{name} must be given once each, got {n_repeats} of them again")
+
+
 def check_components(n_components: int, n_samples: int) -> int:
     """Raise unless a latent of ``n_components`` can be found from ``n_samples`` points."""
     count = check_integer("n_components", n_components, 1)
@@ -190,13 +203,10 @@ def check_bridges_known(n_components: int) -> None:
     )
 
 
-def check_graph(name: str, value: Any) -> None:
-    """Raise unless ``value`` has the fields of a graph record."""
-    if not all(hasattr(value, field) for field in ("indptr", "indices", "weights")):
-        raise TypeError(
-            f"{name} must be a CsrGraph, got {type(value).__name__}; make one with "
-            "graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
-        )
+def check_type(name: str, value: Any, kind: type, cure: str) -> None:
+    """Raise unless ``value`` is one of ``kind``."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}; {cure}")
 
 
 def check_same_shape(
@@ -208,6 +218,32 @@ def check_same_shape(
             f"{name} must be a table (n_points, n_components) of the same shape as {other_name}, "
             f"got {values.shape} and {other.shape}; row i of one belongs to row i of the other"
         )
+
+
+def check_rows(name: str, values: NDArray[Any], n_rows: int) -> None:
+    """Raise unless ``values`` is a table of floats with so many rows, and a column at least."""
+    is_table = values.ndim == 2 and values.dtype.kind == "f" and values.shape[1] > 0
+    if not is_table or values.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} must be a table of floats with {n_rows} rows, got shape {values.shape} of "
+            f"{values.dtype}; one row for each point"
+        )
+
+
+def check_labels(name: str, labels: Any, n_points: int) -> NDArray[np.int64]:
+    """Raise unless there is one group from 0 to ``n_points - 1`` for each point."""
+    groups = np.asarray(labels)
+    if groups.shape != (n_points,) or groups.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must be one whole number for each of {n_points} points, got shape "
+            f"{groups.shape} of {groups.dtype}; number the groups from 0"
+        )
+    if n_points and not 0 <= groups.min() <= groups.max() < n_points:
+        raise ValueError(
+            f"{name} must lie from 0 to {n_points - 1}, got {groups.min()} to {groups.max()}; "
+            "number the groups from 0"
+        )
+    return groups.astype(np.int64, copy=False)
 
 
 def check_point_weights(name: str, weights: NDArray[np.floating], n_points: int) -> None:

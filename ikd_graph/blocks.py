@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _jit
-from ._records import Blocks, CsrGraph, SolvedBlocks
+from ._arrays import check_blocks
+from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph
 from ._threads import keep_threads
-from ._validation import check_choice, check_cliques, check_integer
+from ._validation import check_choice, check_cliques, check_integer, check_type
 from .kernels import StationaryKernel
 from .kernels import get as get_kernel
 
@@ -67,6 +68,9 @@ def solve(
     >>> abs(solved.coordinates[:3, 0]).round(6)
     array([1., 0., 1.])
     """
+    check_graph("graph", graph)
+    check_type("blocks", blocks, Blocks, "cliques.cover makes them")
+    blocks = Blocks(*check_blocks(*blocks, graph.n_nodes))
     check_choice("reference", reference, REFERENCES)
     check_integer("n_components", n_components, 1)
     kernel = get_kernel(kernel)
@@ -143,7 +147,7 @@ def _upper_triangle(graph: CsrGraph) -> CsrGraph:
     keep = graph.indices > rows
     indptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows[keep], minlength=n), out=indptr[1:])
-    return CsrGraph(indptr, graph.indices[keep], graph.weights[keep])
+    return CsrGraph.trusted(indptr, graph.indices[keep], graph.weights[keep])
 
 
 def _distance_variance(kernel: StationaryKernel, corr: Floats, sq_dist: Floats) -> Floats:

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _jit
-from ._records import CsrGraph
+from ._arrays import check_nodes
+from ._records import CsrGraph, check_graph
 from ._threads import map_blocks
 from ._validation import check_positive
 from .kernels import StationaryKernel
@@ -115,6 +116,7 @@ def geodesic_covariance(
     >>> geodesics.geodesic_covariance(graph.threshold_graph(corr, 0.4), [0]).round(12).tolist()
     [[1.0, 0.8, 0.4]]
     """
+    check_graph("g", g)
     starts = _check_sources(sources, g.n_nodes)
     out = shortest_distances(covariance_lengths(g), sources, dtype=dtype)
 
@@ -187,10 +189,11 @@ def covariance_lengths(g: CsrGraph) -> CsrGraph:
 
 def _with_lengths(g: CsrGraph, length: Callable[[Floats], Floats]) -> CsrGraph:
     """The graph with lengths of correlations up to 1, infinite where one is not positive."""
+    check_graph("g", g)
     lengths = np.full(g.weights.size, np.inf)
     walkable = g.weights > 0.0
     lengths[walkable] = length(np.minimum(g.weights[walkable], 1.0))
-    return g._replace(weights=lengths)
+    return CsrGraph.trusted(g.indptr, g.indices, lengths)
 
 
 def shortest_distances(
@@ -225,11 +228,9 @@ def shortest_distances(
     >>> geodesics.shortest_distances(g._replace(weights=1.0 - g.weights)).round(12).tolist()
     [[0.0, 0.1, 0.6], [0.1, 0.0, 0.5], [0.6, 0.5, 0.0]]
     """
+    check_graph("g", g)
     starts = _check_sources(sources, g.n_nodes)
-    dtype = np.dtype(dtype)
-    if dtype not in (np.float64, np.float32):
-        raise ValueError(f"dtype must be float64 or float32, got {dtype}; use float64")
-    out = np.empty((starts.size, g.n_nodes), dtype)
+    out = np.empty((starts.size, g.n_nodes), _check_dtype(dtype))
     _search(g, starts, limit, out)
     if sources is None:
         map_blocks(partial(_jit.geodesics.mirror_smaller, out), g.n_nodes, 64)
@@ -259,6 +260,7 @@ def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf)
     >>> geodesics.shortest_paths(lengths, [0]).predecessors.tolist()
     [[-1, 0, 1]]
     """
+    check_graph("g", g)
     starts = _check_sources(sources, g.n_nodes)
     distances = np.empty((starts.size, g.n_nodes), np.float64)
     _search(g, starts, limit, distances)
@@ -294,9 +296,13 @@ def path(predecessors: NDArray[np.int32], source: int, target: int) -> NDArray[n
     >>> geodesics.path(np.array([-1, 0, 1, 1], dtype=np.int32), 0, 3).tolist()
     [0, 1, 3]
     """
-    nodes = [int(target)]
-    while predecessors[nodes[-1]] >= 0:
-        nodes.append(int(predecessors[nodes[-1]]))
+    steps = np.asarray(predecessors)
+    source, target = check_nodes("source, target", (source, target), steps.size).tolist()
+    check_nodes("predecessors", steps + 1, steps.size + 1)
+    nodes = [target]
+    # A ring of predecessors leads nowhere: no path is longer than all nodes.
+    while steps[nodes[-1]] >= 0 and len(nodes) <= steps.size:
+        nodes.append(int(steps[nodes[-1]]))
     if nodes[-1] != source:
         raise ValueError(
             f"target must be reached from source, got target={target} for source={source}; "
@@ -319,10 +325,9 @@ def _search(
     n = g.n_nodes
     order = np.empty(n, np.int64)
     depth = _jit.patches.order_in_patches(g.indptr, g.indices, LANES, order)
-    renumbered = CsrGraph(
-        np.empty_like(g.indptr), np.empty_like(g.indices), np.empty_like(g.weights)
-    )
-    _jit.patches.renumber(*g, order, *renumbered)
+    arrays = [np.empty_like(array) for array in g]
+    _jit.patches.renumber(*g, order, *arrays)
+    renumbered = CsrGraph.trusted(*arrays)
     number = np.empty(n, np.int64)
     number[order] = np.arange(n)
     rows = np.argsort(number[starts], kind="stable")
@@ -337,6 +342,17 @@ def _search(
 
     # Few blocks share one workspace each; enough of them keep all threads busy to the end.
     map_blocks(search, starts.size, lanes * max(1, starts.size // (lanes * 24)))
+
+
+def _check_dtype(dtype: Any) -> np.dtype[Any]:
+    """Raise unless ``dtype`` is one of the two types of floats."""
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = None
+    if kind not in (np.float64, np.float32):
+        raise ValueError(f"dtype must be float64 or float32, got {dtype!r}; use float64")
+    return kind
 
 
 def _check_sources(sources: Any, n: int) -> NDArray[np.int64]:

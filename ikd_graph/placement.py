@@ -127,7 +127,8 @@ def prepare(
         return Placement(points, None, own, None, 1.0, kernel, floor)
     if g is None:
         # All pairs made the latent: those of one shift stand for them.
-        shifted = CsrGraph(np.arange(every.size + 1), np.roll(every, 1).astype(np.int32), own)
+        after = np.roll(every, 1).astype(np.int32)
+        shifted = CsrGraph.trusted(np.arange(every.size + 1), after, own.copy())
         return Placement(points, None, own, None, _walk_edges(points, shifted, own, sim)[1])
     return Placement(points, g, own, *_walk_edges(points, g, own, sim))
 

@@ -17,14 +17,16 @@ PACKAGE = Path(ikd_graph.__file__).parent
 ROOT = Path(__file__).parent.parent
 
 FLOOR_OF = {
+    "_arrays": 0,
     "_config": 0,
     "_files": 0,
     "_limits": 0,
     "_memory": 0,
-    "_records": 0,
     "_stages": 0,
     "_threads": 0,
     "_validation": 0,
+    # A record checks what is put into it.
+    "_records": 0.5,
     "_jit": 1,
     "covariance": 2,
     "eigen": 2,

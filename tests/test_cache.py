@@ -115,3 +115,44 @@ def test_a_read_only_install_is_no_error(small_package, tmp_path):
     folder = small_package / "_jit"
     folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
     assert call(small_package, HOME=str(tmp_path / "none"), XDG_CACHE_HOME="/dev/null") == 2.0
+
+
+def damaged(path, how):
+    data = bytearray(path.read_bytes())
+    if how == "cut":
+        data = data[: len(data) // 2]
+    elif how == "empty":
+        data = b""
+    else:
+        # Of compiled code, not of what stands around it.
+        place = data.index(b"\x7fELF") + 0x300 if path.suffix == ".nbc" else len(data) // 2
+        for at in range(place, min(place + 400, len(data))):
+            data[at] ^= 0xFF
+    path.write_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "flipped"])
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_damaged_cache_is_compiled_anew(small_package, kind, how):
+    assert call(small_package) == 2.0
+    files = sorted(small_package.rglob(f"*.{kind}"))
+    whole = [path.read_bytes() for path in files]
+    for path in files:
+        damaged(path, how)
+    assert call(small_package) == 2.0
+    mended = [path.stat().st_size for path in files]
+    assert all(abs(a - len(b)) < 200 for a, b in zip(mended, whole, strict=True))
+    stamps = [path.stat().st_mtime_ns for path in files]
+    assert call(small_package) == 2.0
+    assert stamps == [path.stat().st_mtime_ns for path in files]
+
+
+def test_code_of_another_version_under_the_same_name_is_not_run(small_package):
+    assert call(small_package) == 2.0
+    old = {path: path.read_bytes() for path in small_package.rglob("*.nbc")}
+    (small_package / "_jit" / "helper.py").write_text(HELPER.format(factor=3))
+    assert call(small_package) == 3.0
+    # As after a process that was killed between the two files it writes.
+    for path, data in old.items():
+        path.write_bytes(data)
+    assert call(small_package) == 3.0

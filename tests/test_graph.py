@@ -18,7 +18,7 @@ from reference_graph import (
 )
 from sklearn.neighbors import NearestNeighbors
 
-from ikd_graph import graph
+from ikd_graph import IKD, graph
 from ikd_graph._threads import limit_threads
 from ikd_graph.graph import _build, _search
 
@@ -409,3 +409,17 @@ def test_the_strongest_edges_of_each_point_stay(k):
 def test_at_least_one_edge_of_a_point_is_kept():
     with pytest.raises(ValueError, match="k must be an integer at least 1, got 0"):
         graph.strongest(graph.threshold_graph(np.eye(3), 0.5), 0)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.coo_array])
+@pytest.mark.parametrize("place", [10**9, -1])
+def test_a_sparse_matrix_that_points_outside_itself_is_refused(form, place):
+    matrix = form(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    (matrix.row if form is sp.coo_array else matrix.indices)[1] = place
+    with pytest.raises(ValueError, match="must be a whole sparse matrix"):
+        graph.from_sparse(matrix)
+    with pytest.raises(ValueError, match="must be a whole sparse matrix"):
+        IKD(1, affinity="precomputed").fit(matrix)
+    model = IKD(1, affinity="precomputed", threshold=0.1).fit(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    with pytest.raises(ValueError, match="must be a whole sparse matrix"):
+        model.transform(matrix)

@@ -190,7 +190,9 @@ def test_distance_precision_agrees_with_simulated_correlations(kernel):
 
 def test_duplicates_and_zero_steps_are_no_obstacle():
     latent, g = noisy_problem(7)
-    g.weights[:2] = 1.0
+    left, right, weights = graph.edges(g)
+    weights[:2] = 1.0
+    g = graph.from_edges(g.n_nodes, left, right, weights)
     latent[1] = latent[0]
     assert np.isfinite(refine.stress(latent, g, "gamma_exponential", 100).latent).all()
     fit = refine.stress(latent, g, "gamma_exponential", 100, max_iter=0)

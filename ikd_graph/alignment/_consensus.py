@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._records import MergeResult, SolvedBlocks
+from .._records import MergeResult, SolvedBlocks, check_solved
 from .._validation import (
-    check_block_members,
     check_choice,
     check_finite,
     check_integer,
@@ -94,7 +93,7 @@ def merge_global(
     >>> merged.converged
     True
     """
-    check_block_members(*solved.blocks, n_points)
+    check_solved(solved, n_points)
     check_choice("weighting", weighting, WEIGHTINGS)
     check_integer("max_rounds", max_rounds, 1)
     check_positive("tolerance", tolerance)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._records import MergeResult, SolvedBlocks
-from .._validation import check_block_members
+from .._records import MergeResult, SolvedBlocks, check_solved
 from ._rounds import Rounds, entries_of_points
 
 Floats = NDArray[np.float64]
@@ -91,7 +90,7 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     >>> merged.order[:, 2]
     array([2, 2, 2])
     """
-    check_block_members(*solved.blocks, n_points)
+    check_solved(solved, n_points)
     result = merge_pairs(solved, n_points)
     if result.n_weak:
         warn_weak(result, stacklevel=3)

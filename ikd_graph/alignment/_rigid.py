@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
 from .._records import RigidMap
-from .._validation import check_finite, check_point_weights, check_same_shape
+from .._validation import check_finite, check_labels, check_point_weights, check_same_shape
 
 Floats = NDArray[np.float64]
 
@@ -91,6 +91,8 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
     ... ).ravel()
     array([5., 4., 9.])
     """
+    check_same_shape("points", points, "frame", frame)
+    labels = check_labels("labels", labels, points.shape[0])
     order = np.argsort(labels, kind="stable")
     starts = np.zeros(int(labels.max(initial=-1)) + 2, dtype=np.int64)
     np.cumsum(np.bincount(labels, minlength=starts.size - 1), out=starts[1:])

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._records import Blocks, SolvedBlocks
+from .._records import Blocks, SolvedBlocks, check_solved
+from .._validation import check_finite, check_rows
 
 Floats = NDArray[np.float64]
 
@@ -150,6 +151,9 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     True
     """
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
+    check_rows("coordinates", points, len(points))
+    check_finite("coordinates", points)
+    check_solved(solved, len(points))
     consensus = Rounds(solved, len(points), "precision")
     consensus.place(points)
     return consensus.fit_of(points)[1]

@@ -68,10 +68,11 @@ def run(arguments: argparse.Namespace) -> None:
             f"{stem}_cliques.png": common.picture(lambda ax: draw(ax, view), 7.2, 5.6),
             f"{stem}_cliques.html": report.cliques_page(view, common.typed_command(arguments)),
         }
+    with common.named_stage("writing"):
+        written = common.leave_files(arguments.output, files)
     if not arguments.quiet:
         summarise(view, arguments)
-    with common.named_stage("writing"):
-        common.leave_files(arguments.output, files, arguments.quiet)
+        common.name_files(written)
 
 
 def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .._files import write_whole
+from .._files import check_writable, make_folder, remove_folders, write_together
 from ..study import datasets
 from ..study.datasets import Dataset
 from .console import PROG, complain, say
@@ -54,6 +54,7 @@ def check_output(arguments: argparse.Namespace) -> None:
     """Raise, before any work is done, if results cannot go where they are to go."""
     if arguments.output.exists() and not arguments.output.is_dir():
         raise ValueError(f"--output must be a folder, got the file {str(arguments.output)!r}")
+    check_writable(arguments.output)
 
 
 def read_data(arguments: argparse.Namespace) -> Dataset:
@@ -105,19 +106,27 @@ def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes
     except ImportError as error:
         complain("warning", f"no PNG: {error}")
         return None
-    draw(ax)
-    return plot.png(ax)
+    import matplotlib as mpl
+
+    # A label is a word, whatever dollars it holds.
+    with mpl.rc_context({"text.parse_math": False}):
+        draw(ax)
+        return plot.png(ax)
 
 
-def leave_files(folder: Path, files: dict[str, str | bytes | None], quiet: bool) -> list[Path]:
-    """Write the files of a command, each whole, and name them; content None is left out."""
-    folder.mkdir(parents=True, exist_ok=True)
-    done = []
-    for name, content in files.items():
-        if content is not None:
-            done.append(write_whole(folder / name, content))
-    if not quiet:
-        say("wrote")
-        for path in done:
-            say(f"  {path}")
+def leave_files(folder: Path, files: dict[str, str | bytes | None]) -> list[Path]:
+    """Write the files of a command, all or none; content None is left out."""
+    made = make_folder(folder)
+    try:
+        done = write_together(folder, {name: it for name, it in files.items() if it is not None})
+    except BaseException:
+        remove_folders(made)
+        raise
     return done
+
+
+def name_files(paths: Iterable[Path]) -> None:
+    """Say what was written."""
+    say("wrote")
+    for path in paths:
+        say(f"  {path}")

@@ -36,6 +36,7 @@ from .common import (
     csv_text,
     file_stem,
     leave_files,
+    name_files,
     named_stage,
     picture,
     read_data,
@@ -156,10 +157,11 @@ def run(arguments: argparse.Namespace) -> None:
             f"{stem}_local_global.png": near_and_far_picture(found),
             f"{stem}_compare.html": report.compare_page(found, typed_command(arguments)),
         }
+    with named_stage("writing"):
+        written = leave_files(arguments.output, files)
     if not arguments.quiet:
         summarise(found, arguments)
-    with named_stage("writing"):
-        leave_files(arguments.output, files, arguments.quiet)
+        name_files(written)
 
 
 def drawn(arguments: argparse.Namespace) -> Callable[[float, int], Dataset]:

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 PROG = "ikd-graph"
@@ -15,6 +15,9 @@ PROG = "ikd-graph"
 def say(text: str = "") -> None:
     """Write a line to standard output, in what letters it has."""
     # Spaces inside numbers are for pages; a terminal's reader may want to copy or search them.
+    if sys.stdout is None:
+        # Closed before the command began.
+        return
     line = text.replace("\u202f", "") + "\n"
     coding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(line.encode(coding, "replace").decode(coding))
@@ -22,6 +25,8 @@ def say(text: str = "") -> None:
 
 def complain(kind: str, text: str) -> None:
     """Write one line about what is wrong, and of what kind that is, to standard error."""
+    if sys.stderr is None:
+        return
     sys.stderr.write(f"{PROG}: {kind}: {' '.join(text.split())}\n")
 
 
@@ -41,7 +46,8 @@ def plain_warnings() -> Iterator[None]:
 def close_pipe() -> None:
     """End quietly after the reader of standard output has gone away."""
     # The interpreter flushes standard output when it ends and would complain then.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def facts(rows: list[tuple[str, str]]) -> None:

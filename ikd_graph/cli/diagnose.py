@@ -13,6 +13,7 @@ from .common import (
     add_data_arguments,
     file_stem,
     leave_files,
+    name_files,
     named_stage,
     paste_command,
     read_data,
@@ -60,6 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
         f"{stem}_diagnosis.json": json.dumps(asdict(found), indent=1) + "\n",
         f"{stem}_diagnosis.html": diagnosis_page(found, data.name, typed_command(arguments)),
     }
+    with named_stage("writing"):
+        written = leave_files(arguments.output, files)
     if not arguments.quiet:
         say(f"{data.name}: diagnosis")
         facts(list(found.findings().items()))
@@ -67,8 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
             say(f"- {sentence}")
         say("to embed with these settings:")
         say(f"  {embed_command(arguments, found)}")
-    with named_stage("writing"):
-        leave_files(arguments.output, files, arguments.quiet)
+        name_files(written)
 
 
 def embed_command(arguments: argparse.Namespace, found: Diagnosis) -> str:

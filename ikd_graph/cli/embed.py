@@ -49,10 +49,11 @@ def run(arguments: argparse.Namespace) -> None:
             f"{stem}_embedding.png": common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4),
             f"{stem}_report.html": report.embed_page(model, data, common.typed_command(arguments)),
         }
+    with common.named_stage("writing"):
+        written = common.leave_files(arguments.output, files)
     if not arguments.quiet:
         summarise(model, data, arguments)
-    with common.named_stage("writing"):
-        common.leave_files(arguments.output, files, arguments.quiet)
+        common.name_files(written)
 
 
 def embedding_csv(model: IKD, data: Dataset) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import metadata
+from typing import Any
 
 from . import cliques, compare, datasets, diagnose, embed
 from .console import PROG, close_pipe, complain, plain_warnings
@@ -37,13 +41,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     arguments.typed = typed
+    ended: list[int] = []
     try:
-        with plain_warnings():
+        with plain_warnings(), _ended_gently() as ended:
             arguments.run(arguments)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except KeyboardInterrupt as stopped:
         complain("interrupted", str(stopped) or "stopped before the first stage")
-        return _INTERRUPTED
+        return 128 + ended[0] if ended else _INTERRUPTED
     except BrokenPipeError:
         close_pipe()
         return _WRONG
@@ -51,8 +57,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         if getattr(arguments, "traceback", False):
             raise
         complain("error", _say_error(error))
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            # Standard output may be what is full.
+            close_pipe()
         return _WRONG
     return 0
+
+
+@contextmanager
+def _ended_gently() -> Iterator[list[int]]:
+    """Let the signals that ask a process to end do what Ctrl-C does; gives those that came."""
+    came: list[int] = []
+
+    def stop(number: int, frame: Any) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # A program that calls the command may have other wishes.
+    mine = threading.current_thread() is threading.main_thread()
+    numbers = [one for one in numbers if mine and signal.getsignal(one) == signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, stop)
+    try:
+        yield came
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _say_error(error: Exception) -> str:

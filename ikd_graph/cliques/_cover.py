@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._records import Blocks, CsrGraph
-from .._validation import check_graph, check_integer
+from .._records import Blocks, CsrGraph, check_graph, read_only
+from .._validation import check_integer
 from ..graph import subgraph
 from ._ragged import join, take
 from ._search import StartGraph, fill, new_search, prepare, with_more_masks
@@ -230,7 +230,7 @@ def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -
     search = new_search(g.n_nodes, width, 0)
     indptr, members = np.empty(2, dtype=np.int64), np.empty(width + 2, dtype=np.int32)
     while lacking.size:
-        whole = _jit.degeneracy.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, lacking)
+        whole = _jit.degeneracy.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, read_only(lacking))
         count = _jit.cliques.advance(
             whole, search, lacking.size, min_size, _SEARCH_STEPS, indptr, members
         )

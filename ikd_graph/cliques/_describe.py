@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .. import _jit
-from .._records import Blocks, CsrGraph
-from .._validation import check_graph, check_integer
+from .._records import Blocks, CsrGraph, check_graph
+from .._validation import check_integer
 from ._ragged import arrays, as_blocks
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
     (1.0, False, 0)
     """
     check_graph("g", g)
-    blocks = as_blocks(cliques)
+    blocks = as_blocks(cliques, g.n_nodes)
     overlap = None
     if n_components is not None:
         overlap = check_integer("n_components", n_components, 1) + 1
@@ -119,7 +119,10 @@ def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
     """
     blocks = as_blocks(cliques)
     min_overlap = check_integer("min_overlap", min_overlap, 1)
-    inverse = _invert(blocks, int(blocks.members.max(initial=-1)) + 1)
+    # Numbered anew: room is made for each point up to the last.
+    points, members = np.unique(blocks.members, return_inverse=True)
+    blocks = Blocks(blocks.indptr, members.astype(np.int32))
+    inverse = _invert(blocks, points.size)
     indptr = np.empty(blocks.n_blocks + 1, dtype=np.int64)
     _jit.overlaps.count_overlaps(blocks, inverse, min_overlap, indptr)
     others, counts = (np.empty(indptr[-1], dtype=np.int32) for _ in range(2))

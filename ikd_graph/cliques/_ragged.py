@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._arrays import check_blocks
 from .._records import Blocks
 
 
@@ -17,14 +18,16 @@ def arrays(blocks: Blocks) -> Iterator[NDArray[np.int32]]:
     return (members[a:b] for a, b in itertools.pairwise(blocks.indptr.tolist()))
 
 
-def as_blocks(cliques: Blocks | Sequence[ArrayLike]) -> Blocks:
-    """Make a record of a list of cliques, members ascending."""
+def as_blocks(cliques: Blocks | Sequence[ArrayLike], n_points: int | None = None) -> Blocks:
+    """Make a record of a list of cliques of points below ``n_points``, members ascending."""
     if isinstance(cliques, Blocks):
-        return cliques
-    members = [np.sort(np.asarray(clique, dtype=np.int32)) for clique in cliques]
-    indptr = np.zeros(len(members) + 1, dtype=np.int64)
-    np.cumsum([clique.size for clique in members], out=indptr[1:])
-    return Blocks(indptr, np.concatenate([np.empty(0, dtype=np.int32), *members]))
+        return Blocks(*check_blocks(*cliques, n_points))
+    parts = [np.sort(np.ravel(clique)) for clique in cliques]
+    indptr = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum([part.size for part in parts], out=indptr[1:])
+    # An empty list is one of floats, and would make floats of all.
+    members = [np.empty(0, dtype=np.int32), *(part for part in parts if part.size)]
+    return Blocks(*check_blocks(indptr, np.concatenate(members), n_points))
 
 
 def join(parts: Sequence[Blocks]) -> Blocks:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._records import Blocks, CsrGraph
+from .._records import Blocks, CsrGraph, check_graph, read_only
 from .._threads import map_blocks
-from .._validation import check_graph, check_integer
+from .._validation import check_integer
 from ._ragged import arrays
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ def prepare(g: CsrGraph) -> StartGraph:
     middle = np.empty(g.n_nodes, dtype=np.int64)
     indices = np.empty_like(g.indices)
     _jit.degeneracy.split_rows(g, rank, middle, indices)
-    graph = _jit.degeneracy.OrderedGraph(g.indptr, middle, indices, order)
+    parts = (read_only(array) for array in (middle, indices, order))
+    graph = _jit.degeneracy.OrderedGraph(g.indptr, *parts)
     return StartGraph(graph, core, int(core.max(initial=0)))
 
 

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .. import eigen, graph, kernels, model, solve
+from .._arrays import check_sparse
 from .._validation import (
     check_choice,
     check_components,
@@ -126,6 +127,7 @@ class CheckedEstimator(BaseEstimator):
         """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
+        check_sparse("X", X)
         X = validate_data(
             self,
             X,

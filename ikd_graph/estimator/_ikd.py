@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels, model, placement
+from .._arrays import check_sparse
 from .._stages import Stages
 from .._threads import limit_threads
 from ._learnt import LearntEstimator
@@ -359,6 +360,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         """Latent and residual of rows."""
         check_is_fitted(self)
         found = self._model
+        check_sparse("X", X)
         X = validate_data(
             self,
             X,

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
+from .._arrays import check_block, check_nodes
 from .._records import CsrGraph
 from .._threads import keep_threads, map_blocks
-from .._validation import check_fraction
+from .._validation import check_fraction, check_integer
 from ._csr import from_edges, mirrored
 from ._search import (
     block_neighbors,
@@ -196,6 +197,8 @@ def from_neighbors(
     CsrGraph
         The neighbour graph.
     """
+    neighbours = np.asarray(neighbours)
+    _check_neighbours(neighbours)
     left, right = _neighbour_pairs(neighbours, mutual)
     weights = correlations(left, right)
     if shared:
@@ -229,7 +232,12 @@ def row_products(
     [0.8, 1.0]
     """
     rows = check_rows(rows)
-    left, right = np.asarray(left, np.int64), np.asarray(right, np.int64)
+    left, right = check_nodes("left", left, len(rows)), check_nodes("right", right, len(rows))
+    if left.size != right.size:
+        raise ValueError(
+            f"left and right must be as long as one another, got {left.size} and {right.size}; "
+            "a pair is one of each"
+        )
     out = np.empty(left.size, np.float64)
 
     def multiply(start: int, stop: int) -> None:
@@ -287,12 +295,13 @@ def pairs_above(
     CsrGraph
         Its edges are those pairs.
     """
+    check_integer("n", n, 1)
     size = block_rows(n)
     counts = np.zeros(n, np.int64)
     parts: list[Any] = [None] * -(-n // size)
 
     def collect(start: int, stop: int) -> None:
-        block = block_of(start, stop)
+        block = check_block(block_of(start, stop), (stop - start, n - start))
         _jit.graph.count_above(block, start, start, floor, counts[start:stop])
         total = int(counts[start:stop].sum())
         parts[start // size] = np.empty(total, np.int32), np.empty(total, np.float64)
@@ -322,6 +331,16 @@ def shared_part(
 
     map_blocks(count, left.size, 16_384)
     return shared / (neighbours.shape[1] + 1.0)
+
+
+def _check_neighbours(neighbours: NDArray[Any]) -> None:
+    """Raise unless ``neighbours`` is a table of points, one row for each of them."""
+    if neighbours.ndim != 2 or neighbours.size == 0:
+        raise ValueError(
+            f"neighbours must be a table (n, k) with k >= 1, got shape {neighbours.shape}; "
+            "row_neighbors finds them"
+        )
+    check_nodes("neighbours", neighbours.ravel(), len(neighbours))
 
 
 def _neighbour_pairs(

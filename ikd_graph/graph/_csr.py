@@ -10,8 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._records import CsrGraph
-from .._validation import check_finite, check_integer, check_symmetric
+from .._arrays import check_edges, check_nodes, check_sparse
+from .._records import CsrGraph, check_graph
+from .._validation import (
+    check_distinct,
+    check_finite,
+    check_integer,
+    check_number,
+    check_symmetric,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -44,7 +51,12 @@ def from_edges(
     >>> g.indices.tolist(), g.weights.tolist()
     ([2, 2, 0, 1], [0.9, 0.5, 0.9, 0.5])
     """
-    order = np.argsort(left * n + right, kind="stable")
+    n = check_integer("n", n, 0)
+    left, right, weights = check_edges(n, left, right, weights)
+    keys = left * n + right
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    check_distinct("edges", int(np.count_nonzero(keys[1:] == keys[:-1])))
     return mirrored(np.bincount(left, minlength=n), right[order], weights[order])
 
 
@@ -72,6 +84,7 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     >>> left.tolist(), right.tolist(), weights.tolist()
     ([0, 1], [1, 2], [0.9, 0.5])
     """
+    check_graph("g", g)
     left = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     once = left < g.indices
     return left[once], g.indices[once].astype(np.int64), g.weights[once]
@@ -100,9 +113,10 @@ def above(g: CsrGraph, s0: float) -> CsrGraph:
     >>> graph.above(g, 0.6).n_edges
     1
     """
-    keep = g.weights > s0
+    check_graph("g", g)
+    keep = g.weights > check_number("s0", s0)
     indptr = np.concatenate(([0], np.cumsum(keep)))[g.indptr]
-    return CsrGraph(indptr, g.indices[keep], g.weights[keep])
+    return CsrGraph.trusted(indptr, g.indices[keep], g.weights[keep])
 
 
 def strongest(g: CsrGraph, k: int) -> CsrGraph:
@@ -128,6 +142,7 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     >>> graph.strongest(graph.threshold_graph(corr, 0.1), 1).weights.tolist()
     [0.9, 0.9, 0.5, 0.5]
     """
+    check_graph("g", g)
     check_integer("k", k, 1)
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     order = np.lexsort((-g.weights, rows))
@@ -162,8 +177,11 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     >>> graph.subgraph(graph.threshold_graph(corr, 0.1), np.array([2, 0])).weights.tolist()
     [0.2, 0.2]
     """
+    check_graph("g", g)
+    nodes = check_nodes("nodes", nodes, g.n_nodes)
     number = np.full(g.n_nodes, -1)
-    number[nodes] = np.arange(len(nodes))
+    number[nodes] = np.arange(nodes.size)
+    check_distinct("nodes", nodes.size - int(np.count_nonzero(number >= 0)))
     left, right, weights = edges(g)
     left, right = number[left], number[right]
     both = (left >= 0) & (right >= 0)
@@ -193,6 +211,8 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     >>> both.n_edges
     2
     """
+    check_graph("a", a)
+    check_graph("b", b)
     if a.n_nodes != b.n_nodes:
         raise ValueError(
             f"b must have as many nodes as a, got {b.n_nodes} for {a.n_nodes}; "
@@ -227,6 +247,7 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     >>> graph.component_labels(g).tolist()
     [0, 1, 0]
     """
+    check_graph("g", g)
     labels = np.empty(g.n_nodes, np.int64)
     _jit.graph.label_components(g.indptr, g.indices, labels)
     return labels
@@ -262,7 +283,9 @@ def from_sparse(matrix: Any) -> CsrGraph:
             f"matrix must be a scipy sparse array, got {type(matrix).__name__}; "
             "use threshold_graph or neighbor_graph for a dense one"
         )
+    check_sparse("matrix", matrix)
     matrix = sp.csr_array(matrix, dtype=np.float64)
+    check_sparse("matrix", matrix)
     matrix.sum_duplicates()
     check_finite("matrix", matrix.data)
     check_symmetric("matrix", matrix)
@@ -316,7 +339,10 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
     array([[0. , 0.9],
            [0.9, 0. ]])
     """
-    return sp.csr_array((g.weights, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
+    check_graph("g", g)
+    # Copies: scipy writes to what it holds, and a graph can only be read.
+    parts = (g.weights.copy(), g.indices.copy(), g.indptr.copy())
+    return sp.csr_array(parts, shape=(g.n_nodes, g.n_nodes))
 
 
 def to_networkx(g: CsrGraph) -> nx.Graph:
@@ -342,6 +368,7 @@ def to_networkx(g: CsrGraph) -> nx.Graph:
     """
     import networkx as nx
 
+    check_graph("g", g)
     out = nx.Graph()
     out.add_nodes_from(range(g.n_nodes))
     left, right, weights = edges(g)
@@ -354,10 +381,7 @@ def mirrored(
 ) -> CsrGraph:
     """Build a graph from its upper triangle: entries a row, then their columns and weights."""
     upper = np.concatenate(([0], np.cumsum(counts)))
-    g = CsrGraph(
-        np.empty(upper.size, np.int64),
-        np.empty(2 * indices.size, np.int32),
-        np.empty(2 * indices.size, np.float64),
-    )
-    _jit.graph.mirror(upper, indices.astype(np.int32), weights, g.indptr, g.indices, g.weights)
-    return g
+    indptr = np.empty(upper.size, np.int64)
+    both, strength = np.empty(2 * indices.size, np.int32), np.empty(2 * indices.size, np.float64)
+    _jit.graph.mirror(upper, indices.astype(np.int32), weights, indptr, both, strength)
+    return CsrGraph.trusted(indptr, both, strength)

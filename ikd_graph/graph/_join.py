@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._records import CsrGraph
+from .._arrays import check_block
+from .._records import CsrGraph, check_graph
 from .._threads import keep_threads, map_blocks
+from .._validation import check_positive
 from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges
 from ._search import block_rows, check_correlations, check_rows
@@ -62,6 +64,8 @@ def join_components(
     >>> joined.n_bridges, joined.graph.weights.tolist()
     (1, [0.9, 0.3, 0.9, 0.3])
     """
+    check_graph("g", g)
+    check_positive("strength", strength)
     correlations = _correlation_source(g, corr, rows)
     low, high = find_bridges(g, correlations)
     known = correlations(low)[np.arange(low.size), high].astype(np.float64)
@@ -159,7 +163,8 @@ def _bridge(
     def seek(start: int, stop: int) -> None:
         some = searched[start:stop]
         best, most = np.empty(some.size, np.int64), np.empty(some.size)
-        _jit.graph.strongest_outside(correlations(nodes[some]), nodes[some], labels, best, most)
+        block = check_block(correlations(nodes[some]), (some.size, labels.size))
+        _jit.graph.strongest_outside(block, nodes[some], labels, best, most)
         better = most > values[some]
         partners[some[better]], values[some[better]] = best[better], most[better]
 

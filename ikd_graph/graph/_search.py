@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
+from .._arrays import check_block
 from .._threads import keep_threads, map_blocks
 from .._validation import check_choice, check_finite, check_integer
 
@@ -62,6 +63,7 @@ def row_neighbors(
     k = check_neighbor_count(k, n)
     check_choice("neighbors", neighbors, SEARCHES)
     sq_norms = np.einsum("ij,ij->i", rows, rows)
+    check_finite("squared norms of the rows", sq_norms, "divide the rows by their largest value")
     # Rows of zeros, which are correlated with nothing, do not disturb the search.
     of_unit_norm = np.all((np.abs(sq_norms - 1.0) < 1e-3) | (sq_norms == 0.0))
     if neighbors == "approximate" and not of_unit_norm:
@@ -99,10 +101,11 @@ def block_neighbors(
     (n, k) int32
         Neighbours of each point, the nearest first; of equals the lower index.
     """
+    check_integer("n", n, 1)
     neighbours = np.empty((n, check_neighbor_count(k, n)), np.int32)
 
     def find(start: int, stop: int) -> None:
-        block = np.ascontiguousarray(block_of(start, stop))
+        block = np.ascontiguousarray(check_block(block_of(start, stop), (stop - start, n)))
         _jit.graph.strongest(block, start, neighbours[start:stop])
 
     map_blocks(find, n, block_rows(n))
@@ -115,6 +118,9 @@ def exact_neighbours(rows: NDArray[np.floating], k: int) -> NDArray[np.int32]:
     # Beyond this width single precision rules out too little to pay.
     fast = rows.astype(np.float32) if p < 2**15 else rows
     peak = float(np.einsum("ij,ij->i", rows, rows).max())
+    # Beyond it the squares of single precision overflow.
+    if peak > 1e30:
+        fast = rows
     slack = 2.0 * (p + 4) * float(np.finfo(fast.dtype).eps) * peak
     neighbours = np.empty((n, k), np.int32)
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit, _limits, geodesics, solve
-from .._records import CsrGraph
+from .._records import CsrGraph, read_only
 from ..covariance import sampling_variance
 from ..kernels import StationaryKernel, get
 
@@ -170,8 +170,9 @@ def pairs_of(g: CsrGraph, rule: Rule) -> Pairs | Table:
     usable = np.isfinite(targets)
     keys, first = np.unique(keys[usable], return_index=True)
     indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
-    indices = (keys % n).astype(np.int32)
-    return Pairs(indptr, indices, targets[usable][first], counts[usable][first])
+    # Read-only as those of a graph are, so that the steps are compiled once for both.
+    places = read_only(indptr), read_only((keys % n).astype(np.int32))
+    return Pairs(*places, targets[usable][first], counts[usable][first])
 
 
 def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:

@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from .. import _limits
-from .._records import CsrGraph
-from .._validation import check_choice, check_integer, check_positive
+from .._records import CsrGraph, check_graph
+from .._validation import check_choice, check_finite, check_integer, check_positive
 from ..kernels import StationaryKernel, get
 from ._anchors import Views, lift, stages_of_views, views_of
 from ._pairs import WEIGHTS, Pairs, Rule, Table, Weights, pairs_of, stages
@@ -95,6 +95,7 @@ def stress(
     >>> bool(fit.history[-1] < 1e-3 * fit.history[0])
     True
     """
+    check_graph("g", g)
     check_choice("path", path, ("distance", "covariance"))
     check_integer("max_iter", max_iter, 0)
     starts = [np.array(start, dtype=np.float64, order="C") for start in (latent, *also)]
@@ -104,6 +105,7 @@ def stress(
                 f"latent must have one row per node of the graph, got shape {points.shape} for "
                 f"{g.n_nodes} nodes; fit both to the same points"
             )
+        check_finite("latent", points)
     checked = _checked(Weights(weights) if isinstance(weights, str) else weights, starts[0])
     rule = Rule(get(kernel), n_observed, checked, path)
     if checked.rule == "precision" or g.n_nodes <= _limits.STRESS_FAR:

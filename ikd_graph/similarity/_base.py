@@ -141,7 +141,7 @@ class Similarity(ABC):
         It is the weakest edge of the strongest spanning tree.
         """
         starts = np.zeros(self.n_samples + 1, dtype=np.int64)
-        nothing = CsrGraph(starts, np.empty(0, dtype=np.int32), np.empty(0))
+        nothing = CsrGraph.trusted(starts, np.empty(0, dtype=np.int32), np.empty(0))
         low, high = graph.find_bridges(nothing, self.block)
         return float(self.between(low, high).min(initial=1.0))
 

@@ -94,7 +94,7 @@ class SparsePrecomputed(_Given):
         """See `Similarity.connected_up_to`; 0 where what is stored is in pieces."""
         g = graph.from_sparse(self._corr)
         # Lengths stay positive: what is not stored is no edge.
-        lengths = graph.to_sparse(g._replace(weights=2.0 - g.weights))
+        lengths = graph.to_sparse(CsrGraph.trusted(g.indptr, g.indices, 2.0 - g.weights))
         tree = sp.csgraph.minimum_spanning_tree(lengths)
         joined = tree.nnz == self.n_samples - 1
         return float(2.0 - tree.data.max(initial=1.0)) if joined else 0.0

@@ -93,6 +93,43 @@ def test_a_bad_file_gets_an_error_that_says_what_and_where(tmp_path, name, text,
         datasets.load(write(tmp_path, name, text))
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,NA,3\n4,5,6\n7,8,9\n", "column '1' .* got 'NA' in row 1"),
+        ("1,2,5%\n4,5,6\n7,8,9\n", "column '2' .* got '5%' in row 1"),
+        ("1,,3\n4,5,6\n7,8,9\n", "column '1' .* got an empty cell in row 1"),
+        (",2.5,3\n4,5,6\n7.5,8,9\n", "column '0' .* got an empty cell in row 1"),
+        ('1,2,"\n4,5,"\n7,8,x\n', "got a line break within quotes before line 3"),
+        ('1,2,"\n4,5,6\n7,8,9\n', "plain table of numbers, got"),
+        ("1,2,3\n,,\n7,8,9\n", "got empty cells only in line 2"),
+        ('1,2,3\n"4"5,5,6\n', "plain table of numbers, got"),
+        ("1,2,3\n4,5,\0\n", "column '2' .* in row 2"),
+        ("1,2," + "9" * 140_000 + "\n", "field larger than"),
+    ],
+)
+def test_no_row_of_a_table_is_lost(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
+        datasets.load(write(tmp_path, "t.csv", text))
+
+
+def test_rows_of_empty_cells_after_the_table_are_no_rows(tmp_path):
+    data = datasets.load(write(tmp_path, "t.csv", "1,2\n3,4\n5.5,6\n,\n,\n"))
+    np.testing.assert_array_equal(data.X, NUMBERS)
+
+
+def test_a_header_of_years_is_warned_of_and_one_with_an_index_is_a_header(tmp_path):
+    text = "2001,2002,2003\n1.5,2,3\n4,5,6\n"
+    with pytest.warns(UserWarning, match="first row of t.csv, 2001, 2002, .* taken as a point"):
+        assert datasets.load(write(tmp_path, "t.csv", text)).X.shape == (3, 3)
+    for name, rows in (("", "0 1"), ("id", "7 8"), ("index", "a b")):
+        first, second = rows.split()
+        text = f"{name},2001,2002\n{first},2,3\n{second},5,6\n"
+        data = datasets.load(write(tmp_path, "u.csv", text))
+        assert data.feature_names == ("2001", "2002")
+        assert data.X.tolist() == [[2.0, 3.0], [5.0, 6.0]]
+
+
 def test_text_in_another_encoding_is_an_error(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("Größe,b\n1,2\n3,4\n".encode("latin-1"))
@@ -214,6 +251,33 @@ def test_a_sparse_matrix_too_large_to_unpack_or_of_another_kind_is_refused(tmp_p
     with h5py.File(tmp_path / "t.h5ad", "a") as file:
         file["X"].attrs["encoding-type"] = "coo_matrix"
     with pytest.raises(ValueError, match="dense, csr_matrix or csc_matrix, got 'coo_matrix'"):
+        datasets.load(tmp_path / "t.h5ad")
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("indices", [0, 1_000_000_000]),
+        ("indices", [0, -7]),
+        ("indices", [0.0, 1.0]),
+        ("indptr", [0, 2_000_000, 2]),
+        ("indptr", [0, 1]),
+        ("indptr", [0, 1, 900]),
+        ("indptr", [[0, 1, 2]]),
+        ("data", [1.0]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_a_sparse_table_that_points_outside_itself_is_refused(tmp_path, kind, part, value):
+    h5py = pytest.importorskip("h5py")
+    parts = {"data": [1.0, 2.0], "indices": [0, 1], "indptr": [0, 1, 2]} | {part: value}
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"] = f"{kind}_matrix"
+        group.attrs["shape"] = (2, 2)
+        for name, values in parts.items():
+            group[name] = np.array(values)
+    with pytest.raises(ValueError, match=r"X of t\.h5ad must be a whole sparse matrix"):
         datasets.load(tmp_path / "t.h5ad")
 
 

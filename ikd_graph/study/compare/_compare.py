@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -17,7 +16,7 @@ from ..._validation import check_integer, check_positive
 from .. import baselines, metrics
 from ..datasets import Dataset, add_noise
 from ._methods import IKD_METHODS, expand, our_own
-from ._processes import run_job
+from ._processes import run_job, working_folder
 from ._records import Comparison, Row
 from ._score import Judge
 from ._worker import Cell, Job, Outcome
@@ -90,11 +89,9 @@ def compare(
     levels = [float(sd) for sd in np.atleast_1d(noise)]
     draws = [int(seed) for seed in np.atleast_1d(seeds)]
     found = Comparison("", [], [], [], [], _versions())
-    with tempfile.TemporaryDirectory(prefix="ikd_graph_compare_") as folder:
+    with working_folder() as folder:
         samples = {
-            (sd, seed): _sample(data, sd, seed, n_halves, Path(folder))
-            for sd in levels
-            for seed in draws
+            (sd, seed): _sample(data, sd, seed, n_halves, folder) for sd in levels for seed in draws
         }
         plan = [(m, sd, seed) for m in dims for sd in levels for seed in draws]
         cells = _cells(plan, samples)
@@ -103,7 +100,7 @@ def compare(
             ours = estimator is None and name in IKD_METHODS
             model = our_own(name) if ours else estimator
             job = Job("" if model is not None else name, model, cells)
-            outcomes = run_job(job, Path(folder) / f"job-{order}", timeout, bar)
+            outcomes = run_job(job, folder / f"job-{order}", timeout, bar)
             for number, at in enumerate(plan):
                 mine = [one for one in outcomes if number in (one.cell.number, one.cell.needs)]
                 _add(found, _blank(name, model, at), samples[at[1:]], mine)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +21,43 @@ STARTUP_SECONDS = 180.0
 
 _CHILD = """
 import pathlib, sys
-from ikd_graph.study.compare._worker import main
+from ikd_graph.study.compare._worker import end_with_parent, main
+end_with_parent()
 main(pathlib.Path(sys.argv[1]))
 """
+
+_CLEANER = """
+import os, shutil, sys, time
+sys.stdin.buffer.read()
+for attempt in range(100):
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    if not os.path.exists(sys.argv[1]):
+        break
+    time.sleep(0.1)
+"""
+
+
+@contextmanager
+def working_folder() -> Iterator[Path]:
+    """Temporary folder that goes however this process ends, even if it is killed.
+
+    A process killed cannot clean up, so that a second one waits for the end of a pipe, which the
+    system closes whatever happens.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="ikd_graph_compare_", ignore_cleanup_errors=True)
+    cleaner = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _CLEANER, folder.name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # Ctrl-C, and whatever else is sent to all processes of a terminal, is not for it.
+        start_new_session=True,
+    )
+    try:
+        yield Path(folder.name)
+    finally:
+        folder.cleanup()
+        cleaner.communicate()
 
 
 def run_job(job: Job, folder: Path, timeout: float, bar: Any) -> list[Outcome]:
@@ -50,10 +88,12 @@ def _watch(folder: Path, cells: list[Cell], timeout: float, bar: Any) -> tuple[l
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            # Its end tells the worker that this process is gone.
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
             env={**os.environ, "PYTHONPATH": paths},
+            start_new_session=True,
         )
         try:
             # The first cell pays for imports and compilation as well.
@@ -72,9 +112,18 @@ def _watch(folder: Path, cells: list[Cell], timeout: float, bar: Any) -> tuple[l
                 else:
                     time.sleep(0.02)
         finally:
-            process.kill()
-            process.wait()
+            _end(process)
     return done, ""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a worker and what it started."""
+    if hasattr(os, "killpg"):
+        # Not without the process itself: its number is another's as soon as it is waited for.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.communicate()
 
 
 def _reason(code: int, log: Path) -> str:

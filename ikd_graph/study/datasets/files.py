@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._arrays import check_sparse
 from ._record import Dataset, encode_labels
 from .tables import read_table
 
@@ -47,7 +48,16 @@ def read_file(path: str | Path, *, label_column: str | int | None = None) -> Dat
         raise FileNotFoundError(f"the data file must exist, got {str(path)!r}; check the spelling")
     if path.stat().st_size == 0:
         raise ValueError(f"the data file must not be empty, got 0 bytes in {str(path)!r}")
-    return reader(path, label_column)
+    try:
+        return reader(path, label_column)
+    except (ValueError, ImportError, MemoryError):
+        raise
+    # Whatever else a broken file makes the libraries below say, it is the file that is wrong.
+    except Exception as error:
+        raise ValueError(
+            f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: {error}; "
+            "write it again from its source"
+        ) from error
 
 
 def _read_csv(path: Path, label_column: str | int | None) -> Dataset:
@@ -152,7 +162,17 @@ def _hdf_table(item: Any, path: Path) -> NDArray[np.generic]:
         )
     parts = (item["data"][:], item["indices"][:], item["indptr"][:])
     form = sp.csr_matrix if str(kind).startswith("csr") else sp.csc_matrix
-    return form(parts, shape=shape).toarray()
+    try:
+        if any(places.dtype.kind not in "iu" for places in parts[1:]):
+            raise ValueError("indices and indptr must be whole numbers")
+        table = form(parts, shape=shape)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"X of {path.name} must be a whole sparse matrix, got parts that do not fit together "
+            f"({error}); write it again with anndata's write_h5ad"
+        ) from None
+    check_sparse(f"X of {path.name}", table)
+    return table.toarray()
 
 
 def _hdf_labels(obs: Any, key: str) -> tuple[NDArray[Any], tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _INDEX_NAMES = ("", "index", "id", "unnamed: 0")
+_MISSING = ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "null", "none", "missing")
 _SAMPLE = 200
 
 
@@ -41,6 +43,11 @@ def read_table(path: Path, label_column: str | int | None, usual: tuple[str, ...
         raise ValueError(
             f"{path.name} must be text in UTF-8, got {error}; save it again in that encoding"
         ) from None
+    except csv.Error as error:
+        raise ValueError(
+            f"{path.name} must be a plain table of numbers, got {error}; save it again without "
+            "quotes in it"
+        ) from None
 
 
 class _CellError(ValueError):
@@ -58,7 +65,7 @@ def _parse(
     sample = list(itertools.islice(_rows(path, delimiter), n_sample))
     if not sample:
         raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
-    header = _has_header(sample)
+    header = _has_header(sample, usual)
     names = [c.strip() for c in sample[0]] if header else [str(c) for c in range(len(sample[0]))]
     body = sample[1:] if header else sample
     if not body:
@@ -69,7 +76,7 @@ def _parse(
     words = [c for c in words if c != index]
     if label is None and label_column is None and len(words) == 1:
         label = words.pop()
-    labels = _check_rows(path, delimiter, len(names), label, header)
+    n_rows, labels = _check_rows(path, delimiter, len(names), label, header)
     keep = [c for c in range(len(names)) if c not in (label, index)]
     if not keep:
         raise ValueError(
@@ -77,6 +84,13 @@ def _parse(
             "rows are points and columns are observed dimensions"
         )
     X = _numbers(path, delimiter, header, keep, names)
+    if len(X) != n_rows:
+        raise ValueError(
+            f"{path.name} must be a plain table of numbers, got {n_rows} rows of cells and "
+            f"{len(X)} of numbers; save it again without quotes, blank or empty rows"
+        )
+    if not header and n_rows > 1:
+        _warn_numbered(sample[0], path)
     return Table(X, labels, tuple(names[c] for c in keep) if header else ())
 
 
@@ -90,11 +104,20 @@ def _delimiter(path: Path) -> str:
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[list[str]]:
-    """Cells of each line that is not blank."""
+    """Cells of each line that is not blank; rows of empty cells may only stand at the end."""
+    empty = None
     with path.open(encoding="utf-8-sig", newline="") as file:
-        for cells in csv.reader(file, delimiter=delimiter):
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        for cells in reader:
+            # A quote that nothing closes swallows the lines after it.
+            if any("\n" in cell or "\r" in cell for cell in cells):
+                raise csv.Error(f"a line break within quotes before line {reader.line_num + 1}")
             if any(cell.strip() for cell in cells):
+                if empty is not None:
+                    raise csv.Error(f"empty cells only in line {empty}")
                 yield cells
+            elif len(cells) > 1 and empty is None:
+                empty = reader.line_num
 
 
 def _is_number(cell: str) -> bool:
@@ -112,15 +135,55 @@ def _is_words(body: list[list[str]], column: int) -> bool:
     return bool(cells) and sum(map(_is_number, cells)) < len(cells) / 2
 
 
-def _has_header(sample: list[list[str]]) -> bool:
-    """Tell a line of names: a word above numbers, all different words, or 0, 1, 2, ..."""
-    first, body = sample[0], sample[1:]
-    if [c.strip() for c in first] == [str(n) for n in range(len(first))] and len(first) > 1:
+def _has_header(sample: list[list[str]], usual: tuple[str, ...]) -> bool:
+    """Tell a line of names: words above most numbers, all different words, or 0, 1, 2, ...
+
+    A word or two above numbers, such as NA or 5%, are cells that cannot be read, in a row that must
+    not be lost for a header.
+    """
+    first, body = [cell.strip() for cell in sample[0]], sample[1:]
+    if first == [str(n) for n in range(len(first))] and len(first) > 1:
         return True
-    words = [c for c, cell in enumerate(first) if not _is_number(cell)]
-    if any(not _is_words(body, c) for c in words):
+    if not body and all(_is_number(cell) for cell in first):
+        return False
+    if first[0].lower() in _INDEX_NAMES and _counts_rows(body):
         return True
+    for c, cell in enumerate(first):
+        seen = {cells[c].strip() for cells in body if c < len(cells)}
+        # One letter may be an answer, y or n.
+        if len(cell) > 1 and cell.lower() in usual and cell not in seen:
+            return True
+    numeric = [c for c in range(len(first)) if not _is_words(body, c)]
+    named = [c for c in numeric if not _is_number(first[c]) and first[c].lower() not in _MISSING]
+    if len(named) > len(numeric) / 2:
+        return True
+    words = [cell for cell in first if not _is_number(cell)]
     return len(words) == len(first) and len(set(first)) == len(first)
+
+
+def _counts_rows(body: list[list[str]]) -> bool:
+    """Tell whether the first column numbers the rows, or names each of them by another word."""
+    first = [cells[0].strip() for cells in body]
+    if not first or not first[0].lstrip("-").isdecimal():
+        return len(first) > 1 and len(set(first)) == len(first) and _is_words(body, 0)
+    start = int(first[0])
+    return first == [str(n) for n in range(start, start + len(first))]
+
+
+def _warn_numbered(first: list[str], path: Path) -> None:
+    """Warn of a first row that may be a header of numbers, such as years."""
+    cells = [cell.strip() for cell in first]
+    cells = cells if cells[0].isdecimal() else cells[1:]
+    if len(cells) < 3 or not all(cell.isdecimal() for cell in cells):
+        return
+    steps = {int(b) - int(a) for a, b in itertools.pairwise(cells)}
+    if len(steps) == 1 and steps != {0}:
+        warnings.warn(
+            f"the first row of {path.name}, {', '.join(cells[:3])}, ..., is taken as a point; if "
+            "it names the columns, put a letter before each number",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _label_position(
@@ -157,9 +220,10 @@ def _index_position(
 
 def _check_rows(
     path: Path, delimiter: str, width: int, label: int | None, header: bool
-) -> list[str] | None:
-    """Raise if a row has another number of cells; collect the labels on the way."""
+) -> tuple[int, list[str] | None]:
+    """Raise if a row has another number of cells; count rows and collect labels on the way."""
     labels: list[str] = []
+    number = 0
     for number, cells in enumerate(_rows(path, delimiter), start=1):
         if len(cells) != width:
             raise ValueError(
@@ -168,7 +232,7 @@ def _check_rows(
             )
         if label is not None and number > header:
             labels.append(cells[label].strip())
-    return labels if label is not None else None
+    return number - header, labels if label is not None else None
 
 
 def _numbers(

@@ -1,0 +1,164 @@
+"""What a command leaves: all of its files or none, whatever becomes of its output."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ikd_graph._files import check_writable, write_together
+from ikd_graph.cli import common, main
+
+COMMAND = "import sys; from ikd_graph.cli import main; raise SystemExit(main(sys.argv[1:]))"
+FILES = ["table_embedding.csv", "table_embedding.png", "table_report.html"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Points on a plane seen through cosines, with labels."""
+    rng = np.random.default_rng(0)
+    X = np.cos(3.0 * rng.random((40, 2)) @ rng.standard_normal((2, 30)))
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(",".join(map(str, row)) for row in X) + "\n")
+    return path
+
+
+@pytest.fixture
+def unfitted(monkeypatch):
+    """A fit that must not be reached."""
+
+    def fit(self, X, y=None):
+        raise AssertionError("the work was begun")
+
+    monkeypatch.setattr("ikd_graph.IKD.fit", fit)
+
+
+def embed(table, out, **options):
+    words = [sys.executable, "-c", COMMAND, "embed", str(table), "-o", str(out)]
+    paths = [str(Path(__file__).parents[1]), *(path for path in sys.path if path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    words += ["--strategy", "eigen"]
+    return subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, **options)
+
+
+def left(folder):
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+@pytest.mark.parametrize("kind", ["full", "closed", "unread"])
+def test_results_are_written_whatever_becomes_of_standard_output(table, tmp_path, kind):
+    out = tmp_path / "out"
+    if kind == "full":
+        if not Path("/dev/full").exists():
+            pytest.skip("needs /dev/full")
+        with Path("/dev/full").open("w") as full:
+            process = embed(table, out, stdout=full)
+    elif kind == "closed":
+        process = embed(table, out, preexec_fn=lambda: os.close(1))
+    else:
+        read, write = os.pipe()
+        os.close(read)
+        process = embed(table, out, stdout=write)
+        os.close(write)
+    said = process.communicate()[1]
+    assert left(out) == FILES
+    assert "Traceback" not in said
+    assert "Exception ignored" not in said
+    assert process.returncode == {"full": 2, "closed": 0, "unread": 2}[kind]
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    table, tmp_path, unfitted, capsys
+):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    for out in (blocked / "results", tmp_path / ("x" * 300), Path("/proc/none")):
+        assert main(["embed", str(table), "-o", str(out)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert left(tmp_path) == ["file", "table.csv"]
+
+
+def test_looking_whether_a_folder_can_be_written_leaves_nothing(tmp_path):
+    check_writable(tmp_path / "deep" / "results")
+    check_writable(tmp_path)
+    assert left(tmp_path) == []
+
+
+def test_files_appear_together_or_not_at_all(tmp_path):
+    (tmp_path / "b").write_text("old")
+
+    def fails(file):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        write_together(tmp_path, {"a": "1", "b": "2", "c": fails})
+    assert left(tmp_path) == ["b"]
+    assert (tmp_path / "b").read_text() == "old"
+    (tmp_path / "c").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_together(tmp_path, {"a": "1", "b": "2", "c": "3"})
+    assert left(tmp_path) == ["b", "c"]
+    with pytest.raises(OSError, match="No space left"):
+        common.leave_files(tmp_path / "new" / "er", {"a": "1", "c": fails})
+    assert left(tmp_path) == ["b", "c"]
+
+
+def test_labels_that_look_like_formulas_are_drawn_as_words(table, tmp_path):
+    rows = table.read_text().splitlines()
+    names = ["$\\bad$", "<b>&", "50% $x^{"]
+    table.write_text("\n".join(f"{row},{names[i % 3]}" for i, row in enumerate(rows)))
+    out = tmp_path / "out"
+    assert main(["embed", str(table), "-q", "-o", str(out), "--strategy", "eigen"]) == 0
+    assert left(out) == FILES
+
+
+def test_a_file_name_that_is_no_text_is_written_as_it_is_shown(table, tmp_path):
+    strange = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    try:
+        table.rename(strange)
+    except OSError:
+        pytest.skip("this file system takes names of text only")
+    out = tmp_path / "out"
+    process = embed(strange, out, stdout=subprocess.PIPE)
+    said = process.communicate()
+    assert process.returncode == 0, said
+    assert left(out) == ["caf_embedding.csv", "caf_embedding.png", "caf_report.html"]
+    (out / "caf_report.html").read_bytes().decode("utf-8")
+
+
+def test_a_command_that_is_asked_to_end_says_so_and_leaves_nothing(table, tmp_path):
+    if not hasattr(signal, "SIGTERM") or os.name == "nt":
+        pytest.skip("needs signals")
+    X = np.random.default_rng(0).random((1500, 400))
+    np.save(tmp_path / "large.npy", X)
+    out = tmp_path / "out"
+    process = embed(tmp_path / "large.npy", out, stdout=subprocess.PIPE)
+    # Once the fit has begun: before, Python is still loading.
+    time.sleep(4.0)
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=60)[1]
+    if process.returncode == 0:
+        pytest.skip("the fit was faster than the signal")
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "nothing was written" in said
+    assert said.count("\n") == 1
+    assert left(out) == []
+
+
+@pytest.mark.parametrize(("flag", "name"), [("--fit-shape", "fit_shape"), ("--mutual", "mutual")])
+@pytest.mark.parametrize(("word", "value"), [("True", True), ("false", False)])
+def test_switches_take_the_words_of_python(table, tmp_path, monkeypatch, flag, name, word, value):
+    seen = []
+
+    def fit(self, X, y=None):
+        seen.append(getattr(self, name))
+        raise ValueError("enough")
+
+    monkeypatch.setattr("ikd_graph.IKD.fit", fit)
+    assert main(["embed", str(table), "-q", "-o", str(tmp_path), flag, word]) == 2
+    assert seen == [value]
