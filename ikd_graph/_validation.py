@@ -103,6 +103,16 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
         )
 
 
+def check_not_negative(name: str, values: NDArray[np.floating], what: str) -> None:
+    """Raise if a table has values below zero; ``what`` is what cannot do with them."""
+    least = float(values.min(initial=0.0))
+    if least < 0.0:
+        raise ValueError(
+            f"{name} must not be negative for {what}, which takes the roots of counts, got "
+            f"{least:.3g}; use affinity='cosine' for a table of measurements"
+        )
+
+
 def check_symmetric(name: str, matrix: Any, tolerance: float = 1e-8) -> None:
     """Raise unless a dense or sparse matrix is square and symmetric."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:

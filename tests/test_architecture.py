@@ -180,7 +180,7 @@ def test_the_guard_of_sizes_catches_planted_faults():
 
 def affinities_asked_for(source):
     """Names of affinities that code compares something with."""
-    names = {"correlation", "cosine", "euclidean", "shared_neighbors", "precomputed"}
+    names = {"correlation", "cosine", "euclidean", "shared_neighbors", "hellinger", "precomputed"}
     return [
         constant.value
         for node in ast.walk(ast.parse(source))

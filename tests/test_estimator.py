@@ -9,6 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -426,6 +428,31 @@ def test_every_affinity_places_rows_one_by_one_and_training_rows_exactly(affinit
         np.testing.assert_allclose(model.transform(row[None])[0], together[at], atol=1e-9)
     spread = np.ptp(model.embedding_, axis=0).max()
     assert np.abs(together - model.embedding_[:9]).max() < 0.2 * spread
+
+
+@pytest.mark.parametrize("refine", ["stress", "likelihood"])
+def test_roots_of_counts_are_placed_kept_and_explained_in_counts(refine):
+    rng = np.random.default_rng(0)
+    place, centres = rng.uniform(size=(150, 2)), rng.uniform(size=(40, 2))
+    sq_dist = ((place[:, None] - centres) ** 2).sum(axis=2)
+    rates = 4.0 * np.exp(-0.5 * sq_dist / 0.2**2) + 0.1
+    X = rng.poisson(rates)
+    model = quiet(IKD(2, affinity="hellinger", refine=refine, starts="own"), X)
+    assert model.refine_ == refine
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), model.embedding_)
+    new = rng.poisson(rates)
+    np.testing.assert_array_equal(again.transform(new), model.transform(new))
+    near = NearestNeighbors(n_neighbors=10).fit(model.embedding_)
+    told = place[near.kneighbors(model.transform(new), return_distance=False)].mean(axis=1)
+    assert r2_score(place, told) > 0.8
+    # The way back is in counts, not in roots.
+    back = model.inverse_transform(model.embedding_)
+    assert abs(back.mean() / X.mean() - 1.0) < 0.05
+    assert r2_score(rates.ravel(), back.ravel()) > 0.8
+    assert 0.5 < model.noise_variance_ / rates.mean() < 1.5
+    with pytest.raises(ValueError, match="must not be negative"):
+        model.transform(-X[:2] - 1)
 
 
 @pytest.mark.parametrize("affinity", ["auto", "euclidean", "shared_neighbors", "cosine"])

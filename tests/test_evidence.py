@@ -97,10 +97,23 @@ def test_a_table_like_the_model_has_one_candidate_and_others_several():
     assert candidates(model) == [("correlation", True)]
     assert candidates(model, "euclidean") == [("euclidean", True)]
     assert candidates(model, "shared_neighbors") == [("shared_neighbors", False)]
-    every = [(name, False) for name in evidence.TRIED]
+    every = [(name, False) for name in evidence.TRIED if name != "hellinger"]
     assert candidates(few) == every
     assert candidates(wide) == [*every, ("correlation", True)]
     assert candidates(wide, "cosine") == [("cosine", False)]
+
+
+def test_roots_are_tried_for_counts_only():
+    counts = np.random.default_rng(0).poisson(2.0, size=(40, 10)).astype(float)
+    tables = {"counts": counts, "shares": counts / 7.0, "signed": counts - 3.0, "bits": counts > 1}
+    tried = {
+        name: ("hellinger", False) in candidates(evidence.examine(np.asarray(X, dtype=float)))
+        for name, X in tables.items()
+    }
+    assert tried == {"counts": True, "shares": False, "signed": False, "bits": False}
+    last = counts.copy()
+    last[-1, -1] += 0.5
+    assert not evidence.examine(last).are_counts
 
 
 def test_what_was_given_leaves_out_what_does_not_go_with_it():

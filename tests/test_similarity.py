@@ -8,8 +8,10 @@ from ikd_graph.similarity import _nearest
 from ikd_graph.similarity._equal import row_keys
 
 
-def table(seed=0, n=80, p=12):
-    return np.random.default_rng(seed).normal(size=(n, p)) + 1.0
+def table(seed=0, n=80, p=12, name=None):
+    X = np.random.default_rng(seed).normal(size=(n, p)) + 1.0
+    # What is made for counts takes nothing below zero.
+    return np.abs(X) if name == "hellinger" else X
 
 
 def made(affinity, X):
@@ -17,7 +19,7 @@ def made(affinity, X):
 
 
 def given(name):
-    X = table()
+    X = table(name=name)
     if name == "precomputed":
         return made(name, np.corrcoef(X))
     return made(name, X)
@@ -47,12 +49,12 @@ def test_neighbours_are_the_most_similar_points_and_are_found_once(name):
 
 @pytest.mark.parametrize("name", similarity.AFFINITIES)
 def test_new_rows_are_compared_as_training_rows_are(name):
-    X = table(1)
+    X = table(1, name=name)
     one = given(name)
     if name == "precomputed":
         values = np.random.default_rng(2).normal(size=(6, 80))
     else:
-        rows, others = table(0), X[:6]
+        rows, others = table(0, name=name), X[:6]
         both = made(name, np.vstack([rows, others]))
         values = both.block(np.arange(80, 86))[:, :80]
         if name in ("covariance", "euclidean"):
@@ -87,6 +89,27 @@ def test_new_rows_far_from_the_origin_keep_their_distances():
     _, found = near.nearest(X[:5] + 1e6 + 1e-3, 1)
     scale = covariance.euclidean_rows(X).scale
     np.testing.assert_allclose(1.0 - found[:, 0], 12 * 1e-6 / (2 * scale**2), rtol=1e-3)
+
+
+def test_roots_of_counts_are_compared_and_nothing_below_zero_is_taken():
+    counts = np.random.default_rng(0).poisson(2.0, size=(30, 6)).astype(float)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    expected = np.sqrt(shares) @ np.sqrt(shares).T
+    one = made("hellinger", counts)
+    np.testing.assert_allclose(one.matrix(), expected, atol=1e-12)
+    np.testing.assert_array_equal(one.modelled(counts), np.sqrt(counts))
+    with pytest.raises(ValueError, match=r"must not be negative for affinity='hellinger'.* got -1"):
+        made("hellinger", counts - 1.0)
+    with pytest.raises(ValueError, match="must not be negative"):
+        one.nearest(counts[:2] - 9.0, 3)
+
+
+def test_a_silent_row_of_counts_is_a_point_by_itself():
+    counts = np.random.default_rng(0).poisson(2.0, size=(30, 6)).astype(float)
+    counts[7] = 0.0
+    with pytest.warns(UserWarning, match="1 rows of X do not vary"):
+        one = made("hellinger", counts)
+    assert not one.block(np.array([7])).any()
 
 
 def test_rows_that_differ_come_in_an_order_of_their_own():

@@ -41,13 +41,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the latent. "auto" takes the
         likeliest of the four where the likelihood polishes, else the squared exponential.
     affinity : {"auto", "correlation", "cosine", "covariance", "euclidean", "shared_neighbors", \
-            "precomputed"}
+            "hellinger", "precomputed"}
         How rows of X are compared. "euclidean" is 1 - |x_i - x_j|^2 / (2 sigma^2), for few columns
         whose length is known; "shared_neighbors" is the correlation times the root of the share of
         nearest neighbours in common, for tables of groups (it tells groups apart and spoils a
-        continuum). An offset or the scale of a row changes nothing for "correlation", the scale of
-        a row for "cosine", an offset of a row for "covariance", an offset of a column or of all of
-        X for "euclidean" (the likelihood, which sees X itself, takes offsets of columns for
+        continuum); "hellinger" is the cosine between the square roots of counts, whose noise is
+        about the same for rare and for frequent ones. An offset or the scale of a row changes
+        nothing for "correlation", the scale of a row for "cosine" and "hellinger", an offset of a
+        row for "covariance", an offset of a column or of all of X for "euclidean" (the likelihood,
+        which sees X itself or for "hellinger" its roots, takes offsets of columns for
         signal); with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
         (what is not stored is not known). "auto" is "correlation" where X looks like samples of a
         Gaussian process with N >= 100 columns or where ``threshold`` is a number. Else it tries

@@ -9,8 +9,8 @@ from ..similarity import AFFINITIES
 from ._choose import Wishes
 from ._table import Evidence
 
-TRIED = ("euclidean", "correlation", "cosine", "shared_neighbors")
-"""Similarities that "auto" tries; of equal ones the first is taken."""
+TRIED = ("euclidean", "correlation", "cosine", "shared_neighbors", "hellinger")
+"""Similarities that "auto" tries, the last for counts only; of equal ones the first is taken."""
 
 FEWEST_COLUMNS, FEWEST_POINTS = 4, 20
 """Table below which a likelihood is not tried: it has as many unknowns as numbers."""
@@ -88,6 +88,8 @@ def _fits(
     """Whether an affinity can be combined with what was given."""
     kind = AFFINITIES[name]
     if evidence.n_observed < kind.least_columns:
+        return False
+    if kind.counts_only and not evidence.are_counts:
         return False
     if kind.ignores_columns and (by_landmarks or n_samples > _limits.SOLVED_WHOLE):
         # Its neighbours are found from all pairs.

@@ -33,6 +33,7 @@ class Evidence(NamedTuple):
     spread_ratio: float  # scatter of the row variances over its expectation, sqrt(2 / N)
     kurtosis_gap: float  # mean kurtosis of rows less its expectation, 3 (N - 1) / (N + 1)
     kurtosis_error: float  # 2.5 standard errors of that mean, 0.2 at least
+    are_counts: bool = False  # whether all values are whole numbers, none negative, some above 1
 
     @property
     def is_model(self) -> bool:
@@ -61,6 +62,7 @@ def examine(X: NDArray[np.float64]) -> Evidence:
     >>> evidence.examine(np.random.default_rng(0).normal(size=(50, 200))).holds
     True
     """
+    are_counts = _are_counts(X)
     if X.shape[0] > _limits.EXAMINED:
         X = X[np.random.default_rng(0).choice(X.shape[0], _limits.EXAMINED, replace=False)]
     n_observed = X.shape[1]
@@ -70,7 +72,7 @@ def examine(X: NDArray[np.float64]) -> Evidence:
     squares = np.einsum("ij,ij->i", centred, centred)
     varying = squares > 1e-20 * n_observed
     if not varying.any():
-        return Evidence(n_observed, 0.0, 0.0, 0.2)
+        return Evidence(n_observed, 0.0, 0.0, 0.2, are_counts)
     centred, squares = centred[varying], squares[varying]
     spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / n_observed)
     kurtosis = n_observed * float(
@@ -80,6 +82,14 @@ def examine(X: NDArray[np.float64]) -> Evidence:
     small = rows.T @ rows if n_observed < rows.shape[0] else rows @ rows.T
     # Correlated rows repeat one another: so many count as independent.
     independent = rows.shape[0] ** 2 / float(np.einsum("ij,ij->", small, small))
-    error = _KURTOSIS_ERRORS * np.sqrt(24.0 / (n_observed * independent))
+    error = max(0.2, float(_KURTOSIS_ERRORS * np.sqrt(24.0 / (n_observed * independent))))
     expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
-    return Evidence(n_observed, spread, kurtosis - expected, max(0.2, float(error)))
+    return Evidence(n_observed, spread, kurtosis - expected, error, are_counts)
+
+
+def _are_counts(X: NDArray[np.float64]) -> bool:
+    """Whether a table can be one of counts; zeros and ones are their own square roots."""
+    if X.min(initial=0.0) < 0.0 or X.max(initial=0.0) <= 1.0:
+        return False
+    # Row by row: most tables of measurements are told by the first.
+    return all(bool(np.all(row == np.rint(row))) for row in X)

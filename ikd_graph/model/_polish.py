@@ -104,9 +104,10 @@ def polish_likelihood(
     stages: Stages,
 ) -> Polished:
     """Finish by the likelihood of the model, from own starts and, if asked, from others."""
+    modelled = similarity.modelled(rows)
     with stages("likelihood"):
         found = refine.likelihood(
-            gplvm.sample_covariance(rows, centered=similarity.centres_rows),
+            gplvm.sample_covariance(modelled, centered=similarity.centres_rows),
             rows.shape[1],
             plan.n_components,
             "auto" if task.kernel == "auto" else plan.kernel,
@@ -115,7 +116,10 @@ def polish_likelihood(
             fit_shape=task.fit_shape,
             time_budget=task.time_budget,
         )
-    noise = Noise(found.variance, found.noise, found.log_likelihood, found.kernel)
+    noise = None
+    if modelled is rows:
+        # Elsewhere these are not those of X, and are found from its rows when asked for.
+        noise = Noise(found.variance, found.noise, found.log_likelihood, found.kernel)
     return Polished(
         "likelihood",
         found.latent,

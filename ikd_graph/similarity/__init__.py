@@ -9,7 +9,15 @@ import scipy.sparse as sp
 from ._base import GraphRule, Similarity
 from ._equal import KnownRows, unique_rows
 from ._precomputed import Precomputed, SparsePrecomputed
-from ._rows import Correlation, Cosine, Covariance, Euclidean, ProductSimilarity, SharedNeighbors
+from ._rows import (
+    Correlation,
+    Cosine,
+    Covariance,
+    Euclidean,
+    Hellinger,
+    ProductSimilarity,
+    SharedNeighbors,
+)
 
 __all__ = [
     "AFFINITIES",
@@ -27,6 +35,7 @@ _CLASSES: tuple[type[Similarity], ...] = (
     Covariance,
     Euclidean,
     SharedNeighbors,
+    Hellinger,
     Precomputed,
 )
 

@@ -55,6 +55,9 @@ class Similarity(ABC):
     takes_threshold: ClassVar[bool] = True
     """Whether a threshold on its values makes a graph."""
 
+    counts_only: ClassVar[bool] = False
+    """Whether it is made for tables of counts."""
+
     least_columns: ClassVar[int] = 2
     rule: ClassVar[GraphRule] = GraphRule(7, False, "covariance", None)
 
@@ -83,6 +86,10 @@ class Similarity(ABC):
         (b, p) rows, or as (b, n) covariances with the points where those were given. Returns (b, k)
         indices, best first, of equals the lower, and their similarities.
         """
+
+    def modelled(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
+        """What the polish by likelihood takes for samples of a Gaussian process: the rows."""
+        return rows
 
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""
