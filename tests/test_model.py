@@ -261,3 +261,32 @@ def test_the_stages_of_a_fit_are_named():
         "placement",
     ]
     assert Stages().seconds == {}
+
+
+def test_a_core_is_searched_and_places_the_others(monkeypatch):
+    from ikd_graph import _limits
+    from ikd_graph.study.datasets import fixed_latent, gp_mapping
+    from ikd_graph.study.metrics import affine_r2
+
+    monkeypatch.setattr(_limits, "LIKELIHOOD_CORE", 100)
+    truth = fixed_latent("medium", 300)
+    X = gp_mapping(truth, 200, seed=0) + 0.5 * np.random.default_rng(1).normal(size=(300, 200))
+    model = quiet(IKD(3), X[:250])
+    assert model.refine_ == "likelihood"
+    assert model._model.polished.core.size == 100
+    found = affine_r2(truth[:250], model.embedding_)
+    by_stress = affine_r2(truth[:250], quiet(IKD(3, refine="stress"), X[:250]).embedding_)
+    assert found > by_stress + 0.01
+    assert model.noise_variance_ == pytest.approx(0.25, rel=0.1)
+    # New rows are placed by the core as the others were.
+    ones = np.ones((len(X), 1))
+    known, new = np.hstack([model.embedding_, ones[:250]]), model.transform(X[250:])
+    turned = np.hstack([new, ones[250:]]) @ np.linalg.lstsq(known, truth[:250], rcond=None)[0]
+    left = np.sum((turned - truth[250:]) ** 2) / np.sum((truth[250:] - truth.mean(axis=0)) ** 2)
+    assert 1.0 - left > found - 0.02
+    moved = model.transform(X[:250] + 1e-6)
+    radius = np.linalg.norm(model.embedding_, axis=1).max()
+    assert np.linalg.norm(moved - model.embedding_, axis=1).max() < 1e-3 * radius
+    order = np.random.default_rng(2).permutation(250)
+    again = quiet(IKD(3), X[:250][order]).embedding_
+    np.testing.assert_allclose(again, model.embedding_[order], atol=1e-8)

@@ -111,7 +111,6 @@ class GenerativeEstimator(CheckedEstimator):
     def _process_model(self) -> gplvm.Process | None:
         """The process that places new rows, made now; None where the latent is not the model's."""
         if self._process is None and model.has_process(self._model):
-            noise = self._noise_model()
             with limit_threads(self.n_jobs):
-                self._process = model.process_of(self._model, noise)
+                self._process = model.process_of(self._model)
         return self._process

@@ -67,14 +67,21 @@ def has_process(model: Model) -> bool:
     if polished is None or model.rows is None or model.rows.shape[1] < _FEWEST_COLUMNS:
         return False
     holds = polished.noise is not None or model.choice.trusted
+    if polished.core is not None:
+        return True
     return holds and model.first.size <= _limits.PLACED_BY_PROCESS
 
 
-def process_of(model: Model, noise: Noise) -> gplvm.Process:
-    """The process that places new rows."""
+def process_of(model: Model) -> gplvm.Process:
+    """The process that places new rows: of all rows, or of the core that placed the others."""
+    polished = model.polished
+    used, noise = model.first, None
+    if polished is not None and polished.core is not None:
+        used, noise = model.first[polished.core], polished.core_noise
+    noise = noise or noise_of(model)
     return gplvm.condition(
-        model.latent.coordinates[model.first],
-        model.rows[model.first],
+        model.latent.coordinates[used],
+        model.rows[used],
         noise.kernel,
         noise.variance,
         noise.noise,

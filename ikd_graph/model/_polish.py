@@ -175,4 +175,6 @@ def extend_core(
     with stages("placing the others"):
         map_blocks(place, others.size, _PLACED_TOGETHER)
     # The noise of all rows is fitted when it is asked for.
-    return core.polished._replace(coordinates=places, noise=None, standard_errors=None)
+    return core.polished._replace(
+        coordinates=places, noise=None, standard_errors=None, core=core.rows, core_noise=noise
+    )

@@ -103,8 +103,9 @@ class _Portfolio:
 
     @cached_property
     def directions(self) -> Floats:
-        """What latents are to predict."""
-        return evidence.principal_directions(self.rows)
+        """What latents are to predict: of counts the square roots, whose noise is alike."""
+        rows = np.sqrt(self.rows) if self.table.are_counts else self.rows
+        return evidence.principal_directions(rows)
 
     @property
     def affords_likelihood(self) -> bool:

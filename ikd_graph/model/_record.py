@@ -49,6 +49,8 @@ class Polished(NamedTuple):
     noise: Noise | None = None
     standard_errors: Floats | None = None  # (n, m)
     pool: tuple[Any, ...] = ()  # starts of the likelihood search, most likely first
+    core: NDArray[np.int64] | None = None  # rows that were searched and placed the others
+    core_noise: Noise | None = None  # the generative model of these
 
 
 @dataclass(frozen=True)
