@@ -1,0 +1,54 @@
+"""Drivers that say whether more data hurts and how spike counts are decoded."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
+
+import growth
+import spike_counts_table
+
+
+@pytest.mark.parametrize("name", growth.LATENTS)
+def test_a_longer_table_goes_on_where_a_shorter_one_ends(name):
+    (_, few), (X, more) = (growth.table(name, n, 50, 0) for n in (100, 300))
+    np.testing.assert_array_equal(more[:100], few)
+    assert X.shape == (300, 50)
+    # The columns are samples of one process at any length: noise apart they have variance one.
+    signal = X.var(axis=0).mean() - growth.NOISE**2
+    assert 0.4 < signal < 1.6
+
+
+def lines(values, samples=(100, 300)):
+    return [
+        {
+            "latent": "ring",
+            "samples": n,
+            "columns": growth.USUAL_COLUMNS,
+            "seed": seed,
+            "affine": r2,
+            "decoded": 0.9,
+        }
+        for n, of_seeds in zip(samples, values, strict=True)
+        for seed, r2 in enumerate(of_seeds)
+    ]
+
+
+def test_a_fall_of_the_median_is_named_and_that_of_one_seed_is_not(capsys):
+    growth.report(lines([(0.9, 0.95, 0.99), (0.1, 0.95, 0.99)]))
+    assert "no median falls" in capsys.readouterr().out
+    growth.report(lines([(0.9, 0.95, 0.99), (0.1, 0.93, 0.99)]))
+    assert "affine ring samples 100 -> 300: 0.950 -> 0.930" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("scene", spike_counts_table.SCENES)
+@pytest.mark.parametrize("rate", [0.2, 5.0])
+def test_place_cells_fire_as_often_as_asked(scene, rate):
+    X, place = spike_counts_table.place_cells(scene, 400, 60, rate, 0)
+    assert X.mean() == pytest.approx(1.02 * rate, rel=0.05)
+    assert place.min() >= 0.0
+    assert place.max() <= 1.0
+    assert len(place) == len(X) == 400
