@@ -6,6 +6,7 @@ at least one is.
 """
 
 import collections
+import faulthandler
 import importlib
 import inspect
 import json
@@ -193,6 +194,8 @@ def in_a_child(function, positional, named):
     child = os.fork()
     if child == 0:
         os.close(read)
+        # What ends it is told below.
+        faulthandler.disable()
         signal.alarm(SECONDS)
         resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
         kind, words = attempt(function, positional, named)

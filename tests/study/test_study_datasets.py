@@ -281,6 +281,41 @@ def test_a_sparse_table_that_points_outside_itself_is_refused(tmp_path, kind, pa
         datasets.load(tmp_path / "t.h5ad")
 
 
+def test_an_annotated_matrix_in_another_file_is_not_followed(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["secret"] = np.eye(3)
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file["X"] = h5py.ExternalLink("other.h5", "secret")
+    with h5py.File(tmp_path / "u.h5ad", "w") as file:
+        file["X"] = np.eye(3)
+        file.create_group("obs")["label"] = h5py.ExternalLink("other.h5", "secret")
+    raw = [(str(tmp_path / "other.h5"), 0, 72)]
+    with h5py.File(tmp_path / "v.h5ad", "w") as file:
+        file.create_dataset("X", shape=(3, 3), dtype="f8", external=raw)
+    for name in ("t.h5ad", "u.h5ad", "v.h5ad"):
+        with pytest.raises(ValueError, match=r"must hold its own data, got .* in another file"):
+            datasets.load(tmp_path / name)
+
+
+def test_an_annotated_matrix_must_be_as_large_as_its_names(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"] = "csr_matrix"
+        group.attrs["shape"] = (2, 2 + 2**24)
+        for part in ("data", "indices", "indptr"):
+            group[part] = getattr(sp.csr_matrix(np.eye(2)), part)
+        file["var/_index"] = np.array([b"a", b"b"])
+    with pytest.raises(ValueError, match="one column for each of 2 names in var, got shape"):
+        datasets.load(tmp_path / "t.h5ad")
+    with h5py.File(tmp_path / "u.h5ad", "w") as file:
+        file["X"] = np.eye(3)
+        file["obs/label"] = np.array([b"a", b"b"])
+    with pytest.raises(ValueError, match=r"label of .* one label for each row of X"):
+        datasets.load(tmp_path / "u.h5ad")
+
+
 def test_a_missing_h5py_names_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match="needs the package h5py"):
