@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from ikd_graph import kernels
 from ikd_graph.study import datasets
 from ikd_graph.study.datasets import mappings, real
+from ikd_graph.study.datasets._record import encode_labels
 
 
 def write(folder, name, text):
@@ -509,3 +510,13 @@ def test_faces_shrink_to_averages_or_to_pixels_at_even_steps(data_home):
     )
     with pytest.raises(ValueError, match=r"shrink must be one of .*got 'blur'"):
         datasets.extended_yale_b(shrink="blur")
+
+
+def test_labels_of_more_digits_than_a_float_holds_stay_apart(tmp_path):
+    text = f"1,2,{2**64}\n3,4,{2**64 + 1}\n5.5,6,{2**64}\n"
+    data = datasets.load(write(tmp_path, "t.csv", text), label_column=2)
+    assert data.y.tolist() == [0, 1, 0]
+    assert data.label_names == (str(2**64), str(2**64 + 1))
+    y, names = encode_labels(np.array([2**62 + 1, 2**62, 2**62 + 1]))
+    assert y.tolist() == [1, 0, 1]
+    assert names == (str(2**62), str(2**62 + 1))
