@@ -101,7 +101,8 @@ class _FolderCache(FunctionCache):
     def __init__(self, py_func: Callable[..., Any]) -> None:
         super().__init__(py_func)
         folder = Path(py_func.__code__.co_filename).parent
-        self._cache_file = _SealedFile(source_stamp(str(folder)), self._cache_file)
+        plain: IndexDataCacheFile = vars(self)["_cache_file"]
+        self._cache_file = _SealedFile(source_stamp(str(folder)), plain)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Compiled code of a signature, or None where the cache cannot be read."""

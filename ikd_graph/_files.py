@@ -71,8 +71,9 @@ def _write(path: Path, content: Content) -> None:
             content(file)
         else:
             # Names of files may hold bytes that are no text: they are written as they are shown.
-            text = isinstance(content, str)
-            file.write(content.encode("utf-8", "backslashreplace") if text else content)
+            if isinstance(content, str):
+                content = content.encode("utf-8", "backslashreplace")
+            file.write(content)
         file.flush()
         os.fsync(file.fileno())
 

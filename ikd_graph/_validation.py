@@ -55,6 +55,24 @@ def check_positive(name: str, value: Any, high: float = np.inf, cure: str = "") 
     return float(value)
 
 
+def check_jobs(name: str, value: Any) -> None:
+    """Raise unless ``value`` is a number of threads as in scikit-learn."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if value is not None and (not whole or value == 0):
+        raise ValueError(
+            f"{name} must be None or a whole number other than 0, got {value!r}; -1 is all cores"
+        )
+
+
+def check_unmasked(name: str, values: Any) -> None:
+    """Raise if entries of an array are masked: what stands under a mask is not to be used."""
+    masked = int(np.ma.count_masked(values)) if isinstance(values, np.ma.MaskedArray) else 0
+    if masked:
+        raise ValueError(
+            f"{name} must hold every value, got {masked} masked; drop those rows or fill them in"
+        )
+
+
 def check_number(name: str, value: Any) -> float:
     """Raise unless ``value`` is a number."""
     if not isinstance(value, Real) or isinstance(value, bool) or np.isnan(float(value)):

@@ -3,7 +3,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from ikd_graph import covariance, graph, similarity
+from ikd_graph import IKD, covariance, graph, similarity
 from ikd_graph.similarity import _nearest
 from ikd_graph.similarity._equal import row_keys
 
@@ -190,3 +190,15 @@ def test_known_neighbours_change_no_bridge(affinity, seed):
     )
     assert known == searched
     assert len(known) == graph.component_labels(g).max()
+
+
+def test_what_an_error_about_constant_rows_advises_works(rng):
+    X = np.cos(rng.random((40, 2)) @ rng.standard_normal((2, 30)))
+    X[5], X[9] = 0.0, 2.0
+    for affinity in ("correlation", "cosine"):
+        with pytest.raises(ValueError, match=r"drop them, or use affinity='covariance'"):
+            IKD(2, affinity=affinity).fit(X)
+    for affinity in ("euclidean", "covariance"):
+        model = IKD(2, affinity=affinity).fit(X)
+        assert np.isfinite(model.embedding_).all()
+        assert np.isfinite(model.transform(X + 1e-3)).all()

@@ -316,8 +316,8 @@ def _split(text: str) -> list[str]:
 
 
 def _numbers(text: str) -> list[float]:
-    """Numbers between commas."""
-    return [float(part) for part in _split(text)]
+    """Numbers between commas, at least one."""
+    return [float(part) for part in _split(text) or [text]]
 
 
 def _period(text: str) -> float:
@@ -337,5 +337,5 @@ def _period(text: str) -> float:
 
 
 def _whole_numbers(text: str) -> list[int]:
-    """Whole numbers between commas."""
-    return [int(part) for part in _split(text)]
+    """Whole numbers between commas, at least one."""
+    return [int(part) for part in _split(text) or [text]]

@@ -41,15 +41,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     arguments.typed = typed
-    ended: list[int] = []
+    asked: list[int] = []
     try:
-        with plain_warnings(), _ended_gently() as ended:
+        with plain_warnings(), _ended_gently() as asked:
             arguments.run(arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()
     except KeyboardInterrupt as stopped:
         complain("interrupted", str(stopped) or "stopped before the first stage")
-        return 128 + ended[0] if ended else _INTERRUPTED
+        return 128 + asked[0] if asked else _INTERRUPTED
     except BrokenPipeError:
         close_pipe()
         return _WRONG

@@ -21,10 +21,12 @@ from .._validation import (
     check_fraction,
     check_has_rows,
     check_integer,
+    check_jobs,
     check_no_neighbors,
     check_number_or_auto,
     check_positive,
     check_symmetric,
+    check_unmasked,
 )
 from ..evidence import REFINES, Wishes
 from ..similarity import AFFINITIES
@@ -98,6 +100,7 @@ class CheckedEstimator(BaseEstimator):
         if self.time_budget is not None:
             check_positive("time_budget", self.time_budget)
         check_integer("verbose", self.verbose, 0)
+        check_jobs("n_jobs", self.n_jobs)
         check_random_state(self.random_state)
 
     def _check_affinity(self) -> None:
@@ -128,6 +131,7 @@ class CheckedEstimator(BaseEstimator):
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
         check_sparse("X", X)
+        check_unmasked("X", X)
         X = validate_data(
             self,
             X,

@@ -13,6 +13,7 @@ from .. import kernels, model, placement
 from .._arrays import check_sparse
 from .._stages import Stages
 from .._threads import limit_threads
+from .._validation import check_unmasked
 from ._learnt import LearntEstimator
 
 Floats = NDArray[np.float64]
@@ -363,6 +364,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         check_is_fitted(self)
         found = self._model
         check_sparse("X", X)
+        check_unmasked("X", X)
         X = validate_data(
             self,
             X,

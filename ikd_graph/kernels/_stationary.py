@@ -41,7 +41,8 @@ class StationaryKernel:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            high = 2.0 if field.name == "gamma" else np.inf
+            # Order nu takes nu steps, and is the squared exponential long before.
+            high = {"gamma": 2.0, "nu": 1e5}.get(field.name, np.inf)
             check_positive(field.name, getattr(self, field.name), high)
 
     def covariance(self, sq_dist: ArrayLike) -> Floats:

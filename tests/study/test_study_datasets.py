@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from ikd_graph import kernels
 from ikd_graph.study import datasets
 from ikd_graph.study.datasets import mappings, real
+from ikd_graph.study.datasets._record import encode_labels
 
 
 def write(folder, name, text):
@@ -281,6 +282,41 @@ def test_a_sparse_table_that_points_outside_itself_is_refused(tmp_path, kind, pa
         datasets.load(tmp_path / "t.h5ad")
 
 
+def test_an_annotated_matrix_in_another_file_is_not_followed(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["secret"] = np.eye(3)
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file["X"] = h5py.ExternalLink("other.h5", "secret")
+    with h5py.File(tmp_path / "u.h5ad", "w") as file:
+        file["X"] = np.eye(3)
+        file.create_group("obs")["label"] = h5py.ExternalLink("other.h5", "secret")
+    raw = [(str(tmp_path / "other.h5"), 0, 72)]
+    with h5py.File(tmp_path / "v.h5ad", "w") as file:
+        file.create_dataset("X", shape=(3, 3), dtype="f8", external=raw)
+    for name in ("t.h5ad", "u.h5ad", "v.h5ad"):
+        with pytest.raises(ValueError, match=r"must hold its own data, got .* in another file"):
+            datasets.load(tmp_path / name)
+
+
+def test_an_annotated_matrix_must_be_as_large_as_its_names(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"] = "csr_matrix"
+        group.attrs["shape"] = (2, 2 + 2**24)
+        for part in ("data", "indices", "indptr"):
+            group[part] = getattr(sp.csr_matrix(np.eye(2)), part)
+        file["var/_index"] = np.array([b"a", b"b"])
+    with pytest.raises(ValueError, match="one column for each of 2 names in var, got shape"):
+        datasets.load(tmp_path / "t.h5ad")
+    with h5py.File(tmp_path / "u.h5ad", "w") as file:
+        file["X"] = np.eye(3)
+        file["obs/label"] = np.array([b"a", b"b"])
+    with pytest.raises(ValueError, match=r"label of .* one label for each row of X"):
+        datasets.load(tmp_path / "u.h5ad")
+
+
 def test_a_missing_h5py_names_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match="needs the package h5py"):
@@ -474,3 +510,13 @@ def test_faces_shrink_to_averages_or_to_pixels_at_even_steps(data_home):
     )
     with pytest.raises(ValueError, match=r"shrink must be one of .*got 'blur'"):
         datasets.extended_yale_b(shrink="blur")
+
+
+def test_labels_of_more_digits_than_a_float_holds_stay_apart(tmp_path):
+    text = f"1,2,{2**64}\n3,4,{2**64 + 1}\n5.5,6,{2**64}\n"
+    data = datasets.load(write(tmp_path, "t.csv", text), label_column=2)
+    assert data.y.tolist() == [0, 1, 0]
+    assert data.label_names == (str(2**64), str(2**64 + 1))
+    y, names = encode_labels(np.array([2**62 + 1, 2**62, 2**62 + 1]))
+    assert y.tolist() == [1, 0, 1]
+    assert names == (str(2**62), str(2**62 + 1))

@@ -85,6 +85,10 @@ def encode_labels(
         return np.array([position[v] for v in texts.tolist()], dtype=np.int64), ordered
     if not np.all(np.isfinite(numbers)) or np.any(numbers != np.round(numbers)):
         return numbers, ()
+    if np.any(np.abs(numbers) > 2**53):
+        # Beyond it neighbouring numbers are one: their digits tell them apart.
+        classes, codes = np.unique(texts, return_inverse=True)
+        return codes.astype(np.int64), tuple(str(c) for c in classes.tolist())
     whole = numbers.astype(np.int64)
     if names and whole.min() >= 0 and whole.max() < len(names):
         return whole, names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -133,13 +133,49 @@ def _read_h5ad(path: Path, label_column: str | int | None) -> Dataset:
                 f"{path.name} must hold a table X, got keys: {', '.join(file) or 'none'}; "
                 "write it with anndata's write_h5ad"
             )
+        _check_inside(file, path, ("X", "obs", "var"))
+        features = _hdf_index(file["var"]) if "var" in file else ()
+        _check_width(file["X"], path, features)
         X = _matrix(_hdf_table(file["X"], path), path, "X")
         obs = file.get("obs", {})
         columns = [k for k in obs if not k.startswith("_")]
         key = _choose(label_column, columns, path)
         y, names = (None, ()) if key is None else _hdf_labels(obs, key)
-        features = _hdf_index(file["var"]) if "var" in file else ()
+        if y is not None and y.shape != (X.shape[0],):
+            raise ValueError(
+                f"{key} of {path.name} must have one label for each row of X, got shape {y.shape} "
+                f"for {X.shape[0]} rows; write it again with anndata's write_h5ad"
+            )
     return Dataset(X=X, y=y, label_names=names, name=path.stem, feature_names=features)
+
+
+def _check_inside(group: Any, path: Path, names: Iterable[str]) -> None:
+    """Raise if parts of a file are links to other files, or lie in them: they may be anyone's."""
+    import h5py
+
+    for name in names:
+        if name not in group and not isinstance(group.get(name, getlink=True), h5py.ExternalLink):
+            continue
+        outside = isinstance(group.get(name, getlink=True), h5py.ExternalLink)
+        item = None if outside else group[name]
+        if isinstance(item, h5py.Dataset):
+            outside = bool(item.external) or item.is_virtual
+        if outside:
+            raise ValueError(
+                f"{path.name} must hold its own data, got {name!r} in another file; copy it here"
+            )
+        if isinstance(item, h5py.Group):
+            _check_inside(item, path, item)
+
+
+def _check_width(item: Any, path: Path, features: tuple[str, ...]) -> None:
+    """Raise if a table is not as wide as there are names: unpacking it might take all memory."""
+    shape = item.attrs.get("shape", ()) if hasattr(item, "keys") else item.shape
+    if features and len(shape) == 2 and int(shape[1]) != len(features):
+        raise ValueError(
+            f"X of {path.name} must have one column for each of {len(features)} names in var, got "
+            f"shape {tuple(int(n) for n in shape)}; write it again with anndata's write_h5ad"
+        )
 
 
 def _hdf_table(item: Any, path: Path) -> NDArray[np.generic]:

@@ -1,0 +1,238 @@
+"""Calls of public functions with junk for arguments, each in a forked child.
+
+Run as ``python junk_calls.py SEED N``: counts of what came of the calls, and every call that killed
+or hung the interpreter, as JSON. An argument is one that makes sense, by its name, or junk, which
+at least one is.
+"""
+
+import collections
+import faulthandler
+import importlib
+import inspect
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import traceback
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from ikd_graph import IKD, blocks, cliques, covariance, graph, kernels, refine
+from ikd_graph._records import Blocks, CsrGraph
+
+MODULES = (
+    "alignment",
+    "blocks",
+    "cliques",
+    "covariance",
+    "eigen",
+    "geodesics",
+    "gplvm",
+    "graph",
+    "kernels",
+    "refine",
+    "study.metrics",
+)
+SECONDS, BYTES = 20, 6 * 2**30
+DOCUMENTED = (ValueError, TypeError, MemoryError, ImportError)
+
+
+def estimator(method):
+    """A function that makes an estimator and calls a method of it."""
+
+    def call(X, n_components, **parameters):
+        made = IKD(n_components, **parameters)
+        return getattr(made.fit(SANE["X"]), method)(X) if method != "fit" else made.fit(X)
+
+    call.__name__ = f"IKD.{method}"
+    names = inspect.signature(IKD).parameters.values()
+    kept = [p for p in names if p.name not in ("verbose", "n_components", "time_budget")]
+    first = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in ("X", "n_components")]
+    kept = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept]
+    call.__signature__ = inspect.Signature([*first, *kept])
+    return call
+
+
+def functions():
+    """Every public function of the modules, by name, and the estimator's methods."""
+    found = {f"IKD.{m}": estimator(m) for m in ("fit", "transform", "score")}
+    for module in MODULES:
+        home = importlib.import_module(f"ikd_graph.{module}")
+        names = getattr(home, "__all__", None) or [n for n in vars(home) if not n.startswith("_")]
+        for name in names:
+            one = getattr(home, name)
+            if inspect.isfunction(one) and one.__module__.startswith("ikd_graph"):
+                found[f"{module}.{name}"] = one
+    return dict(sorted(found.items()))
+
+
+def sane_values():
+    """An argument that makes sense for each name."""
+    rng = np.random.default_rng(0)
+    z = np.sort(rng.random(14))[:, None] * 3.0
+    X = np.cos(z @ rng.standard_normal((1, 20)) + rng.random(20) * 6.0)
+    kernel = kernels.SquaredExponential()
+    sq = (z - z.T) ** 2
+    corr = kernel.covariance(sq)
+    g = graph.threshold_graph(corr, 0.3)
+    cover = cliques.cover(g, 3)
+    solved = blocks.solve(g, cover, kernel, 1)
+    labels = np.arange(14) % 3
+    values = {"X": X, "Y": X, "corr": corr, "cov": corr, "g": g, "graph": g, "a": g, "b": g}
+    values |= {"matrix": sp.csr_array(corr), "kernel": kernel, "latent": z, "n_components": 1}
+    values |= {"start": z, "true": z, "estimate": z + 0.1, "Z": z, "coordinates": z, "points": z}
+    values |= {"rows": covariance.unit_rows(X, "correlation"), "solved": solved, "blocks": cover}
+    values |= {"cliques": cover, "labels": labels, "y": labels, "frame": z, "k": 3, "n": 14}
+    values |= {"source": z, "target": z, "sq_dist": sq, "sq_distances": sq, "distances": sq**0.5}
+    values |= {"left": np.arange(5), "right": np.arange(1, 6), "weights": np.full(5, 0.5)}
+    values |= {"nodes": np.arange(4), "s0": 0.3, "min_size": 3, "n_points": 14, "n_observed": 20}
+    values |= {"neighbours": np.roll(np.arange(14), 1)[:, None], "affinity": "correlation"}
+    values |= {"block_of": lambda a, b: corr[a:b], "correlations": lambda nodes: corr[nodes]}
+    values |= {"low": np.array([0]), "high": np.array([13]), "predecessors": np.arange(14) - 1}
+    values |= {"noise_variance": 0.1, "variance": 1.0, "name": "matern", "limit": 10.0}
+    return values
+
+
+SANE = sane_values()
+
+
+def junk_values():
+    """What no function asked for."""
+    g, cover, solved = SANE["g"], SANE["cliques"], SANE["solved"]
+    tall = SANE["latent"]
+    broken = sp.csr_array(np.eye(3))
+    broken.indices[1] = 10**9
+    numbers = [None, True, -1, 0, 1, 2, 3, 10**9, 2**63, 10**30, -0.5, 0.5, 1e-300, 1e300]
+    numbers += [np.nan, np.inf, 1j, np.float32(0.3), np.int8(-3), np.bool_(True)]
+    words = ["", "auto", "matern", "no such thing", "\udcff", b"x", object, object(), len]
+    lists = [[], [[]], (), {}, {"a": 1}, [1, [2, 3]], [10**9], [-1], [[0, 0]], [[5, 10**9]]]
+    lists += [range(3), [None], ["a", "b"], [0.5], [np.nan], [[0, 1, 2], [2, 3]], [2**40]]
+    arrays = [np.empty(0), np.empty((0, 3)), np.empty((3, 0)), np.zeros((14, 14)), np.eye(13)]
+    arrays += [np.full((14, 14), np.nan), np.full((14, 20), 1e200), np.full((14, 1), np.inf)]
+    arrays += [np.ones((14, 20), bool), np.zeros((2, 2, 2)), np.array(3.0), np.array(["a"] * 14)]
+    arrays += [np.arange(14), -np.arange(14), np.arange(14) * 10**8, np.zeros(14, complex)]
+    arrays += [
+        np.array([None] * 14),
+        np.full(14, 2**62),
+        tall[::-2],
+        np.asfortranarray(tall + tall.T),
+    ]
+    arrays += [np.ma.masked_all((14, 2)), np.zeros((14, 2), "f4"), np.full((14, 14), -1.0)]
+    arrays += [np.zeros(3, [("a", float)]), np.array(["2020-01-01"] * 14, "M8[D]")]
+    records = [g, cover, solved, broken, sp.csr_array((0, 0)), sp.eye_array(14).tolil()]
+    records += [CsrGraph(np.zeros(1, int), [], []), CsrGraph(np.zeros(15, int), [], [])]
+    records += [g._replace(weights=np.full(g.weights.size, w)) for w in (0.0, -1.0, np.inf, 1e300)]
+    records += [tuple(g), Blocks(np.array([0, 9]), np.array([0])), Blocks([0], [])]
+    records += [Blocks(np.array([0, 2]), np.array([-5, 10**8], np.int32)), Blocks(None, None)]
+    records += [solved._replace(blocks=Blocks(np.array([0, 2]), np.array([0, 10**8], np.int32)))]
+    records += [solved._replace(coordinates=np.zeros((1, 1))), refine.Weights("component")]
+    records += [lambda *a: None, lambda *a: np.zeros((1, 1)), lambda *a: np.full((14, 14), np.nan)]
+    records += [lambda a, *b: np.zeros((10**3, 14)), kernels.Matern(nu=2.5)]
+    return [*numbers, *words, *lists, *arrays, *records]
+
+
+JUNK = junk_values()
+
+
+def arguments_of(function, rng):
+    """Arguments of a call, at least one of them junk, and what they are in short."""
+    positional, named, told = [], {}, []
+    parameters = [
+        p
+        for p in inspect.signature(function).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    spoilt = rng.sample(range(len(parameters)), min(len(parameters), rng.choice([1, 1, 1, 2, 3])))
+    for at, parameter in enumerate(parameters):
+        if at in spoilt:
+            number = rng.randrange(len(JUNK))
+            value = JUNK[number]
+            told.append(f"{parameter.name}=JUNK[{number}]")
+        elif parameter.name in SANE and parameter.default is parameter.empty:
+            value = SANE[parameter.name]
+        elif parameter.default is not parameter.empty:
+            continue
+        else:
+            value = SANE["latent"]
+        if parameter.kind is parameter.KEYWORD_ONLY or len(positional) < at:
+            named[parameter.name] = value
+        else:
+            positional.append(value)
+    return positional, named, ", ".join(told)
+
+
+def has_nan(value, depth=0):
+    """Whether a result holds NaN anywhere."""
+    if isinstance(value, float):
+        return value != value
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind == "f" and bool(np.isnan(value).any())
+    if isinstance(value, (tuple, list)) and depth < 3:
+        return any(has_nan(one, depth + 1) for one in value)
+    return False
+
+
+def attempt(function, positional, named):
+    """What comes of a call: ok, nan, error (documented) or foreign, and a few words."""
+    try:
+        result = function(*positional, **named)
+    except DOCUMENTED as error:
+        own = traceback.extract_tb(error.__traceback__)[-1].filename
+        return ("error" if "ikd_graph" in own else "borrowed"), f"{type(error).__name__}: {error}"
+    except BaseException as error:
+        return "foreign", f"{type(error).__name__}: {error}"
+    return ("nan" if has_nan(result) else "ok"), ""
+
+
+def in_a_child(function, positional, named):
+    """What comes of a call in a forked child, death and a hang included."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        # What ends it is told below.
+        faulthandler.disable()
+        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+        kind, words = attempt(function, positional, named)
+        os.write(write, f"{kind}\n{words[:300]}".encode("utf-8", "replace"))
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        said = pipe.read().decode("utf-8", "replace")
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return ("hang" if number == signal.SIGALRM else "crash"), signal.Signals(number).name
+    kind, _, words = said.partition("\n")
+    return kind or "crash", words
+
+
+def main(seed, count):
+    """Make the calls and print what came of them."""
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    rng = random.Random(seed)
+    known = functions()
+    for function in known.values():
+        # Compiled here, so that no child has to.
+        sane = [SANE.get(n) for n, p in inspect.signature(function).parameters.items()
+                if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]  # fmt: skip
+        attempt(function, sane, {})
+    counts, told = collections.Counter(), collections.defaultdict(list)
+    for number in range(count):
+        name = rng.choice(list(known)) if number >= len(known) else list(known)[number]
+        positional, named, words = arguments_of(known[name], rng)
+        kind, said = in_a_child(known[name], positional, named)
+        counts[kind] += 1
+        if kind not in ("ok", "error", "borrowed"):
+            told[kind].append(f"{name}({words}): {said}")
+    sys.stdout.write(json.dumps({"names": len(known), "counts": counts, "told": told}, indent=1))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
