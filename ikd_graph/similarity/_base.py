@@ -113,8 +113,9 @@ class Similarity(ABC):
         wider = [size for size in self._found if size >= k]
         if not wider:
             self._found[k] = self._search(k)
-            return self._found[k]
-        return np.ascontiguousarray(self._found[min(wider)][:, :k])
+        elif k not in self._found:
+            self._found[k] = np.ascontiguousarray(self._found[min(wider)][:, :k])
+        return self._found[k]
 
     def _search(self, k: int) -> NDArray[np.int32]:
         """Neighbours from blocks of similarities."""
