@@ -80,3 +80,60 @@ def naive_products(weights):
     for k in range(len(out)):
         out = np.maximum(out, out[:, k : k + 1] * out[k : k + 1])
     return out
+
+
+def naive_lengths(corr):
+    """Distances between unit vectors with these products, infinite where there is none (NaN)."""
+    return np.where(np.isnan(corr), np.inf, np.sqrt(np.maximum(2.0 - 2.0 * corr, 0.0)))
+
+
+def naive_shortest(lengths):
+    """Shortest ways between all points (Floyd and Warshall)."""
+    out = lengths.copy()
+    np.fill_diagonal(out, 0.0)
+    for k in range(len(out)):
+        out = np.minimum(out, out[:, [k]] + out[[k]])
+    return out
+
+
+def naive_short_cuts(weights, leg=0.8, longest=4.0):
+    """Set of condemned pairs of a dense matrix of weights, NaN where there is no edge."""
+    lengths = naive_lengths(weights)
+    np.fill_diagonal(lengths, np.inf)
+    kept = lengths.copy()
+    left, right = np.nonzero(np.triu(np.isfinite(lengths), 1))
+    found = []
+    for at in np.argsort(lengths[left, right], kind="stable"):
+        i, j = left[at], right[at]
+        d = lengths[i, j]
+        legs = naive_shortest(np.where(kept <= leg * d, kept, np.inf))
+        ways = naive_shortest(np.where(kept < d * (1 - 1e-9), kept, np.inf))
+        if np.isfinite(legs[i, j]) and ways[i, j] > longest * d:
+            kept[i, j] = kept[j, i] = np.inf
+            found.append((i, j))
+    while True:
+        ways = naive_shortest(kept)
+        back = [pair for pair in found if ways[pair] <= longest * lengths[pair]]
+        if not back:
+            return set(found)
+        for i, j in back:
+            kept[i, j] = kept[j, i] = lengths[i, j]
+        found = [pair for pair in found if pair not in back]
+
+
+def naive_shares_against(weights, reach):
+    """Share of the witnesses against each edge of a dense matrix of weights; NaN elsewhere."""
+    lengths = naive_lengths(weights)
+    n = len(lengths)
+    out = np.full((n, n), np.nan)
+    for i, j in zip(*np.nonzero(np.isfinite(lengths) & ~np.eye(n, dtype=bool)), strict=True):
+        votes = []
+        for k in range(n):
+            to_i, to_j = lengths[k, i], lengths[k, j]
+            if k in (i, j) or not np.isfinite(min(to_i, to_j)):
+                continue
+            most = min(to_i, to_j) + lengths[i, j]
+            if most <= min(reach[k], reach[j if to_i <= to_j else i]):
+                votes.append(max(to_i, to_j) > most * (1 + 1e-9))
+        out[i, j] = np.mean(votes) if len(votes) >= 3 else 0.0
+    return out

@@ -26,6 +26,7 @@ _SUBMODULES = (
     "overlaps",
     "patches",
     "stress",
+    "suspicion",
 )
 
 

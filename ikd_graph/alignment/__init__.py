@@ -5,9 +5,18 @@ translation) brings it to the others on the points that they share (Li & Wu 2024
 `merge_greedy` is the paper's way, `merge_global` aligns all cliques to a consensus.
 """
 
+from ._bound import MergeBound, merge_bound
 from ._consensus import merge_global
 from ._greedy import merge_greedy
 from ._rigid import place_groups, rigid_fit
 from ._rounds import residuals
 
-__all__ = ["merge_global", "merge_greedy", "place_groups", "residuals", "rigid_fit"]
+__all__ = [
+    "MergeBound",
+    "merge_bound",
+    "merge_global",
+    "merge_greedy",
+    "place_groups",
+    "residuals",
+    "rigid_fit",
+]

@@ -51,6 +51,7 @@ class CheckedEstimator(BaseEstimator):
     merge: str
     max_cliques: int | None
     disconnected: str
+    keep_edges: bool
     refine: str | None
     starts: str
     fit_shape: bool
@@ -89,6 +90,7 @@ class CheckedEstimator(BaseEstimator):
         if self.max_cliques is not None:
             check_integer("max_cliques", self.max_cliques, 1)
         check_choice("disconnected", self.disconnected, solve.DISCONNECTED)
+        check_flag("keep_edges", self.keep_edges)
         if self.refine is not None:
             check_choice("refine", self.refine, ("auto", *REFINES))
             if self.refine == "likelihood":
@@ -173,6 +175,7 @@ class CheckedEstimator(BaseEstimator):
             merge=self.merge,
             max_cliques=self.max_cliques,
             disconnected=self.disconnected,
+            keep_edges=bool(self.keep_edges),
             starts=self.starts,
             fit_shape=bool(self.fit_shape),
             n_landmarks=self.n_landmarks,

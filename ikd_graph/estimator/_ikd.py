@@ -84,6 +84,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     disconnected : {"join", "raise", "separate"}
         What to do with a graph in several components: bridge them along their strongest spanning
         tree, raise an error, or embed each by itself and lay them side by side.
+    keep_edges : bool
+        Whether edges that the others speak against stay in the graph. By default short cuts, and
+        entries of a precomputed covariance that the other entries contradict, are dropped;
+        `choices_` counts and `edge_suspicion_` lists them.
     refine : {"auto", "likelihood", "stress", None}
         Polish of the closed form. "likelihood" maximises the likelihood of the model, with a noise
         variance of its own, from the starts of ``starts``; "stress" moves the points to the
@@ -154,6 +158,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     graph_ : CsrGraph or None
         The graph of trusted covariances (None for "eigen"). Of equal rows the first has the edges
         and the others hang on it.
+    edge_suspicion_ : EdgeSuspicion or None
+        What spoke against each edge of the graph as it was first made: its ends, a score from 0 to
+        1, and whether it was dropped (see `graph.short_cut_edges`, `graph.contradicted_edges`).
+        None where edges were kept, or where correlations are measurements of a Gaussian process.
     cliques_ : Blocks or None
         The cliques that were solved ("blockwise"), of equal rows the first.
     merge_residuals_ : (n_samples,) ndarray of float64 or None
@@ -233,6 +241,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         merge: str = "global",
         max_cliques: int | None = None,
         disconnected: str = "join",
+        keep_edges: bool = False,
         refine: str | None = "auto",
         starts: str = "auto",
         fit_shape: bool = False,
@@ -255,6 +264,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         self.merge = merge
         self.max_cliques = max_cliques
         self.disconnected = disconnected
+        self.keep_edges = keep_edges
         self.refine = refine
         self.starts = starts
         self.fit_shape = fit_shape

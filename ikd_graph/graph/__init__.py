@@ -31,11 +31,13 @@ from ._csr import (
 )
 from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components
 from ._search import EXACT_WORK, SEARCHES, block_neighbors, row_neighbors
+from ._suspicion import EdgeSuspicion, contradicted_edges, short_cut_edges, without_edges
 
 __all__ = [
     "EXACT_WORK",
     "SEARCHES",
     "WEIGHT_FLOOR",
+    "EdgeSuspicion",
     "JoinedGraph",
     "Listed",
     "above",
@@ -43,6 +45,7 @@ __all__ = [
     "auto_threshold",
     "block_neighbors",
     "component_labels",
+    "contradicted_edges",
     "edges",
     "find_bridges",
     "from_edges",
@@ -56,10 +59,12 @@ __all__ = [
     "row_neighbors",
     "row_products",
     "row_threshold_graph",
+    "short_cut_edges",
     "strongest",
     "subgraph",
     "threshold_graph",
     "to_networkx",
     "to_sparse",
     "union",
+    "without_edges",
 ]

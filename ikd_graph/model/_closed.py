@@ -14,6 +14,7 @@ from .. import eigen, evidence, kernels
 from .._records import CsrGraph
 from .._stages import Stages
 from ..evidence import Choice
+from ..graph import EdgeSuspicion
 from ..similarity import Similarity
 from ..solve import Plan, Solution, landmarks, require_memory, solve_eigen, solve_graph
 from ._pieces import refuse_pieces
@@ -42,6 +43,7 @@ class Closed(NamedTuple):
     graph: CsrGraph | None
     labels: NDArray[np.int64]
     alone: bool = False  # whether components of the graph were laid side by side
+    suspicion: EdgeSuspicion | None = None  # about the edges as they were first made
     spectrum: Floats | None = None  # where it chose the number of coordinates
 
 
@@ -130,9 +132,28 @@ def solve_plan(
         solution = solve_eigen(similarity, plan, stages)
         return Closed(choice, plan, solution, None, labels)
     with stages("graph"):
-        g = similarity.graph_of(choice.threshold, choice.n_neighbors, mutual=choice.mutual)
+        g, suspicion = _graph_for(similarity, choice, task)
         if task.disconnected == "raise":
             refuse_pieces(similarity, g, choice, task)
     solution, joined, labels = solve_graph(similarity, g, plan, task.disconnected, stages)
     alone = task.disconnected == "separate" and labels.max(initial=0) > 0
-    return Closed(choice, plan, solution, joined, labels, alone)
+    return Closed(choice, plan, solution, joined, labels, alone, suspicion)
+
+
+def _graph_for(
+    similarity: Similarity, choice: Choice, task: Task
+) -> tuple[CsrGraph, EdgeSuspicion | None]:
+    """The graph, protected unless its edges are to be kept, with a reason for what was dropped."""
+    rule = choice.threshold, choice.n_neighbors
+    if task.keep_edges:
+        return similarity.graph_of(*rule, mutual=choice.mutual), None
+    g, suspicion = similarity.protected_graph_of(
+        *rule, mutual=choice.mutual, trusted=choice.trusted
+    )
+    if suspicion is not None and suspicion.n_condemned:
+        choice.reasons["keep_edges"] = (
+            f"{suspicion.n_condemned} of {suspicion.left.size} edges were dropped, because the "
+            f"others {similarity.against}. edge_suspicion_ lists them; pass keep_edges=True to "
+            "change this."
+        )
+    return g, suspicion

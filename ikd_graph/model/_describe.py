@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .. import eigen
 from .._records import Blocks, CsrGraph, Embedding
-from ..graph import add_edges, edges, from_edges
+from ..graph import EdgeSuspicion, add_edges, edges, from_edges
 from ._record import Latent
 
 Floats = NDArray[np.float64]
@@ -89,6 +89,16 @@ def spread_graph(g: CsrGraph, first: NDArray[np.int64], inverse: NDArray[np.int6
     if not copies.size:
         return alone
     return add_edges(alone, first[inverse[copies]], copies, np.ones(copies.size))
+
+
+def spread_suspicion(
+    suspicion: EdgeSuspicion | None, first: NDArray[np.int64]
+) -> EdgeSuspicion | None:
+    """What speaks against edges, by the numbers of rows among all."""
+    if suspicion is None:
+        return None
+    one, other = first[suspicion.left], first[suspicion.right]
+    return suspicion._replace(left=np.minimum(one, other), right=np.maximum(one, other))
 
 
 def spread_blocks(blocks: Blocks, first: NDArray[np.int64]) -> Blocks:

@@ -19,7 +19,7 @@ from ..similarity import AFFINITIES, Similarity, unique_rows
 from ..solve import Plan
 from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Closed, Ground
-from ._describe import describe, spread_blocks, spread_graph, spread_labels
+from ._describe import describe, spread_blocks, spread_graph, spread_labels, spread_suspicion
 from ._pieces import report_pieces
 from ._polish import extend_core
 from ._portfolio import Verdict, judge
@@ -139,6 +139,7 @@ def _assemble(
         first=first,
         inverse=inverse,
         graph=None if g is None else spread_graph(g, first, inverse),
+        suspicion=spread_suspicion(closed.suspicion, first),
         labels=spread_labels(closed.labels, inverse),
         solved=solved,
         cliques=None if solved is None else spread_blocks(solved.blocks, first),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._records import Blocks, CsrGraph, SolvedBlocks
 from ..evidence import Choice, Trial
+from ..graph import EdgeSuspicion
 from ..kernels import StationaryKernel
 from ..placement import Placement
 from ..similarity import Similarity
@@ -80,6 +81,7 @@ class Model:
     polished: Polished | None
     spectrum: Floats  # eigenvalues that the number of coordinates was chosen by
     placement: Placement
+    suspicion: EdgeSuspicion | None = None  # about the edges between the n rows
     trials: tuple[Trial, ...] = ()  # candidates that "auto" had, the best first
 
     @property
@@ -118,6 +120,8 @@ class Model:
             found["threshold"] = self.choice.threshold
             found["n_neighbors"] = self.choice.n_neighbors
             found["mutual"] = self.choice.mutual
+            if self.task.keep_edges:
+                found["keep_edges"] = True
         if refine == "likelihood":
             found["starts"] = "all" if self.task.searches_widely else "own"
         return found

@@ -10,8 +10,14 @@ import scipy.sparse as sp
 from .. import covariance, graph
 from .._records import CsrGraph
 from .._validation import check_bridges_known, check_whole_matrix
+from ..graph import EdgeSuspicion
 from ._base import Floats, Indices, Similarity
 from ._nearest import nearest_by_values
+
+# Levels that pairs are contradicted by those above, and how many pairs of a point are enough.
+_LEVELS, _WITNESSES = (0.3, 0.5, 0.7, 0.9), 256
+# Where more is contradicted the values are no covariance, and say nothing of one another.
+_MOST_CONDEMNED = 0.2
 
 
 class _Given(Similarity):
@@ -19,6 +25,7 @@ class _Given(Similarity):
 
     name = "precomputed"
     has_rows = False
+    against = "contradict their correlations"
     _corr: Any
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
@@ -50,6 +57,39 @@ class Precomputed(_Given):
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
         return self._corr
+
+    def protected_graph_of(
+        self,
+        threshold: float | None,
+        n_neighbors: int | None,
+        *,
+        mutual: bool = False,
+        trusted: bool = False,
+    ) -> tuple[CsrGraph, EdgeSuspicion | None]:
+        """See `Similarity.protected_graph_of`: pairs that the others contradict.
+
+        Where neighbours are dropped, the next ones take their places.
+        """
+        g = self.graph_of(threshold, n_neighbors, mutual=mutual)
+        corr = self._corr
+        if not np.allclose(np.diagonal(corr), 1.0, rtol=0.0, atol=1e-9):
+            corr = covariance.to_correlation(corr)
+        most = _WITNESSES * self.n_samples
+        level = next((one for one in _LEVELS if np.count_nonzero(corr > one) <= most), _LEVELS[-1])
+        known = graph.threshold_graph(corr, level)
+        rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+        judged = g._replace(weights=np.minimum(corr[rows, g.indices], 1.0))
+        suspicion, clean = graph.contradicted_edges(judged, known, level)
+        if known.n_edges - clean.n_edges > _MOST_CONDEMNED * known.n_edges:
+            nothing = np.zeros_like(suspicion.condemned)
+            return g, suspicion._replace(condemned=nothing)
+        kept = graph.without_edges(g, suspicion)
+        if suspicion.n_condemned and n_neighbors is not None and not mutual:
+            near = graph.strongest(clean, n_neighbors)
+            left, right, _ = graph.edges(near)
+            values = np.minimum(self.between(left, right), 1.0)
+            kept = graph.union(kept, graph.from_edges(g.n_nodes, left, right, values))
+        return kept, suspicion
 
 
 class SparsePrecomputed(_Given):
@@ -85,6 +125,19 @@ class SparsePrecomputed(_Given):
         keep = entries.data > threshold
         kept = (entries.data[keep], (entries.row[keep], entries.col[keep]))
         return graph.from_sparse(sp.csr_array(kept, shape=self._corr.shape))
+
+    def protected_graph_of(
+        self,
+        threshold: float | None,
+        n_neighbors: int | None,
+        *,
+        mutual: bool = False,
+        trusted: bool = False,
+    ) -> tuple[CsrGraph, EdgeSuspicion | None]:
+        """See `Similarity.protected_graph_of`: pairs that the others contradict."""
+        g = self.graph_of(threshold, n_neighbors, mutual=mutual)
+        suspicion, _ = graph.contradicted_edges(g, g)
+        return graph.without_edges(g, suspicion), suspicion
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """See `Similarity.threshold_graph`."""

@@ -1,0 +1,205 @@
+"""Edges that the others speak against: naive twins, planted faults, and clean graphs left alone."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from reference_graph import naive_shares_against, naive_short_cuts
+from sklearn.datasets import make_s_curve, make_swiss_roll
+from test_graph import dense
+
+from ikd_graph import IKD, covariance, graph, kernels, similarity
+from ikd_graph.study.datasets import gp_mapping
+from ikd_graph.study.metrics import affine_r2
+
+
+def roll(n, noise, seed):
+    """Noisy swiss roll and the latent it was rolled up from."""
+    X, t = make_swiss_roll(n, noise=noise, random_state=seed)
+    height = make_swiss_roll(n, noise=0.0, random_state=seed)[0][:, 1]
+    return X, np.column_stack([0.5 * (t * np.sqrt(1 + t * t) + np.arcsinh(t)), height])
+
+
+def sheet_covariance(n, seed, n_false=0, n_observed=200):
+    """Sample correlations of a sheet with false pairs of .9 to .99, the latent, and the pairs."""
+    rng = np.random.default_rng(seed)
+    latent = rng.uniform(0.0, 1.0, (n, 2)) * [6.0, 4.0]
+    corr = covariance.correlation(gp_mapping(latent, n_observed, "squared_exponential", seed=seed))
+    left, right = np.nonzero(np.triu(corr < 0.3, 1))
+    taken = rng.choice(left.size, n_false, replace=False)
+    left, right = left[taken], right[taken]
+    corr[left, right] = corr[right, left] = rng.uniform(0.9, 0.99, n_false)
+    return corr, latent, set(zip(left.tolist(), right.tolist(), strict=True))
+
+
+def found_pairs(suspicion):
+    return {tuple(pair) for pair in suspicion.pairs.tolist()}
+
+
+def jumps(g, latent):
+    """Edges between different turns of a roll."""
+    left, right, _ = graph.edges(g)
+    return int(np.count_nonzero(np.abs(latent[left, 0] - latent[right, 0]) > 12.0))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_short_cuts_agree_with_the_naive_twin(seed):
+    turn = np.linspace(6.0**2, 14.0**2, 60) ** 0.5  # steps of about 1.3 along the spiral
+    X = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)])
+    X += np.random.default_rng(seed).normal(scale=0.3, size=X.shape)
+    g = similarity.compare(X, "euclidean").graph_of(None, 10)
+    found = graph.short_cut_edges(g, g)
+    assert found_pairs(found) == naive_short_cuts(dense(g))
+    assert found.n_condemned > 0
+    np.testing.assert_array_equal(found.scores[found.condemned], 1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shares_against_agree_with_the_naive_twin(seed):
+    corr, _, _ = sheet_covariance(60, seed, n_false=6)
+    g = graph.threshold_graph(corr, 0.3)
+    reach = np.full(60, np.sqrt(2.0 - 0.6))
+    naive = naive_shares_against(dense(g), reach)
+    found = graph._suspicion._shares_against(g, g, 0.3)
+    left, right, _ = graph.edges(g)
+    np.testing.assert_allclose(found, naive[left, right], rtol=0, atol=1e-12)
+    assert found.max() > 0.5
+
+
+@pytest.mark.parametrize(("n", "noise"), [(500, 0.3), (500, 0.5), (1000, 0.3)])
+@pytest.mark.parametrize("seed", [10, 11])
+def test_all_short_cuts_of_a_roll_are_found_and_nothing_else(n, noise, seed):
+    X, latent = roll(n, noise, seed)
+    made = similarity.compare(X, "euclidean")
+    for k in (7, 10, 20, 30):
+        kept, found = made.protected_graph_of(None, k)
+        before = jumps(made.graph_of(None, k), latent)
+        assert jumps(kept, latent) == 0
+        assert found.n_condemned == before
+
+
+@pytest.mark.parametrize("k", [4, 7, 10, 20])
+def test_nothing_of_a_clean_surface_is_condemned(k):
+    rng = np.random.default_rng(0)
+    flat = rng.uniform(0.0, 1.0, (400, 2)) * [5.0, 2.0]
+    line = np.linspace(0.0, 3.0, 200)[:, None] * np.ones((1, 2))
+    grid = np.stack(np.meshgrid(np.arange(20.0), np.arange(15.0)), axis=2).reshape(-1, 2)
+    for X in (make_s_curve(600, random_state=1)[0], flat, line, grid):
+        _, found = similarity.compare(X, "euclidean").protected_graph_of(None, k)
+        assert found.n_condemned == 0
+
+
+def test_a_search_in_a_sparse_graph_alone_condemns_rims_of_holes():
+    # Why short cuts are looked for among 15 neighbours at least.
+    X = make_s_curve(1000, random_state=0)[0]
+    g = similarity.compare(X, "euclidean").graph_of(None, 5)
+    assert graph.short_cut_edges(g, g).n_condemned > 0
+
+
+@pytest.mark.parametrize("seed", [20, 21])
+@pytest.mark.parametrize("n_false", [0, 50, 200])
+@pytest.mark.parametrize("rule", [(0.354, None), (None, 7), (0.5, 6)])
+def test_false_pairs_of_a_covariance_are_found_and_nothing_else(seed, n_false, rule):
+    corr, _, false = sheet_covariance(300, seed, n_false)
+    made = similarity.compare(corr, "precomputed")
+    left, right, _ = graph.edges(made.graph_of(*rule))
+    kept, found = made.protected_graph_of(*rule, trusted=True)
+    assert found_pairs(found) == false & set(zip(left.tolist(), right.tolist(), strict=True))
+    left, right, _ = graph.edges(kept)
+    assert not false & set(zip(left.tolist(), right.tolist(), strict=True))
+    if rule[1] is not None:
+        # The next neighbours take the places of those that were dropped.
+        assert np.diff(kept.indptr).min() >= rule[1]
+
+
+def test_false_pairs_are_found_whatever_the_variances():
+    corr, _, false = sheet_covariance(300, 3, n_false=60)
+    spread = np.random.default_rng(0).uniform(0.8, 1.2, 300)
+    made = similarity.compare(corr * np.outer(spread, spread), "precomputed")
+    _, found = made.protected_graph_of(0.4, None, trusted=True)
+    assert found_pairs(found) <= false
+    assert found.n_condemned > 55
+
+
+def test_false_pairs_of_a_stored_graph_are_found():
+    corr, _, false = sheet_covariance(300, 4, n_false=60)
+    stored = sp.csr_array(np.where(corr > 0.4, corr, 0.0))
+    made = similarity.compare(stored, "precomputed")
+    kept, found = made.protected_graph_of(None, None, trusted=True)
+    assert found_pairs(found) == false
+    assert kept.n_edges == made.graph_of(None, None).n_edges - len(false)
+
+
+def test_values_that_contradict_one_another_throughout_are_left_alone():
+    # 1 - d^6 is large for near points, as a covariance is, and no distance comes of it.
+    corr = sheet_covariance(300, 0)[0]
+    values = 1.0 - np.maximum(2.0 - 2.0 * corr, 0.0) ** 3 / 8.0
+    made = similarity.compare(values, "precomputed")
+    kept, found = made.protected_graph_of(0.3, None, trusted=True)
+    assert np.mean(found.scores > 0.5) > 0.2
+    assert found.n_condemned == 0
+    assert kept.n_edges == made.graph_of(0.3, None).n_edges
+
+
+@pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
+def test_a_fit_drops_short_cuts_says_so_and_can_be_told_not_to(strategy):
+    X, latent = roll(500, 0.3, 30)
+    settings = {"strategy": strategy, "affinity": "euclidean", "n_neighbors": 20, "refine": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        safe, open_ = IKD(**settings).fit(X), IKD(**settings, keep_edges=True).fit(X)
+    assert affine_r2(latent, safe.embedding_) > 0.98
+    assert affine_r2(latent, open_.embedding_) < 0.5
+    count = safe.edge_suspicion_.n_condemned
+    assert count == open_.graph_.n_edges - safe.graph_.n_edges > 0
+    assert f"{count} of {open_.graph_.n_edges} edges were dropped" in safe.choices_["keep_edges"]
+    assert open_.edge_suspicion_ is None
+    assert "keep_edges" not in open_.choices_
+    assert open_._model.settings["keep_edges"] is True
+
+
+@pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
+def test_a_fit_of_a_damaged_covariance_is_that_of_the_whole_one(strategy):
+    settings = {"strategy": strategy, "affinity": "precomputed", "refine": None}
+    for n_false in (0, 450):
+        corr, latent, _ = sheet_covariance(300, 31, n_false)
+        found = IKD(**settings).fit(corr)
+        assert affine_r2(latent, found.embedding_) > 0.97
+        assert (found.edge_suspicion_.n_condemned > 0) == (n_false > 0)
+
+
+def test_suspicion_names_rows_as_they_were_given():
+    X, _ = roll(400, 0.3, 32)
+    twice = np.vstack([X[:5], X])
+    settings = {"strategy": "geodesic", "affinity": "euclidean", "n_neighbors": 25, "refine": None}
+    one, two = IKD(**settings).fit(X), IKD(**settings).fit(twice)
+    pairs = two.edge_suspicion_.pairs
+    # A row that is there twice is named by its first place.
+    moved = {tuple(sorted(int(i) - 5 if i >= 5 else int(i) for i in pair)) for pair in pairs}
+    assert moved == found_pairs(one.edge_suspicion_)
+
+
+def test_measurements_of_a_process_are_no_short_cuts():
+    X = gp_mapping(sheet_covariance(150, 33)[1], 300, "squared_exponential", seed=1)
+    assert IKD(strategy="geodesic", refine=None).fit(X).edge_suspicion_ is None
+
+
+def test_two_points_and_equal_points():
+    two = IKD(1, affinity="euclidean", refine=None).fit(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    assert two.edge_suspicion_.n_condemned == 0
+    ones = np.ones((6, 6))
+    assert (
+        similarity.compare(ones, "precomputed").protected_graph_of(0.5, None)[1].scores.max() == 0
+    )
+    kernel = kernels.SquaredExponential()
+    line = np.repeat(np.arange(4.0), 3)[:, None]
+    exact = kernel.covariance((line - line.T) ** 2)
+    assert (
+        similarity.compare(exact, "precomputed").protected_graph_of(0.1, None)[1].n_condemned == 0
+    )
+
+
+def test_keep_edges_must_be_a_flag():
+    with pytest.raises(ValueError, match="keep_edges must be True or False, got 'yes'"):
+        IKD(keep_edges="yes").fit(np.eye(4))
