@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import networkx as nx
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from ikd_graph import IKD, _limits, evidence, kernels
 from ikd_graph import model as fitting
@@ -125,9 +126,9 @@ def test_fits_of_two_kernels_are_compared_where_the_likelihood_can_tell_kernels(
 
 def test_halves_speak_for_the_whole_by_the_formula_of_spearman_and_brown(monkeypatch):
     X = drawn(101, 0.3)
-    model = IKD(1, refine=None).fit(X)
+    model = IKD(1, affinity="correlation", refine=None).fit(X)
     columns = np.random.default_rng(3).permutation(101)
-    first, second = (IKD(1, refine=None).fit_transform(X[:, c]) for c in np.split(columns, [50]))
+    first, second = (clone(model).fit_transform(X[:, c]) for c in np.split(columns, [50]))
     link = abs(np.corrcoef(first[:, 0], second[:, 0])[0, 1])
     assert _diagnose._halves(model, X, 3) == pytest.approx(2 * link / (1 + link))
     assert np.isnan(_diagnose._halves(model, X[:, :19], 3))
@@ -250,7 +251,7 @@ def test_above_the_size_of_a_likelihood_polish_the_closed_form_is_foretold(monke
     monkeypatch.setattr(_limits, "LIKELIHOOD_AUTO", 40)
     found = quietly(drawn(150, 0.1))
     assert found.refine is None
-    assert found.parameters["refine"] == "stress"
+    assert found.parameters["refine"] == "likelihood"
 
 
 def test_silent_rows_of_counts_are_looked_at_too():
