@@ -95,7 +95,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         ways, of which the likeliest is taken); None keeps the closed form.
         "auto" takes what predicts the measurements best, see ``affinity``; the likelihood is tried
         with at most 300 points (seconds). Where the data look like samples of a Gaussian process
-        it is the likelihood unless that is clearly worse, and stress beyond 300 points.
+        it is the likelihood; of more than 400 points a core of 400 is searched and places the
+        others.
         `choices_` says which and why.
     starts : {"auto", "own", "all"}
         Where the likelihood polish begins: "own" is the closed form of the strategy alone, before
@@ -203,10 +204,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     choices_ : dict of str to str
         What each "auto" chose, why, and what to pass to change it.
     candidates_ : tuple of Trial
-        What "auto" tried for ``affinity`` and ``refine``, the best first: affinity, graph, refine,
+        What "auto" tried for ``affinity`` and ``refine``, what it took first: affinity, graph, refine,
         score (principal directions of the measurements that the nearest points in the latent
-        predict) and the standard error of what it scores less than the best. Empty where nothing
-        was left to try, or where the table looks like samples of the model.
+        predict) and the standard error of the difference from the first. Empty where nothing was
+        left to try. Where the table looks like samples of the model the likelihood is taken
+        whatever it scores.
     stage_times_ : dict of str to float
         Seconds per stage of the last fit.
     n_features_in_ : int

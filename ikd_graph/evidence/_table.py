@@ -37,10 +37,7 @@ class Evidence(NamedTuple):
 
     @property
     def is_model(self) -> bool:
-        """Whether hardly anything speaks against the model, and there are dimensions enough.
-
-        A latent of the model is judged by what it predicts in any case.
-        """
+        """Whether hardly anything speaks against the model, and there are dimensions enough."""
         close = abs(self.kurtosis_gap) <= _BENEFIT * self.kurtosis_error
         return self.spread_ratio <= WIDE and close and self.n_observed >= ENOUGH_DIMENSIONS
 

@@ -57,9 +57,9 @@ def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
     """Decide on similarity and polish, as far as they are "auto".
 
     Where the table looks like samples of the model, trusted correlations are taken, and the
-    likelihood unless it is clearly worse; of many rows it is searched for a core. Else candidates
-    are fitted to the rows, or to some of many, and judged by how many directions of the
-    measurements the nearest points in their latents predict.
+    likelihood; of many rows it is searched for a core. Else candidates are fitted to the rows, or
+    to some of many, and judged by how many directions of the measurements the nearest points in
+    their latents predict.
     """
     table = evidence.examine(rows)
     if task.affinity != "auto" and AFFINITIES[task.affinity].ignores_columns:
@@ -119,6 +119,11 @@ class _Portfolio:
         ground = Ground(self.table, True, self._compared(first, ()))
         return Verdict(first.affinity, self.task.wishes.refine, ground)
 
+    def _why_likelihood(self) -> str:
+        """Why samples of the model are polished by its likelihood."""
+        why = f"the {self.table.n_observed} columns look like samples of a Gaussian process"
+        return sentence("Polished by likelihood", why, "refine='stress'")
+
     def _compared(self, taken: Candidate, trials: tuple[Trial, ...]) -> dict[str, str]:
         """Why rows are compared as they are, if that was open."""
         if self.task.affinity != "auto":
@@ -158,9 +163,9 @@ class _Portfolio:
         if self.task.wishes.refine == "auto" and self.affords_likelihood:
             likely = self._polished(best, "likelihood")
             judged.append(likely)
-            # Samples of the model are best explained by it, unless it is clear that they are not.
-            doubt = _trial(best, likely).standard_error if self.sure else 0.0
-            if _score(likely) > _score(best) - doubt:
+            # The likelihood is the sharper judge of samples of the model: near points tell little
+            # of the shape, and R2 of .997 has lost to .955 by them.
+            if self.sure or _score(likely) > _score(best):
                 best = likely
         return self._verdict(best, judged)
 
@@ -198,7 +203,8 @@ class _Portfolio:
         refine = best.attempt.refine if asked == "auto" else asked
         reasons = self._compared(best.candidate, trials)
         if asked == "auto":
-            reasons["refine"] = _why_refine(trials)
+            sure = self.sure and refine == "likelihood"
+            reasons["refine"] = self._why_likelihood() if sure else _why_refine(trials)
         ground = Ground(self.table, best.candidate.trusted, reasons)
         attempt = None
         said = self.known[best.candidate.affinity][1]
