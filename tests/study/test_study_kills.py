@@ -61,8 +61,8 @@ def kill_and_look(folder, number, ready):
     try:
         assert until(ready, 60.0)
         process.send_signal(number)
-        process.wait(30.0)
-        gone = until(lambda: not running(folder) and not list(folder.iterdir()), 20.0)
+        process.wait(120.0)
+        gone = until(lambda: not running(folder) and not list(folder.iterdir()), 60.0)
         assert gone, (running(folder), list(folder.iterdir()))
     finally:
         for left in [process.pid, *running(folder)]:
