@@ -379,6 +379,9 @@ def test_a_millionth_of_the_scale_moves_no_training_row(name, way, refine):
         if way == "eigen" and affinity == "shared_neighbors":
             continue
         model = IKD(2, affinity=affinity, refine=refine, random_state=0, **WAYS[way]).fit(X)
+        if model.affinity_ == "hellinger":
+            # Whole numbers do not move by a millionth, and roots of moved zeros move by more.
+            continue
         radius = np.linalg.norm(model.embedding_, axis=1).max()
         moved = np.linalg.norm(model.transform(X + step) - model.embedding_, axis=1)
         assert moved.max() < 1e-3 * radius, affinity

@@ -30,6 +30,8 @@ def test_the_geodesic_of_digits_beats_table_2(kernel, digits):
             n_neighbors=7,
             path="covariance",
             refine=None,
+            keep_edges=True,
+            affinity="correlation",
         )
         latent = model.fit_transform(X)
         # Folds in the order of the rows, as the paper's.

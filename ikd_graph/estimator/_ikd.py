@@ -94,7 +94,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         distances of the graph's edges, each weighted by its precision (up to 300 points in three
         ways, of which the likeliest is taken); None keeps the closed form.
         "auto" takes what predicts the measurements best, see ``affinity``; the likelihood is tried
-        with at most 300 points (seconds). Where the data look like samples of a Gaussian process
+        with at most 300 points and at least 20 columns (seconds). Where the data look like samples of a Gaussian process
         it is the likelihood; of more than 400 points a core of 400 is searched and places the
         others.
         `choices_` says which and why.
