@@ -94,10 +94,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         distances of the graph's edges, each weighted by its precision (up to 300 points in three
         ways, of which the likeliest is taken); None keeps the closed form.
         "auto" takes what predicts the measurements best, see ``affinity``; the likelihood is tried
-        with at most 300 points and at least 20 columns (seconds). Where the data look like samples of a Gaussian process
-        it is the likelihood; of more than 400 points a core of 400 is searched and places the
-        others.
-        `choices_` says which and why.
+        with at most 300 points and 20 columns or more. Where the data look like samples of a
+        Gaussian process it is taken, of more than 400 points for a core that places the others.
     starts : {"auto", "own", "all"}
         Where the likelihood polish begins: "own" is the closed form of the strategy alone, before
         and after stress, so that strategies can be compared polished; "all" adds the closed forms
@@ -204,11 +202,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     choices_ : dict of str to str
         What each "auto" chose, why, and what to pass to change it.
     candidates_ : tuple of Trial
-        What "auto" tried for ``affinity`` and ``refine``, what it took first: affinity, graph, refine,
-        score (principal directions of the measurements that the nearest points in the latent
-        predict) and the standard error of the difference from the first. Empty where nothing was
-        left to try. Where the table looks like samples of the model the likelihood is taken
-        whatever it scores.
+        What "auto" tried for ``affinity`` and ``refine``, what it took first: score (principal
+        directions predicted by the nearest points) and standard error of the difference.
     stage_times_ : dict of str to float
         Seconds per stage of the last fit.
     n_features_in_ : int
