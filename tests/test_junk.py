@@ -27,10 +27,7 @@ def campaign(seed, count):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize(
-    ("seed", "count"),
-    [(0, 1000), *(pytest.param(seed, 5000, marks=pytest.mark.slow) for seed in range(1, 5))],
-)
+@pytest.mark.parametrize(("seed", "count"), [(0, 1000)])
 def test_no_junk_ends_or_hangs_the_interpreter(seed, count):
     found = campaign(seed, count)
     assert sum(found["counts"].values()) == count
