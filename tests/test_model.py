@@ -290,3 +290,20 @@ def test_a_core_is_searched_and_places_the_others(monkeypatch):
     order = np.random.default_rng(2).permutation(250)
     again = quiet(IKD(3), X[:250][order]).embedding_
     np.testing.assert_allclose(again, model.embedding_[order], atol=1e-8)
+
+
+def test_the_settings_of_a_core_make_it_again_and_a_found_number_has_one_too(monkeypatch):
+    from ikd_graph import _limits
+    from ikd_graph.study.datasets import fixed_latent, gp_mapping
+
+    monkeypatch.setattr(_limits, "LIKELIHOOD_CORE", 60)
+    X = gp_mapping(fixed_latent("medium", 150), 150, seed=0)
+    model = quiet(IKD(3), X)
+    assert model._model.settings["refine"] == "auto"
+    again = quiet(IKD(**model._model.settings), X)
+    assert again._model.polished.core.size == 60
+    np.testing.assert_allclose(again.embedding_, model.embedding_, atol=1e-8)
+    found = quiet(IKD("auto"), X)
+    assert found.refine_ == "likelihood"
+    assert found._model.polished.core.size == 60
+    assert found.embedding_.shape == (150, found.n_components_)

@@ -16,7 +16,8 @@ FEWEST_COLUMNS, FEWEST_POINTS = 20, 20
 """Table below which a likelihood is not tried: its process cannot place new rows by so few
 numbers, and on iris their neighbours voted .93 where those of the fit voted .96."""
 
-_THRESHOLD_COLUMNS = 50  # from which five standard errors of a correlation are below one
+# With fewer, a correlation of .7 is within five standard errors of none.
+_THRESHOLD_COLUMNS = 50
 
 
 class Candidate(NamedTuple):
@@ -33,7 +34,7 @@ class Trial(NamedTuple):
     graph: str  # "threshold", "neighbors", or "none"
     refine: str | None
     score: float  # directions of the measurements that are predicted
-    standard_error: float  # of what it scores less than the best; 0 for the best itself
+    standard_error: float  # of its difference from what was taken; 0 for that itself
 
 
 def candidates(

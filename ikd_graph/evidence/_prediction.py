@@ -1,12 +1,12 @@
 r"""How many directions of the measurements a latent predicts: the judge of candidates.
 
 A latent is there to tell what was measured. Each point is predicted by the mean of the points
-nearest to it in the latent, itself left out; neuroscientists call this co-smoothing. Nothing is
-asked of labels, and any two latents can be compared, whatever made them.
+nearest to it in the latent, itself left out. Nothing is asked of labels, and any two latents can be
+compared, whatever made them. No column is held out: latents of half the columns chose no better.
 
 Columns are scaled to one variance, so that no unit counts, and turned to principal directions that
-count alike: otherwise the few that all columns share (the size of an animal, the light on an image)
-would drown the rest, and a latent of one coordinate would be as good as any.
+count alike: otherwise what many columns share (the size of an animal, the light on an image) would
+drown the rest.
 """
 
 from __future__ import annotations

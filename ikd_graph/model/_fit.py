@@ -45,7 +45,7 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
     task = replace(task, affinity=verdict.affinity, wishes=wishes)
     attempt = verdict.attempt
     if attempt is None:
-        attempt = _attempt(X, rows, task, verdict, stages, chosen=asked.affinity == "auto")
+        attempt = _attempt(X, rows, task, verdict, stages, asked=asked)
     similarity, closed, start, polished = attempt
     if closed.graph is not None and closed.labels.max(initial=0) > 0:
         report_pieces(similarity, closed.graph, closed.labels, closed.choice, task)
@@ -75,9 +75,10 @@ def _seen_from(task: Task, inverse: NDArray[np.int64]) -> Task:
 
 
 def _attempt(
-    X: Any, rows: Any, task: Task, verdict: Verdict, stages: Stages, *, chosen: bool
+    X: Any, rows: Any, task: Task, verdict: Verdict, stages: Stages, *, asked: Task
 ) -> Attempt:
-    """The fit under the settings that were decided; ``chosen`` says that the affinity was open."""
+    """The fit under the settings that were decided; ``asked`` has those that were given."""
+    chosen = asked.affinity == "auto"
     with stages("similarity"):
         try:
             similarity, said = similarity_of(rows, task)
@@ -93,6 +94,9 @@ def _attempt(
     if chosen and said:
         # Nobody is warned of what was chosen for him.
         found.closed.choice.reasons["rows"] = f"{'; '.join(said)}."
+    if asked.n_components == "auto" and verdict.judges_core:
+        # The core is searched with the number of coordinates that the spectrum told.
+        verdict = judge(rows, replace(asked, n_components=found.closed.plan.n_components), stages)
     if verdict.core is not None:
         lead = found.start.coordinates
         polished = extend_core(verdict.core, lead, rows, similarity, stages)

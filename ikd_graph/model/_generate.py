@@ -9,14 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from .. import _limits, gplvm, kernels
+from .. import _limits, evidence, gplvm, kernels
 from ._record import Model, Noise
 
 Floats = NDArray[np.float64]
-
-# Columns that a process needs to place a row, as the likelihood needs them to be chosen by "auto":
-# a likelihood that was asked for in spite of three columns placed a curve worse.
-_FEWEST_COLUMNS = 20
 
 # The length-scale of the generative model is chosen on this logarithmic line.
 _LOG_SCALES = (-4.0, 1.5)
@@ -64,7 +60,7 @@ def has_process(model: Model) -> bool:
     What was not polished stays in closed form, where rows and their covariances give the same.
     """
     polished = model.polished
-    if polished is None or model.rows is None or model.rows.shape[1] < _FEWEST_COLUMNS:
+    if polished is None or model.rows is None or model.rows.shape[1] < evidence.FEWEST_COLUMNS:
         return False
     holds = polished.noise is not None or model.choice.trusted
     if polished.core is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import cached_property
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +41,7 @@ class Verdict(NamedTuple):
     trials: tuple[Trial, ...] = ()
     attempt: Attempt | None = None  # the fit itself, where all rows were judged
     core: Core | None = None  # rows whose likelihood was searched, where they were not all
+    judges_core: bool = False  # whether a core is searched once the number of coordinates is known
 
 
 class _Judged(NamedTuple):
@@ -114,23 +114,20 @@ class _Portfolio:
         few = self.sure or self.n_samples <= _limits.LIKELIHOOD_AUTO
         return few and n >= evidence.FEWEST_POINTS and width >= evidence.FEWEST_COLUMNS
 
+    @property
+    def _looks_like_the_model(self) -> str:
+        return f"the {self.table.n_observed} columns look like samples of a Gaussian process"
+
     def by_evidence(self, first: Candidate) -> Verdict:
         """What a table that looks like samples of the model decides."""
         ground = Ground(self.table, True, self._compared(first, ()))
         return Verdict(first.affinity, self.task.wishes.refine, ground)
 
-    def _why_likelihood(self) -> str:
-        """Why samples of the model are polished by its likelihood."""
-        why = f"the {self.table.n_observed} columns look like samples of a Gaussian process"
-        return sentence("Polished by likelihood", why, "refine='stress'")
-
     def _compared(self, taken: Candidate, trials: tuple[Trial, ...]) -> dict[str, str]:
         """Why rows are compared as they are, if that was open."""
         if self.task.affinity != "auto":
             return {}
-        why = f"the {self.table.n_observed} columns look like samples of a Gaussian process"
-        if not self.sure:
-            why = _why_affinity(trials)
+        why = self._looks_like_the_model if self.sure else _why_affinity(trials)
         what = AFFINITIES[taken.affinity].summary
         other = next(name for name in AFFINITIES if name != taken.affinity)
         change = f"affinity={other!r} (or another name)"
@@ -203,8 +200,10 @@ class _Portfolio:
         refine = best.attempt.refine if asked == "auto" else asked
         reasons = self._compared(best.candidate, trials)
         if asked == "auto":
-            sure = self.sure and refine == "likelihood"
-            reasons["refine"] = self._why_likelihood() if sure else _why_refine(trials)
+            reasons["refine"] = _why_refine(trials)
+            if self.sure and refine == "likelihood":
+                why = self._looks_like_the_model
+                reasons["refine"] = sentence("Polished by likelihood", why, "refine='stress'")
         ground = Ground(self.table, best.candidate.trusted, reasons)
         attempt = None
         said = self.known[best.candidate.affinity][1]
@@ -216,10 +215,12 @@ class _Portfolio:
             choice = replace(closed.choice, reasons=reasons | closed.choice.reasons, refine=refine)
             attempt = best.attempt._replace(closed=closed._replace(choice=choice))
         core, found = None, best.attempt.polished
-        known = not self.whole and isinstance(self.task.n_components, Integral)
-        if known and found is not None and asked == "auto" and refine == "likelihood":
+        by_core = asked == "auto" and refine == "likelihood" and not self.whole
+        if by_core and found is not None and self.task.n_components != "auto":
             core = Core(self.some, found)
-        return Verdict(best.candidate.affinity, refine, ground, trials, attempt, core)
+        return Verdict(
+            best.candidate.affinity, refine, ground, trials, attempt, core, judges_core=by_core
+        )
 
 
 def _score(one: _Judged) -> float:

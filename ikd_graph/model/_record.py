@@ -107,8 +107,12 @@ class Model:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Parameters of `IKD` that were used: with them nothing is left to choose."""
+        """Parameters of `IKD` that make the same latent again, whatever the defaults become."""
         refine = None if self.polished is None else self.polished.name
+        wide = refine == "likelihood" and self.task.searches_widely
+        if self.polished is not None and self.polished.core is not None:
+            # A named likelihood searches all rows.
+            refine = "auto"
         found: dict[str, Any] = {
             "n_components": self.latent.coordinates.shape[1],
             "strategy": self.plan.strategy,
@@ -122,6 +126,6 @@ class Model:
             found["mutual"] = self.choice.mutual
             if self.task.keep_edges:
                 found["keep_edges"] = True
-        if refine == "likelihood":
-            found["starts"] = "all" if self.task.searches_widely else "own"
+        if refine in ("likelihood", "auto"):
+            found["starts"] = "all" if wide else "own"
         return found
