@@ -17,8 +17,8 @@ WIDE = 2.0
 
 # At two, one or two in a hundred samples of the model were taken for none.
 _KURTOSIS_ERRORS = 2.5
-# One in forty samples of the model lies outside those, and lost .6 of R2 by being taken for none;
-# within four errors hardly any does.
+# One of 356 samples of the model lay just outside those, and lost .6 of R2 by being taken for none:
+# who is in doubt up to four errors is taken for one.
 _BENEFIT = 1.6
 
 
