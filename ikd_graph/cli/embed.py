@@ -93,18 +93,19 @@ def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
     if model.refine_ is not None:
         lines.append(("polish", f"{model.refine_}, {count(model.n_iter_, 'step')}"))
     if model.candidates_:
-        lines.append(("chosen among", _chosen_among(model)))
+        lines.append(("tried", _tried(model)))
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
     say("to have the same again, whatever the defaults become:")
     say(f"  {common.paste_command(arguments, 'embed', settings_flags(model._model.settings))}")
 
 
-def _chosen_among(model: IKD) -> str:
+def _tried(model: IKD) -> str:
     """What "auto" had to choose among, and how clear the choice was."""
     best, *others = model.candidates_
-    found = f"{count(len(others) + 1, 'candidate')}, predicts {best.score:.2f} directions"
+    found = f"{len(others) + 1}: this one predicts {best.score:.1f} directions of the measurements"
     if not others:
         return found
-    name = f"{others[0].affinity} + {others[0].refine}" if others[0].refine else others[0].affinity
-    return f"{found}; next {name}, {others[0].score:.2f} (error {others[0].standard_error:.2f})"
+    after = others[0]
+    name = f"{after.affinity}, {after.refine or 'no polish'}"
+    return f"{found}, the next ({name}) {after.score:.1f} ± {after.standard_error:.1f}"

@@ -54,9 +54,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         signal); with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
         (what is not stored is not known). "auto" is "correlation" where X looks like samples of a
         Gaussian process with N >= 100 columns or where ``threshold`` is a number. Else it tries
-        "euclidean", "correlation", "cosine" and "shared_neighbors", as far as they go with what
-        was given, and takes the one whose latent predicts the measurements best: each point by the
-        mean of the points nearest to it in the latent, on at most 1000 rows (`candidates_`).
+        "euclidean", "correlation", "cosine", "shared_neighbors" and, of counts, "hellinger", as
+        far as they go with what was given, and takes the one whose latent predicts the
+        measurements best: each point by the mean of the points nearest to it in the latent, on at
+        most 1000 rows (`candidates_`).
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
         N >= 100 observed dimensions that look like samples of a Gaussian process, else none; None
@@ -336,8 +337,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             The latent. A row that equals a training row gets the stored latent of that; any other
             joins the graph by the rule of the fit and is put where its neighbours there ask for.
             After a polish by the likelihood, or by the stress of trusted correlations, of no more
-            than 600 rows of 20 columns or more, that is only a start: the row is put where the
-            Gaussian process finds it likeliest.
+            than 600 rows of 20 columns or more, or of a core, that is only a start: the row is put
+            where the Gaussian process finds it likeliest.
         """
         return self._place(X)[0]
 

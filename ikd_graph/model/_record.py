@@ -126,6 +126,8 @@ class Model:
             found["mutual"] = self.choice.mutual
             if self.task.keep_edges:
                 found["keep_edges"] = True
+        if self.task.keep_edges:
+            found["keep_edges"] = True
         if refine in ("likelihood", "auto"):
             found["starts"] = "all" if wide else "own"
         return found
