@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import ikd_graph
+from ikd_graph.similarity import AFFINITIES
 
 PACKAGE = Path(ikd_graph.__file__).parent
 ROOT = Path(__file__).parent.parent
@@ -180,7 +181,7 @@ def test_the_guard_of_sizes_catches_planted_faults():
 
 def affinities_asked_for(source):
     """Names of affinities that code compares something with."""
-    names = {"correlation", "cosine", "euclidean", "shared_neighbors", "hellinger", "precomputed"}
+    names = {*AFFINITIES} - {"covariance"}  # which is also the name of a path
     return [
         constant.value
         for node in ast.walk(ast.parse(source))

@@ -111,6 +111,8 @@ def test_roots_are_tried_for_counts_only():
         for name, X in tables.items()
     }
     assert tried == {"counts": True, "shares": False, "signed": False, "bits": False}
+    names = {name for name, _ in candidates(evidence.examine(counts))}
+    assert names == {*evidence.TRIED} - {"standardized_euclidean"}
     last = counts.copy()
     last[-1, -1] += 0.5
     assert not evidence.examine(last).are_counts
@@ -119,7 +121,7 @@ def test_roots_are_tried_for_counts_only():
 def test_what_was_given_leaves_out_what_does_not_go_with_it():
     wide = evidence.Evidence(200, 9.0, 0.0, 0.2)
     names = lambda **given: {name for name, _ in candidates(wide, **given)}  # noqa: E731
-    plain = {"euclidean", "correlation", "cosine"}
+    plain = {"euclidean", "standardized_euclidean", "correlation", "cosine"}
     for given in ({"strategy": "blockwise"}, {"path": "distance"}, {"n_neighbors": 9}):
         assert names(**given) == plain
     assert names(threshold=0.3) == {"correlation"}

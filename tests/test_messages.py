@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from ikd_graph import IKD
+from ikd_graph import IKD, kernels
 from ikd_graph.study import datasets
 
 
@@ -115,7 +115,9 @@ def test_what_each_choice_says_to_pass_can_be_passed_and_is_then_what_was_chosen
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             model = IKD(2, **passed).fit(X)
-        if parameter not in {"reference", "n_landmarks"}:
+        if parameter == "kernel":
+            assert model.kernel_ == kernels.get(value)
+        elif parameter not in {"reference", "n_landmarks"}:
             assert getattr(model, parameter + "_") == value, one.group()
 
 

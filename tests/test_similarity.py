@@ -57,7 +57,7 @@ def test_new_rows_are_compared_as_training_rows_are(name):
         rows, others = table(0, name=name), X[:6]
         both = made(name, np.vstack([rows, others]))
         values = both.block(np.arange(80, 86))[:, :80]
-        if name in ("covariance", "euclidean"):
+        if name in ("covariance", "euclidean", "standardized_euclidean"):
             # The scale is that of the training rows.
             values = None
     near, found = one.nearest(values if name == "precomputed" else X[:6], 9)
@@ -89,6 +89,21 @@ def test_new_rows_far_from_the_origin_keep_their_distances():
     _, found = near.nearest(X[:5] + 1e6 + 1e-3, 1)
     scale = covariance.euclidean_rows(X).scale
     np.testing.assert_allclose(1.0 - found[:, 0], 12 * 1e-6 / (2 * scale**2), rtol=1e-3)
+
+
+def test_units_of_columns_do_not_matter_and_a_column_of_one_value_says_nothing():
+    X = table()
+    units = np.geomspace(1e-200, 1e200, 12)
+    other = np.column_stack([X * units + 3.0 * units, np.full(80, 7.0)])
+    one, two = (made("standardized_euclidean", each) for each in (X, other))
+    np.testing.assert_allclose(two.matrix(), one.matrix(), atol=1e-12)
+    np.testing.assert_allclose(one.matrix(), covariance.euclidean(X / X.std(axis=0)), atol=1e-12)
+    new = other[:5] * 1.01
+    new[:, -1] = -1e9
+    found, values = two.nearest(new, 3)
+    expected, wanted = one.nearest((new[:, :-1] - 3.0 * units) / units, 3)
+    assert np.array_equal(found, expected)
+    np.testing.assert_allclose(values, wanted, atol=1e-12)
 
 
 def test_roots_of_counts_are_compared_and_nothing_below_zero_is_taken():

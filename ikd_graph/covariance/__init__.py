@@ -8,6 +8,7 @@ from ._euclidean import EuclideanRows, euclidean, euclidean_rows, euclidean_simi
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 from ._scale import (
     FLOOR,
+    column_units,
     into_domain,
     sampling_variance,
     scale_sparse_to_correlation,
@@ -19,6 +20,7 @@ __all__ = [
     "AFFINITIES",
     "FLOOR",
     "EuclideanRows",
+    "column_units",
     "correlation",
     "cosine",
     "covariance",

@@ -14,6 +14,9 @@ Floats = NDArray[np.float64]
 FLOOR = 1e-3
 """Smallest correlation that is inverted; what lies below says "far apart" and no more."""
 
+# A column that varies by a smaller share of its largest value has one value.
+_ROUNDING = 1e-13
+
 
 def scale_to_correlation(cov: ArrayLike) -> tuple[Floats, float]:
     """Divide a covariance by its mean diagonal (Li & Wu 2024, Alg. 1, line 3).
@@ -179,3 +182,32 @@ def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
     0.01
     """
     return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / n_observed
+
+
+def column_units(X: NDArray[np.floating]) -> Floats:
+    """Standard deviation of every column, infinite where a column has one value.
+
+    Columns divided by it have a variance of one, or are zero. Values of 1e-200 or 1e200 are as good
+    as any.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) ndarray of float
+        Points in rows.
+
+    Returns
+    -------
+    (n_features,) ndarray of float64
+        Standard deviations, in the units of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> covariance.column_units(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([ 1., inf])
+    """
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    scale = np.where(largest > 0.0, largest, 1.0)
+    spread = (X / scale).std(axis=0, dtype=np.float64)
+    return np.asarray(np.where(spread > _ROUNDING, spread * scale, np.inf), dtype=np.float64)

@@ -40,24 +40,27 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the latent. "auto" takes the
-        likeliest of the four where the likelihood polishes, else the squared exponential.
-    affinity : {"auto", "correlation", "cosine", "covariance", "euclidean", "shared_neighbors", \
-            "hellinger", "precomputed"}
+        likeliest of the four where the likelihood polishes, which takes a third more time, else the
+        squared exponential.
+    affinity : {"auto", "correlation", "cosine", "covariance", "euclidean", \
+            "standardized_euclidean", "shared_neighbors", "hellinger", "precomputed"}
         How rows of X are compared. "euclidean" is 1 - |x_i - x_j|^2 / (2 sigma^2), for few columns
-        whose length is known; "shared_neighbors" is the correlation times the root of the share of
-        nearest neighbours in common, for tables of groups (it tells groups apart and spoils a
+        of one unit; "standardized_euclidean" is the same of columns over their standard deviations,
+        for columns of many units; "shared_neighbors" is the correlation times the root of the share
+        of nearest neighbours in common, for tables of groups (it tells groups apart and spoils a
         continuum); "hellinger" is the cosine between the square roots of counts, whose noise is
         about the same for rare and for frequent ones. An offset or the scale of a row changes
         nothing for "correlation", the scale of a row for "cosine" and "hellinger", an offset of a
-        row for "covariance", an offset of a column or of all of X for "euclidean" (the likelihood,
-        which sees X itself or for "hellinger" its roots, takes offsets of columns for
-        signal); with "precomputed" X is the (n_samples, n_samples) covariance, dense, or sparse
-        (what is not stored is not known). "auto" is "correlation" where X looks like samples of a
-        Gaussian process with N >= 100 columns or where ``threshold`` is a number. Else it tries
-        "euclidean", "correlation", "cosine", "shared_neighbors" and, of counts, "hellinger", as
-        far as they go with what was given, and takes the one whose latent predicts the
-        measurements best: each point by the mean of the points nearest to it in the latent, on at
-        most 1000 rows (`candidates_`).
+        row for "covariance", an offset of a column or of all of X for "euclidean", an offset or the
+        scale of a column for "standardized_euclidean" (the likelihood, which sees X itself or for
+        "hellinger" its roots, takes offsets of columns for signal); with "precomputed" X is the
+        (n_samples, n_samples) covariance, dense, or sparse (what is not stored is not known).
+        "auto" is "correlation" where X looks like samples of a Gaussian process with N >= 100
+        columns or where ``threshold`` is a number. Else it tries "euclidean", "correlation",
+        "cosine", "shared_neighbors" and, of counts, "hellinger", of others
+        "standardized_euclidean", as far as they go with what was given, and takes the one whose
+        latent predicts the measurements best: each point by the mean of the points nearest to it in
+        the latent, on at most 1000 rows (`candidates_`).
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
         N >= 100 observed dimensions that look like samples of a Gaussian process, else none; None
@@ -228,7 +231,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         n_components: int | str = 2,
         *,
         strategy: str = "auto",
-        kernel: str | kernels.StationaryKernel = "squared_exponential",
+        kernel: str | kernels.StationaryKernel = "auto",
         affinity: str = "auto",
         threshold: float | str | None = "auto",
         n_neighbors: int | None = None,

@@ -9,7 +9,14 @@ from ..similarity import AFFINITIES
 from ._choose import Wishes
 from ._table import Evidence
 
-TRIED = ("euclidean", "correlation", "cosine", "shared_neighbors", "hellinger")
+TRIED = (
+    "euclidean",
+    "standardized_euclidean",
+    "correlation",
+    "cosine",
+    "shared_neighbors",
+    "hellinger",
+)
 """Similarities that "auto" tries, the last for counts only; of equal ones the first is taken."""
 
 FEWEST_COLUMNS, FEWEST_POINTS = 20, 20
@@ -90,6 +97,9 @@ def _fits(
     """Whether an affinity can be combined with what was given."""
     kind = AFFINITIES[name]
     if evidence.n_observed < kind.least_columns:
+        return False
+    if evidence.are_counts and kind.scales_columns:
+        # Counts have one unit. Scaling makes the rarest loud.
         return False
     if kind.counts_only and not evidence.are_counts:
         return False

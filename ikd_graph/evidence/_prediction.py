@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from .. import covariance
+
 Floats = NDArray[np.float64]
 
 NEAREST = (5, 10, 20)
@@ -54,12 +56,9 @@ def principal_directions(X: NDArray[np.floating]) -> Floats:
     >>> evidence.principal_directions(np.random.default_rng(0).normal(size=(50, 3))).shape
     (50, 3)
     """
-    scale = np.abs(X).max(axis=0, initial=0.0)
-    centred = X / np.where(scale > 0.0, scale, 1.0)
-    centred = centred - centred.mean(axis=0, dtype=np.float64)
-    spread = np.sqrt(np.einsum("ij,ij->j", centred, centred))
-    varies = spread > _ROUNDING * np.sqrt(len(X))
-    columns = centred[:, varies] / spread[varies]
+    units = covariance.column_units(X)
+    columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
+    columns = (columns - columns.mean(axis=0, dtype=np.float64)) / np.sqrt(max(len(X), 1))
     n, width = columns.shape
     if width == 0:
         return np.empty((n, 0))

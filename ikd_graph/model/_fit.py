@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import alignment, blocks, eigen, placement
+from .. import alignment, blocks, eigen, kernels, placement
 from .._stages import Stages
 from .._validation import check_reference
+from ..evidence import Choice, sentence
 from ..similarity import AFFINITIES, Similarity, unique_rows
 from ..solve import Plan
 from ._attempt import Attempt, close, polish, similarity_of
@@ -52,7 +53,20 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
     plan = closed.plan if polished is None else replace(closed.plan, kernel=polished.kernel)
     with stages("placement"):
         found = _assemble(X, first, inverse, similarity, closed, plan, start, polished)
-    return replace(found, task=asked, trials=verdict.trials)
+    choice = _with_kernel(closed.choice, polished, asked)
+    return replace(found, task=asked, choice=choice, trials=verdict.trials)
+
+
+def _with_kernel(choice: Choice, polished: Polished | None, asked: Task) -> Choice:
+    """The choices, and the kernel where the likelihood took one of several."""
+    if asked.kernel != "auto" or polished is None or polished.name != "likelihood":
+        return choice
+    name = next(one for one, made in kernels.KERNELS.items() if type(polished.kernel) is made)
+    other = next(one for one in kernels.KERNELS if one != name)
+    what = f"The {name.replace('_', ' ')} kernel"
+    why = f"it makes the measurements the likeliest of {len(kernels.KERNELS)}"
+    told = sentence(what, why, f"kernel={other!r} (or another name)")
+    return replace(choice, reasons={**choice.reasons, "kernel": told})
 
 
 def _rows_that_differ(X: Any, task: Task) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ _FEW_LEFT = 100  # steps over all points for all that race
 _ROUND_SCORING, _LAST_SCORING = 8, 30  # steps of Fisher scoring instead, and of the winner
 _LINES = 2  # unrolled lines of one start that are followed
 _PATIENCE, _FEW = 20, 4  # perturbations in vain; where starts are believed, one of each way
-_CLOSE = 1.0  # kernels this near in value after a short search are both searched
+_CLOSE = 1.0  # kernels this near in value after a short search are compared at the end
 _PLACING = 0.1  # noise under which points are placed: a generous one finds their side
 _LEAD = "lead of the blocks"
 
@@ -134,7 +135,8 @@ class Search:
     def run_all(self, fit_shape: bool = False) -> Found:
         """Find the likeliest latent under the likeliest kernel.
 
-        A short search with every kernel leaves the best, and the second where it is close.
+        A short search with every kernel, from the given starts if there are any, finds the kernel
+        of the whole search. Others that were close go down from where it ended.
 
         Parameters
         ----------
@@ -149,20 +151,23 @@ class Search:
         screened = []
         for name in kernels.KERNELS:
             one = _OneKernel(self, kernels.get(name))
-            soft = [anneal(one.soft, latent, key) for key, latent in one.starts.items()]
+            starts = self.given or one.starts
+            soft = [anneal(one.soft, latent, key) for key, latent in starts.items()]
             screened.append((cool(one.soft, best_of(soft)).value, one))
         screened.sort(key=lambda pair: pair[0])
-        close = [one for value, one in screened[:2] if value < screened[0][0] + _CLOSE]
-        found = [self._follow(one, fit_shape) for one in close]
+        least, first = screened[0]
+        found = [self._follow(first, fit_shape)]
+        lead = found[0].objective.latent(found[0].best.vector)
+        for value, one in screened[1:]:
+            if value < least + _CLOSE:
+                found.append(one.from_lead(lead, found[0].best.name, fit_shape))
         return min(found, key=lambda one: one.best.value)
 
     def _follow(self, one: _OneKernel, fit_shape: bool) -> Found:
         """The whole search under one kernel."""
         search = one.wide if self.wide else one.local
         found = (one.coarse_to_fine if self.blocked else search)()
-        if fit_shape and gplvm.shape_name(one.kernel) is not None:
-            return one.free_shape(found)
-        return found
+        return one.free_shape(found) if fit_shape else found
 
     def blocks(self, start: Floats) -> Blocks | None:
         """One set of blocks for every start and kernel, so that values can be compared."""
@@ -180,15 +185,22 @@ class _OneKernel:
 
     def __init__(self, search: Search, kernel: StationaryKernel) -> None:
         self.search, self.kernel = search, kernel
-        others = search.others
-        if others is None and search.wide:
-            others = closed_forms.starts(search.cov, search.n_observed, search.n_components, kernel)
-        self.starts = {**search.given}
-        self.starts |= {name: at for name, at in (others or {}).items() if name not in self.starts}
-        first = next(iter(self.starts.values()))
+        first = next(iter((search.given or self.starts).values()))
         self.soft = self._objective(search.blocks(first))
         seen = None if len(search.cov) <= _limits.LIKELIHOOD_WHOLE else self.soft.blocks
         self.whole = self._objective(seen)
+
+    @cached_property
+    def starts(self) -> dict[str, Floats]:
+        """Where the search begins: the given starts first."""
+        search = self.search
+        others = search.others
+        if others is None and search.wide:
+            others = closed_forms.starts(
+                search.cov, search.n_observed, search.n_components, self.kernel
+            )
+        found = {**search.given}
+        return found | {name: at for name, at in (others or {}).items() if name not in found}
 
     def local(self) -> Found:
         """Every given start down plainly and through floors."""
@@ -291,9 +303,16 @@ class _OneKernel:
         closed = [name for name in self.starts if name not in self.search.given]
         return [*self.search.given][:1] + closed[:2]
 
+    def from_lead(self, lead: Floats, name: str, fit_shape: bool) -> Found:
+        """Plainly down from where the search with another kernel ended."""
+        found = Found(self.whole, [descend(self.whole, lead, name, self._steps())])
+        return self.free_shape(found) if fit_shape else found
+
     def free_shape(self, found: Found) -> Found:
-        """Polish with the kernel's shape parameter free."""
+        """Polish with the kernel's shape parameter free, if it has one."""
         at = found.best
+        if gplvm.shape_name(self.kernel) is None:
+            return found
         free = self._objective(self.whole.blocks, shape=True)
         start = free.vector(self.whole.latent(at.vector), *self.whole.scales(at.vector))
         best = polish(free, at._replace(vector=start), self._steps())

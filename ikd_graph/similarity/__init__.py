@@ -17,6 +17,7 @@ from ._rows import (
     Hellinger,
     ProductSimilarity,
     SharedNeighbors,
+    StandardizedEuclidean,
 )
 
 __all__ = [
@@ -34,6 +35,7 @@ _CLASSES: tuple[type[Similarity], ...] = (
     Cosine,
     Covariance,
     Euclidean,
+    StandardizedEuclidean,
     SharedNeighbors,
     Hellinger,
     Precomputed,

@@ -66,6 +66,9 @@ class Similarity(ABC):
     counts_only: ClassVar[bool] = False
     """Whether it is made for tables of counts."""
 
+    scales_columns: ClassVar[bool] = False
+    """Whether every column is taken in a unit of its own; counts have one unit."""
+
     least_columns: ClassVar[int] = 2
     rule: ClassVar[GraphRule] = GraphRule(7, False, "covariance", None)
 

@@ -215,3 +215,27 @@ class Euclidean(Similarity):
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
         return covariance.euclidean_similarity(self._made)
+
+
+class StandardizedEuclidean(Euclidean):
+    """Euclidean similarity of columns over their standard deviations, for columns of many units.
+
+    Neither the offset nor the scale of a column changes anything. A column of one value says
+    nothing, in new rows too.
+    """
+
+    name = "standardized_euclidean"
+    summary = "Euclidean distances between rows, every column scaled to one variance"
+    scales_columns = True
+
+    def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
+        self._units = covariance.column_units(X)
+        super().__init__(self.modelled(X))
+
+    def modelled(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
+        """See `Similarity.modelled`; the noise is alike in columns of one variance."""
+        return np.asarray(rows / self._units)
+
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """See `Similarity.nearest`."""
+        return super().nearest(self.modelled(X), k)
