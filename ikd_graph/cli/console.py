@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -23,11 +23,21 @@ def say(text: str = "") -> None:
     sys.stdout.write(line.encode(coding, "replace").decode(coding))
 
 
-def complain(kind: str, text: str) -> None:
-    """Write one line about what is wrong, and of what kind that is, to standard error."""
+def flush() -> None:
+    """Let what was said be seen."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def complain(kind: str, text: str, more: Sequence[str] = ()) -> None:
+    """Write a line about what is wrong, and of what kind that is, to standard error.
+
+    Each of ``more`` gets a line of its own below it.
+    """
     if sys.stderr is None:
         return
-    sys.stderr.write(f"{PROG}: {kind}: {' '.join(text.split())}\n")
+    lines = [f"{PROG}: {kind}: {' '.join(text.split())}", *(f"  {line}" for line in more)]
+    sys.stderr.write("\n".join(lines) + "\n")
 
 
 @contextmanager

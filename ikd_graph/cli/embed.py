@@ -57,14 +57,18 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def embedding_csv(model: IKD, data: Dataset) -> str:
-    """Comma-separated text: ``row``, one column for each dimension, ``label`` where known."""
-    labels = data.labels if data.labels is not None else data.y
-    columns = ["row", *model.get_feature_names_out(), *([] if labels is None else ["label"])]
-    rows = (
-        [row, *point, *([] if labels is None else [labels[row]])]
-        for row, point in enumerate(model.embedding_.tolist())
+    """Comma-separated text: names or numbers of the rows, one column a dimension, labels."""
+    labels = [one.texts for one in data.all_labels]
+    titles = [one.title or "label" for one in data.all_labels]
+    rows = data.row_names or range(data.n_samples)
+    columns = [data.row_title or "row", *model.get_feature_names_out(), *titles]
+    return common.csv_text(
+        common.told_apart(columns),
+        (
+            [row, *point, *rest]
+            for row, point, *rest in zip(rows, model.embedding_.tolist(), *labels, strict=True)
+        ),
     )
-    return common.csv_text(columns, rows)
 
 
 def draw(ax: Any, model: IKD, data: Dataset) -> None:
@@ -74,6 +78,7 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
         data.y,
         names=data.label_names or None,
         shares=model.explained_variance_ratio_,
+        label_title=data.label_title,
         ax=ax,
     )
 
