@@ -84,3 +84,25 @@ def test_a_bare_scale_never_takes_the_file_for_its_value(table, tmp_path):
     plain = (tmp_path / "sensors_embedding.csv").read_text()
     assert run("embed", "--scale=robust", table, "-o", tmp_path, "-q", *reading, *FAST) == 0
     assert (tmp_path / "sensors_embedding.csv").read_text() != plain
+
+
+def test_what_is_likely_to_spoil_an_embedding_is_said_once_with_the_cure(sensors, tmp_path, capsys):
+    path = tmp_path / "raw.csv"
+    rows = [["time", *sensors[0][2:-2]]]
+    rows += [[0.5 * k, *(v or 0 for v in row[2:-2])] for k, row in enumerate(sensors[1:])]
+    for row in rows[1:]:
+        row[4] = 1000 * float(row[4])
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert run("embed", path, "-o", tmp_path, *FAST) == 0
+    said = capsys.readouterr().err
+    assert said.count("column 'time' (0, 0.5, 1, ...) rises by equal steps") == 1
+    assert said.count("1 of 12 columns holds 100.0% of the variance (s3)") == 1
+    page = (tmp_path / "raw_report.html").read_text(encoding="utf-8")
+    assert "--drop time leaves it out" in page
+    assert run("embed", path, "-o", tmp_path, "-q", "--drop", "time", "--scale", *FAST) == 0
+    assert "--drop" not in capsys.readouterr().err
+    assert run("diagnose", path, "-o", tmp_path, "--n-draws", "2") == 0
+    heard = capsys.readouterr()
+    assert "- column 'time' (0, 0.5, 1, ...)" in heard.out
+    assert "--scale makes all count alike" in (tmp_path / "raw_diagnosis.json").read_text()

@@ -7,14 +7,17 @@ import csv
 import io
 import re
 import shlex
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .._files import check_writable, make_folder, remove_folders, write_together
 from ..study import datasets
 from ..study.datasets import Dataset
+from ..study.judgement import judge
 from .console import PROG, complain, flush, say
 from .reading import add_reading_arguments, reading, reading_flags
 
@@ -66,6 +69,9 @@ def read_data(arguments: argparse.Namespace) -> Dataset:
             for note in data.notes:
                 say(note)
             flush()
+    data = replace(data, remarks=tuple(judge(data)))
+    for remark in data.remarks:
+        warnings.warn(remark, UserWarning, stacklevel=2)
     return data
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from ..show import page
 from ..show.words import settings_flags, versions
@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
             random_state=arguments.random_state,
             verbose=0 if arguments.quiet else 1,
         )
+    found = replace(found, warnings=(*data.remarks, *found.warnings))
     stem = file_stem(data.name)
     files: dict[str, str | bytes | None] = {
         f"{stem}_diagnosis.json": json.dumps(asdict(found), indent=1) + "\n",
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         say(f"{data.name}: diagnosis")
         facts(list(found.findings().items()))
-        for sentence in found.suggestions:
+        for sentence in (*data.remarks, *found.suggestions):
             say(f"- {sentence}")
         say("to embed with these settings:")
         say(f"  {embed_command(arguments, found)}")

@@ -65,7 +65,9 @@ def embed_page(model: IKD, data: Dataset, command: str = "") -> str:
         _axes_note(model) + drawn_note(paint, n_points),
     )
     sections = [
-        page.with_legend(picture, legend(paint)),
+        page.with_legend(picture, legend(paint, data.label_title)),
+        page.section("Warnings", page.advice(data.remarks)) if data.remarks else "",
+        page.section("What was read", page.advice(data.notes)) if data.notes else "",
         page.section("The run", page.facts(_run_facts(model))),
         page.section("Why these settings", page.reasons(_reasons(model)), *_tried(model)),
         page.section("Spectrum and time", page.side_by_side(*_charts(model))),

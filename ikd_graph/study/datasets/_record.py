@@ -89,6 +89,8 @@ class Dataset:
         What names the rows, such as the header of their column; empty if unknown.
     notes : tuple of str
         What a file was taken for, and what was done to it.
+    remarks : tuple of str
+        What is likely to spoil an embedding; see `ikd_graph.study.judgement.judge`.
     """
 
     X: NDArray[np.float64]
@@ -104,6 +106,7 @@ class Dataset:
     row_names: tuple[str, ...] = ()
     row_title: str = ""
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def n_samples(self) -> int:
