@@ -1,6 +1,7 @@
 """Commands on files as users have them: what they say of a table, and what survives of it."""
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -106,3 +107,42 @@ def test_what_is_likely_to_spoil_an_embedding_is_said_once_with_the_cure(sensors
     heard = capsys.readouterr()
     assert "- column 'time' (0, 0.5, 1, ...)" in heard.out
     assert "--scale makes all count alike" in (tmp_path / "raw_diagnosis.json").read_text()
+
+
+def test_labels_of_every_kind_are_scored_on_the_terminal_and_on_the_page(table, tmp_path, capsys):
+    assert run("embed", table, "-o", tmp_path, *CURES, "--strategy", "geodesic") == 0
+    said = capsys.readouterr().out
+    site = re.search(r"site +5-NN accuracy (\S+), SVM accuracy (\S+), silhouette (\S+)", said)
+    level = re.search(r"level +decoding R² (\S+), in blocks of rows (\S+)", said)
+    assert float(site[1]) > 0.8
+    assert float(level[1]) > 0.8
+    page = (tmp_path / "sensors_report.html").read_text(encoding="utf-8")
+    assert f"decoding R² {level[1]}, in blocks of rows" in page
+
+
+def test_the_scale_of_a_measurement_has_its_name(table, tmp_path):
+    labels = ("--labels", "level", "--drop", "date,site,note", "--impute", "mean")
+    assert run("embed", table, "-o", tmp_path, "-q", *labels, *FAST) == 0
+    page = (tmp_path / "sensors_report.html").read_text(encoding="utf-8")
+    assert '<div class="soft">level</div><div class="ramp"' in page
+
+
+def test_compare_decodes_every_column_of_labels(table, tmp_path, capsys):
+    more = ("--methods", "pca,eigen", "--halves", "0", "--label-period", "level=1")
+    assert run("compare", table, "-o", tmp_path, *CURES, *more) == 0
+    said = capsys.readouterr().out
+    assert "sensors: labels 'level'" in said
+    assert re.search(r"PCA +decoding R² 0\.\d+, in blocks of rows", said)
+    with (tmp_path / "sensors_compare.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["decoding of level"]) > 0.5 for row in rows] == [True, True]
+    assert np.isnan(float(rows[0]["decoding"]))
+    assert "--label-period level=1" in said
+
+
+def test_the_blocks_stand_beside_the_shuffled_parts(table, tmp_path, capsys):
+    labels = ("--labels", "level", "--drop", "date,site,note", "--impute", "mean")
+    assert run("compare", table, "-o", tmp_path, *labels, "--methods", "pca", "--halves", "0") == 0
+    said = capsys.readouterr().out
+    header = next(line for line in said.splitlines() if "decoding" in line and "time" in line)
+    assert "blocks" in header

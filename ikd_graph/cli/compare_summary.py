@@ -19,8 +19,9 @@ from ..show.report.compare_words import (
     own_row,
     say_comparison,
 )
-from ..show.words import say_seconds, settings_flags
+from ..show.words import say_scores, say_seconds, settings_flags
 from ..study.compare import Comparison
+from ..study.label_scores import WORDS
 from .common import paste_command
 from .console import facts, say
 
@@ -36,6 +37,8 @@ def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
         What was typed.
     """
     for line in table_lines(found):
+        say(line)
+    for line in other_label_lines(found):
         say(line)
     for sentence in say_comparison(found):
         say(f"- {sentence}")
@@ -89,6 +92,35 @@ def table_lines(found: Comparison) -> list[str]:
             lines.append(f"  {'':<{wide}}  {entry.failure}")
     notes = [HEADLINE_NOTES[name] for name in measures if name in HEADLINE_NOTES]
     return [*lines, *(f"  ({note})" for note in notes)]
+
+
+def other_label_lines(found: Comparison) -> list[str]:
+    """Scores against further columns of labels, a line for each and each method.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+
+    Returns
+    -------
+    list of str
+        Lines under the title of each column; means over noise levels and seeds.
+    """
+    titles = dict.fromkeys(title for row in found.rows for title in row.other_labels)
+    lines = []
+    for title in titles:
+        lines.append(f"{found.name}: labels {title!r}")
+        by_method: dict[str, list[dict[str, float]]] = {}
+        for row in found.rows:
+            if title in row.other_labels:
+                by_method.setdefault(row.title, []).append(row.other_labels[title])
+        wide = max(map(len, by_method), default=0)
+        for method, scores in by_method.items():
+            names = [name for name in WORDS if name in scores[0]]
+            means = {name: float(np.mean([one[name] for one in scores])) for name in names}
+            lines.append(f"  {method:<{wide}}  {say_scores(means)}")
+    return lines
 
 
 def _setting(entry: Entry, gathered: list[Entry]) -> str:

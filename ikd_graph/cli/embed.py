@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from ..show.words import (
     count,
     say_kernel,
     say_number,
+    say_scores,
     say_seconds,
     say_settings,
     settings_flags,
 )
 from ..study.datasets import Dataset
+from ..study.label_scores import score_labels
 from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters
@@ -42,17 +45,21 @@ def run(arguments: argparse.Namespace) -> None:
     model = IKD(**method_parameters(arguments), verbose=0 if arguments.quiet else 1)
     with common.named_stage("finding the coordinates"):
         model.fit(data.X)
+    with common.named_stage("scoring the labels"):
+        scores = {one.title: score_labels(model.embedding_, one) for one in data.all_labels}
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
         files = {
             f"{stem}_embedding.csv": embedding_csv(model, data),
             f"{stem}_embedding.png": common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4),
-            f"{stem}_report.html": report.embed_page(model, data, common.typed_command(arguments)),
+            f"{stem}_report.html": report.embed_page(
+                model, data, common.typed_command(arguments), scores
+            ),
         }
     with common.named_stage("writing"):
         written = common.leave_files(arguments.output, files)
     if not arguments.quiet:
-        summarise(model, data, arguments)
+        summarise(model, data, arguments, scores)
         common.name_files(written)
 
 
@@ -83,7 +90,12 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
     )
 
 
-def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
+def summarise(
+    model: IKD,
+    data: Dataset,
+    arguments: argparse.Namespace,
+    scores: Mapping[str, Mapping[str, float]],
+) -> None:
     """Say what was found, in a few lines."""
     say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'measurement')}")
     lines = [("strategy", f"{model.strategy_}, {say_kernel(model.kernel_)} kernel")]
@@ -99,6 +111,7 @@ def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
         lines.append(("polish", f"{model.refine_}, {count(model.n_iter_, 'step')}"))
     if model.candidates_:
         lines.append(("tried", _tried(model)))
+    lines += [(title or "labels", say_scores(one)) for title, one in scores.items()]
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
     say("to have the same again, whatever the defaults become:")

@@ -39,6 +39,14 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         help="columns (or keys) of the labels, the first of which colours the points; default: "
         "found by its usual names",
     )  # fmt: skip
+    group.add_argument(
+        "--measured", metavar="COLUMN,...", type=split, default=(),
+        help="labels in whole numbers that are a measurement, not classes",
+    )  # fmt: skip
+    group.add_argument(
+        "--label-period", metavar="[COLUMN=]P,...", type=_periods, default=(),
+        help="length of the circle that labels which are measurements run around, such as 360",
+    )  # fmt: skip
     group.add_argument("--index", metavar="COLUMN", help="column that names the rows")
     group.add_argument(
         "--columns", metavar="NAME,...", type=split, default=(),
@@ -87,12 +95,24 @@ def reading_flags(arguments: argparse.Namespace) -> list[str]:
     found: list[str] = []
     for name in Reading.__dataclass_fields__:
         value: Any = getattr(arguments, name, None)
+        name = name.replace("_", "-")
         if value is True:
             found.append(f"--{name}")
         elif value not in (None, False, ()):
             text = ",".join(value) if isinstance(value, tuple) else value
             # A name may begin with a dash.
-            found += [f"--{name}={text}"] if str(text).startswith("-") else [f"--{name}", str(text)]
+            joined = str(text).startswith("-")
+            found += [f"--{name}={text}"] if joined else [f"--{name}", str(text)]
+    return found
+
+
+def _periods(text: str) -> tuple[str, ...]:
+    """Periods, by name or for all labels."""
+    found = split(text) or (text,)
+    try:
+        Reading(label_period=found)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("label_period ")) from None
     return found
 
 

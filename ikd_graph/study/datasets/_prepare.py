@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ def prepare(source: Source, reading: Reading, name: str) -> Dataset:
     X, filled = _fill(X, columns, reading.impute)
     problems += _outside(X, columns, reading.transform)
     labels = _labels(source, choice)
+    problems += _unkind(labels, reading, source)
+    labels = [_kind(one, reading) for one in labels]
     problems += _unequal(labels, len(X), source)
     if problems:
         raise TableError(source.file, problems)
@@ -36,6 +39,7 @@ def prepare(source: Source, reading: Reading, name: str) -> Dataset:
         name=name,
         image_shape=getattr(source, "image_shape", None) if not choice.dropped else None,
         feature_names=tuple(columns) if source.named else (),
+        label_period=labels[0].period if labels else None,
         label_title=labels[0].title if labels else "",
         other_labels=tuple(labels[1:]),
         row_names=rows,
@@ -187,6 +191,49 @@ def _labels(source: Source, choice: Choice) -> list[Labels]:
         coded = values if isinstance(values, Coded) else encode_labels(values, known)
         found.append(Labels(title, *coded))
     return found
+
+
+def _unkind(labels: Sequence[Labels], reading: Reading, source: Source) -> list[Problem]:
+    """What to say of labels that are to be measurements, or run around a circle, and cannot."""
+    titles = {one.title for one in labels}
+    wanted = {"measured": reading.measured, "label-period": [*reading.periods()]}
+    found = [
+        Problem(f"--{option} must name labels of {source.file}: {listed(titles)}; got {name!r}")
+        for option, names in wanted.items()
+        for name in names
+        if name and name not in titles
+    ]
+    for one in labels:
+        number = not one.names or _numbers_of(one) is not None
+        if one.title in {*reading.measured, *reading.periods()} and not number:
+            found.append(
+                Problem(f"the labels {one.title!r} of {source.file} must be numbers to be measured")
+            )
+    return found
+
+
+def _kind(labels: Labels, reading: Reading) -> Labels:
+    """Labels as the measurement that they are said to be, with its period."""
+    periods = reading.periods()
+    values = _numbers_of(labels) if labels.names else labels.y.astype(np.float64)
+    if values is None or (labels.names and labels.title not in {*reading.measured, *periods}):
+        # A period for all is for those that are numbers anyway.
+        return replace(labels, period=periods.get("") if _many_numbers(labels) else None)
+    return Labels(labels.title, values, (), periods.get(labels.title, periods.get("")))
+
+
+def _many_numbers(labels: Labels) -> bool:
+    """Whether classes are the whole numbers of a measurement."""
+    return bool(labels.names) and _numbers_of(labels) is not None
+
+
+def _numbers_of(labels: Labels) -> Floats | None:
+    """Numbers that classes are called, NaN where missing; None if they are words."""
+    try:
+        named = [np.nan if name == "missing" else float(name) for name in labels.names]
+    except ValueError:
+        return None
+    return np.array(named)[labels.y.astype(np.int64)]
 
 
 def _titled(source: Source, at: int) -> bool:

@@ -45,6 +45,11 @@ class Reading:
         Function taken of every value, before columns are scaled.
     bin : float or None
         Seconds into which spike times of an .nwb file are counted.
+    measured : tuple of str
+        Labels in whole numbers that are a measurement and no classes.
+    label_period : tuple of str
+        Length of the circle that labels which are measurements run around, as "360" or
+        "angle=360".
     keep_missing : bool
         Whether missing cells stay as NaN.
     """
@@ -59,6 +64,8 @@ class Reading:
     scale: str | None = None
     transform: str | None = None
     bin: float | None = None
+    measured: tuple[str, ...] = ()
+    label_period: tuple[str, ...] = ()
     keep_missing: bool = False
 
     def __post_init__(self) -> None:
@@ -67,6 +74,20 @@ class Reading:
                 check_choice(name, getattr(self, name), choices)
         if self.bin is not None:
             check_positive("bin", self.bin)
+        self.periods()
+
+    def periods(self) -> dict[str, float]:
+        """Period of labels by their name, "" for all others."""
+        found = {}
+        for text in self.label_period:
+            name, _, value = text.rpartition("=")
+            try:
+                found[name] = check_positive("period", float(value))
+            except ValueError:
+                raise ValueError(
+                    f"label_period must be a positive number, such as 360, got {value!r}"
+                ) from None
+        return found
 
 
 class Problem(NamedTuple):
