@@ -19,6 +19,7 @@ from ..study import datasets
 from ..study.datasets import Dataset
 from ..study.judgement import judge
 from .console import PROG, complain, flush, say
+from .outcome import STDOUT, add_json_argument
 from .reading import add_reading_arguments, reading, reading_flags
 
 
@@ -37,6 +38,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quiet", "-q", action="store_true", help="say nothing but warnings and errors"
     )
+    add_json_argument(parser)
     parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
     add_reading_arguments(parser)
 
@@ -55,6 +57,11 @@ def check_output(arguments: argparse.Namespace) -> None:
     """Raise, before any work is done, if results cannot go where they are to go."""
     if arguments.output.exists() and not arguments.output.is_dir():
         raise ValueError(f"--output must be a folder, got the file {str(arguments.output)!r}")
+    place = None if arguments.json in (None, STDOUT) else Path(arguments.json)
+    if place is not None and (place.is_dir() or not place.parent.is_dir()):
+        raise ValueError(
+            f"--json must lie in a folder that exists, got {str(place)!r}; make the folder first"
+        )
     check_writable(arguments.output)
 
 

@@ -16,6 +16,7 @@ from ..show.report.compare_words import (
     by_level,
     entries,
     group_of,
+    say_comparison,
 )
 from ..study import baselines, datasets
 from ..study.compare import (
@@ -40,8 +41,9 @@ from .common import (
     read_data,
     typed_command,
 )
-from .compare_summary import summarise
+from .compare_summary import again, summarise
 from .flags import read_kernel
+from .outcome import tell_json
 
 
 def add_command(commands: Any) -> None:
@@ -156,6 +158,13 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         summarise(found, arguments)
         name_files(written)
+    told = {
+        "measure": found.measure,
+        "rows": found.to_records(),
+        "sentences": say_comparison(found),
+        "again": again(found, arguments),
+    }
+    tell_json(arguments, source if isinstance(source, Dataset) else None, written, told)
 
 
 def drawn(arguments: argparse.Namespace) -> Callable[[float, int], Dataset]:

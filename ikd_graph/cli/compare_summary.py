@@ -22,7 +22,7 @@ from ..show.report.compare_words import (
 from ..show.words import say_scores, say_seconds, settings_flags
 from ..study.compare import Comparison
 from ..study.label_scores import WORDS
-from .common import paste_command
+from .common import paste_command, typed_command
 from .console import facts, say
 
 
@@ -46,10 +46,30 @@ def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
     if chosen:
         say(f"{title} chose by itself")
         facts(list(chosen.items()))
+    settled = own_row(found) is not None
+    say("to embed with these settings:" if settled else "to compare again:")
+    say(f"  {again(found, arguments)}")
+
+
+def again(found: Comparison, arguments: argparse.Namespace) -> str:
+    """Command to paste: our best row with nothing left to choose, else the comparison itself.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+    arguments : argparse.Namespace
+        What was typed.
+
+    Returns
+    -------
+    str
+        A line for a terminal.
+    """
     row = own_row(found)
-    if row is not None:
-        say("to embed with these settings:")
-        say(f"  {paste_command(arguments, 'embed', settings_flags(row.used))}")
+    if row is None:
+        return typed_command(arguments)
+    return paste_command(arguments, "embed", settings_flags(row.used))
 
 
 def table_lines(found: Comparison) -> list[str]:

@@ -41,16 +41,18 @@ def complain(kind: str, text: str, more: Sequence[str] = ()) -> None:
 
 
 @contextmanager
-def plain_warnings() -> Iterator[None]:
-    """Show warnings as one plain line each, without the place in the code."""
+def plain_warnings() -> Iterator[list[str]]:
+    """Show warnings as one plain line each, without the place in the code; gives those shown."""
+    heard: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
 
         def show(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
+            heard.append(" ".join(str(message).split()))
             complain("warning", str(message))
 
         warnings.showwarning = show
-        yield
+        yield heard
 
 
 def close_pipe() -> None:

@@ -20,6 +20,7 @@ from .common import (
     typed_command,
 )
 from .console import facts, say
+from .outcome import tell_json
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -72,6 +73,8 @@ def run(arguments: argparse.Namespace) -> None:
         say("to embed with these settings:")
         say(f"  {embed_command(arguments, found)}")
         name_files(written)
+    told = {"diagnosis": asdict(found), "again": embed_command(arguments, found)}
+    tell_json(arguments, data, written, told)
 
 
 def embed_command(arguments: argparse.Namespace, found: Diagnosis) -> str:

@@ -24,6 +24,7 @@ from ..study.label_scores import score_labels
 from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters
+from .outcome import tell_json
 
 
 def add_command(commands: Any) -> None:
@@ -61,6 +62,27 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         summarise(model, data, arguments, scores)
         common.name_files(written)
+    tell_json(arguments, data, written, found_of(model, arguments, scores))
+
+
+def found_of(
+    model: IKD, arguments: argparse.Namespace, scores: Mapping[str, Mapping[str, float]]
+) -> dict[str, Any]:
+    """What a program may want to know of a fit."""
+    settings = model._model.settings
+    return {
+        "settings": settings,
+        "reasons": model.choices_,
+        "scores": scores,
+        "eigenvalues": model.eigenvalues_,
+        "explained_variance_ratio": model.explained_variance_ratio_,
+        "components_of_the_graph": model.n_components_graph_,
+        "tried": [
+            vars(one) if hasattr(one, "__dict__") else one._asdict() for one in model.candidates_
+        ],
+        "seconds": model.stage_times_,
+        "again": common.paste_command(arguments, "embed", settings_flags(settings)),
+    }
 
 
 def embedding_csv(model: IKD, data: Dataset) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from ..study.datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed
 from .console import PROG, close_pipe, complain, plain_warnings
+from .outcome import STDOUT
 from .reading import join_bare
 
 _COMMANDS = (embed, compare, cliques, diagnose, datasets)
@@ -43,9 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     arguments.typed = typed
+    if getattr(arguments, "json", None) == STDOUT:
+        # One object and nothing else.
+        arguments.quiet = True
     asked: list[int] = []
     try:
-        with plain_warnings(), _ended_gently() as asked:
+        with plain_warnings() as arguments.heard, _ended_gently() as asked:
             arguments.run(arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from ..study.datasets import IMPUTE, SCALES, TRANSFORMS, Reading
+from .outcome import STDOUT
 
-BARE = {"--scale": ("standard", SCALES)}
+BARE = {"--scale": ("standard", "|".join(SCALES)), "--json": (STDOUT, r".*\.json|-")}
 """Flags that may stand alone: what they then mean, and which words after them are their value."""
 
 
@@ -19,10 +21,12 @@ def join_bare(words: Sequence[str]) -> list[str]:
     --------
     >>> join_bare(["--scale", "robust"]), join_bare(["--scale", "t.csv"])
     (['--scale=robust'], ['--scale=standard', 't.csv'])
+    >>> join_bare(["--json", "t.csv"]), join_bare(["--json", "t.json"])
+    (['--json=-', 't.csv'], ['--json=t.json'])
     """
     found: list[str] = []
     for word, before in zip(words, ["", *words], strict=False):
-        if before in BARE and word in BARE[before][1]:
+        if before in BARE and re.fullmatch(BARE[before][1], word):
             found[-1] = f"{before}={word}"
         else:
             found.append(f"{word}={BARE[word][0]}" if word in BARE else word)
