@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         say(f"{data.name}: diagnosis")
         facts(list(found.findings().items()))
-        for sentence in (*data.remarks, *found.suggestions):
+        for sentence in found.suggestions:
             say(f"- {sentence}")
         say("to embed with these settings:")
         say(f"  {embed_command(arguments, found)}")

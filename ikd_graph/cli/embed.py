@@ -10,6 +10,7 @@ import numpy as np
 
 from ..estimator import IKD
 from ..show import plot, report
+from ..show.report.paint import paint_points
 from ..show.words import (
     count,
     say_kernel,
@@ -102,10 +103,11 @@ def embedding_csv(model: IKD, data: Dataset) -> str:
 
 def draw(ax: Any, model: IKD, data: Dataset) -> None:
     """Draw the embedding into an Axes, labels as colours."""
+    paint = paint_points(data)
     plot.embedding(
         model.embedding_,
-        data.y,
-        names=data.label_names or None,
+        data.y if paint.values is None else paint.values,
+        names=(data.label_names or None) if paint.values is None else None,
         shares=model.explained_variance_ratio_,
         label_title=data.label_title,
         ax=ax,

@@ -180,11 +180,13 @@ def dominant_columns(X: Floats) -> tuple[list[int], float, str]:
 def _say_clock(X: Floats, column: int, names: Sequence[str]) -> str:
     """What to say of a column that looks like a clock or an index."""
     first = ", ".join(f"{value:g}" for value in X[:3, column])
-    name = names[column]
+    name, steps = names[column], np.diff(X[:, column])
+    does = "rises" if np.all(steps > 0.0) else "falls" if np.all(steps < 0.0) else ""
+    does = f"{does} by equal steps" if does else "numbers the rows"
     return (
-        f"column {name!r} ({first}, ...) rises by equal steps or numbers the rows, as a clock or "
-        f"an index does, and is embedded like any measurement; {flag('drop', [name])} leaves it "
-        f"out, {flag('labels', [name])} colours by it"
+        f"column {name!r} ({first}, ...) {does}, as a clock or an index does, and is embedded like "
+        f"any measurement; {flag('drop', [name])} leaves it out, {flag('labels', [name])} colours "
+        "by it"
     )
 
 

@@ -85,6 +85,8 @@ def test_a_table_of_units_in_rows_asks_to_be_transposed(tmp_path, spikes):
     scipy.io.savemat(tmp_path / "t.mat", {"spikes": counts.T, "position": position})
     with pytest.raises(ValueError, match=r"shape \(30,\) for 6 rows; --transpose"):
         datasets.load(tmp_path / "t.mat", label_column="position")
+    with pytest.warns(UserWarning, match="position of t.mat has a value for each column of spikes"):
+        datasets.load(tmp_path / "t.mat")
     data = datasets.load(
         tmp_path / "t.mat", label_column="position", reading=Reading(transpose=True)
     )

@@ -60,7 +60,7 @@ HEADLINE_NOTES = {
     "trustworthiness": "trust: neighbours that were neighbours in the data",
     "r_nx_auc": "R_NX: neighbours in common above chance, over all sizes",
     "global_distances": "Spearman: rank correlation of all distances",
-    "decoding_blocks": "blocks: decoding, each part a run of rows, harder where they follow in time",
+    "decoding_blocks": "blocks: decoding of runs of rows, harder where rows follow in time",
     "co_smoothing": "held-out: R² of the other half of the columns",
 }
 """What the short names mean that do not say it themselves."""

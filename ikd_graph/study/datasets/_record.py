@@ -52,7 +52,8 @@ class Labels:
     def words(self) -> str:
         """Name and kind, for a line of text."""
         around = f" around a circle of {self.period:g}" if self.period else ""
-        kind = f"{len(self.names)} classes" if self.names else f"a measurement{around}"
+        classes = "class" if len(self.names) == 1 else "classes"
+        kind = f"{len(self.names)} {classes}" if self.names else f"a measurement{around}"
         if not self.names and np.isnan(self.y).any():
             kind += f", {int(np.isnan(self.y).sum())} missing"
         return f"{self.title!r} ({kind})" if self.title else kind

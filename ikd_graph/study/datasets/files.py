@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -139,6 +140,15 @@ def _from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path, reading: Readin
     n_rows = source.n_rows if not reading.transpose else source.X.shape[1]
     about = _about_rows(others, n_rows)
     _check_lengths(others, about, reading, source, key)
+    width = source.X.shape[1] if not reading.transpose else source.n_rows
+    beside = [k for k, v in others.items() if v.ndim and len(v) == width != n_rows]
+    if beside and not about:
+        warnings.warn(
+            f"{listed(beside)} of {path.name} has a value for each column of {key} and nothing has "
+            "one for each row; if columns are points, --transpose",
+            UserWarning,
+            stacklevel=2,
+        )
     whole = source.transposed() if reading.transpose else source
     header = f"none (array {key})" if len(others) else whole.header
     return replace(whole, about_rows=about, header="feature_names" if whole.features else header)
