@@ -46,7 +46,7 @@ def judge(data: Dataset) -> list[str]:
     >>> X = rng.normal(size=(50, 6))
     >>> X[:, 2] *= 1000
     >>> judge(Dataset(X, feature_names=("a", "b", "c", "d", "e", "f")))[0][:45]
-    "1 of 6 columns holds 100.0% of the variance ("
+    '1 of 6 columns holds 100.0% of the variance ('
     """
     X = np.asarray(data.X, dtype=np.float64)
     names = list(data.feature_names) or [str(c) for c in range(X.shape[1])]
