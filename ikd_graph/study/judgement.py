@@ -50,7 +50,7 @@ def judge(data: Dataset) -> list[str]:
     '1 of 6 columns holds 100.0% of the variance ('
     """
     X = np.asarray(data.X, dtype=np.float64)
-    if len(X) < 5 or not np.any(X != X[0]):
+    if len(X) < 5 or not np.ptp(X, axis=0).any():
         # Nothing can be made of it, which the fit says.
         return []
     names = list(data.feature_names) or [str(c) for c in range(X.shape[1])]
