@@ -45,6 +45,7 @@ FLOOR_OF = {
     "evidence": 7,
     "model": 8,
     "estimator": 9,
+    "tl": 9.5,
     "study": 10,
     "show": 11,
     "cli": 12,

@@ -209,7 +209,7 @@ def test_without_matplotlib_the_rest_is_written_and_the_cure_is_named(
 
 
 def test_warnings_are_one_plain_line_each(table, tmp_path, capsys):
-    X = np.vstack([made_data(seed)[0][:12] for seed in range(2)])
+    X = np.vstack([made_data(seed)[0][:16] for seed in range(2)])
     np.save(tmp_path / "two.npy", X)
     assert run("embed", tmp_path / "two.npy", "-o", tmp_path, "--n-neighbors", 2, "-q") == 0
     said = one_line(capsys)

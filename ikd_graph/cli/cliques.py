@@ -25,6 +25,7 @@ from ..show.words import say_number, say_settings, settings_flags
 from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters
+from .outcome import tell_json
 
 _LIMIT = 100_000
 # Refined coordinates or landmarks would no longer show what the cliques say of each point.
@@ -73,6 +74,15 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         summarise(view, arguments)
         common.name_files(written)
+    settings = view.model._model.settings
+    found = {
+        "settings": settings,
+        "reasons": view.model.choices_,
+        "cliques": clique_statistics(view),
+        "advice": clique_advice(view),
+        "again": common.paste_command(arguments, "embed", settings_flags(settings)),
+    }
+    tell_json(arguments, data, written, found)
 
 
 def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:

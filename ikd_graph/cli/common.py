@@ -7,15 +7,20 @@ import csv
 import io
 import re
 import shlex
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .._files import check_writable, make_folder, remove_folders, write_together
 from ..study import datasets
 from ..study.datasets import Dataset
-from .console import PROG, complain, say
+from ..study.judgement import judge
+from .console import PROG, complain, flush, say
+from .outcome import STDOUT, add_json_argument
+from .reading import add_reading_arguments, reading, reading_flags
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,13 +36,11 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder for the results, made if it is missing; default: this one",
     )  # fmt: skip
     parser.add_argument(
-        "--labels", metavar="COLUMN",
-        help="column (or key) of the labels; default: found by its usual names",
-    )  # fmt: skip
-    parser.add_argument(
         "--quiet", "-q", action="store_true", help="say nothing but warnings and errors"
     )
+    add_json_argument(parser)
     parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
+    add_reading_arguments(parser)
 
 
 @contextmanager
@@ -54,6 +57,11 @@ def check_output(arguments: argparse.Namespace) -> None:
     """Raise, before any work is done, if results cannot go where they are to go."""
     if arguments.output.exists() and not arguments.output.is_dir():
         raise ValueError(f"--output must be a folder, got the file {str(arguments.output)!r}")
+    place = None if arguments.json in (None, STDOUT) else Path(arguments.json)
+    if place is not None and (place.is_dir() or not place.parent.is_dir()):
+        raise ValueError(
+            f"--json must lie in a folder that exists, got {str(place)!r}; make the folder first"
+        )
     check_writable(arguments.output)
 
 
@@ -61,7 +69,17 @@ def read_data(arguments: argparse.Namespace) -> Dataset:
     """Load the data set of a command, after a look at where its results are to go."""
     check_output(arguments)
     with named_stage("reading the data"):
-        return datasets.load(arguments.data, label_column=arguments.labels)
+        data = datasets.load(arguments.data, reading=reading(arguments))
+    if not arguments.quiet:
+        # Before the work, which may be long; whoever does not listen still gets the results.
+        with suppress(OSError):
+            for note in data.notes:
+                say(note)
+            flush()
+    data = replace(data, remarks=tuple(judge(data)))
+    for remark in data.remarks:
+        warnings.warn(remark, UserWarning, stacklevel=2)
+    return data
 
 
 def typed_command(arguments: argparse.Namespace) -> str:
@@ -72,8 +90,7 @@ def typed_command(arguments: argparse.Namespace) -> str:
 def paste_command(arguments: argparse.Namespace, command: str, flags: Sequence[str]) -> str:
     """The command "embed" or "cliques" for the data typed, with nothing left to choose."""
     words = [PROG, command, str(arguments.data)]
-    if arguments.labels is not None:
-        words += ["--labels", arguments.labels]
+    words += reading_flags(arguments)
     return shlex.join([*words, *flags])
 
 
@@ -86,6 +103,23 @@ def file_stem(name: str) -> str:
     'my_data_2'
     """
     return re.sub(r"[^\w.-]+", "_", name).strip("._") or "data"
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names of columns, a number behind each that came before.
+
+    Examples
+    --------
+    >>> told_apart(["row", "x", "row"])
+    ['row', 'x', 'row_2']
+    """
+    found: list[str] = []
+    for name in names:
+        other, number = name, 2
+        while other in found:
+            other, number = f"{name}_{number}", number + 1
+        found.append(other)
+    return found
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

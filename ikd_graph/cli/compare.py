@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from .._validation import check_positive
 from ..estimator import IKD
 from ..show import plot, report
 from ..show.report.compare_neighbors import GLOBAL, LOCAL, near_and_far
@@ -18,6 +16,7 @@ from ..show.report.compare_words import (
     by_level,
     entries,
     group_of,
+    say_comparison,
 )
 from ..study import baselines, datasets
 from ..study.compare import (
@@ -26,10 +25,10 @@ from ..study.compare import (
     PEER_GROUP,
     Comparison,
     compare,
-    label_quantity,
     with_kernel,
 )
 from ..study.datasets import FIXED_LATENTS, Dataset
+from ..study.label_scores import label_quantity
 from .common import (
     add_data_arguments,
     check_output,
@@ -42,8 +41,9 @@ from .common import (
     read_data,
     typed_command,
 )
-from .compare_summary import summarise
+from .compare_summary import again, summarise
 from .flags import read_kernel
+from .outcome import tell_json
 
 
 def add_command(commands: Any) -> None:
@@ -100,10 +100,6 @@ def add_command(commands: Any) -> None:
         "other half (co-smoothing); 0 saves the time; default: 2",
     )  # fmt: skip
     parser.add_argument(
-        "--label-period", metavar="P", type=_period, default=None,
-        help="length of the circle that labels which are measurements run around, such as 360",
-    )  # fmt: skip
-    parser.add_argument(
         "--timeout", metavar="SECONDS", type=float, default=600.0,
         help="end a fit after this time; default: 600",
     )  # fmt: skip
@@ -126,9 +122,9 @@ def run(arguments: argparse.Namespace) -> None:
         check_output(arguments)
         source = drawn(arguments)
     else:
-        source = replace(read_data(arguments), label_period=arguments.label_period)
-        measured = label_quantity(source) is not None
-    if arguments.label_period is not None and not measured:
+        source = read_data(arguments)
+        measured = any(label_quantity(one) is not None for one in source.all_labels)
+    if arguments.label_period and not measured:
         raise ValueError(
             f"--label-period must go with labels that are measurements, got none in "
             f"{arguments.data}; name their column with --labels"
@@ -162,6 +158,13 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         summarise(found, arguments)
         name_files(written)
+    told = {
+        "measure": found.measure,
+        "rows": found.to_records(),
+        "sentences": say_comparison(found),
+        "again": again(found, arguments),
+    }
+    tell_json(arguments, source if isinstance(source, Dataset) else None, written, told)
 
 
 def drawn(arguments: argparse.Namespace) -> Callable[[float, int], Dataset]:
@@ -244,8 +247,15 @@ def comparison_csv(found: Comparison) -> str:
         Comma-separated text.
     """
     records = found.to_records()
-    columns = [name for name in records[0] if name not in ("notes", "facts", "used")]
-    return csv_text(columns, ([record[name] for name in columns] for record in records))
+    left = ("notes", "facts", "used", "other_labels")
+    columns = [name for name in records[0] if name not in left]
+    # Further labels have a column for each of their scores.
+    for record in records:
+        for title, scores in record["other_labels"].items():
+            record |= {f"{name} of {title}": value for name, value in scores.items()}
+    more = dict.fromkeys(name for record in records for name in record if " of " in name)
+    columns += list(more)
+    return csv_text(columns, ([record.get(name, "nan") for name in columns] for record in records))
 
 
 def draw(ax: Any, found: Comparison) -> None:
@@ -318,22 +328,6 @@ def _split(text: str) -> list[str]:
 def _numbers(text: str) -> list[float]:
     """Numbers between commas, at least one."""
     return [float(part) for part in _split(text) or [text]]
-
-
-def _period(text: str) -> float:
-    """Positive number.
-
-    Examples
-    --------
-    >>> _period("360")
-    360.0
-    """
-    try:
-        return check_positive("period", float(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"must be a positive number, such as 360, got {text!r}"
-        ) from None
 
 
 def _whole_numbers(text: str) -> list[int]:

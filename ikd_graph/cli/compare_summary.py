@@ -19,9 +19,10 @@ from ..show.report.compare_words import (
     own_row,
     say_comparison,
 )
-from ..show.words import say_seconds, settings_flags
+from ..show.words import say_scores, say_seconds, settings_flags
 from ..study.compare import Comparison
-from .common import paste_command
+from ..study.label_scores import WORDS
+from .common import paste_command, typed_command
 from .console import facts, say
 
 
@@ -37,16 +38,38 @@ def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
     """
     for line in table_lines(found):
         say(line)
+    for line in other_label_lines(found):
+        say(line)
     for sentence in say_comparison(found):
         say(f"- {sentence}")
     title, chosen = own_choices(found)
     if chosen:
         say(f"{title} chose by itself")
         facts(list(chosen.items()))
+    settled = own_row(found) is not None
+    say("to embed with these settings:" if settled else "to compare again:")
+    say(f"  {again(found, arguments)}")
+
+
+def again(found: Comparison, arguments: argparse.Namespace) -> str:
+    """Command to paste: our best row with nothing left to choose, else the comparison itself.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+    arguments : argparse.Namespace
+        What was typed.
+
+    Returns
+    -------
+    str
+        A line for a terminal.
+    """
     row = own_row(found)
-    if row is not None:
-        say("to embed with these settings:")
-        say(f"  {paste_command(arguments, 'embed', settings_flags(row.used))}")
+    if row is None:
+        return typed_command(arguments)
+    return paste_command(arguments, "embed", settings_flags(row.used))
 
 
 def table_lines(found: Comparison) -> list[str]:
@@ -89,6 +112,35 @@ def table_lines(found: Comparison) -> list[str]:
             lines.append(f"  {'':<{wide}}  {entry.failure}")
     notes = [HEADLINE_NOTES[name] for name in measures if name in HEADLINE_NOTES]
     return [*lines, *(f"  ({note})" for note in notes)]
+
+
+def other_label_lines(found: Comparison) -> list[str]:
+    """Scores against further columns of labels, a line for each and each method.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+
+    Returns
+    -------
+    list of str
+        Lines under the title of each column; means over noise levels and seeds.
+    """
+    titles = dict.fromkeys(title for row in found.rows for title in row.other_labels)
+    lines = []
+    for title in titles:
+        lines.append(f"{found.name}: labels {title!r}")
+        by_method: dict[str, list[dict[str, float]]] = {}
+        for row in found.rows:
+            if title in row.other_labels:
+                by_method.setdefault(row.title, []).append(row.other_labels[title])
+        wide = max(map(len, by_method), default=0)
+        for method, scores in by_method.items():
+            names = [name for name in WORDS if name in scores[0]]
+            means = {name: float(np.mean([one[name] for one in scores])) for name in names}
+            lines.append(f"  {method:<{wide}}  {say_scores(means)}")
+    return lines
 
 
 def _setting(entry: Entry, gathered: list[Entry]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -23,24 +23,36 @@ def say(text: str = "") -> None:
     sys.stdout.write(line.encode(coding, "replace").decode(coding))
 
 
-def complain(kind: str, text: str) -> None:
-    """Write one line about what is wrong, and of what kind that is, to standard error."""
+def flush() -> None:
+    """Let what was said be seen."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def complain(kind: str, text: str, more: Sequence[str] = ()) -> None:
+    """Write a line about what is wrong, and of what kind that is, to standard error.
+
+    Each of ``more`` gets a line of its own below it.
+    """
     if sys.stderr is None:
         return
-    sys.stderr.write(f"{PROG}: {kind}: {' '.join(text.split())}\n")
+    lines = [f"{PROG}: {kind}: {' '.join(text.split())}", *(f"  {line}" for line in more)]
+    sys.stderr.write("\n".join(lines) + "\n")
 
 
 @contextmanager
-def plain_warnings() -> Iterator[None]:
-    """Show warnings as one plain line each, without the place in the code."""
+def plain_warnings() -> Iterator[list[str]]:
+    """Show warnings as one plain line each, without the place in the code; gives those shown."""
+    heard: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
 
         def show(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
+            heard.append(" ".join(str(message).split()))
             complain("warning", str(message))
 
         warnings.showwarning = show
-        yield
+        yield heard
 
 
 def close_pipe() -> None:

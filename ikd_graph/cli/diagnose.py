@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from ..show import page
 from ..show.words import settings_flags, versions
@@ -20,6 +20,7 @@ from .common import (
     typed_command,
 )
 from .console import facts, say
+from .outcome import tell_json
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -56,6 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
             random_state=arguments.random_state,
             verbose=0 if arguments.quiet else 1,
         )
+    found = replace(found, warnings=(*data.remarks, *found.warnings))
     stem = file_stem(data.name)
     files: dict[str, str | bytes | None] = {
         f"{stem}_diagnosis.json": json.dumps(asdict(found), indent=1) + "\n",
@@ -71,6 +73,8 @@ def run(arguments: argparse.Namespace) -> None:
         say("to embed with these settings:")
         say(f"  {embed_command(arguments, found)}")
         name_files(written)
+    told = {"diagnosis": asdict(found), "again": embed_command(arguments, found)}
+    tell_json(arguments, data, written, told)
 
 
 def embed_command(arguments: argparse.Namespace, found: Diagnosis) -> str:

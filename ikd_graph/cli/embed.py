@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..estimator import IKD
 from ..show import plot, report
+from ..show.report.paint import paint_points
 from ..show.words import (
     count,
     say_kernel,
     say_number,
+    say_scores,
     say_seconds,
     say_settings,
     settings_flags,
 )
 from ..study.datasets import Dataset
+from ..study.label_scores import score_labels
 from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters
+from .outcome import tell_json
 
 
 def add_command(commands: Any) -> None:
@@ -42,43 +47,79 @@ def run(arguments: argparse.Namespace) -> None:
     model = IKD(**method_parameters(arguments), verbose=0 if arguments.quiet else 1)
     with common.named_stage("finding the coordinates"):
         model.fit(data.X)
+    with common.named_stage("scoring the labels"):
+        scores = {one.title: score_labels(model.embedding_, one) for one in data.all_labels}
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
         files = {
             f"{stem}_embedding.csv": embedding_csv(model, data),
             f"{stem}_embedding.png": common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4),
-            f"{stem}_report.html": report.embed_page(model, data, common.typed_command(arguments)),
+            f"{stem}_report.html": report.embed_page(
+                model, data, common.typed_command(arguments), scores
+            ),
         }
     with common.named_stage("writing"):
         written = common.leave_files(arguments.output, files)
     if not arguments.quiet:
-        summarise(model, data, arguments)
+        summarise(model, data, arguments, scores)
         common.name_files(written)
+    tell_json(arguments, data, written, found_of(model, arguments, scores))
+
+
+def found_of(
+    model: IKD, arguments: argparse.Namespace, scores: Mapping[str, Mapping[str, float]]
+) -> dict[str, Any]:
+    """What a program may want to know of a fit."""
+    settings = model._model.settings
+    return {
+        "settings": settings,
+        "reasons": model.choices_,
+        "scores": scores,
+        "eigenvalues": model.eigenvalues_,
+        "explained_variance_ratio": model.explained_variance_ratio_,
+        "components_of_the_graph": model.n_components_graph_,
+        "tried": [
+            vars(one) if hasattr(one, "__dict__") else one._asdict() for one in model.candidates_
+        ],
+        "seconds": model.stage_times_,
+        "again": common.paste_command(arguments, "embed", settings_flags(settings)),
+    }
 
 
 def embedding_csv(model: IKD, data: Dataset) -> str:
-    """Comma-separated text: ``row``, one column for each dimension, ``label`` where known."""
-    labels = data.labels if data.labels is not None else data.y
-    columns = ["row", *model.get_feature_names_out(), *([] if labels is None else ["label"])]
-    rows = (
-        [row, *point, *([] if labels is None else [labels[row]])]
-        for row, point in enumerate(model.embedding_.tolist())
+    """Comma-separated text: names or numbers of the rows, one column a dimension, labels."""
+    labels = [one.texts for one in data.all_labels]
+    titles = [one.title or "label" for one in data.all_labels]
+    rows = data.row_names or range(data.n_samples)
+    columns = [data.row_title or "row", *model.get_feature_names_out(), *titles]
+    return common.csv_text(
+        common.told_apart(columns),
+        (
+            [row, *point, *rest]
+            for row, point, *rest in zip(rows, model.embedding_.tolist(), *labels, strict=True)
+        ),
     )
-    return common.csv_text(columns, rows)
 
 
 def draw(ax: Any, model: IKD, data: Dataset) -> None:
     """Draw the embedding into an Axes, labels as colours."""
+    paint = paint_points(data)
     plot.embedding(
         model.embedding_,
-        data.y,
-        names=data.label_names or None,
+        data.y if paint.values is None else paint.values,
+        names=(data.label_names or None) if paint.values is None else None,
         shares=model.explained_variance_ratio_,
+        label_title=data.label_title,
         ax=ax,
     )
 
 
-def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
+def summarise(
+    model: IKD,
+    data: Dataset,
+    arguments: argparse.Namespace,
+    scores: Mapping[str, Mapping[str, float]],
+) -> None:
     """Say what was found, in a few lines."""
     say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'measurement')}")
     lines = [("strategy", f"{model.strategy_}, {say_kernel(model.kernel_)} kernel")]
@@ -94,6 +135,7 @@ def summarise(model: IKD, data: Dataset, arguments: argparse.Namespace) -> None:
         lines.append(("polish", f"{model.refine_}, {count(model.n_iter_, 'step')}"))
     if model.candidates_:
         lines.append(("tried", _tried(model)))
+    lines += [(title or "labels", say_scores(one)) for title, one in scores.items()]
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
     say("to have the same again, whatever the defaults become:")

@@ -11,8 +11,11 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
+from ..study.datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed
 from .console import PROG, close_pipe, complain, plain_warnings
+from .outcome import STDOUT
+from .reading import join_bare
 
 _COMMANDS = (embed, compare, cliques, diagnose, datasets)
 _INTERRUPTED = 130
@@ -37,13 +40,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line: 0 if all went well, 2 for a mistake of the user, 130 after Ctrl-C."""
     typed = list(sys.argv[1:] if argv is None else argv)
     try:
-        arguments = build_parser().parse_args(typed)
+        arguments = build_parser().parse_args(join_bare(typed))
     except SystemExit as ended:
         return int(ended.code or 0)
     arguments.typed = typed
+    if getattr(arguments, "json", None) == STDOUT:
+        # One object and nothing else.
+        arguments.quiet = True
     asked: list[int] = []
     try:
-        with plain_warnings(), _ended_gently() as asked:
+        with plain_warnings() as arguments.heard, _ended_gently() as asked:
             arguments.run(arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -56,7 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if getattr(arguments, "traceback", False):
             raise
-        complain("error", _say_error(error))
+        first, *more = _say_error(error).splitlines() if _has_list(error) else [_say_error(error)]
+        complain("error", first, more)
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             # Standard output may be what is full.
             close_pipe()
@@ -84,6 +91,11 @@ def _ended_gently() -> Iterator[list[int]]:
     finally:
         for number in numbers:
             signal.signal(number, signal.SIG_DFL)
+
+
+def _has_list(error: Exception) -> bool:
+    """Whether an error lists problems, a line for each."""
+    return isinstance(error, TableError) and len(error.problems) > 1
 
 
 def _say_error(error: Exception) -> str:

@@ -31,6 +31,7 @@ from .._validation import (
 from ..evidence import REFINES, Wishes
 from ..similarity import AFFINITIES
 from ..solve import landmarks
+from ._objects import as_table
 
 STARTS = ("auto", "own", "all")
 
@@ -130,6 +131,7 @@ class CheckedEstimator(BaseEstimator):
 
     def _check_input(self, X: Any) -> Any:
         """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
+        X = as_table(X)
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
         check_sparse("X", X)

@@ -15,6 +15,7 @@ from .._stages import Stages
 from .._threads import limit_threads
 from .._validation import check_unmasked
 from ._learnt import LearntEstimator
+from ._objects import as_table
 
 Floats = NDArray[np.float64]
 
@@ -373,7 +374,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     def _place(self, X: Any) -> tuple[Floats, Floats]:
         """Latent and residual of rows."""
         check_is_fitted(self)
-        found = self._model
+        found, X = self._model, as_table(X)
         check_sparse("X", X)
         check_unmasked("X", X)
         X = validate_data(

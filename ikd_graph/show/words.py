@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..study.label_scores import WORDS
+
 if TYPE_CHECKING:
     from ..estimator import IKD
 
@@ -85,6 +87,18 @@ def say_kernel(kernel: Any) -> str:
 def say_settings(model: IKD) -> dict[str, str]:
     """Similarity and graph of a model, the same words on every page and in every command."""
     return {"similarity": model._model.similarity_words, "graph": model._model.graph_words}
+
+
+def say_scores(scores: Mapping[str, float]) -> str:
+    """Write scores of labels with their names, see `ikd_graph.study.label_scores`.
+
+    Examples
+    --------
+    >>> say_scores({"decoding": 0.9123, "decoding_blocks": 0.85})
+    'decoding R² 0.912, in blocks of rows 0.850'
+    """
+    found = [f"{WORDS[name]} {value:.3f}" for name, value in scores.items()]
+    return ", ".join(found) or "nothing to score (one value, or one for each point)"
 
 
 def settings_flags(settings: Mapping[str, Any]) -> list[str]:

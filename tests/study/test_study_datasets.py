@@ -79,12 +79,16 @@ def test_measured_labels_stay_numbers(tmp_path):
         ("t.csv", "a,b\n", "at least one row of numbers, got a header only"),
         ("t.csv", "a,b\n1,2\n3\n", "every row of t.csv must have 2 cells .* got 1 in row 3"),
         ("t.csv", "a,b\n1,2\n3,4,5\n", "2 cells like the first, got 3 in row 3"),
-        ("t.csv", "a,b\n1,2\n3,4\n5,oops\n", "column 'b' .* got 'oops' in row 4; drop"),
-        ("t.csv", "a,b\n1,2\n3,4\n5,\n", "column 'b' .* got an empty cell in row 4"),
-        ("t.csv", "a,b\n1,2\n3,nan\n5,6\n", "finite numbers .* row 1, column 'b'"),
+        (
+            "t.csv",
+            "a,b\n1,2\n3,4\n5,oops\n",
+            "column 'b' .* got 'oops' in row 4 .*; correct it or --drop b$",
+        ),
+        ("t.csv", "a,b\n1,2\n3,4\n5,\n", "got 1 missing cell.* row 4, column 'b'.*--impute"),
+        ("t.csv", "a,b\n1,2\n3,nan\n5,6\n", "finite numbers .* row 3, column 'b'"),
         ("t.csv", "a,u,v\n1,x,p\n2,x,q\n3,y,q\n", "column 'u' .* got 'x'"),
         ("t.csv", "label\nx\ny\nx\n", "must have a column of numbers"),
-        ("t.txt", "1,2\n", "must end in .csv, .tsv, .npy, .npz, .h5ad"),
+        ("t.txt", "1,2\n", "must end in .csv, .tsv, .npy, .npz, .mat, .h5ad"),
         ("t.npy", "1,2\n", "plain NumPy file"),
         ("t.npz", "1,2\n", "plain NumPy file"),
     ],
@@ -97,10 +101,10 @@ def test_a_bad_file_gets_an_error_that_says_what_and_where(tmp_path, name, text,
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1,NA,3\n4,5,6\n7,8,9\n", "column '1' .* got 'NA' in row 1"),
+        ("1,NA,3\n4,5,6\n7,8,9\n", "got 1 missing cell.* row 1, column '1'"),
         ("1,2,5%\n4,5,6\n7,8,9\n", "column '2' .* got '5%' in row 1"),
-        ("1,,3\n4,5,6\n7,8,9\n", "column '1' .* got an empty cell in row 1"),
-        (",2.5,3\n4,5,6\n7.5,8,9\n", "column '0' .* got an empty cell in row 1"),
+        ("1,,3\n4,5,6\n7,8,9\n", "got 1 missing cell.* row 1, column '1'"),
+        (",2.5,3\n4,5,6\n7.5,8,9\n", "got 1 missing cell.* row 1, column '0'"),
         ('1,2,"\n4,5,"\n7,8,x\n', "got a line break within quotes before line 3"),
         ('1,2,"\n4,5,6\n7,8,9\n', "plain table of numbers, got"),
         ("1,2,3\n,,\n7,8,9\n", "got empty cells only in line 2"),
@@ -146,7 +150,9 @@ def test_an_unknown_label_column_is_listed_against(tmp_path):
     with pytest.raises(ValueError, match=r"0 to 1 .no header.; got 5"):
         datasets.load(bare, label_column=5)
     np.savez(tmp_path / "t.npz", X=np.eye(3))
-    with pytest.raises(ValueError, match=r"label_column must name a column .* none; got 'c'"):
+    with pytest.raises(
+        ValueError, match=r"label_column must be a column .* 0 to 2 .no header.; got 'c'"
+    ):
         datasets.load(tmp_path / "t.npz", label_column="c")
     np.save(tmp_path / "t.npy", np.eye(3))
     with pytest.raises(ValueError, match=r"label_column must be None for a .npy"):
@@ -190,7 +196,7 @@ def test_npy_and_npz_files(tmp_path):
         ({"X": np.ones((2, 2, 2))}, "X in t.npz must be a 2-D table"),
         ({"X": np.array([["a"]])}, "X in t.npz must be a 2-D table of numbers"),
         ({"X": np.eye(2), "y": np.arange(3)}, "y must have one label for each row"),
-        ({"X": np.array([[1.0, np.inf], [1.0, 2.0]])}, "got 1 missing or infinite .* column 1"),
+        ({"X": np.array([[1.0, np.inf], [1.0, 2.0]])}, "got 1 infinite cell.* row 0, column '1'"),
     ],
 )
 def test_a_bad_archive_lists_what_it_holds(tmp_path, arrays, message):
@@ -237,7 +243,7 @@ def test_annotated_matrices_of_the_old_layout(tmp_path):
         file["obs/__categories/stage"] = np.array([b"late", b"early"])
     data = datasets.load(tmp_path / "t.h5ad", label_column="stage")
     assert data.labels.tolist() == ["early", "late", "early"]
-    with pytest.raises(ValueError, match=r"label_column must name a column of t.h5ad: stage; got"):
+    with pytest.raises(ValueError, match=r"label_column must be a column of t.h5ad: stage; got"):
         datasets.load(tmp_path / "t.h5ad", label_column="age")
 
 

@@ -234,7 +234,8 @@ def _agreement(view: CliqueView, paint: Paint) -> str:
             "Residual of each point",
         ),
         page.figure(
-            legend(paint, row=True) + draw(model.embedding_, paint, "embedding"),
+            legend(paint, view.data.label_title, row=True)
+            + draw(model.embedding_, paint, "embedding"),
             "The same points" + (" by class." if paint.groups is not None else "."),
             "Embedding",
         ),

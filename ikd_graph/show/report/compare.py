@@ -123,7 +123,7 @@ def _multiples(found: Comparison, first: list[int], data: Dataset, paint: Paint)
         f"Each turned, shifted and scaled onto {target}{level}. Point at one to find it in all, "
         f"click a class to see it alone.{drawn_note(paint, data.n_samples)}"
     )
-    title = "" if data.y is not None else "first true coordinate"
+    title = data.label_title if data.y is not None else "first true coordinate"
     return page.linked(
         legend(paint, title, row=True),
         f'<div class="multiples">{"".join(figures)}</div>',

@@ -52,6 +52,7 @@ HEADLINES = {
     "co_smoothing": "held-out",
     "knn": "5-NN",
     "decoding": "decoding",
+    "decoding_blocks": "blocks",
 }
 """The few measures that are shown first, with names short enough for a terminal."""
 
@@ -59,6 +60,7 @@ HEADLINE_NOTES = {
     "trustworthiness": "trust: neighbours that were neighbours in the data",
     "r_nx_auc": "R_NX: neighbours in common above chance, over all sizes",
     "global_distances": "Spearman: rank correlation of all distances",
+    "decoding_blocks": "blocks: decoding of runs of rows, harder where rows follow in time",
     "co_smoothing": "held-out: R² of the other half of the columns",
 }
 """What the short names mean that do not say it themselves."""

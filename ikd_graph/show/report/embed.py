@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...study.datasets import Dataset
 from .. import page, svg
-from ..words import count, say_kernel, say_seconds, say_settings, versions
+from ..words import count, say_kernel, say_scores, say_seconds, say_settings, versions
 from .paint import draw, drawn_note, legend, paint_points
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ _TRIED_NOTE = (
 )
 
 
-def embed_page(model: IKD, data: Dataset, command: str = "") -> str:
+def embed_page(
+    model: IKD,
+    data: Dataset,
+    command: str = "",
+    scores: Mapping[str, Mapping[str, float]] | None = None,
+) -> str:
     """Page of a fitted model.
 
     Parameters
@@ -38,6 +44,8 @@ def embed_page(model: IKD, data: Dataset, command: str = "") -> str:
         Points and labels.
     command : str
         What to type to make the page again.
+    scores : dict of str to dict of str to float, or None
+        Scores of each column of labels; see `ikd_graph.study.label_scores.score_labels`.
 
     Returns
     -------
@@ -54,6 +62,7 @@ def embed_page(model: IKD, data: Dataset, command: str = "") -> str:
     True
     """
     paint = paint_points(data)
+    said = {title or "labels": say_scores(one) for title, one in (scores or {}).items()}
     n_points, n_dims = model.embedding_.shape
     seconds = sum(model.stage_times_.values())
     lead = (
@@ -65,7 +74,10 @@ def embed_page(model: IKD, data: Dataset, command: str = "") -> str:
         _axes_note(model) + drawn_note(paint, n_points),
     )
     sections = [
-        page.with_legend(picture, legend(paint)),
+        page.with_legend(picture, legend(paint, data.label_title)),
+        page.section("Warnings", page.advice(data.remarks)) if data.remarks else "",
+        page.section("What was read", page.advice(data.notes)) if data.notes else "",
+        page.section("Labels", page.reasons(said)) if said else "",
         page.section("The run", page.facts(_run_facts(model))),
         page.section("Why these settings", page.reasons(_reasons(model)), *_tried(model)),
         page.section("Spectrum and time", page.side_by_side(*_charts(model))),

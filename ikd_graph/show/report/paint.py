@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...study.datasets import Dataset
+from ...study.label_scores import label_quantity
 from .. import colors, page, svg
 
 
@@ -35,12 +36,18 @@ def paint_points(data: Dataset, most: int = svg.MOST_POINTS) -> Paint:
     if data.y is None:
         rows = svg.sample_rows(everything, most)
         return Paint(None, None, (colors.ACCENT,) * data.n_samples, rows)
-    if data.label_names or not colors.is_quantity(data.y):
+    many = label_quantity(data.all_labels[0]) if _are_many(data) else None
+    if many is None and (data.label_names or not colors.is_quantity(data.y)):
         groups = colors.group(data.y, data.label_names or None)
         return Paint(groups, None, None, svg.sample_rows(groups.codes, most))
-    values = np.asarray(data.y, dtype=np.float64)
+    values = np.asarray(data.y, dtype=np.float64) if many is None else many
     rows = svg.sample_rows(everything, most)
     return Paint(None, values, tuple(colors.ramp(values)), rows)
+
+
+def _are_many(data: Dataset) -> bool:
+    """Whether there are more classes than can be told apart: numbers are better on a scale."""
+    return len(data.label_names) > colors.MAX_CLASSES
 
 
 def draw(

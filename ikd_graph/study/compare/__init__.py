@@ -9,7 +9,7 @@ from __future__ import annotations
 from ._compare import compare
 from ._methods import DEFAULT_METHODS, IKD_METHODS, PEER_GROUP, with_kernel
 from ._records import GROUPS, MEASURES, Comparison, Row
-from ._score import label_quantity, score
+from ._score import score
 
 __all__ = [
     "DEFAULT_METHODS",
@@ -20,7 +20,6 @@ __all__ = [
     "Comparison",
     "Row",
     "compare",
-    "label_quantity",
     "score",
     "with_kernel",
 ]

@@ -171,7 +171,7 @@ def _add(found: Comparison, row: Row, sample: _Sample, outcomes: list[Outcome]) 
     curve = None
     if Z is not None:
         scores, curve = sample.judge.score(Z)
-        measures |= scores
+        measures |= scores | {"other_labels": sample.judge.score_others(Z)}
     row = replace(
         row,
         warmup_seconds=outcome.warmup_seconds,

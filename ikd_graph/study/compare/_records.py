@@ -77,6 +77,8 @@ class Row:
         Warnings.
     facts : dict of str to str
         What an IKD method chose, in words.
+    other_labels : dict of str to dict of str to float
+        Scores against further columns of labels, by their titles; see `score_labels`.
     used : dict
         Parameters of `IKD` under which nothing is left to choose.
     """
@@ -117,6 +119,7 @@ class Row:
     failure: str = ""
     notes: tuple[str, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
+    other_labels: dict[str, dict[str, float]] = field(default_factory=dict)
     used: dict[str, Any] = field(default_factory=dict)
 
 

@@ -7,17 +7,12 @@ from numpy.typing import NDArray
 
 from .. import metrics
 from ..datasets import Dataset
+from ..label_scores import class_codes, score_labels
 
 Floats = NDArray[np.float64]
 
 SIZES = (5, 15, 50)
 """Sizes of a neighbourhood at which trustworthiness and continuity are given."""
-
-FEWEST_OF_A_CLASS = 5
-"""Points of the smallest class below which a five-fold cross-validation cannot hold it."""
-
-MOST_CLASSES = 60
-"""Beyond as many whole numbers labels are a measurement too, as in the pictures."""
 
 
 class Judge:
@@ -33,8 +28,8 @@ class Judge:
         self.data = data
         self.truth = data.X if data.latent is None else data.latent
         self.distances = metrics.Distances(self.truth)
-        self.codes = _classes(data)
-        self.quantity = label_quantity(data)
+        self.labels = data.all_labels[0] if data.all_labels else None
+        self.codes = None if self.labels is None else class_codes(self.labels)
 
     def score(self, Z: Floats) -> tuple[dict[str, float], Floats | None]:
         """Compute every measure that applies to an embedding.
@@ -55,27 +50,17 @@ class Judge:
             out["r2_affine"] = metrics.affine_r2(latent, Z)
             if Z.shape[1] <= latent.shape[1]:
                 out["r2_rigid"] = metrics.rigid_r2(latent, Z, scale=True)
-        out |= self._labels(Z)
+        if self.labels is not None:
+            out |= score_labels(Z, self.labels)
         after = metrics.Distances(Z, rows=self.distances.rows)
         if after.n_points < 3:
             return out, None
         curve = metrics.r_nx(self.distances, after)
         return out | self._local(after) | self._global(after), curve
 
-    def _labels(self, Z: Floats) -> dict[str, float]:
-        """What of the labels can be read from an embedding."""
-        out = {}
-        if self.codes is not None:
-            if np.bincount(self.codes).min() >= FEWEST_OF_A_CLASS:
-                out["knn"] = metrics.knn_accuracy(Z, self.codes)
-                out["svm"] = metrics.svm_accuracy(Z, self.codes)
-            out["silhouette"] = metrics.silhouette(Z, self.codes)
-        if self.quantity is not None:
-            near = min(10, int(np.count_nonzero(~np.isnan(self.quantity))) // 2)
-            period = self.data.label_period
-            for name, seed in (("decoding", 0), ("decoding_blocks", None)):
-                out[name] = metrics.decoding_r2(Z, self.quantity, near, seed=seed, period=period)
-        return out
+    def score_others(self, Z: Floats) -> dict[str, dict[str, float]]:
+        """Scores of the further columns of labels, by their titles."""
+        return {one.title: score_labels(Z, one) for one in self.data.other_labels}
 
     def _local(self, after: metrics.Distances) -> dict[str, float]:
         """Do neighbours stay neighbours."""
@@ -130,43 +115,3 @@ def score(data: Dataset, Z: Floats) -> dict[str, float]:
     1.0
     """
     return Judge(data).score(Z)[0]
-
-
-def _classes(data: Dataset) -> NDArray[np.int64] | None:
-    """Code of the class of each point, 0 .. n_classes - 1; None without at least two classes."""
-    if data.y is None or not data.label_names:
-        return None
-    present, codes = np.unique(data.y.astype(np.int64), return_inverse=True)
-    return codes.astype(np.int64) if 1 < present.size < data.n_samples else None
-
-
-def label_quantity(data: Dataset) -> Floats | None:
-    """Labels as numbers, where they are a measurement.
-
-    A measurement in whole numbers is read as classes. What tells it from numbered classes is that
-    it has more values than classes do, or than can be told from so few points.
-
-    Parameters
-    ----------
-    data : Dataset
-        With or without labels.
-
-    Returns
-    -------
-    (n,) float64 or None
-        NaN where unknown; None if labels are no measurement or say nothing.
-    """
-    if data.y is None:
-        return None
-    values = data.y.astype(np.float64)
-    if data.label_names:
-        try:
-            values = np.array([float(name) for name in data.label_names])[data.y.astype(np.int64)]
-        except ValueError:
-            return None
-        most = min(MOST_CLASSES, data.n_samples / FEWEST_OF_A_CLASS)
-        if np.unique(values).size <= most:
-            return None
-    values = np.where(np.isfinite(values), values, np.nan)
-    known = values[~np.isnan(values)]
-    return values if known.size >= 10 and np.ptp(known) > 0.0 else None

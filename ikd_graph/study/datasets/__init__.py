@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from ._record import Dataset
+from ._prepare import change_columns, check_transform
+from ._reading import IMPUTE, SCALES, TRANSFORMS, Reading, TableError
+from ._record import Dataset, Labels
 from .files import READERS, read_file
 from .latents import FIXED_LATENTS, fixed_latent, ou_latent
 from .mappings import add_noise, bump_mapping, gp_mapping, sine_mapping
@@ -23,9 +26,15 @@ __all__ = [
     "BUILTIN",
     "DATA_HOME",
     "FIXED_LATENTS",
+    "IMPUTE",
     "MAPPINGS",
     "REAL",
+    "SCALES",
+    "TRANSFORMS",
     "Dataset",
+    "Labels",
+    "Reading",
+    "TableError",
     "add_noise",
     "bump_mapping",
     "coil20",
@@ -56,16 +65,23 @@ BUILTIN: dict[str, Callable[[], Dataset]] = {
 """Every data set that ``load`` knows by name, and what makes it."""
 
 
-def load(name_or_path: str | Path, *, label_column: str | int | None = None) -> Dataset:
+def load(
+    name_or_path: str | Path,
+    *,
+    label_column: str | int | Sequence[str | int] | None = None,
+    reading: Reading | None = None,
+) -> Dataset:
     """Load a data set by name or from a file.
 
     Parameters
     ----------
     name_or_path : str or Path
         A name in ``BUILTIN`` (``digits`` and the synthetic ones need no download), or a .csv, .tsv,
-        .npy, .npz or .h5ad file; see ``read_file``.
-    label_column : str, int or None
+        .npy, .npz, .mat, .h5ad, .nwb, .parquet or .xlsx file; see ``read_file``.
+    label_column : str, int, sequence of these or None
         Name (or position) of the labels in a file; None finds them by their usual names.
+    reading : Reading or None
+        How else to read a file. A built-in data set can only be transformed and scaled.
 
     Returns
     -------
@@ -79,15 +95,28 @@ def load(name_or_path: str | Path, *, label_column: str | int | None = None) -> 
     """
     text = str(name_or_path)
     if text in BUILTIN:
-        if label_column is not None:
+        if label_column is not None or (reading is not None and reading.labels):
             raise ValueError(
                 f"label_column must be None for the built-in data set {text!r}, got "
-                f"{label_column!r}; its labels are known"
+                f"{label_column or reading.labels!r}; its labels are known"  # type: ignore[union-attr]
             )
-        return BUILTIN[text]()
+        return _changed(BUILTIN[text](), text, reading or Reading())
     if not Path(text).suffix and not Path(text).exists():
         raise ValueError(
             f"the data set must be one of {', '.join(BUILTIN)} or a file that ends in "
             f"{', '.join(READERS)}; got {text!r}"
         )
-    return read_file(text, label_column=label_column)
+    return read_file(text, label_column=label_column, reading=reading)
+
+
+def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
+    """A built-in data set, transformed and scaled."""
+    for option in ("key", "transpose", "index", "columns", "drop", "impute", "bin"):
+        if getattr(reading, option) not in (None, False, ()):
+            raise ValueError(
+                f"--{option} is for files, got {getattr(reading, option)!r} for the built-in data "
+                f"set {name!r}; leave it out"
+            )
+    check_transform(data.X, list(data.feature_names), reading.transform)
+    X, done = change_columns(data.X, reading)
+    return replace(data, X=X, notes=tuple(done)) if done else data

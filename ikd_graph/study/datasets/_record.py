@@ -4,9 +4,59 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+MISSING = ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "null", "none", "missing")
+"""Cells (in lower case) that stand for a missing value, beside nan."""
+
+
+class Coded(NamedTuple):
+    """Labels as their file holds them: codes into names, the last of which may be "missing"."""
+
+    codes: NDArray[np.int64]  # (n,)
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """One column of labels.
+
+    Attributes
+    ----------
+    title : str
+        Name of the column; empty if unknown.
+    y : (n,) int64 or float64
+        Codes into ``names``; or plain values where the labels are measurements.
+    names : tuple of str
+        Name of each class; empty without classes.
+    period : float or None
+        Length of the circle that measurements run around.
+    """
+
+    title: str
+    y: NDArray[np.int64] | NDArray[np.float64]
+    names: tuple[str, ...]
+    period: float | None = None
+
+    @property
+    def texts(self) -> list[Any]:
+        """Name of the class of each point, or the measurement; (n,)."""
+        if self.names:
+            return [self.names[int(code)] for code in self.y]
+        return list(self.y.tolist())
+
+    @property
+    def words(self) -> str:
+        """Name and kind, for a line of text."""
+        around = f" around a circle of {self.period:g}" if self.period else ""
+        classes = "class" if len(self.names) == 1 else "classes"
+        kind = f"{len(self.names)} {classes}" if self.names else f"a measurement{around}"
+        if not self.names and np.isnan(self.y).any():
+            kind += f", {int(np.isnan(self.y).sum())} missing"
+        return f"{self.title!r} ({kind})" if self.title else kind
 
 
 @dataclass(frozen=True)
@@ -31,6 +81,18 @@ class Dataset:
         Name of each column of ``X``; empty if unknown.
     label_period : float or None
         Length of the circle that labels which are measurements run around, such as 360.
+    label_title : str
+        Name of the column of labels; empty if unknown.
+    other_labels : tuple of Labels
+        Further columns of labels.
+    row_names : tuple of str
+        Name of each row; empty if unknown.
+    row_title : str
+        What names the rows, such as the header of their column; empty if unknown.
+    notes : tuple of str
+        What a file was taken for, and what was done to it.
+    remarks : tuple of str
+        What is likely to spoil an embedding; see `ikd_graph.study.judgement.judge`.
     """
 
     X: NDArray[np.float64]
@@ -41,6 +103,12 @@ class Dataset:
     image_shape: tuple[int, int] | None = None
     feature_names: tuple[str, ...] = ()
     label_period: float | None = None
+    label_title: str = ""
+    other_labels: tuple[Labels, ...] = ()
+    row_names: tuple[str, ...] = ()
+    row_title: str = ""
+    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -58,6 +126,14 @@ class Dataset:
         if self.y is None or not self.label_names:
             return None
         return np.asarray(self.label_names)[self.y.astype(np.int64)]
+
+    @property
+    def all_labels(self) -> tuple[Labels, ...]:
+        """Every column of labels, the one that colours points first."""
+        if self.y is None:
+            return ()
+        first = Labels(self.label_title, self.y, self.label_names, self.label_period)
+        return (first, *self.other_labels)
 
 
 def encode_labels(
@@ -80,6 +156,9 @@ def encode_labels(
     try:
         numbers = texts.astype(np.float64)
     except ValueError:
+        holes = np.array([v.strip().lower() in MISSING for v in texts.tolist()], dtype=bool)
+        if holes.any() and not holes.all():
+            return _with_holes(texts, holes, names)
         ordered = tuple(sorted(set(texts.tolist()), key=_natural))
         position = {name: code for code, name in enumerate(ordered)}
         return np.array([position[v] for v in texts.tolist()], dtype=np.int64), ordered
@@ -94,6 +173,20 @@ def encode_labels(
         return whole, names
     classes, codes = np.unique(whole, return_inverse=True)
     return codes.astype(np.int64), tuple(str(c) for c in classes)
+
+
+def _with_holes(
+    texts: NDArray[np.str_], holes: NDArray[np.bool_], names: tuple[str, ...]
+) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
+    """Labels some of which are missing: NaN in a measurement, else a class called "missing"."""
+    known, classes = encode_labels(texts[~holes], names)
+    if not classes:
+        values = np.full(texts.shape, np.nan)
+        values[~holes] = known
+        return values, ()
+    codes = np.full(texts.shape, len(classes), dtype=np.int64)
+    codes[~holes] = known
+    return codes, (*classes, "missing")
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:

@@ -1,43 +1,58 @@
-"""Read a data set from a file: .csv, .tsv, .npy, .npz or .h5ad."""
+"""Read a data set from a file, by its ending."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._arrays import check_sparse
-from ._record import Dataset, encode_labels
-from .tables import read_table
+from ._choice import LABEL_NAMES
+from ._prepare import prepare
+from ._reading import ArraySource, Reading, Source, listed, refuse
+from ._record import Dataset
+from .annotated import read_annotated
+from .frames import read_parquet, read_sheet
+from .matlab import read_variables
+from .neurodata import read_neurodata
+from .tables import read_cells
 
-LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
-"""Column or key names that are read as labels when none is asked for."""
-
-DENSE_LIMIT = 8 * 2**30
-"""Largest number of bytes into which a sparse table is unpacked."""
+_NOT_DATA = ("label_names", "feature_names", "image_shape")
 
 
-def read_file(path: str | Path, *, label_column: str | int | None = None) -> Dataset:
+def read_file(
+    path: str | Path,
+    *,
+    label_column: str | int | Sequence[str | int] | None = None,
+    reading: Reading | None = None,
+) -> Dataset:
     """Read a data set from a file, by its ending.
 
     Parameters
     ----------
     path : str or Path
-        A .csv, .tsv, .npy, .npz or .h5ad file.
-    label_column : str, int or None
-        Name (or position, in a .csv or .tsv) of the labels. None takes a column or key called
-        label, labels, y, class, target or cell_type (in any case of letters) if there is one,
-        or else the only column of repeated words.
+        A .csv, .tsv, .npy, .npz, .mat, .h5ad, .nwb, .parquet or .xlsx file.
+    label_column : str, int, sequence of these or None
+        Name (or position) of the labels, the first of several in the pictures. None takes a column
+        or key called label, labels, y, class, target or cell_type (in any case of letters) if
+        there is one, or else the only column of words (dates are none).
+    reading : Reading or None
+        How else to read the file: which columns, what to fill, scale and transform.
 
     Returns
     -------
     Dataset
-        With ``X`` (n, n_features) float64, all finite.
+        With ``X`` (n, n_features) float64, all finite; ``notes`` say what was taken for what.
     """
     path = Path(path)
+    asked = reading or Reading()
+    if label_column is not None:
+        one = isinstance(label_column, (str, int))
+        asked = replace(asked, labels=(label_column,) if one else tuple(label_column))  # type: ignore[arg-type]
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ValueError(
@@ -48,8 +63,11 @@ def read_file(path: str | Path, *, label_column: str | int | None = None) -> Dat
         raise FileNotFoundError(f"the data file must exist, got {str(path)!r}; check the spelling")
     if path.stat().st_size == 0:
         raise ValueError(f"the data file must not be empty, got 0 bytes in {str(path)!r}")
+    if path.suffix.lower() != ".nwb":
+        refuse(asked, path, ["bin"])
     try:
-        return reader(path, label_column)
+        source = reader(path, asked)
+        return prepare(source, asked, path.stem)
     except (ValueError, ImportError, MemoryError):
         raise
     # Whatever else a broken file makes the libraries below say, it is the file that is wrong.
@@ -60,189 +78,133 @@ def read_file(path: str | Path, *, label_column: str | int | None = None) -> Dat
         ) from error
 
 
-def _read_csv(path: Path, label_column: str | int | None) -> Dataset:
+def _read_cells(path: Path, reading: Reading) -> Source:
     """Read a .csv or .tsv table."""
-    table = read_table(path, label_column, LABEL_NAMES)
-    y, names = (None, ()) if table.labels is None else encode_labels(np.asarray(table.labels))
-    _check_finite(table.X, path, table.columns)
-    return Dataset(X=table.X, y=y, label_names=names, name=path.stem, feature_names=table.columns)
+    refuse(reading, path, ["key"])
+    return read_cells(path, reading.transpose)
 
 
-def _read_npy(path: Path, label_column: str | int | None) -> Dataset:
+def _read_npy(path: Path, reading: Reading) -> Source:
     """Read one array."""
-    if label_column is not None:
+    refuse(reading, path, ["key"])
+    named = [one for one in reading.labels if not str(one).lstrip("-").isdigit()]
+    if named:
         raise ValueError(
-            f"label_column must be None for a .npy file, got {label_column!r}: it holds X alone; "
+            f"label_column must be None for a .npy file, got {named[0]!r}: it holds X alone; "
             "numpy.savez(name, X=X, y=y) keeps both"
         )
-    array = _numpy_load(path)
-    return Dataset(X=_matrix(array, path, "the array"), name=path.stem)
+    source = ArraySource(path.name, _numpy_load(path))
+    return source.transposed() if reading.transpose else source
 
 
-def _read_npz(path: Path, label_column: str | int | None) -> Dataset:
-    """Read an archive of arrays: X (or data, or the only table), and y or labels."""
+def _read_npz(path: Path, reading: Reading) -> Source:
+    """Read an archive of arrays: X (or data, or the only table, or the key), and what labels it."""
     archive = _numpy_load(path)
     if not isinstance(archive, np.lib.npyio.NpzFile):
         raise ValueError(f"{str(path)!r} must be an archive of arrays (numpy.savez), got one array")
     with archive:
-        shapes = {key: archive[key].shape for key in archive.files}
-        listed = ", ".join(f"{key} {shape}" for key, shape in shapes.items()) or "none"
-        tables = [key for key, shape in shapes.items() if len(shape) == 2]
-        usual: list[str] = [k for k in ("X", "data") if k in shapes]
-        if not usual and len(tables) != 1:
-            raise ValueError(
-                f"{path.name} must hold an array X or data, or exactly one 2-D array, got keys: "
-                f"{listed}; rename the table to X"
-            )
-        key = (usual or tables)[0]
-        label_key = _choose(label_column, [k for k in shapes if k != key], path)
-        X = _matrix(archive[key], path, key)
-        names = _names(archive, "label_names")
-        y, names = (None, ()) if label_key is None else encode_labels(archive[label_key], names)
-        if y is not None and y.shape != (X.shape[0],):
-            raise ValueError(
-                f"{label_key} must have one label for each row of {key}, got shape "
-                f"{shapes[label_key or '']} for {X.shape[0]} rows; check how the file was written"
-            )
-        shape = archive["image_shape"].tolist() if "image_shape" in shapes else None
-        image_shape = (int(shape[0]), int(shape[1])) if shape else None
-        features = _names(archive, "feature_names")
-    return Dataset(
-        X=X, y=y, label_names=names, name=path.stem, image_shape=image_shape, feature_names=features
+        arrays = {key: archive[key] for key in archive.files}
+    return _from_arrays(arrays, path, reading)
+
+
+def _read_mat(path: Path, reading: Reading) -> Source:
+    """Read a MATLAB file."""
+    return _from_arrays(read_variables(path), path, reading)
+
+
+def _read_annotated(path: Path, reading: Reading) -> Source:
+    """Read an annotated matrix."""
+    source = read_annotated(path, reading)
+    return source.transposed() if reading.transpose else source
+
+
+def _read_neurodata(path: Path, reading: Reading) -> Source:
+    """Read a recording."""
+    refuse(reading, path, ["transpose"])
+    return read_neurodata(path, reading)
+
+
+def _from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path, reading: Reading) -> Source:
+    """Table among named arrays, and what may label its rows."""
+    key = _table_key(arrays, path, reading.key)
+    shape = arrays["image_shape"].tolist() if "image_shape" in arrays else None
+    source = ArraySource(
+        path.name,
+        arrays[key],
+        features=_names(arrays, "feature_names", arrays[key].shape[-1:]),
+        class_names=_names(arrays, "label_names"),
+        image_shape=(int(shape[0]), int(shape[1])) if shape else None,
+        what=key,
     )
+    others = {k: v for k, v in arrays.items() if k != key and k not in _NOT_DATA}
+    n_rows = source.n_rows if not reading.transpose else source.X.shape[1]
+    about = _about_rows(others, n_rows)
+    _check_lengths(others, about, reading, source, key)
+    width = source.X.shape[1] if not reading.transpose else source.n_rows
+    beside = [k for k, v in others.items() if v.ndim and len(v) == width != n_rows]
+    if beside and not about:
+        warnings.warn(
+            f"{listed(beside)} of {path.name} has a value for each column of {key} and nothing has "
+            "one for each row; if columns are points, --transpose",
+            UserWarning,
+            stacklevel=2,
+        )
+    whole = source.transposed() if reading.transpose else source
+    header = f"none (array {key})" if len(others) else whole.header
+    return replace(whole, about_rows=about, header="feature_names" if whole.features else header)
 
 
-def _read_h5ad(path: Path, label_column: str | int | None) -> Dataset:
-    """Read an annotated matrix: X dense or compressed, labels from obs, genes from var."""
-    try:
-        import h5py
-    except ImportError:
-        raise ImportError(
-            f"reading {path.name} needs the package h5py, which is not installed; "
-            "pip install h5py, or export the table as .npz or .csv"
-        ) from None
-    try:
-        file = h5py.File(path, "r")
-    except OSError as error:
+def _table_key(arrays: Mapping[str, NDArray[Any]], path: Path, wanted: str | None) -> str:
+    """Name of the array that is the table."""
+    said = listed((f"{key} {value.shape}" for key, value in arrays.items()), 30)
+    if wanted is not None:
+        if wanted not in arrays:
+            raise ValueError(f"--key must name an array of {path.name}: {said}; got {wanted!r}")
+        return wanted
+    usual = [key for key in ("X", "data") if key in arrays]
+    tables = [k for k, v in arrays.items() if v.ndim == 2 and v.dtype.kind in "biuf"]
+    if not usual and len(tables) != 1:
         raise ValueError(
-            f"{str(path)!r} must be an HDF5 file, got something else ({error})"
-        ) from None
-    with file:
-        if "X" not in file:
-            raise ValueError(
-                f"{path.name} must hold a table X, got keys: {', '.join(file) or 'none'}; "
-                "write it with anndata's write_h5ad"
-            )
-        _check_inside(file, path, ("X", "obs", "var"))
-        features = _hdf_index(file["var"]) if "var" in file else ()
-        _check_width(file["X"], path, features)
-        X = _matrix(_hdf_table(file["X"], path), path, "X")
-        obs = file.get("obs", {})
-        columns = [k for k in obs if not k.startswith("_")]
-        key = _choose(label_column, columns, path)
-        y, names = (None, ()) if key is None else _hdf_labels(obs, key)
-        if y is not None and y.shape != (X.shape[0],):
-            raise ValueError(
-                f"{key} of {path.name} must have one label for each row of X, got shape {y.shape} "
-                f"for {X.shape[0]} rows; write it again with anndata's write_h5ad"
-            )
-    return Dataset(X=X, y=y, label_names=names, name=path.stem, feature_names=features)
+            f"{path.name} must hold an array X or data, or exactly one 2-D array, got keys: "
+            f"{said}; --key NAME chooses the table, or rename it to X"
+        )
+    return (usual or tables)[0]
 
 
-def _check_inside(group: Any, path: Path, names: Iterable[str]) -> None:
-    """Raise if parts of a file are links to other files, or lie in them: they may be anyone's."""
-    import h5py
-
-    for name in names:
-        if name not in group and not isinstance(group.get(name, getlink=True), h5py.ExternalLink):
+def _about_rows(arrays: Mapping[str, NDArray[Any]], n_rows: int) -> dict[str, NDArray[Any]]:
+    """Arrays with a value for each row; a few columns are told apart by a number."""
+    found: dict[str, NDArray[Any]] = {}
+    for key, array in arrays.items():
+        if array.dtype.kind not in "biufUS" or not array.ndim or len(array) != n_rows:
             continue
-        outside = isinstance(group.get(name, getlink=True), h5py.ExternalLink)
-        item = None if outside else group[name]
-        if isinstance(item, h5py.Dataset):
-            outside = bool(item.external) or item.is_virtual
-        if outside:
-            raise ValueError(
-                f"{path.name} must hold its own data, got {name!r} in another file; copy it here"
-            )
-        if isinstance(item, h5py.Group):
-            _check_inside(item, path, item)
+        if array.ndim == 1:
+            found[key] = array
+        elif array.ndim == 2 and array.shape[1] <= 10:
+            found |= {f"{key}[{k}]": column for k, column in enumerate(array.T)}
+    return found
 
 
-def _check_width(item: Any, path: Path, features: tuple[str, ...]) -> None:
-    """Raise if a table is not as wide as there are names: unpacking it might take all memory."""
-    shape = item.attrs.get("shape", ()) if hasattr(item, "keys") else item.shape
-    if features and len(shape) == 2 and int(shape[1]) != len(features):
+def _check_lengths(
+    arrays: Mapping[str, NDArray[Any]],
+    about: Mapping[str, Any],
+    reading: Reading,
+    source: ArraySource,
+    key: str,
+) -> None:
+    """Raise if labels that were asked for, or have the usual names, have another length."""
+    asked = [str(one) for one in reading.labels]
+    wanted = asked or [k for k in arrays if k.lower() in LABEL_NAMES]
+    for name in wanted:
+        known = name in about or f"{name}[0]" in about
+        if known or name not in arrays or not arrays[name].ndim:
+            continue
+        n_rows, width = source.X.shape
+        n_rows, width = (width, n_rows) if reading.transpose else (n_rows, width)
+        cure = "--transpose exchanges rows and columns" if len(arrays[name]) == width else ""
         raise ValueError(
-            f"X of {path.name} must have one column for each of {len(features)} names in var, got "
-            f"shape {tuple(int(n) for n in shape)}; write it again with anndata's write_h5ad"
+            f"{name} must have one label for each row of {key}, got shape {arrays[name].shape} for "
+            f"{n_rows} rows; {cure or 'check how the file was written'}"
         )
-
-
-def _hdf_table(item: Any, path: Path) -> NDArray[np.generic]:
-    """Dense array of an HDF5 data set or of a compressed-row or -column group."""
-    if not hasattr(item, "keys"):
-        return np.asarray(item)
-    import scipy.sparse as sp
-
-    kind = item.attrs.get("encoding-type", item.attrs.get("h5sparse_format", ""))
-    shape = tuple(int(n) for n in item.attrs.get("shape", item.attrs.get("h5sparse_shape", ())))
-    if not str(kind).startswith(("csr", "csc")) or len(shape) != 2:
-        raise ValueError(
-            f"X of {path.name} must be dense, csr_matrix or csc_matrix, got {str(kind)!r}"
-        )
-    needed = 8 * shape[0] * shape[1]
-    if needed > DENSE_LIMIT:
-        raise ValueError(
-            f"X of {path.name} must fit into {DENSE_LIMIT / 2**30:.0f} GiB unpacked, got shape "
-            f"{shape} = {needed / 2**30:.1f} GiB; keep the most variable columns"
-        )
-    parts = (item["data"][:], item["indices"][:], item["indptr"][:])
-    form = sp.csr_matrix if str(kind).startswith("csr") else sp.csc_matrix
-    try:
-        if any(places.dtype.kind not in "iu" for places in parts[1:]):
-            raise ValueError("indices and indptr must be whole numbers")
-        table = form(parts, shape=shape)
-    except (ValueError, TypeError) as error:
-        raise ValueError(
-            f"X of {path.name} must be a whole sparse matrix, got parts that do not fit together "
-            f"({error}); write it again with anndata's write_h5ad"
-        ) from None
-    check_sparse(f"X of {path.name}", table)
-    return table.toarray()
-
-
-def _hdf_labels(obs: Any, key: str) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """Labels of an obs column, categorical (new or old layout) or plain."""
-    item = obs[key]
-    if hasattr(item, "keys"):
-        codes, categories = item["codes"][:], item["categories"][:]
-    elif "__categories" in obs and key in obs["__categories"]:
-        codes, categories = item[:], obs["__categories"][key][:]
-    else:
-        return encode_labels(item[:])
-    names = _texts(categories)
-    if np.any(codes < 0):
-        codes, names = np.where(codes < 0, len(names), codes), (*names, "missing")
-    return codes.astype(np.int64), names
-
-
-def _hdf_index(group: Any) -> tuple[str, ...]:
-    """Row names of an obs or var group."""
-    key = group.attrs.get("_index", "_index") if hasattr(group, "keys") else None
-    return _texts(group[key][:]) if key in group else ()
-
-
-def _choose(wanted: str | int | None, columns: list[str], path: Path) -> str | None:
-    """Key of the labels: the wanted one, or the first with a usual name, or None."""
-    if wanted is None:
-        found = {column.lower(): column for column in reversed(columns)}
-        return next((found[name] for name in LABEL_NAMES if name in found), None)
-    if wanted not in columns:
-        raise ValueError(
-            f"label_column must name a column of {path.name}: {', '.join(columns) or 'none'}; "
-            f"got {wanted!r}"
-        )
-    return str(wanted)
 
 
 def _numpy_load(path: Path) -> Any:
@@ -256,47 +218,24 @@ def _numpy_load(path: Path) -> Any:
         ) from None
 
 
-def _matrix(array: Any, path: Path, what: str) -> NDArray[np.float64]:
-    """Check a numeric table, (n, n_features), and turn it into float64."""
-    if array.ndim != 2 or array.dtype.kind not in "biuf" or array.size == 0:
-        raise ValueError(
-            f"{what} in {path.name} must be a 2-D table of numbers (points x dimensions), got "
-            f"shape {array.shape} of {array.dtype}; reshape images to one row each"
-        )
-    X = np.ascontiguousarray(array, dtype=np.float64)
-    _check_finite(X, path, ())
-    return X
+def _names(
+    arrays: Mapping[str, NDArray[Any]], key: str, shape: tuple[int, ...] | None = None
+) -> tuple[str, ...]:
+    """Strings under an optional key, if there are as many as there should be."""
+    if key not in arrays or (shape is not None and arrays[key].shape != shape):
+        return ()
+    return tuple(v.decode() if isinstance(v, bytes) else str(v) for v in arrays[key].tolist())
 
 
-def _check_finite(X: NDArray[np.float64], path: Path, columns: tuple[str, ...]) -> None:
-    """Raise if a value is missing or infinite, naming the first."""
-    bad = ~np.isfinite(X)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        where = repr(columns[column]) if columns else str(column)
-        raise ValueError(
-            f"{path.name} must hold finite numbers only, got {int(bad.sum())} missing or infinite "
-            f"value(s), the first in row {row}, column {where}; drop those rows or fill them in"
-        )
-
-
-def _names(archive: Any, key: str) -> tuple[str, ...]:
-    """Strings under an optional key."""
-    return _texts(archive[key]) if key in archive.files else ()
-
-
-def _texts(values: Any) -> tuple[str, ...]:
-    """Strings of an array of strings, bytes or numbers."""
-    return tuple(
-        v.decode() if isinstance(v, bytes) else str(v) for v in np.asarray(values).tolist()
-    )
-
-
-READERS: dict[str, Callable[[Path, str | int | None], Dataset]] = {
-    ".csv": _read_csv,
-    ".tsv": _read_csv,
+READERS: dict[str, Callable[[Path, Reading], Any]] = {
+    ".csv": _read_cells,
+    ".tsv": _read_cells,
     ".npy": _read_npy,
     ".npz": _read_npz,
-    ".h5ad": _read_h5ad,
+    ".mat": _read_mat,
+    ".h5ad": _read_annotated,
+    ".nwb": _read_neurodata,
+    ".parquet": read_parquet,
+    ".xlsx": read_sheet,
 }
 """Reader of each file ending."""

@@ -1,44 +1,35 @@
-"""Read a table of text (.csv, .tsv): find its header, labels and index, and say what is wrong."""
+"""A table of text cells (.csv, .tsv, a sheet): its header, its columns, and what cannot be read."""
 
 from __future__ import annotations
 
 import csv
 import itertools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-_INDEX_NAMES = ("", "index", "id", "unnamed: 0")
-_MISSING = ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "null", "none", "missing")
+from ._choice import INDEX_NAMES, LABEL_NAMES, cures, looks_like_date
+from ._reading import Floats, Problem, TableError
+from ._record import MISSING
+
 _SAMPLE = 200
 
-
-class Table(NamedTuple):
-    """Numbers, labels and column names of a text table."""
-
-    X: NDArray[np.float64]  # (n, n_features)
-    labels: list[str] | None  # (n,) or None
-    columns: tuple[str, ...]  # (n_features,), empty without a header
+Rows = Callable[[], Iterator[list[str]]]
+"""Gives the cells of each row, from the first, as often as it is called."""
 
 
-def read_table(path: Path, label_column: str | int | None, usual: tuple[str, ...]) -> Table:
-    """Read a .csv or .tsv table of numbers, with or without header, index and labels.
-
-    Cells are separated by tabs (.tsv), else by commas or semicolons. Without ``label_column``, a
-    name or a position, a column with a ``usual`` name (in lower case) holds the labels, or else the
-    only column of repeated words.
-    """
+def read_cells(path: Path, transpose: bool = False) -> CellSource:
+    """Read a .csv or .tsv table, with or without header, cells separated by tabs, "," or ";"."""
     try:
         delimiter = _delimiter(path)
-        try:
-            return _parse(path, delimiter, label_column, usual, _SAMPLE)
-        except _CellError:
-            # Words may begin far down (stages 1, 2, 4, ..., then "32 TE"): look at every row.
-            return _parse(path, delimiter, label_column, usual, None)
+        if transpose:
+            return CellSource(path.name, exchanged(path.name, list(_rows(path, delimiter))))
+        return CellSource(
+            path.name, lambda: _rows(path, delimiter), lambda: _lines(path), delimiter
+        )
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path.name} must be text in UTF-8, got {error}; save it again in that encoding"
@@ -50,48 +41,173 @@ def read_table(path: Path, label_column: str | int | None, usual: tuple[str, ...
         ) from None
 
 
-class _CellError(ValueError):
-    """A cell that should be a number is not."""
+class CellSource:
+    """A table of text cells; see `_reading.Source`.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file.
+    rows : callable
+        Gives the cells of each row.
+    lines : callable or None
+        Gives the lines of the file, for the fast reader of numbers.
+    delimiter : str
+        What separates the cells of a line.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        rows: Rows,
+        lines: Callable[[], Iterator[str]] | None = None,
+        delimiter: str = ",",
+    ) -> None:
+        self.file, self._rows, self._lines, self._delimiter = file, rows, lines, delimiter
+        sample = list(itertools.islice(rows(), _SAMPLE))
+        if not sample:
+            raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
+        self.named = _has_header(sample)
+        first = [cell.strip() for cell in sample[0]]
+        self.names = first if self.named else [str(c) for c in range(len(first))]
+        self.header = f"line 1 ({', '.join(first[:3])}{', ...' * (len(first) > 3)})"
+        if not self.named:
+            self.header = "none"
+        self.beside: set[int] = set()
+        body = sample[1:] if self.named else sample
+        if not body:
+            raise ValueError(f"{file} must hold at least one row of numbers, got a header only")
+        self._ragged: list[tuple[int, int]] = []
+        self._read_once(body)
+        self._first = sample[0]
+
+    def _read_once(self, body: list[list[str]]) -> None:
+        """Count rows, note rows of another length, and tell columns of words."""
+        width, number = len(self.names), 0
+        for number, cells in enumerate(self._rows(), start=1):
+            if len(cells) != width:
+                self._ragged.append((number, len(cells)))
+        self.n_rows = number - self.named
+        self.words = {c for c in range(width) if _is_words(body, c)}
+        self._known: tuple[list[int], Floats] | None = None
+        rest = [c for c in range(width) if c not in self.words]
+        if self._ragged or not rest or len(body) + self.named == number:
+            return
+        X = self._fast(rest)
+        if X is not None:
+            self._known = rest, X
+            return
+        # Words may begin far down (stages 1, 2, 4, ..., then "32 TE"): look at every row. A few odd
+        # cells among numbers are mistakes.
+        odd = dict.fromkeys(rest, 0)
+        for cells in self._body():
+            for c in rest:
+                odd[c] += not (_is_number(cells[c]) or _is_missing(cells[c]))
+        self.words |= {c for c in rest if odd[c] > self.n_rows / 2}
+
+    def line_of(self, row: int) -> int:
+        """Number of a row as it is counted in the file, from 1 with the header."""
+        return row + 1 + self.named
+
+    def values(self, at: int) -> NDArray[np.str_]:
+        """Cells of one column."""
+        self._check_ragged()
+        return np.array([cells[at].strip() for cells in self._body()], dtype=np.str_)
+
+    def numbers(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
+        """Columns as numbers, and a sentence for each column that has something else."""
+        self._check_ragged()
+        X, problems = self._read_numbers(keep)
+        if not self.named and self.n_rows > 1 and not problems:
+            _warn_numbered(self._first, self.file)
+        return X, problems
+
+    def _read_numbers(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
+        """Columns as numbers, the fastest way that works."""
+        if self._known is not None and set(keep) <= set(self._known[0]):
+            places = [self._known[0].index(c) for c in keep]
+            return np.ascontiguousarray(self._known[1][:, places]), []
+        X = self._fast(keep)
+        return (X, []) if X is not None else self._slow(keep)
+
+    def _body(self) -> Iterator[list[str]]:
+        """Cells of each row below the header."""
+        return itertools.islice(self._rows(), int(self.named), None)
+
+    def _fast(self, keep: list[int]) -> Floats | None:
+        """Numbers by NumPy's reader; None if it meets anything else."""
+        if self._lines is None:
+            return None
+        lines = (line for line in self._lines() if line.strip(" \t\r\n,;"))
+        try:
+            X = np.loadtxt(
+                itertools.islice(lines, int(self.named), None), delimiter=self._delimiter,
+                usecols=keep, ndmin=2, comments=None, quotechar='"',
+            )  # fmt: skip
+        except ValueError:
+            return None
+        if len(X) != self.n_rows:
+            raise ValueError(
+                f"{self.file} must be a plain table of numbers, got {self.n_rows} rows of cells "
+                f"and {len(X)} of numbers; save it again without quotes, blank or empty rows"
+            )
+        return X
+
+    def _slow(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
+        """Numbers cell by cell, NaN where missing; for columns with other cells what those are."""
+        X = np.full((self.n_rows, len(keep)), np.nan)
+        wrong: dict[int, list[tuple[int, str]]] = {}
+        for row, cells in enumerate(self._body()):
+            for k, c in enumerate(keep):
+                if _is_number(cells[c]):
+                    X[row, k] = float(cells[c])
+                elif not _is_missing(cells[c]):
+                    wrong.setdefault(c, []).append((row, cells[c].strip()))
+        for c in wrong:
+            # What is wrong with the column is said once.
+            X[:, keep.index(c)] = 0.0
+        return X, [self._say_wrong(c, found) for c, found in wrong.items()]
+
+    def _say_wrong(self, column: int, found: list[tuple[int, str]]) -> Problem:
+        """What to say of a column with cells that are no numbers."""
+        row, cell = found[0]
+        kind = "dates" if looks_like_date(cell) else "not numbers"
+        name, few = self.names[column], len(found) < self.n_rows / 2
+        hint = f"correct {'it' if len(found) == 1 else 'them'} or " if few else ""
+        return Problem(
+            f"column {name!r} of {self.file} must hold numbers only, got {cell!r} in row "
+            f"{self.line_of(row)} ({len(found)} of {self.n_rows} cells are {kind}); "
+            f"{hint}{cures(name, [text for _, text in found], few)}",
+            drop=(name,),
+        )
+
+    def _check_ragged(self) -> None:
+        """Raise if rows are not of one length: what is in which column is then not known."""
+        if not self._ragged:
+            return
+        number, got = self._ragged[0]
+        more = f" ({len(self._ragged)} such rows)" if len(self._ragged) > 1 else ""
+        raise TableError(
+            self.file,
+            [
+                Problem(
+                    f"every row of {self.file} must have {len(self.names)} cells like the first, "
+                    f"got {got} in row {number}{more}; look for a missing or an extra separator "
+                    "there"
+                )
+            ],
+        )
 
 
-def _parse(
-    path: Path,
-    delimiter: str,
-    label_column: str | int | None,
-    usual: tuple[str, ...],
-    n_sample: int | None,
-) -> Table:
-    """Read a table whose columns are told apart by the first ``n_sample`` rows (None: all)."""
-    sample = list(itertools.islice(_rows(path, delimiter), n_sample))
-    if not sample:
-        raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
-    header = _has_header(sample, usual)
-    names = [c.strip() for c in sample[0]] if header else [str(c) for c in range(len(sample[0]))]
-    body = sample[1:] if header else sample
-    if not body:
-        raise ValueError(f"{path.name} must hold at least one row of numbers, got a header only")
-    label = _label_position(names if header else None, label_column, usual, len(names), path)
-    words = [c for c in range(len(names)) if c != label and _is_words(body, c)]
-    index = _index_position(names, header, label, words, body)
-    words = [c for c in words if c != index]
-    if label is None and label_column is None and len(words) == 1:
-        label = words.pop()
-    n_rows, labels = _check_rows(path, delimiter, len(names), label, header)
-    keep = [c for c in range(len(names)) if c not in (label, index)]
-    if not keep:
+def exchanged(file: str, cells: list[list[str]]) -> Rows:
+    """Columns of a table as rows."""
+    widths = {len(row) for row in cells}
+    if len(widths) > 1:
         raise ValueError(
-            f"{path.name} must have a column of numbers, got {', '.join(names)}; "
-            "rows are points and columns are observed dimensions"
+            f"every row of {file} must have as many cells as the others for --transpose, got "
+            f"{min(widths)} to {max(widths)}; look for a missing or an extra separator"
         )
-    X = _numbers(path, delimiter, header, keep, names)
-    if len(X) != n_rows:
-        raise ValueError(
-            f"{path.name} must be a plain table of numbers, got {n_rows} rows of cells and "
-            f"{len(X)} of numbers; save it again without quotes, blank or empty rows"
-        )
-    if not header and n_rows > 1:
-        _warn_numbered(sample[0], path)
-    return Table(X, labels, tuple(names[c] for c in keep) if header else ())
+    return lambda: map(list, zip(*cells, strict=True))
 
 
 def _delimiter(path: Path) -> str:
@@ -101,6 +217,12 @@ def _delimiter(path: Path) -> str:
     with path.open(encoding="utf-8-sig", newline="") as file:
         line = next((line for line in file if line.strip()), "")
     return max(",;\t", key=line.count)
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Lines of a text file."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        yield from file
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[list[str]]:
@@ -129,13 +251,18 @@ def _is_number(cell: str) -> bool:
     return True
 
 
+def _is_missing(cell: str) -> bool:
+    """Tell whether a cell stands for a number that is not known."""
+    return cell.strip().lower() in MISSING
+
+
 def _is_words(body: list[list[str]], column: int) -> bool:
     """Tell whether most filled cells of a column are not numbers."""
-    cells = [cells[column] for cells in body if column < len(cells) and cells[column].strip()]
+    cells = [row[column] for row in body if column < len(row) and not _is_missing(row[column])]
     return bool(cells) and sum(map(_is_number, cells)) < len(cells) / 2
 
 
-def _has_header(sample: list[list[str]], usual: tuple[str, ...]) -> bool:
+def _has_header(sample: list[list[str]]) -> bool:
     """Tell a line of names: words above most numbers, all different words, or 0, 1, 2, ...
 
     A word or two above numbers, such as NA or 5%, are cells that cannot be read, in a row that must
@@ -146,15 +273,15 @@ def _has_header(sample: list[list[str]], usual: tuple[str, ...]) -> bool:
         return True
     if not body and all(_is_number(cell) for cell in first):
         return False
-    if first[0].lower() in _INDEX_NAMES and _counts_rows(body):
+    if first[0].lower() in INDEX_NAMES and _counts_rows(body):
         return True
     for c, cell in enumerate(first):
         seen = {cells[c].strip() for cells in body if c < len(cells)}
         # One letter may be an answer, y or n.
-        if len(cell) > 1 and cell.lower() in usual and cell not in seen:
+        if len(cell) > 1 and cell.lower() in LABEL_NAMES and cell not in seen:
             return True
     numeric = [c for c in range(len(first)) if not _is_words(body, c)]
-    named = [c for c in numeric if not _is_number(first[c]) and first[c].lower() not in _MISSING]
+    named = [c for c in numeric if not _is_number(first[c]) and not _is_missing(first[c])]
     if len(named) > len(numeric) / 2:
         return True
     words = [cell for cell in first if not _is_number(cell)]
@@ -170,7 +297,7 @@ def _counts_rows(body: list[list[str]]) -> bool:
     return first == [str(n) for n in range(start, start + len(first))]
 
 
-def _warn_numbered(first: list[str], path: Path) -> None:
+def _warn_numbered(first: list[str], file: str) -> None:
     """Warn of a first row that may be a header of numbers, such as years."""
     cells = [cell.strip() for cell in first]
     cells = cells if cells[0].isdecimal() else cells[1:]
@@ -179,86 +306,8 @@ def _warn_numbered(first: list[str], path: Path) -> None:
     steps = {int(b) - int(a) for a, b in itertools.pairwise(cells)}
     if len(steps) == 1 and steps != {0}:
         warnings.warn(
-            f"the first row of {path.name}, {', '.join(cells[:3])}, ..., is taken as a point; if "
+            f"the first row of {file}, {', '.join(cells[:3])}, ..., is taken as a point; if "
             "it names the columns, put a letter before each number",
             UserWarning,
             stacklevel=2,
         )
-
-
-def _label_position(
-    names: list[str] | None,
-    wanted: str | int | None,
-    usual: tuple[str, ...],
-    width: int,
-    path: Path,
-) -> int | None:
-    """Position of the labels by name or number, or None if nothing names them."""
-    if wanted is None:
-        lowered = [name.lower() for name in names or ()]
-        return next((lowered.index(name) for name in usual if name in lowered), None)
-    if names is not None and wanted in names:
-        return names.index(str(wanted))
-    text = str(wanted)
-    if text.lstrip("-").isdigit() and -width <= int(text) < width:
-        return int(text) % width
-    listed = ", ".join(names) if names is not None else f"0 to {width - 1} (no header)"
-    raise ValueError(f"label_column must be a column of {path.name}: {listed}; got {wanted!r}")
-
-
-def _index_position(
-    names: list[str], header: bool, label: int | None, words: list[int], body: list[list[str]]
-) -> int | None:
-    """Position of row names: a first column called so, or of words that are all different."""
-    if label == 0:
-        return None
-    if header and names[0].lower() in _INDEX_NAMES:
-        return 0
-    first = [cells[0] for cells in body]
-    return 0 if 0 in words and len(first) > 1 and len(set(first)) == len(first) else None
-
-
-def _check_rows(
-    path: Path, delimiter: str, width: int, label: int | None, header: bool
-) -> tuple[int, list[str] | None]:
-    """Raise if a row has another number of cells; count rows and collect labels on the way."""
-    labels: list[str] = []
-    number = 0
-    for number, cells in enumerate(_rows(path, delimiter), start=1):
-        if len(cells) != width:
-            raise ValueError(
-                f"every row of {path.name} must have {width} cells like the first, got "
-                f"{len(cells)} in row {number}; look for a missing or an extra separator there"
-            )
-        if label is not None and number > header:
-            labels.append(cells[label].strip())
-    return number - header, labels if label is not None else None
-
-
-def _numbers(
-    path: Path, delimiter: str, header: bool, keep: list[int], names: list[str]
-) -> NDArray[np.float64]:
-    """Numbers of the kept columns; if one cannot be read, say which."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = (line for line in file if line.strip(" \t\r\n,;"))
-        if header:
-            next(lines)
-        try:
-            return np.loadtxt(
-                lines, delimiter=delimiter, usecols=keep, ndmin=2, comments=None, quotechar='"'
-            )
-        except ValueError:
-            pass
-    for number, cells in enumerate(_rows(path, delimiter), start=1):
-        for c in keep:
-            if number > header and not _is_number(cells[c]):
-                got = repr(cells[c]) if cells[c].strip() else "an empty cell"
-                raise _CellError(
-                    f"column {names[c]!r} of {path.name} must hold numbers only, got {got} in row "
-                    f"{number}; drop the column or fill it in, or name it as label_column if it "
-                    "holds the labels"
-                )
-    raise ValueError(
-        f"{path.name} must be a plain table of numbers, got quotes or line breaks within cells; "
-        "save it again without them"
-    )

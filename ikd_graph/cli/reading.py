@@ -1,0 +1,131 @@
+"""Flags that say how a file is to be read."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..study.datasets import IMPUTE, SCALES, TRANSFORMS, Reading
+from .outcome import STDOUT
+
+BARE = {"--scale": ("standard", "|".join(SCALES)), "--json": (STDOUT, r".*\.json|-")}
+"""Flags that may stand alone: what they then mean, and which words after them are their value."""
+
+
+def join_bare(words: Sequence[str]) -> list[str]:
+    """Words of a command, each bare flag with its value: no file is taken for one.
+
+    Examples
+    --------
+    >>> join_bare(["--scale", "robust"]), join_bare(["--scale", "t.csv"])
+    (['--scale=robust'], ['--scale=standard', 't.csv'])
+    >>> join_bare(["--json", "t.csv"]), join_bare(["--json", "t.json"])
+    (['--json=-', 't.csv'], ['--json=t.json'])
+    """
+    found: list[str] = []
+    for word, before in zip(words, ["", *words], strict=False):
+        if before in BARE and re.fullmatch(BARE[before][1], word):
+            found[-1] = f"{before}={word}"
+        else:
+            found.append(f"{word}={BARE[word][0]}" if word in BARE else word)
+    return found
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the flags of `Reading`."""
+    group = parser.add_argument_group(
+        "reading a file", "what is what in DATA; a table with problems says which flags cure them"
+    )
+    group.add_argument(
+        "--labels", metavar="COLUMN,...", type=split, default=(),
+        help="columns (or keys) of the labels, the first of which colours the points; default: "
+        "found by its usual names",
+    )  # fmt: skip
+    group.add_argument(
+        "--measured", metavar="COLUMN,...", type=split, default=(),
+        help="labels in whole numbers that are a measurement, not classes",
+    )  # fmt: skip
+    group.add_argument(
+        "--label-period", metavar="[COLUMN=]P,...", type=_periods, default=(),
+        help="length of the circle that labels which are measurements run around, such as 360",
+    )  # fmt: skip
+    group.add_argument("--index", metavar="COLUMN", help="column that names the rows")
+    group.add_argument(
+        "--columns", metavar="NAME,...", type=split, default=(),
+        help="only these columns; * and ? stand for any letters",
+    )  # fmt: skip
+    group.add_argument(
+        "--drop", metavar="NAME,...", type=split, default=(),
+        help="all but these columns; * and ? stand for any letters",
+    )  # fmt: skip
+    group.add_argument(
+        "--transpose", action="store_true", help="rows of the file are columns of the table"
+    )
+    group.add_argument(
+        "--key", metavar="NAME",
+        help="array of an .npz or .mat file, layer of an .h5ad, sheet of an .xlsx, series of an "
+        ".nwb",
+    )  # fmt: skip
+    group.add_argument(
+        "--bin", metavar="SECONDS", type=float,
+        help="count the spike times of an .nwb file in bins of this length",
+    )  # fmt: skip
+    group.add_argument(
+        "--impute", choices=IMPUTE, help="fill missing cells with this value of their column"
+    )
+    group.add_argument(
+        "--transform", choices=TRANSFORMS,
+        help="take this function of every value, such as sqrt of counts",
+    )  # fmt: skip
+    group.add_argument(
+        "--scale", choices=SCALES, metavar="{" + ",".join(SCALES) + "}",
+        help="centre columns and divide them by their standard deviation (--scale alone), or by "
+        "their interquartile range (--scale=robust)",
+    )  # fmt: skip
+
+
+def reading(arguments: argparse.Namespace) -> Reading:
+    """How the file is to be read."""
+    names = [name for name in Reading.__dataclass_fields__ if hasattr(arguments, name)]
+    # Missing cells are the method's where it takes them.
+    kept = getattr(arguments, "missing", None) not in (None, "error")
+    return Reading(**{name: getattr(arguments, name) for name in names}, keep_missing=kept)
+
+
+def reading_flags(arguments: argparse.Namespace) -> list[str]:
+    """The flags that were given, as words of a command."""
+    found: list[str] = []
+    for name in Reading.__dataclass_fields__:
+        value: Any = getattr(arguments, name, None)
+        name = name.replace("_", "-")
+        if value is True:
+            found.append(f"--{name}")
+        elif value not in (None, False, ()):
+            text = ",".join(value) if isinstance(value, tuple) else value
+            # A name may begin with a dash.
+            joined = str(text).startswith("-")
+            found += [f"--{name}={text}"] if joined else [f"--{name}", str(text)]
+    return found
+
+
+def _periods(text: str) -> tuple[str, ...]:
+    """Periods, by name or for all labels."""
+    found = split(text) or (text,)
+    try:
+        Reading(label_period=found)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("label_period ")) from None
+    return found
+
+
+def split(text: str) -> tuple[str, ...]:
+    """Names between commas.
+
+    Examples
+    --------
+    >>> split("a, b")
+    ('a', 'b')
+    """
+    return tuple(part.strip() for part in text.split(",") if part.strip())

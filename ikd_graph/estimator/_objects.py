@@ -1,0 +1,102 @@
+"""Objects that users hold instead of an array: told apart by what they have, before any work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def as_table(X: Any) -> Any:
+    """X as scikit-learn's checks take it, or an error that says what to pass instead.
+
+    No library is imported: objects are known by the names of their class and attributes. Arrays
+    pass as they are, and so do data frames of numbers, whose columns have names to be kept.
+    """
+    kind = type(X).__name__
+    library = type(X).__module__.partition(".")[0]
+    if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "obsm"):
+        parts = [f"adata.obsm[{key!r}]" for key in list(X.obsm)[:2]]
+        parts += [f"adata.layers[{key!r}]" for key in list(getattr(X, "layers", {}))[:2]]
+        raise ValueError(
+            f"X must be a table of numbers, got an {kind} of {X.shape[0]} rows and {X.shape[1]} "
+            f"columns; pass {', or '.join(['adata.X', *parts])}"
+        )
+    if library == "xarray":
+        return _from_xarray(X, kind)
+    if library == "pynapple":
+        return _from_pynapple(X, kind)
+    if library == "pyarrow" and hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    if kind == "LazyFrame":
+        raise ValueError("X must be a table of numbers, got a LazyFrame; pass frame.collect()")
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        _check_frame(X)
+    return X
+
+
+def _from_xarray(X: Any, kind: str) -> Any:
+    """Values of a table with named dimensions."""
+    if hasattr(X, "data_vars"):
+        names = ", ".join(f"ds[{str(name)!r}]" for name in list(X.data_vars)[:5]) or "none"
+        raise ValueError(f"X must be a table of numbers, got an xarray {kind}; pass one of {names}")
+    if X.ndim != 2:
+        dims = ", ".join(f"{name}: {size}" for name, size in zip(X.dims, X.shape, strict=True))
+        raise ValueError(
+            f"X must have 2 dimensions, points and measurements, got an xarray {kind} of ({dims}); "
+            "X.stack(point=[...], measurement=[...]) makes two of them"
+        )
+    return np.asarray(X.values)
+
+
+def _from_pynapple(X: Any, kind: str) -> Any:
+    """Values of a table over time."""
+    if (hasattr(X, "count") and hasattr(X, "rates")) or kind in ("Ts", "TsGroup"):
+        raise ValueError(
+            f"X must be a table of numbers, got the spike times of a {kind}; "
+            "pass group.count(0.1), the spikes of each unit in bins of 0.1 s"
+        )
+    values = np.asarray(getattr(X, "values", X))
+    if values.ndim != 2:
+        raise ValueError(
+            f"X must have 2 dimensions, points and measurements, got a {kind} of shape "
+            f"{values.shape}; pass a TsdFrame"
+        )
+    return values
+
+
+def _check_frame(X: Any) -> None:
+    """Raise if columns of a data frame are not numbers, naming all of them."""
+    types = X.dtypes
+    listed = list(types) if not hasattr(types, "tolist") else types.tolist()
+    wrong = [
+        (str(name), str(dtype))
+        for place, (name, dtype) in enumerate(zip(X.columns, listed, strict=True))
+        if not _is_numeric(X, place, dtype)
+    ]
+    if not wrong:
+        return
+    told = ", ".join(f"{name!r} ({dtype})" for name, dtype in wrong[:6])
+    more = f" and {len(wrong) - 6} more" if len(wrong) > 6 else ""
+    names = [name for name, _ in wrong[:6]]
+    cure = f"X.drop({names})" if _is_polars(X) else f"X.drop(columns={names})"
+    text = "column" if len(wrong) == 1 else "columns"
+    raise ValueError(
+        f"X must hold numbers only, got {text} {told}{more}; {cure} leaves them out (names or "
+        "times of rows belong into the index, labels into a variable of their own)"
+    )
+
+
+def _is_polars(X: Any) -> bool:
+    """Whether a frame is of polars."""
+    return type(X).__module__.startswith("polars")
+
+
+def _is_numeric(X: Any, place: int, dtype: Any) -> bool:
+    """Whether a column holds numbers; of a column of objects the first cells are looked at."""
+    name = str(dtype).lower()
+    if name == "object":
+        cells = np.asarray(X.iloc[: min(len(X), 100), place], dtype=object).tolist()
+        return not any(isinstance(cell, (str, bytes)) or hasattr(cell, "year") for cell in cells)
+    words = ("date", "time", "duration", "string", "str", "categorical", "category", "enum")
+    return not name.startswith(words) and name not in ("utf8", "period", "interval")

@@ -1,0 +1,214 @@
+"""How a file is to be read, what every kind of file is turned into, and what is wrong with it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._validation import check_choice, check_positive
+from ._record import Coded
+
+Floats = NDArray[np.float64]
+
+IMPUTE = ("mean", "median")
+SCALES = ("standard", "robust")
+TRANSFORMS = ("sqrt", "log1p", "anscombe")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is asked of a file; each field is a flag of the command line.
+
+    Attributes
+    ----------
+    labels : tuple of str or int
+        Columns (or keys) of the labels, by name or position; empty finds them by their usual names.
+    key : str or None
+        Array of an archive, layer of a .h5ad, sheet of an .xlsx, series of an .nwb file.
+    transpose : bool
+        Whether rows of the file are columns of the data.
+    index : str, int or None
+        Column of the row names.
+    columns, drop : tuple of str
+        Columns to keep and to leave out; ``*`` and ``?`` stand for any letters.
+    impute : {"mean", "median"} or None
+        What fills the missing cells of a column; None does not accept them.
+    scale : {"standard", "robust"} or None
+        Divide centred columns by their standard deviation, or by their interquartile range.
+    transform : {"sqrt", "log1p", "anscombe"} or None
+        Function taken of every value, before columns are scaled.
+    bin : float or None
+        Seconds into which spike times of an .nwb file are counted.
+    measured : tuple of str
+        Labels in whole numbers that are a measurement and no classes.
+    label_period : tuple of str
+        Length of the circle that labels which are measurements run around, as "360" or
+        "angle=360".
+    keep_missing : bool
+        Whether missing cells stay as NaN.
+    """
+
+    labels: tuple[str | int, ...] = ()
+    key: str | None = None
+    transpose: bool = False
+    index: str | int | None = None
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    impute: str | None = None
+    scale: str | None = None
+    transform: str | None = None
+    bin: float | None = None
+    measured: tuple[str, ...] = ()
+    label_period: tuple[str, ...] = ()
+    keep_missing: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in (("impute", IMPUTE), ("scale", SCALES), ("transform", TRANSFORMS)):
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), choices)
+        if self.bin is not None:
+            check_positive("bin", self.bin)
+        self.periods()
+
+    def periods(self) -> dict[str, float]:
+        """Period of labels by their name, "" for all others."""
+        found = {}
+        for text in self.label_period:
+            name, _, value = text.rpartition("=")
+            try:
+                found[name] = check_positive("period", float(value))
+            except ValueError:
+                raise ValueError(
+                    f"label_period must be a positive number, such as 360, got {value!r}"
+                ) from None
+        return found
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong with a table, and what cures it."""
+
+    text: str  # with the flags that cure it
+    drop: tuple[str, ...] = ()  # columns to leave out
+    impute: bool = False  # whether missing cells may be filled
+
+
+class TableError(ValueError):
+    """Everything that is wrong with a table, each problem with the flag that cures it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    problems : sequence of Problem
+        In the order of the columns.
+    """
+
+    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        lines = [problem.text for problem in problems]
+        if len(lines) > 1:
+            lines = [f"{name} has {len(lines)} problems:", *(f"- {line}" for line in lines)]
+            drop = [name for problem in problems for name in problem.drop]
+            flags = [flag("drop", drop, most=len(drop))] if drop else []
+            flags += ["--impute median"] if any(one.impute for one in problems) else []
+            if flags and all(one.drop or one.impute for one in problems):
+                lines.append(f"to read the rest of it: {' '.join(flags)}")
+        super().__init__("\n".join(lines))
+
+
+class Source(Protocol):
+    """A table as it stands in a file: named columns, some of which may not be numbers."""
+
+    file: str  # name of the file
+    names: list[str]  # of all columns, by position if there is no header
+    named: bool  # whether the names come from the file
+    header: str  # what was taken for the names, in words
+    words: set[int]  # columns that are not numbers
+    beside: set[int]  # columns that stand beside the table, and need not be numbers
+    n_rows: int
+
+    def values(self, at: int) -> NDArray[Any] | Coded:
+        """Cells of one column, (n_rows,), as they stand."""
+
+    def numbers(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
+        """Columns as numbers, (n_rows, len(keep)), NaN where missing; what could not be read."""
+
+
+@dataclass
+class ArraySource:
+    """A table that is an array already, with what its file says of rows and columns."""
+
+    file: str
+    X: NDArray[Any]  # (n_rows, p) numbers
+    features: tuple[str, ...] = ()  # (p,) or empty
+    about_rows: Mapping[str, NDArray[Any] | Coded] = field(default_factory=dict)  # (n_rows,) each
+    row_names: tuple[str, ...] = ()
+    row_title: str = ""
+    header: str = "none"
+    class_names: tuple[str, ...] = ()  # wished order of classes
+    image_shape: tuple[int, int] | None = None
+    what: str = "the array"
+
+    def __post_init__(self) -> None:
+        if self.X.ndim != 2 or self.X.dtype.kind not in "biuf" or self.X.size == 0:
+            raise ValueError(
+                f"{self.what} in {self.file} must be a 2-D table of numbers (points x dimensions), "
+                f"got shape {self.X.shape} of {self.X.dtype}; reshape images to one row each"
+            )
+        self.n_rows, width = self.X.shape
+        self.named = bool(self.features)
+        self.names = [*(self.features or map(str, range(width))), *self.about_rows]
+        self.words: set[int] = set()
+        self.beside = set(range(width, len(self.names)))
+
+    def values(self, at: int) -> NDArray[Any] | Coded:
+        """Cells of one column."""
+        if at in self.beside:
+            return self.about_rows[self.names[at]]
+        return np.asarray(self.X[:, at])
+
+    def numbers(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
+        """Columns as numbers."""
+        whole = keep == list(range(self.X.shape[1]))
+        X = self.X if whole else self.X[:, keep]
+        return np.ascontiguousarray(X, dtype=np.float64), []
+
+    def transposed(self) -> ArraySource:
+        """Rows for columns; what was said of the rows is now said of columns, and goes."""
+        return ArraySource(
+            self.file,
+            self.X.T,
+            features=self.row_names,
+            row_names=self.features,
+            header="the row names" if self.row_names else "none",
+        )
+
+
+def listed(names: Iterable[Any], most: int = 12) -> str:
+    """Names between commas, the first few of many."""
+    texts = [str(name) for name in names]
+    more = [f"... ({len(texts)} in all)"] if len(texts) > most else []
+    return ", ".join([*texts[: most if more else None], *more]) or "none"
+
+
+def flag(option: str, names: Iterable[str], most: int = 5) -> str:
+    """Flag of the command line with names of columns, a comma within one as the joker it needs."""
+    kept = [str(name).replace(",", "?") for name in names]
+    text = shlex.quote(",".join(kept[:most])) + (",..." if len(kept) > most else "")
+    return f"--{option} {text}"
+
+
+def refuse(reading: Reading, path: Path, options: Iterable[str]) -> None:
+    """Raise if a kind of file cannot do what is asked."""
+    for option in options:
+        if getattr(reading, option) not in (None, False, ()):
+            raise ValueError(
+                f"--{option} must not be given for {path.name}, got "
+                f"{getattr(reading, option)!r}; a {path.suffix} file has no use for it"
+            )

@@ -1,0 +1,151 @@
+"""Annotated matrices (.h5ad) of both generations: compound obs, and obs in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._reading import ArraySource, Reading, listed
+from ._record import Coded
+from .hdf import check_inside, dense_table, is_group, opened, shape_of, texts
+
+
+def read_annotated(path: Path, reading: Reading) -> ArraySource:
+    """Read X, or the table that is the key, with what obs says of rows and var of columns."""
+    with opened(path) as file:
+        if "X" not in file:
+            raise ValueError(
+                f"{path.name} must hold a table X, got keys: {', '.join(file) or 'none'}; "
+                "write it with anndata's write_h5ad"
+            )
+        check_inside(file, path, list(file))
+        item, name, var = _table(file, reading.key, path)
+        features = _index(var)[0] if var is not None else ()
+        _check_size(item, path, name, features)
+        X = dense_table(item, path, name)
+        obs = file.get("obs")
+        rows, row_title = _index(obs) if obs is not None else ((), "")
+        about = dict(_columns(file, obs, len(X), path)) if obs is not None else {}
+    return ArraySource(
+        path.name,
+        X,
+        features=features,
+        about_rows=about,
+        row_names=rows if len(rows) == len(X) else (),
+        row_title=row_title,
+        what=name,
+        header=("the names in var" if features else "none") + ("" if name == "X" else f" ({name})"),
+    )
+
+
+def _table(file: Any, key: str | None, path: Path) -> tuple[Any, str, Any]:
+    """The table asked for, its name, and what describes its columns (None: nothing does)."""
+    if key is None or key == "X":
+        return file["X"], "X", file.get("var")
+    tables = {"X": (file["X"], file.get("var"))}
+    for group, var in (("layers", file.get("var")), ("obsm", None)):
+        tables |= {f"{group}/{name}": (item, var) for name, item in _members(file, group)}
+    for name in ("raw/X", "raw.X"):
+        if name in file:
+            tables[name] = file[name], file.get(name[:-1] + "var")
+    full = next((n for n in tables if n == key or n.partition("/")[2] == key), None)
+    if full is None:
+        there = listed(f"{name} {shape_of(item)}" for name, (item, _) in tables.items())
+        raise ValueError(f"--key must name a table of {path.name}: {there}; got {key!r}")
+    item, var = tables[full]
+    return item, full, var
+
+
+def _members(file: Any, group: str) -> Iterator[tuple[str, Any]]:
+    """Parts of a group, or fields of a compound data set."""
+    found = file.get(group)
+    if found is None:
+        return
+    if is_group(found):
+        yield from found.items()
+    else:
+        yield from ((name, _field(found, name)) for name in found.dtype.names or ())
+
+
+def _field(compound: Any, name: str) -> NDArray[Any]:
+    """One column of a compound data set."""
+    return np.asarray(compound[name])
+
+
+def _check_size(item: Any, path: Path, name: str, features: tuple[str, ...]) -> None:
+    """Raise if a table is not as wide as there are names: unpacking it might take all memory."""
+    shape = shape_of(item)
+    if features and len(shape) == 2 and shape[1] != len(features):
+        raise ValueError(
+            f"{name} of {path.name} must have one column for each of {len(features)} names in var, "
+            f"got shape {shape}; write it again with anndata's write_h5ad"
+        )
+
+
+def _index(frame: Any) -> tuple[tuple[str, ...], str]:
+    """Names of the rows of obs or var, and what they are called."""
+    if not is_group(frame):
+        key = next((n for n in frame.dtype.names or () if n in ("index", "_index")), None)
+        return (texts(_field(frame, key)), "") if key else ((), "")
+    key = frame.attrs.get("_index", "_index")
+    key = key.decode() if isinstance(key, bytes) else str(key)
+    if key not in frame:
+        return (), ""
+    return texts(_plain(frame[key])), "" if key in ("_index", "index") else key
+
+
+def _columns(
+    file: Any, obs: Any, n_rows: int, path: Path
+) -> Iterator[tuple[str, NDArray[Any] | Coded]]:
+    """Columns of obs, each (n_rows,); the names of the rows are not among them."""
+    if not is_group(obs):
+        for name in obs.dtype.names or ():
+            key = f"uns/{name}_categories"
+            if name not in ("index", "_index"):
+                plain = _field(obs, name)
+                coded = key in file and plain.dtype.kind in "iu"
+                yield name, _coded(plain, file[key][:]) if coded else plain
+        return
+    index = obs.attrs.get("_index", "_index")
+    for name, item in obs.items():
+        if name.startswith("__") or name == index:
+            continue
+        old = obs.get("__categories")
+        if is_group(item) and "codes" in item:
+            values: NDArray[Any] | Coded = _coded(item["codes"][:], _plain(item["categories"]))
+        elif old is not None and name in old:
+            values = _coded(item[:], old[name][:])
+        elif is_group(item) and "values" not in item:
+            continue
+        else:
+            values = _plain(item)
+        size = values.codes.shape if isinstance(values, Coded) else values.shape
+        if size != (n_rows,):
+            raise ValueError(
+                f"{name} of {path.name} must have one label for each row of X, got shape {size} "
+                f"for {n_rows} rows; write it again with anndata's write_h5ad"
+            )
+        yield name, values
+
+
+def _plain(item: Any) -> NDArray[Any]:
+    """Values of a data set, or of a group of values and a mask."""
+    if not is_group(item):
+        return np.asarray(item[:])
+    values, mask = np.asarray(item["values"][:]), np.asarray(item["mask"][:], dtype=bool)
+    if values.dtype.kind in "iuf":
+        return np.where(mask, np.nan, values.astype(np.float64)) if mask.any() else values
+    return np.where(mask, "", np.array(texts(values)))
+
+
+def _coded(codes: NDArray[Any], categories: Any) -> Coded:
+    """Classes from their codes; those that are missing are a class of that name."""
+    names = texts(categories)
+    codes = codes.astype(np.int64)
+    if np.any(codes < 0):
+        codes, names = np.where(codes < 0, len(names), codes), (*names, "missing")
+    return Coded(codes, names)

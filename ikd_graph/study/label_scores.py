@@ -1,0 +1,123 @@
+"""How well labels of any kind can be read from an embedding: classes, measurements, angles."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import metrics
+from .datasets import Labels
+from .metrics._tables import sample_of_classes
+
+Floats = NDArray[np.float64]
+
+FEWEST_OF_A_CLASS = 5
+"""Points of the smallest class below which a five-fold cross-validation cannot hold it."""
+
+MOST_CLASSES = 60
+"""Beyond as many whole numbers labels are a measurement too, as in the pictures."""
+
+MOST_SILHOUETTE_POINTS = 10_000
+"""Points a silhouette is taken of: its time grows with their square."""
+
+WORDS = {
+    "knn": "5-NN accuracy",
+    "svm": "SVM accuracy",
+    "silhouette": "silhouette",
+    "decoding": "decoding R²",
+    "decoding_blocks": "in blocks of rows",
+}
+"""Names of the scores for readers."""
+
+
+def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
+    """Compute every score of one column of labels that its kind allows.
+
+    Classes are predicted by neighbours and by a support vector machine, and have a silhouette.
+    Measurements are predicted by neighbours, in shuffled parts and in blocks of consecutive rows:
+    the blocks are the harder test where rows follow one another in time. A measurement around a
+    circle (``period``) is predicted by its sine and cosine.
+
+    Parameters
+    ----------
+    Z : (n, n_components) float64
+        The embedding.
+    labels : Labels
+        One label for each point.
+
+    Returns
+    -------
+    dict of str to float
+        Keys among ``WORDS``; empty where the labels say nothing.
+
+    Examples
+    --------
+    >>> at = np.linspace(0.0, 1.0, 100)
+    >>> scores = score_labels(at[:, None], Labels("place", at, ()))
+    >>> list(scores), scores["decoding"] > 0.99
+    (['decoding', 'decoding_blocks'], True)
+    """
+    out = {}
+    codes, quantity = class_codes(labels), label_quantity(labels)
+    if codes is not None:
+        if np.bincount(codes).min() >= FEWEST_OF_A_CLASS:
+            out["knn"] = metrics.knn_accuracy(Z, codes)
+            out["svm"] = metrics.svm_accuracy(Z, codes)
+        rows = sample_of_classes(codes, MOST_SILHOUETTE_POINTS, 2, 0)
+        out["silhouette"] = metrics.silhouette(Z[rows], codes[rows])
+    if quantity is not None:
+        near = min(10, int(np.count_nonzero(~np.isnan(quantity))) // 2)
+        for name, seed in (("decoding", 0), ("decoding_blocks", None)):
+            out[name] = metrics.decoding_r2(Z, quantity, near, seed=seed, period=labels.period)
+    return out
+
+
+def class_codes(labels: Labels) -> NDArray[np.int64] | None:
+    """Code of the class of each point, 0 .. n_classes - 1; None without at least two classes.
+
+    Parameters
+    ----------
+    labels : Labels
+        One label for each point.
+
+    Returns
+    -------
+    (n,) int64 or None
+        Classes that no point has are left out.
+    """
+    if not labels.names:
+        return None
+    present, codes = np.unique(labels.y.astype(np.int64), return_inverse=True)
+    return codes.astype(np.int64) if 1 < present.size < len(labels.y) else None
+
+
+def label_quantity(labels: Labels) -> Floats | None:
+    """Labels as numbers, where they are a measurement.
+
+    A measurement in whole numbers is read as classes. What tells it from numbered classes is that
+    it has more values than classes do, or than can be told from so few points.
+
+    Parameters
+    ----------
+    labels : Labels
+        One label for each point.
+
+    Returns
+    -------
+    (n,) float64 or None
+        NaN where unknown; None if labels are no measurement or say nothing.
+    """
+    values = labels.y.astype(np.float64)
+    if labels.names:
+        try:
+            # A class of missing labels has no number.
+            known = [np.nan if name == "missing" else float(name) for name in labels.names]
+        except ValueError:
+            return None
+        values = np.array(known)[labels.y.astype(np.int64)]
+        most = min(MOST_CLASSES, len(values) / FEWEST_OF_A_CLASS)
+        if np.unique(values[~np.isnan(values)]).size <= most:
+            return None
+    values = np.where(np.isfinite(values), values, np.nan)
+    told = values[~np.isnan(values)]
+    return values if told.size >= 10 and np.ptp(told) > 0.0 else None

@@ -1,0 +1,127 @@
+"""Annotated matrices (AnnData) in and out, with the names and habits of scanpy's tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .estimator import IKD
+
+
+def ikd(
+    adata: Any,
+    n_components: int | str = 2,
+    *,
+    use_rep: str | None = None,
+    layer: str | None = None,
+    key_added: str = "X_ikd",
+    copy: bool = False,
+    **settings: Any,
+) -> Any:
+    """Find the hidden coordinates of the observations of an annotated matrix.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Observations in rows. Whatever has ``X``, ``obsm``, ``obsp``, ``obs``, ``uns`` and
+        ``layers`` will do; anndata itself is not imported.
+    n_components : int or "auto"
+        Number of hidden coordinates.
+    use_rep : str or None
+        Key in ``obsm`` of the table to embed, such as "X_pca"; None embeds ``X`` or the layer.
+    layer : str or None
+        Key in ``layers`` of the table to embed.
+    key_added : str
+        Key in ``obsm`` of the coordinates. Without its "X_" it names what else is added.
+    copy : bool
+        Whether to leave ``adata`` as it is and return a changed copy.
+    **settings : dict
+        Further parameters of `ikd_graph.IKD`.
+
+    Returns
+    -------
+    AnnData or None
+        The copy, if one was asked for. Added are, for the default key:
+
+        - ``obsm["X_ikd"]``, (n_obs, n_components) float64: the coordinates;
+        - ``obsp["ikd_connectivities"]``, (n_obs, n_obs) sparse: the graph of trusted covariances
+          (not for ``strategy="eigen"``);
+        - ``obs["ikd_standard_error"]``, (n_obs,) float64: uncertainty of the coordinates, where
+          the fit has one;
+        - ``uns["ikd"]``: settings with nothing left to choose, reasons, eigenvalues.
+
+    Raises
+    ------
+    ValueError
+        If a key is not there, with those that are, or as `IKD.fit` does.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from sklearn.datasets import load_digits
+    >>> X = load_digits().data[:150]
+    >>> adata = SimpleNamespace(X=X, obs={}, obsm={}, obsp={}, uns={}, layers={})
+    >>> ikd(adata, n_neighbors=7)
+    >>> adata.obsm["X_ikd"].shape, adata.obsp["ikd_connectivities"].shape
+    ((150, 2), (150, 150))
+
+    References
+    ----------
+    C. Li and A. Wu, Inverse Kernel Decomposition, Transactions on Machine Learning Research, 2024.
+    """
+    model = IKD(n_components, **settings)
+    model.fit(_table(adata, use_rep, layer, model))
+    into = adata.copy() if copy else adata
+    name = key_added.removeprefix("X_")
+    added: dict[str, Any] = {
+        "params": {"method": "ikd", "use_rep": use_rep or "", "layer": layer or ""}
+        | {key: _storable(value) for key, value in model._model.settings.items()},
+        "reasons": dict(model.choices_),
+        "eigenvalues": model.eigenvalues_,
+        "explained_variance_ratio": model.explained_variance_ratio_,
+    }
+    if model.graph_ is not None:
+        g = model.graph_
+        n = model.embedding_.shape[0]
+        added["connectivities_key"] = f"{name}_connectivities"
+        into.obsp[added["connectivities_key"]] = sp.csr_matrix(
+            (g.weights, g.indices, g.indptr), shape=(n, n)
+        )
+    if getattr(model, "standard_errors_", None) is not None:
+        spread = np.sqrt(np.sum(np.asarray(model.standard_errors_) ** 2, axis=1))
+        into.obs[f"{name}_standard_error"] = spread
+    into.obsm[key_added] = model.embedding_
+    into.uns[name] = added
+    return into if copy else None
+
+
+def _table(adata: Any, use_rep: str | None, layer: str | None, model: IKD) -> Any:
+    """The table to embed, in memory; dense where the estimator takes nothing else."""
+    if use_rep is not None and layer is not None:
+        raise ValueError(
+            f"use_rep and layer must not both be given, got {use_rep!r} and {layer!r}; each names "
+            "the table to embed"
+        )
+    for key, where in ((use_rep, "obsm"), (layer, "layers")):
+        if key is not None and key not in getattr(adata, where):
+            known = ", ".join(map(repr, getattr(adata, where))) or "none"
+            name = "use_rep" if where == "obsm" else "layer"
+            raise ValueError(f"{name} must be a key of adata.{where}: {known}; got {key!r}")
+    X = adata.X if layer is None else adata.layers[layer]
+    X = X if use_rep is None else adata.obsm[use_rep]
+    if X is None:
+        raise ValueError("adata.X must be a table, got None; name one with use_rep or layer")
+    # On the disk ("backed").
+    X = X.to_memory() if hasattr(X, "to_memory") else X
+    if sp.issparse(X) and not model.__sklearn_tags__().input_tags.sparse:
+        X = X.toarray()
+    return X if sp.issparse(X) or hasattr(X, "columns") else np.asarray(X)
+
+
+def _storable(value: Any) -> Any:
+    """A setting as files of annotated matrices hold it: they know no None and no kernels."""
+    if value is None:
+        return "none"
+    return value if isinstance(value, (bool, int, float, str)) else str(value)

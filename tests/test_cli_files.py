@@ -1,0 +1,158 @@
+"""Commands on files as users have them: what they say of a table, and what survives of it."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+
+from ikd_graph.cli import main
+
+N_ROWS, N_COLUMNS = 48, 12
+
+
+def run(*arguments):
+    return main([str(part) for part in arguments])
+
+
+@pytest.fixture
+def sensors():
+    """Clock, date, place, readings with holes and one mistake, a note."""
+    rng = np.random.default_rng(5)
+    at = np.linspace(0, 6, N_ROWS)[:, None]
+    X = np.sin(at * rng.uniform(0.5, 1.5, N_COLUMNS) + rng.uniform(0, 6, N_COLUMNS))
+    rows = [["date", "site", *(f"s{k}" for k in range(N_COLUMNS)), "level", "note"]]
+    for k, row in enumerate((X + 0.01 * rng.normal(size=X.shape)).round(4).tolist()):
+        rows.append([f"2024-03-{k % 28 + 1:02d} {k:02d}", "north" if k > 20 else "south", *row])
+        rows[-1] += [round(k / N_ROWS, 3), "ok" if k % 5 else "check"]
+    rows[4][3] = rows[9][3] = rows[30][6] = ""
+    return rows
+
+
+@pytest.fixture
+def table(tmp_path, sensors):
+    path = tmp_path / "sensors.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(sensors)
+    return path
+
+
+CURES = ("--index", "date", "--labels", "site,level", "--drop", "note", "--impute", "median")
+FAST = ("--strategy", "eigen", "--refine", "none", "--affinity", "correlation")
+
+
+@pytest.mark.parametrize("command", ["embed", "compare", "cliques", "diagnose"])
+def test_every_problem_is_a_line_with_its_cure(command, table, tmp_path, capsys):
+    assert run(command, table, "-o", tmp_path / "out") == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "ikd-graph: error: sensors.csv has 3 problems:"
+    assert "--drop site or --labels site" in said[1]
+    assert "--drop note or --labels note" in said[2]
+    assert "3 missing cell(s), the first in row 5, column 's1' ('s1': 2, 's4': 1)" in said[3]
+    assert said[4] == "  to read the rest of it: --drop site,note --impute median"
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_a_file_was_taken_for_is_said_and_its_names_survive(table, sensors, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert run("embed", table, "-o", out, *CURES, "--scale", *FAST) == 0
+    said = capsys.readouterr().out
+    assert (
+        "sensors.csv: 48 rows, 12 columns of numbers; header: line 1 (date, site, s0, ..." in said
+    )
+    assert "row names: 'date'; labels: 'site' (2 classes), 'level' (a measurement)" in said
+    assert "3 missing cell(s), 0.5% of the table, filled with the median" in said
+    assert "columns centred and divided by their standard deviation" in said
+    with (out / "sensors_embedding.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["date", "ikd0", "ikd1", "site", "level"]
+    assert [row[0] for row in rows] == [row[0] for row in sensors[1:]]
+    assert [row[3] for row in rows] == [row[1] for row in sensors[1:]]
+
+
+def test_the_command_to_paste_reads_the_file_the_same_way(table, tmp_path, capsys):
+    run("embed", table, "-o", tmp_path, *CURES, "--scale", *FAST)
+    first = (tmp_path / "sensors_embedding.csv").read_bytes()
+    line = next(ln for ln in capsys.readouterr().out.splitlines() if "ikd-graph embed" in ln)
+    assert "--labels site,level --index date --drop note --impute median --scale standard" in line
+    assert run(*line.split()[1:], "-o", tmp_path) == 0
+    assert (tmp_path / "sensors_embedding.csv").read_bytes() == first
+
+
+def test_a_bare_scale_never_takes_the_file_for_its_value(table, tmp_path):
+    reading = ("--drop", "date,note", "--impute", "mean", "--labels", "site")
+    assert run("embed", "--scale", table, "-o", tmp_path, "-q", *reading, *FAST) == 0
+    plain = (tmp_path / "sensors_embedding.csv").read_text()
+    assert run("embed", "--scale=robust", table, "-o", tmp_path, "-q", *reading, *FAST) == 0
+    assert (tmp_path / "sensors_embedding.csv").read_text() != plain
+
+
+def test_what_is_likely_to_spoil_an_embedding_is_said_once_with_the_cure(sensors, tmp_path, capsys):
+    path = tmp_path / "raw.csv"
+    rows = [["time", *sensors[0][2:-2]]]
+    rows += [[0.5 * k, *(v or 0 for v in row[2:-2])] for k, row in enumerate(sensors[1:])]
+    for row in rows[1:]:
+        row[4] = 1000 * float(row[4])
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert run("embed", path, "-o", tmp_path, *FAST) == 0
+    said = capsys.readouterr().err
+    assert said.count("column 'time' (0, 0.5, 1, ...) rises by equal steps") == 1
+    assert said.count("1 of 12 columns holds 100.0% of the variance (s3)") == 1
+    page = (tmp_path / "raw_report.html").read_text(encoding="utf-8")
+    assert "--drop time leaves it out" in page
+    assert run("embed", path, "-o", tmp_path, "-q", "--drop", "time", "--scale", *FAST) == 0
+    assert "--drop" not in capsys.readouterr().err
+    assert run("diagnose", path, "-o", tmp_path, "--n-draws", "2") == 0
+    assert capsys.readouterr().err.count("column 'time' (0, 0.5, 1, ...)") == 1
+    assert "--scale makes all count alike" in (tmp_path / "raw_diagnosis.json").read_text()
+
+
+def test_labels_of_every_kind_are_scored_on_the_terminal_and_on_the_page(table, tmp_path, capsys):
+    assert run("embed", table, "-o", tmp_path, *CURES, "--strategy", "geodesic") == 0
+    said = capsys.readouterr().out
+    site = re.search(r"site +5-NN accuracy (\S+), SVM accuracy (\S+), silhouette (\S+)", said)
+    level = re.search(r"level +decoding R² (\S+), in blocks of rows (\S+)", said)
+    assert float(site[1]) > 0.8
+    assert float(level[1]) > 0.8
+    page = (tmp_path / "sensors_report.html").read_text(encoding="utf-8")
+    assert f"decoding R² {level[1]}, in blocks of rows" in page
+
+
+def test_the_scale_of_a_measurement_has_its_name(table, tmp_path):
+    labels = ("--labels", "level", "--drop", "date,site,note", "--impute", "mean")
+    assert run("embed", table, "-o", tmp_path, "-q", *labels, *FAST) == 0
+    page = (tmp_path / "sensors_report.html").read_text(encoding="utf-8")
+    assert '<div class="soft">level</div><div class="ramp"' in page
+
+
+def test_compare_decodes_every_column_of_labels(table, tmp_path, capsys):
+    more = ("--methods", "pca,eigen", "--halves", "0", "--label-period", "level=1")
+    assert run("compare", table, "-o", tmp_path, *CURES, *more) == 0
+    said = capsys.readouterr().out
+    assert "sensors: labels 'level'" in said
+    assert re.search(r"PCA +decoding R² 0\.\d+, in blocks of rows", said)
+    with (tmp_path / "sensors_compare.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["decoding of level"]) > 0.5 for row in rows] == [True, True]
+    assert np.isnan(float(rows[0]["decoding"]))
+    assert "--label-period level=1" in said
+
+
+def test_the_blocks_stand_beside_the_shuffled_parts(table, tmp_path, capsys):
+    labels = ("--labels", "level", "--drop", "date,site,note", "--impute", "mean")
+    assert run("compare", table, "-o", tmp_path, *labels, "--methods", "pca", "--halves", "0") == 0
+    said = capsys.readouterr().out
+    header = next(line for line in said.splitlines() if "decoding" in line and "time" in line)
+    assert "blocks" in header
+
+
+def test_whole_numbers_of_many_values_are_coloured_by_a_scale(sensors, tmp_path):
+    rows = [["depth", *sensors[0][2:-2]]]
+    rows += [[7 * (k % 70), *(v or 0 for v in row[2:-2])] for k, row in enumerate(sensors[1:] * 2)]
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    labels = ("--labels", "depth")
+    assert run("embed", tmp_path / "t.csv", "-o", tmp_path, "-q", *labels, *FAST) == 0
+    page = (tmp_path / "t_report.html").read_text(encoding="utf-8")
+    assert '<div class="soft">depth</div><div class="ramp"' in page

@@ -1,0 +1,105 @@
+"""Objects that are no arrays are told apart at the door, with what to pass instead."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ikd_graph import IKD
+
+ROWS = np.sin(np.linspace(0, 1, 40)[:, None] * np.arange(2, 8) + np.arange(6))
+
+
+def plain():
+    return IKD(strategy="geodesic", n_neighbors=7, refine=None, affinity="correlation")
+
+
+def made(library, name, **attributes):
+    """An object that looks as if it came from a library."""
+    return type(name, (), {"__module__": library, **attributes})()
+
+
+def test_columns_of_a_frame_that_are_no_numbers_are_named_with_the_cure():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=list("abcdef"))
+    assert plain().fit(frame).feature_names_in_.tolist() == list("abcdef")
+    frame["when"] = pandas.date_range("2020-01-01", periods=40)
+    frame["site"] = ["north", "south"] * 20
+    frame["kind"] = pandas.Categorical(["x", "y"] * 20)
+    with pytest.raises(ValueError, match=r"'when' \(datetime64.*'site' .*'kind' \(category\)") as e:
+        plain().fit(frame)
+    assert "X.drop(columns=['when', 'site', 'kind']) leaves them out" in str(e.value)
+    model = plain().fit(frame[list("abcdef")])
+    with pytest.raises(ValueError, match="got columns 'when'"):
+        model.transform(frame)
+
+
+def test_numbers_of_any_type_in_a_frame_are_taken():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS)
+    frame.columns = list("abcdef")
+    frame["whole"] = pandas.array(range(40), dtype="Int64")
+    frame["yes"] = [True, False] * 20
+    frame["mixed"] = pandas.Series([1, 2.5] * 20, dtype=object)
+    assert plain().fit_transform(frame).shape == (40, 2)
+
+
+def test_an_annotated_matrix_is_told_apart_at_once():
+    class Slow:
+        def __iter__(self):
+            raise AssertionError("a table must not be read cell by cell")
+
+    data = made(
+        "anndata._core", "AnnData", obs=Slow(), var=Slow(), X=Slow(), shape=(700, 765),
+        obsm={"X_pca": ROWS}, layers={"counts": ROWS}, __iter__=Slow.__iter__,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=r"AnnData of 700 rows .* pass adata\.X, or adata\.obsm"):
+        plain().fit(data)
+
+
+@pytest.mark.parametrize(
+    ("thing", "message"),
+    [
+        (made("xarray.core", "Dataset", data_vars={"rates": 1}), r"pass one of ds\['rates'\]"),
+        (
+            made("xarray.core", "DataArray", ndim=3, dims=("k", "t", "n"), shape=(1, 40, 6)),
+            r"got an xarray DataArray of \(k: 1, t: 40, n: 6\)",
+        ),
+        (made("pynapple.core", "TsGroup", rates=1, count=1), r"pass group\.count\(0\.1\)"),
+        (made("pynapple.core", "Tsd", values=ROWS[:, 0]), "pass a TsdFrame"),
+        (made("polars.frame", "LazyFrame"), r"pass frame\.collect\(\)"),
+    ],
+)
+def test_what_is_no_table_says_how_to_make_one(thing, message):
+    with pytest.raises(ValueError, match=message):
+        plain().fit(thing)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        made("xarray.core", "DataArray", ndim=2, dims=("t", "n"), shape=ROWS.shape, values=ROWS),
+        made("pynapple.core", "TsdFrame", values=ROWS),
+    ],
+    ids=["xarray", "pynapple"],
+)
+def test_what_is_a_table_is_taken_as_one(thing):
+    model = plain()
+    np.testing.assert_array_equal(model.fit_transform(thing), plain().fit_transform(ROWS))
+    np.testing.assert_array_equal(model.transform(thing), model.embedding_)
+
+
+def test_polars_frames_are_tables_too():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(ROWS, schema=list("abcdef"))
+    np.testing.assert_array_equal(plain().fit_transform(frame), plain().fit_transform(ROWS))
+    with pytest.raises(ValueError, match=r"column 'site' \(String\); X.drop\(\['site'\]\)"):
+        plain().fit(frame.with_columns(polars.lit("x").alias("site")))
+
+
+def test_no_library_is_imported_to_know_an_object():
+    code = "import sys, ikd_graph.estimator._objects as o; o.as_table([[1.0]])\n"
+    code += "print([m for m in ('anndata', 'xarray', 'polars', 'pynapple') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
