@@ -96,7 +96,7 @@ def naive_shortest(lengths):
     return out
 
 
-def naive_short_cuts(weights, leg=0.8, longest=4.0):
+def naive_short_cuts(weights, leg=0.8, longest=3.5):
     """Set of condemned pairs of a dense matrix of weights, NaN where there is no edge."""
     lengths = naive_lengths(weights)
     np.fill_diagonal(lengths, np.inf)

@@ -354,6 +354,22 @@ def test_a_budget_cuts_edges_and_never_points(digits):
     assert whole["merge_components"] == half["merge_components"] == least["merge_components"]
 
 
+def test_large_cliques_are_no_more_than_their_points_gain_from(monkeypatch):
+    place = np.random.default_rng(0).uniform(size=(400, 2))
+    gaps = ((place[:, None] - place) ** 2).sum(axis=2)
+    g = graph.threshold_graph(np.exp(-5.0 * gaps), 0.5)
+    whole = cliques.cover(g, 4)
+    monkeypatch.setattr(cliques._cover, "_ENTRIES_PER_POINT", 8)
+    cut = cliques.cover(g, 4)
+    assert cut.members.size < 400 * 8 + 2 * whole.sizes.max() < whole.members.size
+    facts = cliques.summary(g, cut, 2)
+    assert facts["point_coverage"] == 1.0
+    assert facts["merge_components"] == 1
+    # A budget of cliques is one of cliques only.
+    asked = cliques.cover(g, 4, max_cliques=800)
+    assert cliques.summary(g, asked, 2)["edge_coverage"] == 1.0
+
+
 def test_cliques_take_as_many_edges_as_they_can_and_the_strongest_of_equals():
     # Around the edge 0-1 two triangles are possible: the stronger is taken first.
     g = from_edges(4, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)], [0.9, 0.5, 0.5, 0.7, 0.7])

@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ikd_graph import IKD, kernels
+from ikd_graph import model as models
 from ikd_graph.study.metrics import affine_r2, rigid_r2
 
 KERNELS = [
@@ -90,6 +91,38 @@ def test_blockwise_returns_the_latent_of_an_exact_covariance(kernel, merge, n):
     assert rigid_r2(latent, model.fit_transform(cov)) > 1 - 1e-6
     assert model.merge_residuals_.max() < 1e-5
     assert model.cliques_.n_blocks > 1
+
+
+def test_the_merger_of_an_exact_covariance_is_proven_optimal():
+    latent = np.random.default_rng(5).uniform(size=(80, 2)) * [3.0, 1.5]
+    kernel = kernels.SquaredExponential()
+    cov = kernel.covariance(sq_distances(latent))
+    model = IKD(strategy="blockwise", affinity="precomputed", threshold=0.6).fit(cov)
+    assert model.merge_gap_ < 1e-8
+    assert model._merge_bound().words == "the merger is proven optimal"
+
+
+@pytest.mark.parametrize(
+    "options", [{"merge": "greedy"}, {"refine": "stress"}, {"strategy": "geodesic"}], ids=str
+)
+def test_only_cliques_merged_all_at_once_have_a_gap(options):
+    X, _ = curve()
+    how = {"strategy": "blockwise", "refine": None, "threshold": 0.4, "n_neighbors": 6}
+    assert quiet(IKD(2, **{**how, **options}), X).merge_gap_ is None
+    assert 0.0 <= quiet(IKD(2, **how), X).merge_gap_ <= 1.0
+
+
+def test_the_gap_is_computed_once_and_only_when_it_is_asked_for(monkeypatch):
+    asked = []
+    monkeypatch.setattr(models.Model, "merge_bound", lambda found: asked.append(found))
+    fitted = quiet(IKD(2, strategy="blockwise", refine=None, threshold=0.4), curve()[0])
+    assert not asked
+    assert fitted.merge_gap_ is None
+    assert fitted.merge_gap_ is None
+    assert len(asked) == 1
+    fitted.fit(curve(1)[0])
+    assert fitted.merge_gap_ is None
+    assert len(asked) == 2
 
 
 @settings(max_examples=12, deadline=None)

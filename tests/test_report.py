@@ -496,6 +496,19 @@ def test_badly_placed_points_are_those_with_unusual_residuals(view):
     assert clique_words.badly_placed(model)[0].size == 0
 
 
+def test_the_certificate_of_the_merger_is_said_and_counted_where_there_is_one(view):
+    from copy import copy
+
+    words = view.model._merge_bound().words
+    said = f"{words[0].upper()}{words[1:]}."
+    assert said in clique_words.clique_advice(view)
+    assert said in report.cliques_page(view)
+    assert clique_words.clique_statistics(view)["merge_gap"] == view.model.merge_gap_
+    model = copy(view.model)
+    model._bound = (None,)
+    assert said not in clique_words.clique_advice(replace(view, model=model))
+
+
 def test_looking_at_cliques_needs_a_model_that_has_some():
     X = np.random.default_rng(0).normal(size=(12, 300)).cumsum(axis=0)
     model = IKD(strategy="geodesic", threshold=0.2).fit(X)

@@ -79,19 +79,28 @@ def test_all_short_cuts_of_a_roll_are_found_and_nothing_else(n, noise, seed):
         assert found.n_condemned == before
 
 
+@pytest.mark.parametrize("seed", [102, 110])
+def test_no_long_edge_across_the_innermost_turn_acquits_the_others(seed):
+    X, latent = roll(500, 0.1, seed)
+    kept, _ = similarity.compare(X, "euclidean").protected_graph_of(None, 30)
+    assert jumps(kept, latent) == 0
+
+
 @pytest.mark.parametrize("k", [4, 7, 10, 20])
 def test_nothing_of_a_clean_surface_is_condemned(k):
     rng = np.random.default_rng(0)
     flat = rng.uniform(0.0, 1.0, (400, 2)) * [5.0, 2.0]
     line = np.linspace(0.0, 3.0, 200)[:, None] * np.ones((1, 2))
     grid = np.stack(np.meshgrid(np.arange(20.0), np.arange(15.0)), axis=2).reshape(-1, 2)
-    for X in (make_s_curve(600, random_state=1)[0], flat, line, grid):
+    plate = rng.uniform(-1.0, 1.0, (900, 2))
+    plate = plate[np.hypot(plate[:, 0], plate[:, 1]) > 0.5]
+    for X in (make_s_curve(600, random_state=1)[0], flat, line, grid, plate):
         _, found = similarity.compare(X, "euclidean").protected_graph_of(None, k)
         assert found.n_condemned == 0
 
 
 def test_a_search_in_a_sparse_graph_alone_condemns_rims_of_holes():
-    # Why short cuts are looked for among 15 neighbours at least.
+    # Why short cuts are looked for among many neighbours.
     X = make_s_curve(1000, random_state=0)[0]
     g = similarity.compare(X, "euclidean").graph_of(None, 5)
     assert graph.short_cut_edges(g, g).n_condemned > 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
-from .. import model
+from .. import alignment, model
 from .._records import Blocks, CsrGraph
+from .._threads import limit_threads
 from ..similarity import KnownRows
 from ._generative import GenerativeEstimator
 
@@ -15,12 +17,16 @@ from ._generative import GenerativeEstimator
 class LearntEstimator(GenerativeEstimator):
     """Attributes that a fit leaves, documented in `IKD`."""
 
+    # Outer None: not asked for yet.
+    _bound: tuple[alignment.MergeBound | None] | None
+
     def _store(self, X: Any, found: model.Model) -> None:
         """Keep what was learnt."""
         latent, start, polished = found.latent, found.start, found.polished
         self._model = found
         self._noise = None if polished is None else polished.noise
         self._process = None
+        self._bound = None
         self._known = KnownRows(self._comparable(X))
         # Placement works in double precision whatever the type of X.
         self.embedding_ = latent.coordinates.astype(X.dtype, copy=False)
@@ -60,6 +66,20 @@ class LearntEstimator(GenerativeEstimator):
         self.n_landmarks_ = None if found.landmarks is None else int(found.landmarks.size)
         self.choices_ = found.choice.reasons
         self.candidates_ = found.trials
+
+    @property
+    def merge_gap_(self) -> float | None:
+        """How far the merger can be from the best of all."""
+        bound = self._merge_bound()
+        return None if bound is None else bound.gap
+
+    def _merge_bound(self) -> alignment.MergeBound | None:
+        """Certificate of the merger, computed when it is first asked for."""
+        check_is_fitted(self)
+        if self._bound is None:
+            with limit_threads(self.n_jobs):
+                self._bound = (self._model.merge_bound(),)
+        return self._bound[0]
 
     def _comparable(self, X: Any) -> Any:
         """What equal rows have in common: of a covariance, dense or sparse, its entries."""

@@ -17,12 +17,14 @@ _MOST_AGAINST = 0.5
 _LEAST_WITNESSES = 3
 # Witnesses that are condemned themselves are not heard again; it settles within so many rounds.
 _ROUNDS = 4
-# An edge is condemned where legs of .8 of its length connect its ends, but no way four times as
-# long does. Chosen on noisy swiss rolls (500 to 3000 points, noise .3 and .5, seeds 0 to 2), where
-# .7 and a way of 5 missed short cuts. On other seeds none is missed from 1000 points on; of 500
-# points one roll in ten keeps enough of them to be spoilt at noise .3 and 30 neighbours, two in
-# five at noise .5.
-_LEG, _LONGEST = 0.8, 4.0
+# An edge is condemned where legs of .8 of its length connect its ends, but no way 3.5 times as
+# long does. Chosen on noisy swiss rolls (500 to 3000 points, noise .1 to .5, seeds 0 to 2 and 100
+# to 114), where .7 missed short cuts, and at a limit of 4 a single edge across the innermost turn
+# could acquit all others. On seeds 300 to 319 none is missed from 1000 points on, nor of 500 points
+# up to noise .3; at noise .5 three of 20 are spoilt: there the first edge from an outlying point
+# leads across, and nothing shorter is there to judge it by. Letting such edges wait for longer
+# ones, or acquitting by two ways apart, found them too and tore surfaces with holes.
+_LEG, _LONGEST = 0.8, 3.5
 
 
 class EdgeSuspicion(NamedTuple):
@@ -103,7 +105,7 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
 
     Where edges hardly shorter than it (.8 of its length) connect the ends of an edge, the surface
     between them is sampled; an edge that these, and all others that are not condemned, can replace
-    only by a way more than four times as long does not lie in it. Edges are judged by length, the
+    only by a way more than 3.5 times as long does not lie in it. Edges are judged by length, the
     shortest first, on those that passed. The score is 1 where an edge is condemned, else how long
     the way round is: 0 for twice the length of the edge or less.
 

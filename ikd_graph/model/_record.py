@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import alignment
 from .._records import Blocks, CsrGraph, SolvedBlocks
 from ..evidence import Choice, Trial
 from ..graph import EdgeSuspicion
@@ -83,6 +84,16 @@ class Model:
     placement: Placement
     suspicion: EdgeSuspicion | None = None  # about the edges between the n rows
     trials: tuple[Trial, ...] = ()  # candidates that "auto" had, the best first
+
+    def merge_bound(self) -> alignment.MergeBound | None:
+        """How far the merger of cliques can be from the best of all; it takes up to 10 s.
+
+        None where cliques were not merged all at once, or were polished since, and where they are
+        too many.
+        """
+        if self.solved is None or self.plan.merge != "global" or self.polished is not None:
+            return None
+        return alignment.merge_bound(self.solved, self.latent.coordinates[self.first])
 
     @property
     def similarity_words(self) -> str:

@@ -96,6 +96,9 @@ def clique_advice(view: CliqueView) -> list[str]:
         )
     elif model.merge_residuals_ is not None:
         said.append("No point stands out as badly placed: the cliques agree about all of them.")
+    bound = model._merge_bound()
+    if bound is not None:
+        said.append(f"{bound.words[0].upper()}{bound.words[1:]}.")
     return said
 
 
@@ -187,6 +190,7 @@ def clique_statistics(view: CliqueView) -> dict[str, Any]:
             "largest": [clique.tolist() for clique in largest],
         },
         "solved_cliques": cliques.summary(g, view.solved, model.embedding_.shape[1]),
+        "merge_gap": model.merge_gap_,
         "thresholds": {
             name: [None if value != value else value for value in getattr(levels, name).tolist()]
             for name in ("threshold", "edges", "components", "cliques", "coverage")
