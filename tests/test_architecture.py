@@ -306,7 +306,7 @@ def test_the_print_guard_catches_a_planted_fault():
 
 
 # Not pandas: scikit-learn loads it where it is installed.
-HEAVY = ("numba", "networkx", "matplotlib", "pynndescent", "umap", "torch", "tqdm")
+HEAVY = ("numba", "networkx", "matplotlib", "umap", "torch", "tqdm")
 
 
 def test_importing_the_package_loads_and_compiles_nothing_heavy():

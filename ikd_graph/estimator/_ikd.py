@@ -71,7 +71,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         Whether neighbours make an edge only where each is one of the other's. "auto" does so for
         shared neighbours, and where it chooses ``n_neighbors`` for Euclidean similarities.
     neighbors : {"auto", "exact", "approximate"}
-        How neighbours are found: blocked products, pynndescent, or by size (20 000 rows).
+        How neighbours are found: among all rows, or among those of some cells of the table, which
+        finds about .98 of them; "auto" is exact up to 10 000 rows (see `graph.row_neighbors`).
     path : {"auto", "covariance", "distance"}
         What a geodesic path optimises: the product of covariances (the paper), or the sum of
         distances, which agrees with the kernel. "auto" is "distance" where the data look like
@@ -116,7 +117,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
-        Seed of the approximate neighbour search and of the landmarks, the only random parts.
+        Seed of the landmarks, the only random part.
     verbose : int
         1 shows a progress bar on a terminal.
 

@@ -30,11 +30,10 @@ from ._csr import (
     union,
 )
 from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components
-from ._search import EXACT_WORK, SEARCHES, block_neighbors, row_neighbors
+from ._search import SEARCHES, block_neighbors, near_rows, row_neighbors
 from ._suspicion import EdgeSuspicion, contradicted_edges, short_cut_edges, without_edges
 
 __all__ = [
-    "EXACT_WORK",
     "SEARCHES",
     "WEIGHT_FLOOR",
     "EdgeSuspicion",
@@ -52,6 +51,7 @@ __all__ = [
     "from_neighbors",
     "from_sparse",
     "join_components",
+    "near_rows",
     "neighbor_graph",
     "pairs_above",
     "row_correlations",

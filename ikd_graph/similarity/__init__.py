@@ -43,13 +43,11 @@ AFFINITIES: dict[str, type[Similarity]] = {one.name: one for one in _CLASSES}
 """Class of every affinity, by the name that `IKD` calls it."""
 
 
-def compare(
-    X: Any, affinity: str, *, counts: bool = False, search: str = "auto", random_state: Any = None
-) -> Similarity:
+def compare(X: Any, affinity: str, *, counts: bool = False, search: str = "auto") -> Similarity:
     """Similarity of the rows of X, or of the covariance that X is.
 
     X and ``affinity`` were checked. ``counts`` tells that X is a table of integers, in which a row
-    without spread is nothing unusual; ``search`` and ``random_state`` are how neighbours are found.
+    without spread is nothing unusual; ``search`` is how neighbours are found.
 
     Examples
     --------
@@ -63,5 +61,5 @@ def compare(
     if sp.issparse(X):
         found = SparsePrecomputed
     made: Similarity = found(X, counts=counts)
-    made.search, made.random_state = search, random_state
+    made.search = search
     return made

@@ -72,7 +72,6 @@ class Similarity(ABC):
     variance: float = 1.0  # what covariances were divided by
     bridge_strength: float = 1.0  # what the weights of bridges are multiplied with
     search: str = "auto"  # how neighbours are found
-    random_state: Any = None
 
     def __init__(self, n_samples: int, n_observed: int | None) -> None:
         self.n_samples, self.n_observed = n_samples, n_observed

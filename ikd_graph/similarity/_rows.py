@@ -76,9 +76,7 @@ class ProductSimilarity(Similarity):
         return graph.row_threshold_graph(self.rows, s0)
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        return graph.row_neighbors(
-            self.rows, k, neighbors=self.search, random_state=self.random_state
-        )
+        return graph.row_neighbors(self.rows, k, neighbors=self.search)
 
 
 class Correlation(ProductSimilarity):
@@ -215,3 +213,9 @@ class Euclidean(Similarity):
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
         return covariance.euclidean_similarity(self._made)
+
+    def _search(self, k: int) -> NDArray[np.int32]:
+        points = np.ascontiguousarray(self._made.points)
+        half = 0.5 * np.einsum("ij,ij->i", points, points)
+        found = graph.near_rows(points, half, k, self.search)
+        return super()._search(k) if found is None else found
