@@ -23,6 +23,7 @@ FLOOR_OF = {
     "_limits": 0,
     "_memory": 0,
     "_stages": 0,
+    "_table": 0.5,
     "_threads": 0,
     "_validation": 0,
     # A record checks what is put into it.

@@ -14,11 +14,13 @@ from ._scale import (
     scale_to_correlation,
     to_correlation,
 )
+from ._sparse import SparseRows, sparse_euclidean_rows, sparse_unit_rows
 
 __all__ = [
     "AFFINITIES",
     "FLOOR",
     "EuclideanRows",
+    "SparseRows",
     "correlation",
     "cosine",
     "covariance",
@@ -30,6 +32,8 @@ __all__ = [
     "sampling_variance",
     "scale_sparse_to_correlation",
     "scale_to_correlation",
+    "sparse_euclidean_rows",
+    "sparse_unit_rows",
     "to_correlation",
     "unit_rows",
 ]

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import kernels, model, placement
 from .._arrays import check_sparse
 from .._stages import Stages
+from .._table import rows_of, some_rows
 from .._threads import limit_threads
 from .._validation import check_unmasked
 from ._learnt import LearntEstimator
@@ -280,7 +281,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         ----------
         X : (n_samples, n_features) array_like of float64
             Points in rows, or the (n_samples, n_samples) covariance for
-            ``affinity="precomputed"``, dense or scipy sparse.
+            ``affinity="precomputed"``, dense or scipy sparse (large tables of rows stay sparse).
         y : ignored
             Present for the scikit-learn interface.
 
@@ -360,7 +361,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.sparse = not self._has_rows
+        tags.input_tags.pairwise, tags.input_tags.sparse = not self._has_rows, True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -379,8 +380,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             X,
             dtype=np.float64 if found.rows is None else found.rows.dtype,
             reset=False,
-            accept_sparse=False if self._has_rows else ["csr"],
+            accept_sparse="csr",
         )
+        X = rows_of(X) if self._has_rows else X
         equal = self._known.find(self._comparable(X))
         known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
         latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
@@ -391,7 +393,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
                 latent[new], residual[new] = placement.place(
                     found.placement,
                     found.similarity,
-                    X if new.size == X.shape[0] else X[new],
+                    X if new.size == X.shape[0] else some_rows(X, new),
                     process=self._process_model(),
                     verbose=self.verbose,
                 )

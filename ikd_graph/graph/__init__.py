@@ -17,6 +17,7 @@ from ._build import (
     row_threshold_graph,
     threshold_graph,
 )
+from ._cells import Settler
 from ._csr import (
     above,
     component_labels,
@@ -39,6 +40,7 @@ __all__ = [
     "EdgeSuspicion",
     "JoinedGraph",
     "Listed",
+    "Settler",
     "above",
     "add_edges",
     "auto_threshold",

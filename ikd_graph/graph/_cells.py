@@ -15,6 +15,7 @@ N. Halko, P.-G. Martinsson and J. A. Tropp, Finding structure with randomness, S
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,16 @@ from .._threads import map_blocks
 
 Single = NDArray[np.float32]
 Indices = NDArray[np.int64]
+Settle = Callable[[Indices, Indices, Indices, NDArray[np.int32], Indices], None]
+
+
+class Settler(NamedTuple):
+    """How rows decide among candidates, and at what cost in multiplications of a matrix product."""
+
+    settle: Settle  # ends, found, nodes, neighbours, missing as in `_jit.graph.settle_found`
+    entries: float  # of a row that is fetched for a product
+    pair: float  # a product in an exact search
+
 
 RECALL = 0.985
 """Share of the neighbours of the held rows that is found; of all rows a little less may be."""
@@ -35,7 +46,8 @@ _SAMPLE, _HELD = 4096, 192
 # Cells for each root of the number of rows, rows that tell of one centre, and rounds of k-means.
 _CELLS, _FOR_CENTRE, _ROUNDS = 2.5, 20, 5
 
-_BLOCK = 4096
+# Rows that are multiplied together, and entries of a block of rows, 64 MB in double precision.
+_BLOCK, _ENTRIES = 4096, 2**23
 
 # Costs in multiplications of a matrix product: one of two rows that were fetched for it, the
 # choice of the largest among products, and that with the settling of them in an exact search.
@@ -60,13 +72,29 @@ class _Effort(NamedTuple):
     cost: float  # in multiplications
 
 
-def searches_cells(n: int, p: int, k: int) -> bool:
-    """Whether so many rows are searched by cells unless something else is asked for."""
-    work = float(n) * n * (p + _EXACT_CHOICE)
+def searches_cells(n: int, pair: float, k: int) -> bool:
+    """Whether so many rows are searched by cells unless something else is asked for.
+
+    ``pair`` is what a product costs in an exact search, the number of columns of an array.
+    """
+    work = float(n) * n * (pair + _EXACT_CHOICE)
     return n > max(_limits.SOLVED_WHOLE, 10 * k) and work > _limits.NEIGHBORS_EXACT
 
 
-def cell_neighbours(rows: Any, half: NDArray[np.float64], k: int) -> NDArray[np.int32] | None:
+def of_array(rows: NDArray[np.floating], half: NDArray[np.float64]) -> Settler:
+    """How rows (n, p) of an array decide by their products less ``half`` (n,)."""
+
+    def settle(
+        ends: Indices, found: Indices, nodes: Indices, near: NDArray[np.int32], missing: Indices
+    ) -> None:
+        _jit.graph.settle_found(ends, found, rows, half, nodes, near, missing)
+
+    return Settler(settle, rows.shape[1], rows.shape[1])
+
+
+def cell_neighbours(
+    rows: Any, half: NDArray[np.float64], k: int, settler: Settler | None = None
+) -> NDArray[np.int32] | None:
     """Find nearly all rows with the largest product less ``half`` with each row, (n, k).
 
     Nothing depends on the number of threads, nor, but for ties between equal rows, on the order of
@@ -75,27 +103,37 @@ def cell_neighbours(rows: Any, half: NDArray[np.float64], k: int) -> NDArray[np.
     Parameters
     ----------
     rows : (n, p) float32 or float64
-        Rows, of which n is many times k.
+        Rows, or what gives some of them out as an array does, of which n is many times k.
     half : (n,) float64
         Half the squared lengths, so that the nearest are those in Euclidean distance. Zeros do for
         rows that are all of unit length.
     k : int
         Number of neighbours.
+    settler : Settler, optional
+        How rows that are no array decide.
 
     Returns
     -------
     (n, k) int32 or None
         The nearest first; None where an exact search costs no more.
     """
+    n = rows.shape[0]
+    settler = settler or of_array(rows, half)
     order = np.argsort(_keys(rows), kind="stable")
     index = _build(rows, order)
     # Not the first, which centres started from: cells lie well about those.
     held, told = order[-_HELD:], min(k, 15)
-    effort = _effort_for(index, held, _exactly(rows, half, held, told), rows.shape[1], k)
-    n, p = rows.shape
-    if effort is None or effort.cost >= float(n) * n * (p + _EXACT_CHOICE):
+    found = _exactly(rows, half, held, told)
+    effort = _effort_for(index, held, found, settler.entries, k)
+    if effort is None or effort.cost >= float(n) * n * (settler.pair + _EXACT_CHOICE):
         return None
-    return _search(index, effort, rows, half, k)
+    neighbours, missing = np.empty((n, k), np.int32), np.zeros(n, np.int64)
+    _search(index, effort, settler.settle, neighbours, missing)
+    # Where there were too few candidates, every row is one.
+    ends, every = np.array([0, n]), np.arange(n)
+    for node in np.flatnonzero(missing):
+        settler.settle(ends, every, np.array([node]), neighbours, missing)
+    return neighbours
 
 
 def _keys(rows: Any) -> NDArray[np.uint64]:
@@ -112,8 +150,13 @@ def _keys(rows: Any) -> NDArray[np.uint64]:
         mixed = np.einsum("ij,j->i", bits, factors, dtype=np.uint64, casting="unsafe")
         keys[start:stop] = mixed ^ (mixed >> np.uint64(29))
 
-    map_blocks(mix, n, _BLOCK)
+    map_blocks(mix, n, _block_rows(p))
     return keys
+
+
+def _block_rows(width: int) -> int:
+    """Rows of a table that are read together."""
+    return max(16, min(_BLOCK, _ENTRIES // width))
 
 
 def _build(rows: Any, order: Indices) -> _Index:
@@ -141,7 +184,8 @@ def _build(rows: Any, order: Indices) -> _Index:
 def _projected(rows: Any, order: Indices) -> Single:
     """Rows along their leading directions, in an order, (n, d)."""
     n, p = rows.shape
-    some = np.asarray(rows[order[:_SAMPLE]], np.float32)
+    sample = min(_SAMPLE, max(4 * _block_rows(p), 512))
+    some = np.asarray(rows[order[:sample]], np.float32)
     origin = some.mean(axis=0)
     # Enough that the rows have few candidates to settle, few enough that products are cheap.
     width = min(p, max(64, min(p // 4, 256)))
@@ -152,7 +196,7 @@ def _projected(rows: Any, order: Indices) -> Single:
         block = np.asarray(rows[order[start:stop]], np.float32) - origin
         points[start:stop] = block if basis is None else block @ basis
 
-    map_blocks(project, n, _BLOCK)
+    map_blocks(project, n, _block_rows(p))
     return points
 
 
@@ -196,12 +240,14 @@ def _exactly(rows: Any, half: NDArray[np.float64], held: Indices, k: int) -> Ind
         block = np.asarray(rows[start:stop], np.float32)
         values[:, start:stop] = mine @ block.T - half[start:stop].astype(np.float32)
 
-    map_blocks(multiply, n, _BLOCK)
+    map_blocks(multiply, n, _block_rows(rows.shape[1]))
     values[np.arange(held.size), held] = -np.inf
     return np.argpartition(values, n - k, axis=1)[:, n - k :].astype(np.int64)
 
 
-def _effort_for(index: _Index, held: Indices, found: Indices, p: int, k: int) -> _Effort | None:
+def _effort_for(
+    index: _Index, held: Indices, found: Indices, entries: float, k: int
+) -> _Effort | None:
     """The least effort that finds the known neighbours of some rows."""
     n, width = index.points.shape
     sizes = np.diff(index.starts)
@@ -224,7 +270,7 @@ def _effort_for(index: _Index, held: Indices, found: Indices, p: int, k: int) ->
         # What was told of fewer neighbours is scaled to more.
         candidates = int(min(n - 1, max(needed * max(1.0, k / found.shape[1]), 2 * k) + 1))
         looked = float(sizes @ visited[:, few - 1])
-        cost = looked * (width + _CHOICE) + float(n) * candidates * p * _FETCHED
+        cost = looked * (width + _CHOICE) + float(n) * candidates * entries * _FETCHED
         if best is None or cost < best.cost:
             best = _Effort(int(few), candidates, cost)
     return best
@@ -249,13 +295,14 @@ def _points_ahead(index: _Index, held: Indices, found: Indices) -> Indices:
 
 
 def _search(
-    index: _Index, effort: _Effort, rows: Any, half: NDArray[np.float64], k: int
-) -> NDArray[np.int32]:
-    """Neighbours of every row among the points of the cells about its own."""
-    n = index.order.size
+    index: _Index,
+    effort: _Effort,
+    settle: Settle,
+    neighbours: NDArray[np.int32],
+    missing: Indices,
+) -> None:
+    """Find the neighbours of every row among the points of the cells about its own."""
     sizes = np.diff(index.starts)
-    neighbours = np.empty((n, k), np.int32)
-    missing = np.zeros(n, np.int64)
     ranges = [np.arange(*ends) for ends in zip(index.starts[:-1], index.starts[1:], strict=True)]
 
     def look(first: int, last: int) -> None:
@@ -273,11 +320,9 @@ def _search(
                 )
                 found = index.order[where[near]]
                 nodes = index.order[start:stop]
-                _jit.graph.settle_found(ends, found, rows, half, nodes, neighbours, missing)
+                settle(ends, found, nodes, neighbours, missing)
 
     map_blocks(look, sizes.size, 16)
-    _complete(rows, half, np.flatnonzero(missing), neighbours)
-    return neighbours
 
 
 class _Space:
@@ -309,15 +354,3 @@ class _Space:
         )
         owner, near = np.divmod(np.flatnonzero(above), shape[1])
         return np.searchsorted(owner, np.arange(shape[0] + 1)), near
-
-
-def _complete(
-    rows: Any, half: NDArray[np.float64], nodes: Indices, neighbours: NDArray[np.int32]
-) -> None:
-    """Find the neighbours of rows that had too few candidates among all rows."""
-    every = np.arange(rows.shape[0])
-    missing = np.zeros(rows.shape[0], np.int64)
-    ends = np.array([0, every.size])
-    for node in nodes:
-        one = np.array([node])
-        _jit.graph.settle_found(ends, every, rows, half, one, neighbours, missing)

@@ -12,7 +12,7 @@ from .. import _jit
 from .._arrays import check_block
 from .._threads import keep_threads, map_blocks
 from .._validation import check_choice, check_finite, check_integer
-from ._cells import cell_neighbours, searches_cells
+from ._cells import Settler, cell_neighbours, searches_cells
 
 SEARCHES = ("auto", "exact", "approximate")
 
@@ -73,20 +73,22 @@ def row_neighbors(
 
 
 def near_rows(
-    rows: Any, half: NDArray[np.float64], k: int, neighbors: str
+    rows: Any, half: NDArray[np.float64], k: int, neighbors: str, settler: Settler | None = None
 ) -> NDArray[np.int32] | None:
     """Rows with the largest product, less ``half`` of theirs, with each row, from cells.
 
     Parameters
     ----------
     rows : (n, p) float32 or float64
-        Rows.
+        Rows, or what gives some of them out as an array does.
     half : (n,) float64
         Half their squared lengths, or zeros for rows of unit length.
     k : int
         Number of neighbours.
     neighbors : {"auto", "exact", "approximate"}
         As in `row_neighbors`.
+    settler : Settler, optional
+        How rows that are no array decide.
 
     Returns
     -------
@@ -94,9 +96,10 @@ def near_rows(
         The nearest first; None where they are to be searched exactly.
     """
     n, p = rows.shape
-    by_cells = neighbors == "approximate" or (neighbors == "auto" and searches_cells(n, p, k))
+    pair = p if settler is None else settler.pair
+    by_cells = neighbors == "approximate" or (neighbors == "auto" and searches_cells(n, pair, k))
     # A search among few rows would look at all of them anyway.
-    return cell_neighbours(rows, half, k) if by_cells and n >= 10 * (k + 1) else None
+    return cell_neighbours(rows, half, k, settler) if by_cells and n >= 10 * (k + 1) else None
 
 
 def block_neighbors(

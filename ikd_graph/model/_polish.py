@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .. import _limits, gplvm, graph, refine, solve
 from .._records import CsrGraph
 from .._stages import Stages
+from .._table import dense_rows
 from .._threads import map_blocks
 from ..evidence import Choice
 from ..similarity import Similarity
@@ -104,6 +105,7 @@ def polish_likelihood(
     stages: Stages,
 ) -> Polished:
     """Finish by the likelihood of the model, from own starts and, if asked, from others."""
+    rows = dense_rows(rows)
     modelled = similarity.modelled(rows)
     with stages("likelihood"):
         found = refine.likelihood(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _limits, evidence
 from .._stages import Stages
+from .._table import dense_rows
 from ..evidence import Candidate, Evidence, Prediction, Trial, sentence
 from ..similarity import AFFINITIES, Similarity
 from ..solve import landmarks
@@ -64,7 +65,7 @@ def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
     table = evidence.examine(rows)
     if task.affinity != "auto" and AFFINITIES[task.affinity].ignores_columns:
         # What a named similarity cannot see may not decide what is done with it.
-        table = evidence.examine(rows - rows.mean(axis=0))
+        table = evidence.examine(rows, ignore_columns=True)
     least = 1 if task.n_components == "auto" else int(task.n_components)
     count, _ = landmarks.number(task.n_landmarks, len(rows), least)
     options = evidence.candidates(
@@ -96,7 +97,7 @@ class _Portfolio:
         self.some = np.arange(n)
         if not self.whole:
             self.some = np.sort(np.random.default_rng(0).choice(n, fewer, replace=False))
-        self.rows = rows if self.whole else rows[self.some]
+        self.rows = dense_rows(rows) if self.whole else rows[self.some]
         self.n_samples = n
         self.seen = self._seen(task)
         self.known: dict[str, tuple[Similarity, list[str]]] = {}

@@ -6,6 +6,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from .._table import SparseTable, dense_rows
 from ._base import GraphRule, Similarity
 from ._equal import KnownRows, unique_rows
 from ._precomputed import Precomputed, SparsePrecomputed
@@ -18,6 +19,7 @@ from ._rows import (
     ProductSimilarity,
     SharedNeighbors,
 )
+from ._sparse import SPARSE
 
 __all__ = [
     "AFFINITIES",
@@ -60,6 +62,10 @@ def compare(X: Any, affinity: str, *, counts: bool = False, search: str = "auto"
     found: Any = AFFINITIES[affinity]
     if sp.issparse(X):
         found = SparsePrecomputed
+    elif isinstance(X, SparseTable) and affinity in SPARSE:
+        found = SPARSE[affinity]
+    else:
+        X = dense_rows(X)
     made: Similarity = found(X, counts=counts)
     made.search = search
     return made
