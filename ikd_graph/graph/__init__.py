@@ -17,7 +17,7 @@ from ._build import (
     row_threshold_graph,
     threshold_graph,
 )
-from ._cells import Settler
+from ._cells import Settler, projected_block
 from ._csr import (
     above,
     component_labels,
@@ -56,6 +56,7 @@ __all__ = [
     "near_rows",
     "neighbor_graph",
     "pairs_above",
+    "projected_block",
     "row_correlations",
     "row_neighbor_graph",
     "row_neighbors",

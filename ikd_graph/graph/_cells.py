@@ -43,6 +43,9 @@ RECALL = 0.985
 # Rows that directions are found from, and rows whose neighbours are found exactly.
 _SAMPLE, _HELD = 4096, 192
 
+# Directions that tell roughly what is near.
+_FEW = 64
+
 # Cells for each root of the number of rows, rows that tell of one centre, and rounds of k-means.
 _CELLS, _FOR_CENTRE, _ROUNDS = 2.5, 20, 5
 
@@ -181,14 +184,35 @@ def _build(rows: Any, order: Indices) -> _Index:
     return _Index(points, half, order[gathered], starts, near)
 
 
-def _projected(rows: Any, order: Indices) -> Single:
-    """Rows along their leading directions, in an order, (n, d)."""
+def projected_block(rows: Any) -> Callable[[Indices], Single] | None:
+    """How near some rows (b,) are to all others in a few directions, (b, n), the nearest most.
+
+    None where rows are so few or so short that their own products cost no more.
+    """
+    n, p = rows.shape
+    if p < 4 * _FEW or not searches_cells(n, p, 1):
+        return None
+    order = np.argsort(_keys(rows), kind="stable")
+    points = np.empty((n, _FEW), np.float32)
+    points[order] = _projected(rows, order, _FEW)
+    half = 0.5 * np.einsum("ij,ij->i", points, points)
+
+    def block(some: Indices) -> Single:
+        found: Single = points[some] @ points.T
+        found -= half
+        return found
+
+    return block
+
+
+def _projected(rows: Any, order: Indices, most: int = 256) -> Single:
+    """Rows along at most so many of their leading directions, in an order, (n, d)."""
     n, p = rows.shape
     sample = min(_SAMPLE, max(4 * _block_rows(p), 512))
     some = np.asarray(rows[order[:sample]], np.float32)
     origin = some.mean(axis=0)
     # Enough that the rows have few candidates to settle, few enough that products are cheap.
-    width = min(p, max(64, min(p // 4, 256)))
+    width = min(p, max(_FEW, min(p // 4, most)))
     basis = None if width == p else _directions(some - origin, width)
     points = np.empty((n, width), np.float32)
 

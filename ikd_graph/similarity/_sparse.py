@@ -45,6 +45,9 @@ class _SparseSimilarity(Similarity):
         found = graph.near_rows(rows, self._half(), k, self.search, settler)
         return Similarity._search(self, k) if found is None else found
 
+    def _rows_by_distance(self) -> Any:
+        return self.rows
+
     def _half(self) -> Floats:
         return np.zeros(self.n_samples)
 
