@@ -84,8 +84,9 @@ class SparseRows:
         """Products of some rows with all, (b, n)."""
         out = np.zeros((points.size, len(self)))
         _jit.sparse.block_products(self._rows.stored, self._columns, points, out)
-        for i in range(self.left.shape[1]):
-            out += np.outer(self.left[points, i], self.right[:, i])
+        # Row by row: another array of this size would double the memory.
+        for row, left in zip(out, self.left[points], strict=True):
+            row += self.right @ left
         return out
 
     def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:

@@ -78,8 +78,10 @@ def _row_distances(similarity: Similarity) -> Callable[[NDArray[np.int64]], Floa
     """Distances between rows as a similarity has them, on the scale where the variance is 1."""
 
     def measure(points: NDArray[np.int64]) -> Floats:
-        values = np.asarray(similarity.block(points), dtype=np.float64)
-        return np.sqrt(np.maximum(2.0 - 2.0 * values, 0.0))
+        values = np.multiply(similarity.block(points), -2.0, dtype=np.float64)
+        values += 2.0
+        np.maximum(values, 0.0, out=values)
+        return np.sqrt(values, out=values)
 
     return measure
 

@@ -30,7 +30,8 @@ class _SparseSimilarity(Similarity):
 
     def block(self, points: Indices) -> Floats:
         """See `Similarity.block`."""
-        return np.minimum(self.rows.products(np.asarray(points, np.int64)), 1.0)
+        found: Floats = self.rows.products(np.asarray(points, np.int64))
+        return np.minimum(found, 1.0, out=found)
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`."""
