@@ -9,6 +9,21 @@ SOLVED_WHOLE = 10_000
 """All pairs have distances: 800 MB, and twice that on the way. Beyond, distances are measured from
 landmarks, the graph grows with the points, and rows keep the precision they came in."""
 
+DENSE_ENTRIES = 2**24
+"""Entries up to which a sparse table is worked with as a dense one: 134 MB, and twice that on the
+way. A larger one stays sparse; its rows are dense some thousands at a time (65 MB for 2000 columns
+and 4096 rows)."""
+
+NEIGHBORS_EXACT = 1e11
+"""Multiplications up to which neighbours are searched exactly among any number of rows, 2.5 s:
+30 000 rows of 10 columns. So are those of all points that are solved whole, 2.1 s for 10 000 rows
+of 784 columns. Beyond, cells of projected rows find at least .97 of them (70 000 rows of 784
+columns in 4.8 s instead of 110)."""
+
+EUCLIDEAN_ENTRIES = 100_000_000
+"""Entries of a table whose Euclidean similarities the default tries: two copies in double precision
+are 1.6 GB here."""
+
 LANCZOS_FROM = 400
 """Up to here LAPACK's full spectrum (7 ms) tells the negative mass exactly; beyond, Lanczos finds
 the leading eigenpairs (at 2000 points .08 s against 1.3 s) and a lower bound of that mass."""

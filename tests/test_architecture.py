@@ -24,6 +24,7 @@ FLOOR_OF = {
     "_limits": 0,
     "_memory": 0,
     "_stages": 0,
+    "_table": 0.5,
     "_threads": 0,
     "_validation": 0,
     # A record checks what is put into it.
@@ -308,7 +309,7 @@ def test_the_print_guard_catches_a_planted_fault():
 
 
 # Not pandas: scikit-learn loads it where it is installed.
-HEAVY = ("numba", "networkx", "matplotlib", "pynndescent", "umap", "torch", "tqdm")
+HEAVY = ("numba", "networkx", "matplotlib", "umap", "torch", "tqdm")
 
 
 def test_importing_the_package_loads_and_compiles_nothing_heavy():

@@ -80,13 +80,12 @@ def test_the_polish_is_stress_where_nothing_is_tried():
     assert choose(table, refine="likelihood").refine == "likelihood"
 
 
-def candidates(table, affinity="auto", *, n_samples=100, by_landmarks=False, **wishes):
+def candidates(table, affinity="auto", *, n_samples=100, **wishes):
     found = evidence.candidates(
         affinity,
         evidence.Wishes(**wishes),
         table,
         n_samples=n_samples,
-        by_landmarks=by_landmarks,
     )
     return [tuple(one) for one in found]
 
@@ -126,7 +125,8 @@ def test_what_was_given_leaves_out_what_does_not_go_with_it():
         assert names(**given) == plain
     assert names(threshold=0.3) == {"correlation"}
     large = {"correlation", "cosine", "shared_neighbors"}
-    assert names(n_samples=100_000) == names(by_landmarks=True) == large
+    assert names(n_samples=400_000) == names() == plain | large
+    assert names(n_samples=600_000) == large
 
 
 def test_each_affinity_off_the_model_has_its_graph_and_polish():

@@ -18,9 +18,9 @@ from reference_graph import (
 )
 from sklearn.neighbors import NearestNeighbors
 
-from ikd_graph import IKD, graph
+from ikd_graph import IKD, _limits, graph
 from ikd_graph._threads import limit_threads
-from ikd_graph.graph import _build, _search
+from ikd_graph.graph import _build, _cells, _search
 
 
 def random_rows(seed, n, p, groups=0):
@@ -123,36 +123,95 @@ def test_exact_neighbours_do_not_trust_single_precision():
     assert np.all(np.take_along_axis(gaps, found.astype(int), axis=1) <= reach[:, None])
 
 
-@pytest.mark.slow
-def test_approximate_neighbours_are_nearly_the_exact_ones():
-    rows = random_rows(6, 2000, 20, groups=8)
-    rows[17] = 0.0
-    exact = graph.row_neighbor_graph(rows, 6, neighbors="exact")
-    found = graph.row_neighbor_graph(rows, 6, neighbors="approximate", random_state=1)
-    assert_well_formed(found)
-    same = np.isfinite(dense(exact)) & np.isfinite(dense(found))
-    assert same.sum() > 0.97 * exact.indices.size
-    np.testing.assert_array_equal(dense(found)[same], dense(exact)[same])
+def share_found(found, rows, k):
+    """Share of the nearest rows in Euclidean distance, by scikit-learn's brute force."""
+    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(rows)
+    told = search.kneighbors(return_distance=False)
+    return np.mean([len(np.intersect1d(*pair)) for pair in zip(found, told, strict=True)]) / k
+
+
+@pytest.mark.parametrize(("groups", "p"), [(8, 20), (60, 300)])
+def test_neighbours_from_cells_are_nearly_the_exact_ones(groups, p):
+    # The pairs of the first table fill its cells, those of the second need its projection.
+    rng = np.random.default_rng(6)
+    rows = rng.standard_normal((groups, p))[rng.integers(groups, size=4000)]
+    rows += rng.standard_normal((4000, 6)) @ rng.standard_normal((6, p))
+    rows += 0.1 * rng.standard_normal((4000, p))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    found = _cells.cell_neighbours(rows, np.zeros(4000), 10)
+    assert share_found(found, rows, 10) > 0.97
+    exact = dense(graph.row_neighbor_graph(rows, 10, neighbors="exact"))
+    near = graph.row_neighbor_graph(rows, 10, neighbors="approximate")
+    assert_well_formed(near)
+    same = np.isfinite(exact) & np.isfinite(dense(near))
+    assert same.sum() > 0.97 * np.isfinite(exact).sum()
+    np.testing.assert_array_equal(dense(near)[same], exact[same])
+
+
+@pytest.mark.parametrize("curled", [False, True])
+def test_neighbours_of_points_on_a_curled_line_or_sheet_are_found_by_cells(curled):
+    rng = np.random.default_rng(11)
+    turn, height = 9.0 * rng.random(5000), 9.0 * rng.random(5000) * curled
+    points = np.column_stack((turn * np.cos(turn), height, turn * np.sin(turn)))
+    points = points @ np.linalg.qr(rng.standard_normal((30, 3)))[0].T
+    points += 0.01 * rng.standard_normal(points.shape)
+    half = 0.5 * np.sum(points**2, axis=1)
+    assert share_found(_cells.cell_neighbours(points, half, 8), points, 8) > 0.97
+
+
+def test_rows_without_structure_are_searched_exactly_because_cells_cost_no_less():
+    rows = random_rows(12, 1500, 400)
+    assert _cells.cell_neighbours(rows, np.zeros(1500), 10) is None
+    np.testing.assert_array_equal(
+        graph.row_neighbors(rows, 10, neighbors="approximate"),
+        graph.row_neighbors(rows, 10, neighbors="exact"),
+    )
+
+
+@pytest.mark.parametrize("k", [5, 40])
+def test_cells_leave_no_trace_of_the_order_of_rows(k):
+    rows = random_rows(13, 3000, 12, groups=30)
+    assert _cells.cell_neighbours(rows, np.zeros(3000), k) is not None
+    found = graph.row_neighbors(rows, k, neighbors="approximate")
+    order = np.random.default_rng(14).permutation(3000)
+    place = np.argsort(order)
+    again = graph.row_neighbors(rows[order], k, neighbors="approximate")
+    np.testing.assert_array_equal(order[again[place]], found)
+
+
+def test_few_rows_and_those_solved_whole_are_searched_exactly(monkeypatch):
+    assert not _cells.searches_cells(10_000, 10**6, 10)
+    assert not _cells.searches_cells(30_000, 10, 10)
+    assert _cells.searches_cells(30_000, 50, 10)
+    asked = []
+    monkeypatch.setattr(_search, "cell_neighbours", lambda *given: asked.append(given))
+    rows = random_rows(6, 200, 5)
+    graph.row_neighbors(rows, 6)
+    assert not asked
+    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
+    monkeypatch.setattr(_limits, "NEIGHBORS_EXACT", 0.0)
+    graph.row_neighbors(rows, 6)
+    assert len(asked) == 1
 
 
 def test_rows_of_different_norms_are_searched_exactly(monkeypatch):
     rows = random_rows(6, 200, 5) * np.linspace(0.5, 2.0, 200)[:, None]
-    monkeypatch.setattr(_search, "EXACT_WORK", 0)
+    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
+    monkeypatch.setattr(_limits, "NEIGHBORS_EXACT", 0.0)
     found = graph.row_neighbor_graph(rows, 6)
     np.testing.assert_array_equal(found.indices, graph.neighbor_graph(rows @ rows.T, 6).indices)
     with pytest.raises(ValueError, match="rows must have unit norm for neighbors='approximate'"):
         graph.row_neighbor_graph(rows, 6, neighbors="approximate")
 
 
-@pytest.mark.slow
-def test_approximate_search_repeats_itself_and_leaves_the_settings_alone():
-    rows = random_rows(7, 1500, 10)
+def test_a_search_by_cells_repeats_itself_and_leaves_the_settings_alone():
+    rows = random_rows(7, 3000, 10, groups=30)
     found = []
     for n_jobs in (1, 2, 2):
         with limit_threads(n_jobs):
             threads = numba.get_num_threads()
             state = np.random.get_state()[1].copy()  # noqa: NPY002
-            g = graph.row_neighbor_graph(rows, 5, neighbors="approximate", random_state=3)
+            g = graph.row_neighbor_graph(rows, 5, neighbors="approximate")
             assert numba.get_num_threads() == threads
             np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
         found.append(g)
@@ -161,12 +220,13 @@ def test_approximate_search_repeats_itself_and_leaves_the_settings_alone():
         np.testing.assert_array_equal(found[0].weights, other.weights)
 
 
-@pytest.mark.slow
-def test_many_equal_rows_have_as_many_neighbours_as_asked_for_in_an_approximate_search():
-    rows = np.repeat(random_rows(8, 4, 5), 40, axis=0)
-    g = graph.row_neighbor_graph(rows, 6, neighbors="approximate", random_state=0)
-    assert_well_formed(g)
-    assert np.diff(g.indptr).min() >= 6
+def test_many_equal_rows_have_as_many_neighbours_as_asked_for_in_a_search_by_cells():
+    rows = np.repeat(random_rows(8, 40, 5), 40, axis=0)
+    rows[:100] = 0.0
+    assert _cells.cell_neighbours(rows, np.zeros(1600), 6) is not None
+    found = graph.row_neighbors(rows, 6, neighbors="approximate")
+    assert all(len({*near, node}) == 7 for node, near in enumerate(found.tolist()))
+    np.testing.assert_array_equal(rows[found[100:]], rows[100:, None].repeat(6, axis=1))
 
 
 def test_one_and_two_threads_return_the_same_bits():

@@ -3,7 +3,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, covariance, graph, similarity
+from ikd_graph import IKD, _limits, covariance, graph, similarity
 from ikd_graph.similarity import _nearest
 from ikd_graph.similarity._equal import row_keys
 
@@ -217,3 +217,50 @@ def test_what_an_error_about_constant_rows_advises_works(rng):
         model = IKD(2, affinity=affinity).fit(X)
         assert np.isfinite(model.embedding_).all()
         assert np.isfinite(model.transform(X + 1e-3)).all()
+
+
+@pytest.mark.parametrize("affinity", ["correlation", "cosine", "covariance", "hellinger"])
+def test_rows_that_are_scaled_in_blocks_are_those_scaled_at_once(monkeypatch, affinity):
+    X = np.exp(table(0, 1100, 6)) * np.linspace(1.0, 3.0, 1100)[:, None]
+    whole = similarity.compare(X, affinity)
+    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
+    in_blocks = similarity.compare(X, affinity)
+    np.testing.assert_allclose(in_blocks.rows, whole.rows, rtol=1e-12, atol=1e-14)
+    single = similarity.compare(X.astype(np.float32), affinity)
+    assert single.rows.dtype == np.float32
+
+
+def groups_apart(seed, n=900, p=400):
+    """Three groups far from one another, a few directions of their own in each."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(3, size=n)
+    rows = 2.0 * rng.standard_normal((3, p))[group]
+    ways = rng.standard_normal((3, 4, p))
+    rows += np.einsum("ij,ijk->ik", rng.standard_normal((n, 4)), ways[group])
+    return rows + 0.1 * rng.standard_normal((n, p))
+
+
+@pytest.mark.parametrize("affinity", ["correlation", "euclidean", "covariance"])
+def test_bridges_of_many_long_rows_are_about_as_short_as_the_shortest(monkeypatch, affinity):
+    X = groups_apart(0)
+    one = similarity.compare(X, affinity, search="exact")
+    g = one.neighbor_graph(7)
+    assert graph.component_labels(g).max() == 2
+    exact = one.join(g)
+    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
+    monkeypatch.setattr(_limits, "NEIGHBORS_EXACT", 0.0)
+    looked = []
+    block = type(one).block
+    monkeypatch.setattr(
+        type(one), "block", lambda self, points: looked.append(1) or block(self, points)
+    )
+    near = one.join(g)
+    # Covariances do not fall with the distance of rows, and are looked at one by one.
+    assert bool(looked) == (affinity == "covariance")
+    assert not graph.component_labels(near).any()
+    lengths = [np.sqrt(2.0 - 2.0 * np.sort(one.weights)[:4]) for one in (near, exact)]
+    assert np.all(lengths[0] < 1.03 * lengths[1])
+    order = np.random.default_rng(1).permutation(len(X))
+    again = similarity.compare(X[order], affinity, search="exact")
+    joined = again.join(again.neighbor_graph(7))
+    np.testing.assert_allclose(np.sort(joined.weights), np.sort(near.weights), atol=1e-12)

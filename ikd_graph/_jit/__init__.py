@@ -25,6 +25,7 @@ _SUBMODULES = (
     "merging",
     "overlaps",
     "patches",
+    "sparse",
     "stress",
     "suspicion",
 )

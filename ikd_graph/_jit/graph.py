@@ -97,24 +97,25 @@ def settle_strongest(block, rows, first_node, slack, neighbours):
 
 
 @jit
-def settle_found(found, rows, first_node, neighbours, missing):
-    """Keep the rows most correlated with each row among those, ``found`` (b, w), of a search.
+def settle_found(ends, found, rows, half, nodes, neighbours, missing):
+    """Keep the rows nearest to each of some ``nodes`` (b,) among those that a search found.
 
-    In ``found``, rows from ``first_node``, the row itself, repeats and -1 are passed over. Written:
-    ``neighbours`` (b, k), the largest product first, ties by index, and ``missing`` (b,), how many
-    of the k were not found.
+    Near is a large product less ``half`` (n,). The list of a node is ``found[ends[b]:ends[b + 1]]``
+    without repeats; in it the node itself is passed over. Written at the nodes: ``neighbours``
+    (n, k), the nearest first, ties by index, and ``missing`` (n,), how many were not found.
     """
     k = neighbours.shape[1]
     values = np.empty(k, np.float64)
-    for row in range(found.shape[0]):
-        node = first_node + row
+    mine = np.empty(rows.shape[1], np.float64)
+    for at in range(nodes.size):
+        node = nodes[at]
+        mine[:] = rows[node]
         held = 0
-        last = -1
-        for other in np.sort(found[row]):
-            if other > last and other != node:
-                held = insert(dot(rows[node], rows[other]), other, values, neighbours[row], held)
-                last = other
-        missing[row] = k - held
+        for other in np.sort(found[ends[at] : ends[at + 1]]):
+            if other != node:
+                value = dot(mine, rows[other]) - half[other]
+                held = insert(value, other, values, neighbours[node], held)
+        missing[node] = k - held
 
 
 @jit

@@ -15,11 +15,13 @@ from ._scale import (
     scale_to_correlation,
     to_correlation,
 )
+from ._sparse import SparseRows, sparse_column_units, sparse_euclidean_rows, sparse_unit_rows
 
 __all__ = [
     "AFFINITIES",
     "FLOOR",
     "EuclideanRows",
+    "SparseRows",
     "column_units",
     "correlation",
     "cosine",
@@ -32,6 +34,9 @@ __all__ = [
     "sampling_variance",
     "scale_sparse_to_correlation",
     "scale_to_correlation",
+    "sparse_column_units",
+    "sparse_euclidean_rows",
+    "sparse_unit_rows",
     "to_correlation",
     "unit_rows",
 ]

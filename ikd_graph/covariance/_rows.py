@@ -78,19 +78,26 @@ def unit_rows(
     spread[spread <= 1e-13 * np.sqrt(rows.shape[1])] = 0.0
     if affinity == "covariance":
         spread[:] = np.sqrt(np.mean(spread**2))
-    flat = spread == 0.0
-    if allow_flat and flat.any() and not flat.all():
-        warnings.warn(
-            f"{int(flat.sum())} rows of X do not vary; they are correlated with nothing and were "
-            "kept as isolated points; drop them if their place does not matter",
-            UserWarning,
-            stacklevel=2,
-        )
-        spread[flat] = 1.0
-        rows[flat] = 0.0
+    flat = kept_flat(spread, allow_flat)
+    spread[flat] = 1.0
+    rows[flat] = 0.0
     check_rows_vary(spread, affinity)
     rows /= spread[:, None]
     return rows
+
+
+def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
+    """Rows without spread that are kept all the same, with a warning, (n,)."""
+    flat = spread == 0.0
+    if not allow_flat or not flat.any() or flat.all():
+        return np.zeros_like(flat)
+    warnings.warn(
+        f"{int(flat.sum())} rows of X do not vary; they are correlated with nothing and were "
+        "kept as isolated points; drop them if their place does not matter",
+        UserWarning,
+        stacklevel=3,
+    )
+    return flat
 
 
 def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None) -> Floats:

@@ -14,8 +14,8 @@ Floats = NDArray[np.float64]
 FLOOR = 1e-3
 """Smallest correlation that is inverted; what lies below says "far apart" and no more."""
 
-# A column that varies by a smaller share of its largest value has one value.
-_ROUNDING = 1e-13
+ROUNDING = 1e-13
+"""A column that varies by a smaller share of its largest value has one value."""
 
 
 def scale_to_correlation(cov: ArrayLike) -> tuple[Floats, float]:
@@ -210,4 +210,4 @@ def column_units(X: NDArray[np.floating]) -> Floats:
     largest = np.abs(X).max(axis=0, initial=0.0)
     scale = np.where(largest > 0.0, largest, 1.0)
     spread = (X / scale).std(axis=0, dtype=np.float64)
-    return np.asarray(np.where(spread > _ROUNDING, spread * scale, np.inf), dtype=np.float64)
+    return np.asarray(np.where(spread > ROUNDING, spread * scale, np.inf), dtype=np.float64)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from .. import eigen, graph, kernels, model, solve
 from .._arrays import check_sparse
+from .._table import rows_of
 from .._validation import (
     check_choice,
     check_components,
@@ -140,8 +141,10 @@ class CheckedEstimator(BaseEstimator):
             self,
             X,
             dtype=[np.float64, np.float32] if self._has_rows else np.float64,
-            accept_sparse=False if self._has_rows else ["csr", "csc", "coo"],
+            accept_sparse="csr" if self._has_rows else ["csr", "csc", "coo"],
         )
+        if self._has_rows:
+            X = rows_of(X)
         check_enough_rows(X.shape[0])
         if self._has_rows:
             check_enough_columns(X.shape[1], self.affinity, self._least_columns)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from .. import gplvm, model
+from .._table import rows_of
 from .._threads import limit_threads
 from .._validation import check_has_rows
 from ._checks import CheckedEstimator
@@ -77,7 +78,8 @@ class GenerativeEstimator(CheckedEstimator):
         """
         check_is_fitted(self)
         check_has_rows(self._has_rows, "score")
-        latent, rows = self.transform(X), check_array(X, dtype=np.float64)
+        latent = self.transform(X)
+        rows = rows_of(check_array(X, dtype=np.float64, accept_sparse="csr"))
         with limit_threads(self.n_jobs):
             return model.log_likelihood(self._model, self._noise_model(), latent, rows)
 

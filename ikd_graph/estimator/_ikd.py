@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import kernels, model, placement
 from .._arrays import check_sparse
 from .._stages import Stages
+from .._table import rows_of, some_rows
 from .._threads import limit_threads
 from .._validation import check_unmasked
 from ._learnt import LearntEstimator
@@ -75,7 +76,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         Whether neighbours make an edge only where each is one of the other's. "auto" does so for
         shared neighbours, and where it chooses ``n_neighbors`` for Euclidean similarities.
     neighbors : {"auto", "exact", "approximate"}
-        How neighbours are found: blocked products, pynndescent, or by size (20 000 rows).
+        How neighbours are found: among all rows, or among those of some cells of the table, which
+        finds about .98 of them; "auto" is exact up to 10 000 rows (see `graph.row_neighbors`).
     path : {"auto", "covariance", "distance"}
         What a geodesic path optimises: the product of covariances (the paper), or the sum of
         distances, which agrees with the kernel. "auto" is "distance" where the data look like
@@ -120,7 +122,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
-        Seed of the approximate neighbour search and of the landmarks, the only random parts.
+        Seed of the landmarks, the only random part.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -286,7 +288,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         ----------
         X : (n_samples, n_features) array_like of float64
             Points in rows, or the (n_samples, n_samples) covariance for
-            ``affinity="precomputed"``, dense or scipy sparse.
+            ``affinity="precomputed"``, dense or scipy sparse (large tables of rows stay sparse).
         y : ignored
             Present for the scikit-learn interface.
 
@@ -366,7 +368,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.sparse = not self._has_rows
+        tags.input_tags.pairwise, tags.input_tags.sparse = not self._has_rows, True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -385,8 +387,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             X,
             dtype=np.float64 if found.rows is None else found.rows.dtype,
             reset=False,
-            accept_sparse=False if self._has_rows else ["csr"],
+            accept_sparse="csr",
         )
+        X = rows_of(X) if self._has_rows else X
         equal = self._known.find(self._comparable(X))
         known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
         latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
@@ -397,7 +400,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
                 latent[new], residual[new] = placement.place(
                     found.placement,
                     found.similarity,
-                    X if new.size == X.shape[0] else X[new],
+                    X if new.size == X.shape[0] else some_rows(X, new),
                     process=self._process_model(),
                     verbose=self.verbose,
                 )

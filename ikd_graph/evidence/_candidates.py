@@ -50,7 +50,6 @@ def candidates(
     evidence: Evidence,
     *,
     n_samples: int,
-    by_landmarks: bool,
 ) -> list[Candidate]:
     """What is tried under the settings that were given, the plainest first.
 
@@ -64,8 +63,6 @@ def candidates(
         What the table says about the model.
     n_samples : int
         Number n of points.
-    by_landmarks : bool
-        Whether distances are measured from landmarks, so that no (n, n) matrix may be formed.
 
     Returns
     -------
@@ -78,7 +75,7 @@ def candidates(
     elif wishes.threshold is not None and wishes.threshold != "auto":
         names = ("correlation",)
     else:
-        names = tuple(n for n in TRIED if _fits(n, wishes, evidence, n_samples, by_landmarks))
+        names = tuple(n for n in TRIED if _fits(n, wishes, evidence, n_samples))
     # An estimate of the kernel that ignores the scale of a row, and of which errors are known.
     model = "correlation" if affinity == "auto" else affinity
     trusted = Candidate(model, True)
@@ -91,9 +88,7 @@ def candidates(
     return [*found, trusted] if open_graph else found
 
 
-def _fits(
-    name: str, wishes: Wishes, evidence: Evidence, n_samples: int, by_landmarks: bool
-) -> bool:
+def _fits(name: str, wishes: Wishes, evidence: Evidence, n_samples: int) -> bool:
     """Whether an affinity can be combined with what was given."""
     kind = AFFINITIES[name]
     if evidence.n_observed < kind.least_columns:
@@ -103,8 +98,7 @@ def _fits(
         return False
     if kind.counts_only and not evidence.are_counts:
         return False
-    if kind.ignores_columns and (by_landmarks or n_samples > _limits.SOLVED_WHOLE):
-        # Its neighbours are found from all pairs.
+    if kind.ignores_columns and n_samples * evidence.n_observed > _limits.EUCLIDEAN_ENTRIES:
         return False
     if kind.estimates_kernel:
         return True

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _limits
+from .._table import dense_rows, stored_values
 
 ENOUGH_DIMENSIONS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
@@ -47,10 +48,11 @@ class Evidence(NamedTuple):
         return self.spread_ratio <= WIDE and abs(self.kurtosis_gap) <= self.kurtosis_error
 
 
-def examine(X: NDArray[np.float64]) -> Evidence:
+def examine(X: Any, *, ignore_columns: bool = False) -> Evidence:
     """Compare a table, or a random sample of 2000 rows, with samples of a Gaussian process.
 
-    The statistics do not depend on the order of rows or columns.
+    The statistics do not depend on the order of rows or columns. ``ignore_columns`` takes the mean
+    row off first.
 
     Examples
     --------
@@ -59,9 +61,13 @@ def examine(X: NDArray[np.float64]) -> Evidence:
     >>> evidence.examine(np.random.default_rng(0).normal(size=(50, 200))).holds
     True
     """
-    are_counts = _are_counts(X)
+    are_counts = not ignore_columns and _are_counts(stored_values(X))
+    mean_row = X.mean(axis=0) if ignore_columns else None
     if X.shape[0] > _limits.EXAMINED:
         X = X[np.random.default_rng(0).choice(X.shape[0], _limits.EXAMINED, replace=False)]
+    X = dense_rows(X)
+    if mean_row is not None:
+        X = X - mean_row
     n_observed = X.shape[1]
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
     centred = X / scale
@@ -84,7 +90,7 @@ def examine(X: NDArray[np.float64]) -> Evidence:
     return Evidence(n_observed, spread, kurtosis - expected, error, are_counts)
 
 
-def _are_counts(X: NDArray[np.float64]) -> bool:
+def _are_counts(X: NDArray[np.floating]) -> bool:
     """Whether a table can be one of counts; zeros and ones are their own square roots."""
     if X.min(initial=0.0) < 0.0 or X.max(initial=0.0) <= 1.0:
         return False

@@ -17,6 +17,7 @@ from ._build import (
     row_threshold_graph,
     threshold_graph,
 )
+from ._cells import Settler, projected_block
 from ._csr import (
     above,
     component_labels,
@@ -30,16 +31,16 @@ from ._csr import (
     union,
 )
 from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components
-from ._search import EXACT_WORK, SEARCHES, block_neighbors, row_neighbors
+from ._search import SEARCHES, block_neighbors, near_rows, row_neighbors
 from ._suspicion import EdgeSuspicion, contradicted_edges, short_cut_edges, without_edges
 
 __all__ = [
-    "EXACT_WORK",
     "SEARCHES",
     "WEIGHT_FLOOR",
     "EdgeSuspicion",
     "JoinedGraph",
     "Listed",
+    "Settler",
     "above",
     "add_edges",
     "auto_threshold",
@@ -52,8 +53,10 @@ __all__ = [
     "from_neighbors",
     "from_sparse",
     "join_components",
+    "near_rows",
     "neighbor_graph",
     "pairs_above",
+    "projected_block",
     "row_correlations",
     "row_neighbor_graph",
     "row_neighbors",

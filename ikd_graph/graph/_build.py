@@ -138,7 +138,6 @@ def row_neighbor_graph(
     neighbors: str = "auto",
     mutual: bool = False,
     shared: bool = False,
-    random_state: Any = None,
 ) -> CsrGraph:
     """Join each row to the rows most correlated with it, without an (n, n) matrix.
 
@@ -146,7 +145,7 @@ def row_neighbor_graph(
 
     Parameters
     ----------
-    rows, k, neighbors, random_state : see `row_neighbors`
+    rows, k, neighbors : see `row_neighbors`
         Rows and how the neighbours of each are found.
     mutual, shared : bool
         As in `neighbor_graph`.
@@ -164,7 +163,7 @@ def row_neighbor_graph(
     [1, 0, 2, 1]
     """
     rows = check_rows(rows)
-    found = row_neighbors(rows, k, neighbors=neighbors, random_state=random_state)
+    found = row_neighbors(rows, k, neighbors=neighbors)
     with keep_threads():
         return from_neighbors(
             found,

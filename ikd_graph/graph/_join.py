@@ -17,6 +17,8 @@ from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges
 from ._search import block_rows, check_correlations, check_rows
 
+Pairs = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+
 
 class JoinedGraph(NamedTuple):
     """A graph in one piece, and what that took."""
@@ -85,6 +87,7 @@ def find_bridges(
     g: CsrGraph,
     correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]],
     listed: Listed | None = None,
+    exact: Pairs | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the pairs of points that join the components along their strongest spanning tree.
 
@@ -97,6 +100,9 @@ def find_bridges(
     listed : Listed, optional
         Neighbours that are known. A component whose strongest bridge is among them is not searched:
         of thousands of single points none is.
+    exact : callable, optional
+        Correlations of pairs of points, where those of ``correlations`` only tell which partner
+        outside its component each point tries.
 
     Returns
     -------
@@ -108,7 +114,7 @@ def find_bridges(
     found: list[tuple[int, int]] = []
     with keep_threads():
         while len(found) < n_bridges:
-            labels = _bridge(correlations, labels, found, listed)
+            labels = _bridge(correlations, labels, found, listed, exact)
     ends = np.array(found, dtype=np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]
 
@@ -145,6 +151,7 @@ def _bridge(
     labels: NDArray[np.int64],
     found: list[tuple[int, int]],
     listed: Listed | None,
+    exact: Pairs | None,
 ) -> NDArray[np.int64]:
     """Run one round of Boruvka: every component but the largest takes its strongest bridge.
 
@@ -165,6 +172,8 @@ def _bridge(
         best, most = np.empty(some.size, np.int64), np.empty(some.size)
         block = check_block(correlations(nodes[some]), (some.size, labels.size))
         _jit.graph.strongest_outside(block, nodes[some], labels, best, most)
+        if exact is not None:
+            most = exact(nodes[some], best)
         better = most > values[some]
         partners[some[better]], values[some[better]] = best[better], most[better]
 

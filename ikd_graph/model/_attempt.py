@@ -37,13 +37,7 @@ def similarity_of(rows: Any, task: Task) -> tuple[Similarity, list[str]]:
     """Similarity of rows under a named affinity, and what there was to warn of."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
-        found = compare(
-            rows,
-            task.affinity,
-            counts=task.counts,
-            search=task.neighbors,
-            random_state=task.random_state,
-        )
+        found = compare(rows, task.affinity, counts=task.counts, search=task.neighbors)
     return found, [str(one.message) for one in said]
 
 

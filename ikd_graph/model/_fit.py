@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .. import alignment, blocks, eigen, kernels, placement
 from .._stages import Stages
+from .._table import some_rows
 from .._validation import check_reference
 from ..evidence import Choice, sentence
 from ..similarity import AFFINITIES, Similarity, unique_rows
@@ -36,7 +37,7 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
     has_rows = AFFINITIES.get(task.affinity, Similarity).has_rows
     if has_rows:
         first, inverse = _rows_that_differ(X, task)
-    rows = X if first is inverse else X[first]
+    rows = X if first is inverse else some_rows(X, first)
     task = replace(_seen_from(task, inverse), copies=np.bincount(inverse))
     verdict = Verdict(task.affinity, task.wishes.refine, Ground(None))
     if has_rows:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .. import _limits, gplvm, graph, refine, solve
 from .._records import CsrGraph
 from .._stages import Stages
+from .._table import dense_rows
 from .._threads import map_blocks
 from ..evidence import Choice
 from ..similarity import Similarity
@@ -77,8 +78,10 @@ def _row_distances(similarity: Similarity) -> Callable[[NDArray[np.int64]], Floa
     """Distances between rows as a similarity has them, on the scale where the variance is 1."""
 
     def measure(points: NDArray[np.int64]) -> Floats:
-        values = np.asarray(similarity.block(points), dtype=np.float64)
-        return np.sqrt(np.maximum(2.0 - 2.0 * values, 0.0))
+        values = np.multiply(similarity.block(points), -2.0, dtype=np.float64)
+        values += 2.0
+        np.maximum(values, 0.0, out=values)
+        return np.sqrt(values, out=values)
 
     return measure
 
@@ -104,6 +107,7 @@ def polish_likelihood(
     stages: Stages,
 ) -> Polished:
     """Finish by the likelihood of the model, from own starts and, if asked, from others."""
+    rows = dense_rows(rows)
     modelled = similarity.modelled(rows)
     with stages("likelihood"):
         found = refine.likelihood(

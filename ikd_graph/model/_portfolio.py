@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from .. import _limits, evidence
 from .._stages import Stages
+from .._table import dense_rows
 from ..evidence import Candidate, Evidence, Prediction, Trial, sentence
 from ..similarity import AFFINITIES, Similarity
-from ..solve import landmarks
 from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Ground
 from ._polish import Core
@@ -64,16 +64,8 @@ def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
     table = evidence.examine(rows)
     if task.affinity != "auto" and AFFINITIES[task.affinity].ignores_columns:
         # What a named similarity cannot see may not decide what is done with it.
-        table = evidence.examine(rows - rows.mean(axis=0))
-    least = 1 if task.n_components == "auto" else int(task.n_components)
-    count, _ = landmarks.number(task.n_landmarks, len(rows), least)
-    options = evidence.candidates(
-        task.affinity,
-        task.wishes,
-        table,
-        n_samples=len(rows),
-        by_landmarks=count is not None and count < len(rows),
-    )
+        table = evidence.examine(rows, ignore_columns=True)
+    options = evidence.candidates(task.affinity, task.wishes, table, n_samples=len(rows))
     first = options[0]
     portfolio = _Portfolio(rows, task, table, sure=table.is_model and first.trusted)
     if portfolio.sure and not (task.wishes.refine == "auto" and portfolio.affords_likelihood):
@@ -96,7 +88,7 @@ class _Portfolio:
         self.some = np.arange(n)
         if not self.whole:
             self.some = np.sort(np.random.default_rng(0).choice(n, fewer, replace=False))
-        self.rows = rows if self.whole else rows[self.some]
+        self.rows = dense_rows(rows) if self.whole else rows[self.some]
         self.n_samples = n
         self.seen = self._seen(task)
         self.known: dict[str, tuple[Similarity, list[str]]] = {}

@@ -6,6 +6,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from .._table import SparseTable, dense_rows
 from ._base import GraphRule, Similarity
 from ._equal import KnownRows, unique_rows
 from ._precomputed import Precomputed, SparsePrecomputed
@@ -19,6 +20,7 @@ from ._rows import (
     SharedNeighbors,
     StandardizedEuclidean,
 )
+from ._sparse import SPARSE
 
 __all__ = [
     "AFFINITIES",
@@ -45,13 +47,11 @@ AFFINITIES: dict[str, type[Similarity]] = {one.name: one for one in _CLASSES}
 """Class of every affinity, by the name that `IKD` calls it."""
 
 
-def compare(
-    X: Any, affinity: str, *, counts: bool = False, search: str = "auto", random_state: Any = None
-) -> Similarity:
+def compare(X: Any, affinity: str, *, counts: bool = False, search: str = "auto") -> Similarity:
     """Similarity of the rows of X, or of the covariance that X is.
 
     X and ``affinity`` were checked. ``counts`` tells that X is a table of integers, in which a row
-    without spread is nothing unusual; ``search`` and ``random_state`` are how neighbours are found.
+    without spread is nothing unusual; ``search`` is how neighbours are found.
 
     Examples
     --------
@@ -64,6 +64,10 @@ def compare(
     found: Any = AFFINITIES[affinity]
     if sp.issparse(X):
         found = SparsePrecomputed
+    elif isinstance(X, SparseTable) and affinity in SPARSE:
+        found = SPARSE[affinity]
+    else:
+        X = dense_rows(X)
     made: Similarity = found(X, counts=counts)
-    made.search, made.random_state = search, random_state
+    made.search = search
     return made

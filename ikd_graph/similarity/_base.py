@@ -76,7 +76,6 @@ class Similarity(ABC):
     variance: float = 1.0  # what covariances were divided by
     bridge_strength: float = 1.0  # what the weights of bridges are multiplied with
     search: str = "auto"  # how neighbours are found
-    random_state: Any = None
 
     def __init__(self, n_samples: int, n_observed: int | None) -> None:
         self.n_samples, self.n_observed = n_samples, n_observed
@@ -189,9 +188,22 @@ class Similarity(ABC):
         return float(self.between(low, high).min(initial=1.0))
 
     def join(self, g: CsrGraph) -> CsrGraph:
-        """Bridge the components of a graph along their strongest spanning tree."""
-        low, high = graph.find_bridges(g, self.block, self._listed())
+        """Bridge the components of a graph along their strongest spanning tree.
+
+        Of many long rows each tries the partner that is nearest in a few directions.
+        """
+        rows, near = self._rows_by_distance(), None
+        if rows is not None and graph.component_labels(g).any():
+            near = graph.projected_block(rows)
+        if near is None:
+            low, high = graph.find_bridges(g, self.block, self._listed())
+        else:
+            low, high = graph.find_bridges(g, near, self._listed(), self.between)
         return graph.add_edges(g, low, high, self.bridge_strength * self.between(low, high))
+
+    def _rows_by_distance(self) -> Any:
+        """Rows whose similarity falls with their distance, None where there are none."""
+        return None
 
     def _listed(self) -> graph.Listed | None:
         """Neighbours that were found, with their similarities."""

@@ -21,12 +21,17 @@ def row_keys(X: Any) -> list[bytes]:
         return [
             _digest(columns[one:end].tobytes() + values[one:end].tobytes()) for one, end in ends
         ]
-    keys = []
-    for start in range(0, X.shape[0], 1024):
+    keys, step = [], _block_rows(X.shape[1])
+    for start in range(0, X.shape[0], step):
         # + 0.0 makes -0.0 the zero it equals.
-        block = np.ascontiguousarray(X[start : start + 1024]) + 0.0
+        block = np.ascontiguousarray(X[start : start + step]) + 0.0
         keys += [_digest(row) for row in block]
     return keys
+
+
+def _block_rows(width: int) -> int:
+    """Rows that are looked at together: a million entries, 8 MB."""
+    return max(1, min(1024, 2**20 // max(width, 1)))
 
 
 def _digest(data: Any) -> bytes:
@@ -61,7 +66,7 @@ def _first_of(rows: Any) -> dict[bytes, int]:
     return known
 
 
-def unique_rows(X: NDArray[np.floating]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First of every set of equal rows, in an order that does not depend on that of the rows.
 
     A fit works on rows in this order, so that the order they came in leaves no trace, not even in
@@ -69,7 +74,7 @@ def unique_rows(X: NDArray[np.floating]) -> tuple[NDArray[np.int64], NDArray[np.
 
     Parameters
     ----------
-    X : (n, p) ndarray of float
+    X : (n, p) ndarray of float, or SparseTable
         Rows.
 
     Returns
@@ -99,14 +104,15 @@ def unique_rows(X: NDArray[np.floating]) -> tuple[NDArray[np.int64], NDArray[np.
     return first, place[equal]
 
 
-def _kurtoses(X: NDArray[np.floating], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _kurtoses(X: Any, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     """Kurtosis of some rows, -1 for a row without spread.
 
     Neither an offset nor a scale of a row nor the order of columns changes more than its last bits.
     """
     found = np.empty(rows.size)
-    for start in range(0, rows.size, 1024):
-        part = slice(start, start + 1024)
+    step = _block_rows(X.shape[1])
+    for start in range(0, rows.size, step):
+        part = slice(start, start + step)
         block = X[rows[part]].astype(np.float64)
         largest = np.abs(block).max(axis=1, initial=0.0, keepdims=True)
         block /= np.where(largest > 0.0, largest, 1.0)

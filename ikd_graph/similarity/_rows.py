@@ -37,7 +37,7 @@ class ProductSimilarity(Similarity):
         rows = np.empty_like(X, order="C")
 
         def scale(start: int, stop: int) -> None:
-            rows[start:stop] = covariance.unit_rows(X[start:stop], self.scaling)
+            rows[start:stop] = self._scaled_block(X[start:stop])
 
         try:
             map_blocks(scale, X.shape[0], 512)
@@ -46,6 +46,10 @@ class ProductSimilarity(Similarity):
             scaled = covariance.unit_rows(X, self.scaling, allow_flat=self._counts)
             rows = scaled.astype(X.dtype, copy=False)
         return rows
+
+    def _scaled_block(self, X: NDArray[np.floating]) -> Floats:
+        """Some of many rows, scaled."""
+        return covariance.unit_rows(X, self.scaling)
 
     def block(self, points: Indices) -> NDArray[np.floating]:
         """See `Similarity.block`."""
@@ -76,9 +80,10 @@ class ProductSimilarity(Similarity):
         return graph.row_threshold_graph(self.rows, s0)
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        return graph.row_neighbors(
-            self.rows, k, neighbors=self.search, random_state=self.random_state
-        )
+        return graph.row_neighbors(self.rows, k, neighbors=self.search)
+
+    def _rows_by_distance(self) -> Any:
+        return self.rows
 
 
 class Correlation(ProductSimilarity):
@@ -132,11 +137,21 @@ class Covariance(ProductSimilarity):
     summary = "covariances between rows over their mean variance"
 
     def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
-        super().__init__(X, counts=counts)
-        centred = X - X.mean(axis=1, keepdims=True)
+        squares = np.empty(X.shape[0])
+        for start in range(0, X.shape[0], 512):
+            centred = X[start : start + 512] - X[start : start + 512].mean(axis=1, keepdims=True)
+            squares[start : start + 512] = np.sum(centred**2, axis=1)
         degrees = X.shape[1] - 1
-        self.variance = float(np.mean(np.sum(centred**2, axis=1)) / degrees)
+        self.variance = float(np.mean(squares) / degrees)
         self._scale = float(np.sqrt(self.variance * degrees))
+        super().__init__(X, counts=counts)
+
+    def _scaled_block(self, X: NDArray[np.floating]) -> Floats:
+        # All blocks by one number, and none where no row varies.
+        return covariance.unit_rows(X, self.scaling, scale=self._scale or None)
+
+    def _rows_by_distance(self) -> None:
+        return None
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`; a row with much variance may have more than 1."""
@@ -215,6 +230,15 @@ class Euclidean(Similarity):
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
         return covariance.euclidean_similarity(self._made)
+
+    def _search(self, k: int) -> NDArray[np.int32]:
+        points = np.ascontiguousarray(self._made.points)
+        half = 0.5 * np.einsum("ij,ij->i", points, points)
+        found = graph.near_rows(points, half, k, self.search)
+        return super()._search(k) if found is None else found
+
+    def _rows_by_distance(self) -> Any:
+        return self._made.points
 
 
 class StandardizedEuclidean(Euclidean):

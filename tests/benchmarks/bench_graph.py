@@ -26,7 +26,7 @@ def unit_rows(n_points):
 
 def ours(rows, neighbors="exact"):
     with limit_threads(2):
-        return graph.row_neighbor_graph(rows, K, neighbors=neighbors, random_state=0)
+        return graph.row_neighbor_graph(rows, K, neighbors=neighbors)
 
 
 def by_scikit_learn(rows):

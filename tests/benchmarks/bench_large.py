@@ -70,7 +70,7 @@ def test_seventy_thousand_images(benchmark, images, method, n_components):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if method is ikd:
-            # Enough rows for the same compiled code: landmarks and nearest-neighbour descent.
+            # Enough rows for the same compiled code: landmarks and neighbours from cells.
             warm = ikd(n_components).set_params(neighbors="approximate", n_landmarks=50)
             warm.fit(X[:12_000])
         else:

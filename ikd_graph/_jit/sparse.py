@@ -1,0 +1,97 @@
+"""Compiled products of sparse rows: those of each pair are summed in the order of the columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._config import jit
+from .graph import insert
+
+
+class Stored(NamedTuple):
+    """What is stored of rows: CSR, each row sorted by column; or of columns, by row."""
+
+    indptr: np.ndarray  # (n + 1,) int64
+    indices: np.ndarray  # (m,) int32
+    data: np.ndarray  # (m,) float32 or float64
+
+
+class Rows(NamedTuple):
+    """Rows whose product is that of what is stored and of ``left`` and ``right`` of the other."""
+
+    stored: Stored
+    left: np.ndarray  # (n, r) float64
+    right: np.ndarray  # (n, r) float64
+
+
+@jit
+def block_products(stored, columns, nodes, out):
+    """Write products of ``nodes`` (b,) with all rows to ``out`` (b, n), which holds zeros."""
+    for at in range(nodes.size):
+        for entry in range(stored.indptr[nodes[at]], stored.indptr[nodes[at] + 1]):
+            column, value = stored.indices[entry], np.float64(stored.data[entry])
+            for other in range(columns.indptr[column], columns.indptr[column + 1]):
+                out[at, columns.indices[other]] += value * columns.data[other]
+
+
+@jit
+def spread_row(stored, node, row):
+    """Write a row to ``row`` (p,), which holds zeros."""
+    for entry in range(stored.indptr[node], stored.indptr[node + 1]):
+        row[stored.indices[entry]] = stored.data[entry]
+
+
+@jit
+def clear_row(stored, node, row):
+    """Write zeros where `spread_row` wrote values."""
+    for entry in range(stored.indptr[node], stored.indptr[node + 1]):
+        row[stored.indices[entry]] = 0.0
+
+
+@jit
+def product(rows, row, node, other):
+    """Return the product of a row, which is spread in ``row``, and another."""
+    total = 0.0
+    for entry in range(rows.stored.indptr[other], rows.stored.indptr[other + 1]):
+        total += row[rows.stored.indices[entry]] * rows.stored.data[entry]
+    for i in range(rows.left.shape[1]):
+        total += rows.left[node, i] * rows.right[other, i]
+    return total
+
+
+@jit
+def pair_products(rows, nodes, others, row, out):
+    """Write the products of pairs, (m,), to ``out``; ``row`` (p,) holds zeros before and after."""
+    last = -1
+    for pair in range(nodes.size):
+        node = nodes[pair]
+        if node != last:
+            if last >= 0:
+                clear_row(rows.stored, last, row)
+            spread_row(rows.stored, node, row)
+            last = node
+        out[pair] = product(rows, row, node, others[pair])
+    if last >= 0:
+        clear_row(rows.stored, last, row)
+
+
+@jit
+def settle_found(rows, ends, found, nodes, row, neighbours, missing):
+    """Keep the rows with the largest product with each of some ``nodes`` among those ``found``.
+
+    As `graph.settle_found` otherwise; ``row`` (p,) holds zeros before and after.
+    """
+    k = neighbours.shape[1]
+    values = np.empty(k, np.float64)
+    for at in range(nodes.size):
+        node = nodes[at]
+        spread_row(rows.stored, node, row)
+        held = 0
+        for other in np.sort(found[ends[at] : ends[at + 1]]):
+            if other != node:
+                value = product(rows, row, node, other)
+                held = insert(value, other, values, neighbours[node], held)
+        missing[node] = k - held
+        clear_row(rows.stored, node, row)

@@ -1,0 +1,75 @@
+"""Tables of rows that are mostly zeros: kept as they came, given out a few dense rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from . import _limits
+
+
+class SparseTable:
+    """Rows (n, p) of which zeros are not stored: a row, or some, come out dense."""
+
+    ndim = 2
+
+    def __init__(self, matrix: Any) -> None:
+        """Take a sparse matrix, which is copied where it is not in order."""
+        self.stored = sp.csr_array(matrix)
+        if not self.stored.has_canonical_format:
+            self.stored = self.stored.copy()
+            self.stored.sum_duplicates()
+        self.shape: tuple[int, int] = self.stored.shape
+        self.dtype = self.stored.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> NDArray[np.floating]:
+        """Dense rows, (b, p), or one row, (p,)."""
+        if isinstance(rows, (int, np.integer)):
+            return np.asarray(self.stored[[rows]].toarray()[0])
+        return np.asarray(self.stored[rows].toarray())
+
+    def take(self, rows: NDArray[np.int64]) -> SparseTable:
+        """Some rows as a table of this kind."""
+        return SparseTable(self.stored[rows])
+
+    def mean(self, axis: int = 0) -> NDArray[np.floating]:
+        """The mean row, (p,)."""
+        return np.asarray(self.stored.mean(axis=axis)).ravel()
+
+    def map(self, function: Callable[[Any], Any]) -> SparseTable:
+        """Table of a function of every value, which leaves zeros what they are."""
+        mapped = function(self.stored.data)
+        return SparseTable(
+            sp.csr_array((mapped, self.stored.indices, self.stored.indptr), shape=self.shape)
+        )
+
+
+def rows_of(matrix: Any) -> Any:
+    """Rows as they are worked with: dense, or sparse where a dense table would be large."""
+    if not sp.issparse(matrix):
+        return matrix
+    if float(matrix.shape[0]) * matrix.shape[1] <= _limits.DENSE_ENTRIES:
+        return matrix.toarray()
+    return SparseTable(matrix)
+
+
+def some_rows(rows: Any, which: NDArray[np.int64]) -> Any:
+    """Some rows, kept as they are: sparse ones sparse."""
+    return rows.take(which) if isinstance(rows, SparseTable) else rows[which]
+
+
+def dense_rows(rows: Any) -> Any:
+    """All rows of a table, dense."""
+    return rows[:] if isinstance(rows, SparseTable) else rows
+
+
+def stored_values(rows: Any) -> NDArray[np.floating]:
+    """Values of a table, the zeros that are not stored left out, as rows."""
+    return rows.stored.data[None] if isinstance(rows, SparseTable) else rows

@@ -1,0 +1,235 @@
+"""Scaled rows that stay sparse: what centring adds to their products is of rank one."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _jit
+from .._table import SparseTable
+from .._validation import check_rows_vary
+from ._euclidean import EuclideanRows
+from ._rows import kept_flat
+from ._scale import ROUNDING
+
+Floats = NDArray[np.float64]
+
+
+class SparseRows:
+    """Scaled rows a_i - c_i of which only a_i is stored, and their products.
+
+    The product of two is a_i a_j + l_i r_j with a few columns l and r. Some rows come out dense,
+    as those of an array do.
+
+    Parameters
+    ----------
+    table : SparseTable
+        a, (n, p).
+    shift : (n,) float64
+        c, which each entry of a row is less.
+    left, right : (n, r) float64
+        l and r.
+    append : bool
+        Whether dense rows end with the columns r.
+    """
+
+    def __init__(
+        self, table: SparseTable, shift: Floats, left: Floats, right: Floats, append: bool = False
+    ) -> None:
+        self.table, self.shift, self.left, self.right = table, shift, left, right
+        self._append = append
+        self.shape = table.shape[0], table.shape[1] + (right.shape[1] if append else 0)
+        self.dtype = table.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> NDArray[np.floating]:
+        """Dense rows, (b, p)."""
+        dense = self.table[rows] - self.shift[rows, None].astype(self.dtype)
+        if self._append:
+            dense = np.column_stack([dense, self.right[rows].astype(self.dtype)])
+        return dense
+
+    def appended(self) -> SparseRows:
+        """The same rows with the columns r at their ends."""
+        return SparseRows(self.table, self.shift, self.left, self.right, append=True)
+
+    @cached_property
+    def _rows(self) -> Any:
+        return _jit.sparse.Rows(_stored(self.table.stored), self.left, self.right)
+
+    @cached_property
+    def _columns(self) -> Any:
+        return _stored(self.table.stored.tocsc())
+
+    @property
+    def entries(self) -> float:
+        """Mean number of stored values of a row."""
+        return self.table.stored.nnz / len(self)
+
+    @property
+    def entries_in_common(self) -> float:
+        """Mean number of columns that are stored for both of two rows."""
+        by_column = np.diff(self._columns.indptr) / len(self)
+        return float(by_column @ by_column)
+
+    @property
+    def _empty_row(self) -> Floats:
+        return np.zeros(self.table.shape[1])
+
+    def products(self, points: NDArray[np.int64]) -> Floats:
+        """Products of some rows with all, (b, n)."""
+        out = np.zeros((points.size, len(self)))
+        _jit.sparse.block_products(self._rows.stored, self._columns, points, out)
+        # Row by row: another array of this size would double the memory.
+        for row, left in zip(out, self.left[points], strict=True):
+            row += self.right @ left
+        return out
+
+    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+        """Products of pairs of rows, (m,), the same bits either way round."""
+        low, high = np.minimum(left, right), np.maximum(left, right)
+        out = np.empty(low.size)
+        _jit.sparse.pair_products(self._rows, low, high, self._empty_row, out)
+        return out
+
+    def settle(
+        self,
+        ends: NDArray[np.int64],
+        found: NDArray[np.int64],
+        nodes: NDArray[np.int64],
+        neighbours: NDArray[np.int32],
+        missing: NDArray[np.int64],
+    ) -> None:
+        """Keep the rows with the largest products among those found, see `_jit.graph`."""
+        _jit.sparse.settle_found(
+            self._rows, ends, found, nodes, self._empty_row, neighbours, missing
+        )
+
+
+def sparse_unit_rows(
+    table: SparseTable, affinity: str = "correlation", *, allow_flat: bool = False
+) -> SparseRows:
+    """Sparse rows whose products are correlations or cosines, as `unit_rows` makes dense ones.
+
+    The correlation of x and y is (x y - p m n) / (s t) with means m and n and spreads s and t.
+
+    Parameters
+    ----------
+    table : SparseTable
+        Points in rows, (n, p).
+    affinity : {"correlation", "cosine"}
+        "correlation" centres each row.
+    allow_flat : bool
+        As in `unit_rows`.
+
+    Returns
+    -------
+    SparseRows
+        Rows of length 1.
+    """
+    stored, p = table.stored, table.shape[1]
+    counts = np.diff(stored.indptr)
+    owner = np.repeat(np.arange(len(table)), counts)
+    data = stored.data.astype(np.float64)
+    largest = np.ones(len(table))
+    filled = np.flatnonzero(counts)
+    if filled.size:
+        largest[filled] = np.maximum.reduceat(np.abs(data), stored.indptr[filled])
+    largest[largest == 0.0] = 1.0
+    data /= largest[owner]
+    mean = np.zeros(len(table))
+    if affinity == "correlation":
+        mean = np.bincount(owner, data, len(table)) / p
+    squares = np.bincount(owner, (data - mean[owner]) ** 2, len(table))
+    spread = np.sqrt(squares + (p - counts) * mean**2)
+    # What centring leaves of a constant row is rounding, not spread.
+    spread[spread <= 1e-13 * np.sqrt(p)] = 0.0
+    flat = kept_flat(spread, allow_flat)
+    spread[flat] = 1.0
+    check_rows_vary(spread, affinity)
+    data /= spread[owner]
+    data[flat[owner]] = mean[flat] = 0.0
+    shift = mean / spread
+    scaled = _like(table, data)
+    edge = np.sqrt(p) * shift[:, None]
+    nothing = np.empty((len(table), 0))
+    centred = affinity == "correlation"
+    return SparseRows(scaled, shift, -edge if centred else nothing, edge if centred else nothing)
+
+
+def sparse_euclidean_rows(table: SparseTable) -> tuple[SparseRows, EuclideanRows]:
+    """Sparse rows whose products are Euclidean similarities, as `euclidean_rows` makes dense ones.
+
+    Parameters
+    ----------
+    table : SparseTable
+        Points in rows, (n, p).
+
+    Returns
+    -------
+    rows : SparseRows
+        Rows over sigma, and their products.
+    like : EuclideanRows
+        The origin, which is zero, and sigma, for new rows; without rows of its own.
+    """
+    stored, n = table.stored, len(table)
+    largest = float(np.abs(stored.data).max(initial=0.0)) or 1.0
+    data = stored.data.astype(np.float64) / largest
+    mean = np.bincount(stored.indices, data, table.shape[1]) / n
+    total = float(data @ data) - n * float(mean @ mean)
+    scale = float(np.sqrt(max(total, 0.0) / max(n - 1, 1)))
+    if scale < 1e-13:
+        scale = 1.0
+    data /= scale
+    owner = np.repeat(np.arange(n), np.diff(stored.indptr))
+    half = 0.5 - 0.5 * np.bincount(owner, data**2, n)
+    one = np.ones(n)
+    rows = SparseRows(
+        _like(table, data),
+        np.zeros(n),
+        np.column_stack([half, one]),
+        np.column_stack([one, half]),
+    )
+    nothing = np.empty((0, table.shape[1] + 2))
+    return rows, EuclideanRows(nothing, nothing, np.zeros(table.shape[1]), scale * largest)
+
+
+def sparse_column_units(table: SparseTable) -> Floats:
+    """Standard deviation of every column, as `column_units` has them of dense rows.
+
+    Parameters
+    ----------
+    table : SparseTable
+        Points in rows, (n, p).
+
+    Returns
+    -------
+    (p,) ndarray of float64
+        Standard deviations, infinite where a column has one value.
+    """
+    stored, (n, width) = table.stored, table.shape
+    largest = np.zeros(width)
+    np.maximum.at(largest, stored.indices, np.abs(stored.data))
+    scale = np.where(largest > 0.0, largest, 1.0)
+    data = stored.data / scale[stored.indices]
+    mean = np.bincount(stored.indices, data, width) / n
+    present = np.bincount(stored.indices, minlength=width)
+    apart = np.bincount(stored.indices, (data - mean[stored.indices]) ** 2, width)
+    spread = np.sqrt((apart + (n - present) * mean**2) / n)
+    return np.where(spread > ROUNDING, spread * scale, np.inf)
+
+
+def _stored(matrix: Any) -> Any:
+    """What a CSR or a CSC matrix stores, in the types that compiled code takes."""
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    return _jit.sparse.Stored(indptr, indices, matrix.data)
+
+
+def _like(table: SparseTable, data: Floats) -> SparseTable:
+    """A table with other values in the same places, in the same precision."""
+    return table.map(lambda _: data.astype(table.dtype, copy=False))
