@@ -50,7 +50,7 @@ def check_positive(name: str, value: Any, high: float = np.inf, cure: str = "") 
     """Raise unless ``value`` is a finite number with ``0 < value <= high``."""
     rule = "positive and finite" if high == np.inf else f"in (0, {high:g}]"
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0.0 < value <= high or not np.isfinite(value):
+    if not is_number or not 0.0 < value <= min(high, np.finfo(np.float64).max):
         raise ValueError(f"{name} must be {rule}, got {value!r}{_cure(cure)}")
     return float(value)
 
@@ -61,6 +61,19 @@ def check_jobs(name: str, value: Any) -> None:
     if value is not None and (not whole or value == 0):
         raise ValueError(
             f"{name} must be None or a whole number other than 0, got {value!r}; -1 is all cores"
+        )
+
+
+def check_seed(name: str, value: Any) -> None:
+    """Raise unless ``value`` starts a random sequence, as in scikit-learn."""
+    integer = isinstance(value, Integral) and not isinstance(value, bool)
+    whole = integer and 0 <= int(value) < 2**32
+    if value is not None and not whole and not isinstance(value, np.random.RandomState):
+        if value is np.random:
+            return
+        raise ValueError(
+            f"{name} must be None, a whole number from 0 to 2**32 - 1 or a numpy RandomState, got "
+            f"{type(value).__name__} {value!r:.40}"
         )
 
 

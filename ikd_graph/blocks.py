@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from . import _jit
 from ._arrays import check_blocks
-from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph
+from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph, check_solved
 from ._threads import keep_threads
-from ._validation import check_choice, check_cliques, check_integer, check_type
+from ._validation import check_choice, check_cliques, check_integer, check_rows, check_type
 from .kernels import StationaryKernel
 from .kernels import get as get_kernel
 
@@ -128,6 +128,8 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     >>> blocks.largest_first(solved).blocks.sizes
     array([3, 3, 2])
     """
+    check_solved(solved, 2**31 - 1)
+    check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
     order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
     starts, entries = solved.blocks.entries(order)
     return solved._replace(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .. import eigen, graph, kernels, model, solve
@@ -25,12 +24,19 @@ from .._validation import (
     check_no_neighbors,
     check_number_or_auto,
     check_positive,
+    check_seed,
     check_symmetric,
     check_unmasked,
 )
 from ..evidence import REFINES, Wishes
 from ..similarity import AFFINITIES
 from ..solve import landmarks
+
+
+def _is_auto(value: Any) -> bool:
+    """Whether a value is the word; arrays are compared entry by entry."""
+    return isinstance(value, str) and value == "auto"
+
 
 STARTS = ("auto", "own", "all")
 
@@ -69,11 +75,11 @@ class CheckedEstimator(BaseEstimator):
         else:
             check_integer("n_components", self.n_components, 1)
         check_choice("strategy", self.strategy, ("auto", *solve.STRATEGIES))
-        if self.kernel != "auto":
+        if not _is_auto(self.kernel):
             kernels.get(self.kernel)
         check_choice("affinity", self.affinity, ("auto", *AFFINITIES))
         self._check_affinity()
-        if self.threshold is not None and self.threshold != "auto":
+        if self.threshold is not None and not _is_auto(self.threshold):
             check_fraction("threshold", self.threshold, "'auto' chooses by the number of columns")
         if self.n_neighbors is not None:
             check_integer("n_neighbors", self.n_neighbors, 1)
@@ -103,7 +109,7 @@ class CheckedEstimator(BaseEstimator):
             check_positive("time_budget", self.time_budget)
         check_integer("verbose", self.verbose, 0)
         check_jobs("n_jobs", self.n_jobs)
-        check_random_state(self.random_state)
+        check_seed("random_state", self.random_state)
 
     def _check_affinity(self) -> None:
         """Raise on what the affinity cannot be combined with."""

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
 from .. import _jit
-from .._records import CsrGraph
+from .._arrays import as_array
+from .._records import GRAPH_CURE, CsrGraph
 from ._csr import edges, from_edges, union
 
 # More than half: a point with many false edges is a false witness of its true ones.
@@ -44,6 +46,11 @@ class EdgeSuspicion(NamedTuple):
         return np.column_stack([self.left, self.right])[self.condemned]
 
 
+_GRAPH = door.record(CsrGraph, GRAPH_CURE)
+_SUSPICION = door.record(EdgeSuspicion, "graph.short_cut_edges finds what it holds")
+
+
+@door.takes(g=_GRAPH, known=_GRAPH, level=door.optional(door.number))
 def contradicted_edges(
     g: CsrGraph, known: CsrGraph, level: float | None = None
 ) -> tuple[EdgeSuspicion, CsrGraph]:
@@ -169,6 +176,7 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
     return EdgeSuspicion(one, other, scores, condemned[mine])
 
 
+@door.takes(g=_GRAPH, suspicion=_SUSPICION)
 def without_edges(g: CsrGraph, suspicion: EdgeSuspicion) -> CsrGraph:
     """Graph without its condemned edges.
 
@@ -185,7 +193,12 @@ def without_edges(g: CsrGraph, suspicion: EdgeSuspicion) -> CsrGraph:
         The same nodes with fewer edges.
     """
     left, right, weights = edges(g)
-    kept = ~suspicion.condemned
+    kept = ~as_array("suspicion.condemned", suspicion.condemned)
+    if kept.shape != left.shape or kept.dtype != np.bool_:
+        raise ValueError(
+            f"suspicion must be of the {left.size} edges of this graph, got shape {kept.shape} of "
+            f"{kept.dtype}; find it for this graph"
+        )
     return from_edges(g.n_nodes, left[kept], right[kept], weights[kept])
 
 
