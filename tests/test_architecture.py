@@ -25,6 +25,7 @@ FLOOR_OF = {
     "_stages": 0,
     "_threads": 0,
     "_validation": 0,
+    "_version": 0,
     "_doors": 0.2,
     # A record checks what is put into it.
     "_records": 0.5,

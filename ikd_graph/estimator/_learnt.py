@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import warnings
+from typing import Any, TypeVar
 
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
 from .. import model
 from .._records import Blocks, CsrGraph
+from .._version import __version__
 from ..similarity import KnownRows
+from . import _saved
 from ._generative import GenerativeEstimator
+
+Estimator = TypeVar("Estimator", bound="LearntEstimator")
 
 
 class LearntEstimator(GenerativeEstimator):
@@ -60,6 +67,77 @@ class LearntEstimator(GenerativeEstimator):
         self.n_landmarks_ = None if found.landmarks is None else int(found.landmarks.size)
         self.choices_ = found.choice.reasons
         self.candidates_ = found.trials
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
+
+        The file appears whole or not at all. It holds the rows the model was fitted to, which new
+        rows are compared with. A ``random_state`` that is a RandomState is not kept.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file, such as ``"model.ikd"``; one that is there is replaced.
+
+        Raises
+        ------
+        TypeError
+            If the kernel is one of your own.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np
+        >>> from ikd_graph import IKD
+        >>> X = np.random.default_rng(0).normal(size=(30, 5))
+        >>> model = IKD(refine=None).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(folder + "/model.ikd")
+        ...     again = IKD.load(folder + "/model.ikd")
+        >>> bool(np.all(again.transform(X + 0.1) == model.transform(X + 0.1)))
+        True
+        """
+        check_is_fitted(self)
+        # A process is made anew from the rest.
+        _saved.write(path, {**vars(self), "_process": None})
+
+    @classmethod
+    def load(cls: type[Estimator], path: str | os.PathLike[str]) -> Estimator:
+        """Read a model that `save` wrote. Nothing in the file is run.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file.
+
+        Returns
+        -------
+        IKD
+            The fitted estimator: it places rows where the saved one did, to the last bit on the
+            same machine.
+
+        Raises
+        ------
+        ValueError
+            If the file is not one of a model, is damaged, or was written in a newer format.
+        """
+        made = cls()
+        made.__dict__.update(_saved.read(path))
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_ikd_graph_version": __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        version = state.pop("_ikd_graph_version", "before 0.1.0")
+        if version != __version__ and "_model" in state:
+            warnings.warn(
+                f"this IKD was pickled by ikd_graph {version} and is read by {__version__}, which "
+                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load",
+                UserWarning,
+                stacklevel=2,
+            )
+        super().__setstate__(state)
 
     def _comparable(self, X: Any) -> Any:
         """What equal rows have in common: of a covariance, dense or sparse, its entries."""

@@ -25,6 +25,7 @@ __all__ = [
     "KnownRows",
     "ProductSimilarity",
     "Similarity",
+    "SparsePrecomputed",
     "compare",
     "unique_rows",
 ]
