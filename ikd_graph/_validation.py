@@ -82,7 +82,8 @@ def check_unmasked(name: str, values: Any) -> None:
     masked = int(np.ma.count_masked(values)) if isinstance(values, np.ma.MaskedArray) else 0
     if masked:
         raise ValueError(
-            f"{name} must hold every value, got {masked} masked; drop those rows or fill them in"
+            f"{name} must hold every value, got {masked} masked; drop those rows, or pass "
+            "missing='pairwise' to IKD"
         )
 
 
@@ -129,7 +130,7 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
         what = "all zero" if affinity == "cosine" else "constant"
         raise ValueError(
             f"rows of X must vary for affinity={affinity!r}, got {flat.size} {what} row(s): "
-            f"{_few(flat)}; drop them, or use affinity='covariance', which takes them as points "
+            f"{few(flat)}; drop them, or use affinity='covariance', which takes them as points "
             "that are far from all others"
         )
 
@@ -184,7 +185,7 @@ def _cure(text: str) -> str:
     return f"; {text}" if text else ""
 
 
-def _few(values: NDArray[np.intp], limit: int = 5) -> str:
+def few(values: NDArray[np.intp], limit: int = 5) -> str:
     """First few values in words."""
     shown = ", ".join(str(int(value)) for value in values[:limit])
     return shown if values.size <= limit else f"{shown}, ... ({values.size} in all)"
@@ -306,7 +307,7 @@ def check_cliques(n_missing: NDArray[np.integer]) -> None:
     if bad.size:
         raise ValueError(
             f"blocks must be cliques of the graph, got {bad.size} with {int(n_missing.sum())} "
-            f"pairs that are not edges: blocks {_few(bad)}; find them by cliques.cover or "
+            f"pairs that are not edges: blocks {few(bad)}; find them by cliques.cover or "
             "cliques.maximal_cliques on the same graph"
         )
 
@@ -319,7 +320,7 @@ def check_block_members(
     empty = np.flatnonzero(np.diff(indptr) < 1)
     if empty.size:
         raise ValueError(
-            f"blocks must hold at least one point each, got {empty.size} empty: {_few(empty)}; "
+            f"blocks must hold at least one point each, got {empty.size} empty: {few(empty)}; "
             "leave them out"
         )
     if members.size and (members.min() < 0 or members.max() >= n_points):

@@ -27,6 +27,7 @@ FLOOR_OF = {
     "_validation": 0,
     "_version": 0,
     "_doors": 0.2,
+    "_gaps": 0.2,
     # A record checks what is put into it.
     "_records": 0.5,
     "_jit": 1,

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from .. import eigen, graph, kernels, model, solve
 from .._arrays import check_sparse
+from .._gaps import check_known
 from .._validation import (
     check_choice,
     check_components,
@@ -65,6 +66,7 @@ class CheckedEstimator(BaseEstimator):
     time_budget: float | None
     n_jobs: int | None
     random_state: Any
+    missing: str
     verbose: int
     _counts: bool
 
@@ -107,6 +109,9 @@ class CheckedEstimator(BaseEstimator):
         landmarks.check_number(self.n_landmarks, least)
         if self.time_budget is not None:
             check_positive("time_budget", self.time_budget)
+        check_choice("missing", self.missing, ("error", "pairwise"))
+        if self.missing == "pairwise":
+            check_has_rows(self._has_rows, "missing='pairwise'")
         check_integer("verbose", self.verbose, 0)
         check_jobs("n_jobs", self.n_jobs)
         check_seed("random_state", self.random_state)
@@ -138,10 +143,7 @@ class CheckedEstimator(BaseEstimator):
         """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
-        check_sparse("X", X)
-        check_unmasked("X", X)
-        X = validate_data(
-            self,
+        X = self._read(
             X,
             dtype=[np.float64, np.float32] if self._has_rows else np.float64,
             accept_sparse=False if self._has_rows else ["csr", "csc", "coo"],
@@ -155,6 +157,19 @@ class CheckedEstimator(BaseEstimator):
                 check_no_neighbors(self.n_neighbors)
         if self.n_components != "auto":
             check_components(int(self.n_components), X.shape[0])
+        return X
+
+    def _read(self, X: Any, **options: Any) -> Any:
+        """X by scikit-learn's rules, with NaN for what is missing where that may be."""
+        check_sparse("X", X)
+        gaps = self.missing == "pairwise" and self._has_rows
+        if gaps and isinstance(X, np.ma.MaskedArray):
+            X = np.ma.filled(X.astype(np.float64), np.nan)
+        check_unmasked("X", X)
+        finite = "allow-nan" if self._has_rows else True
+        X = validate_data(self, X, ensure_all_finite=finite, **options)
+        if self._has_rows and not gaps:
+            check_known("X", X)
         return X
 
     @property

@@ -77,7 +77,11 @@ class GenerativeEstimator(CheckedEstimator):
         """
         check_is_fitted(self)
         check_has_rows(self._has_rows, "score")
-        latent, rows = self.transform(X), check_array(X, dtype=np.float64)
+        latent, rows = self.transform(X), X
+        if self.missing == "pairwise":
+            given = self._read(X, dtype=np.float64, reset=False)
+            rows = model.fill_new(given, self._model.rows, self._model.similarity.name)
+        rows = check_array(rows, dtype=np.float64)
         with limit_threads(self.n_jobs):
             return model.log_likelihood(self._model, self._noise_model(), latent, rows)
 

@@ -6,16 +6,20 @@ import os
 import warnings
 from typing import Any, TypeVar
 
+import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .. import model
+from .. import model, placement
 from .._records import Blocks, CsrGraph
+from .._threads import limit_threads
 from .._version import __version__
 from ..similarity import KnownRows
 from . import _saved
 from ._generative import GenerativeEstimator
 
+Floats = NDArray[np.float64]
 Estimator = TypeVar("Estimator", bound="LearntEstimator")
 
 
@@ -28,6 +32,7 @@ class LearntEstimator(GenerativeEstimator):
         self._model = found
         self._noise = None if polished is None else polished.noise
         self._process = None
+        # Rows as they were given: what was missing is missing where they are found again.
         self._known = KnownRows(self._comparable(X))
         # Placement works in double precision whatever the type of X.
         self.embedding_ = latent.coordinates.astype(X.dtype, copy=False)
@@ -142,3 +147,32 @@ class LearntEstimator(GenerativeEstimator):
     def _comparable(self, X: Any) -> Any:
         """What equal rows have in common: of a covariance, dense or sparse, its entries."""
         return X if self._has_rows else sp.csr_array(X)
+
+    def _place(self, X: Any) -> tuple[Floats, Floats]:
+        """Latent and residual of rows."""
+        check_is_fitted(self)
+        found = self._model
+        X = self._read(
+            X,
+            dtype=np.float64 if found.rows is None else found.rows.dtype,
+            reset=False,
+            accept_sparse=False if self._has_rows else ["csr"],
+        )
+        equal = self._known.find(self._comparable(X))
+        known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
+        latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
+        residual = np.zeros(X.shape[0])
+        latent[known] = self.embedding_[equal[known]]
+        if new.size:
+            fresh = X if new.size == X.shape[0] else X[new]
+            if self.missing == "pairwise":
+                fresh = model.fill_new(fresh, found.rows, found.similarity.name)
+            with limit_threads(self.n_jobs):
+                latent[new], residual[new] = placement.place(
+                    found.placement,
+                    found.similarity,
+                    fresh,
+                    process=self._process_model(),
+                    verbose=self.verbose,
+                )
+        return latent, residual
