@@ -50,6 +50,12 @@ class GenerativeEstimator(CheckedEstimator):
         check_is_fitted(self)
         check_has_rows(self._has_rows, "inverse_transform")
         points = check_array(Z, dtype=np.float64)
+        width = self._model.latent.coordinates.shape[1]
+        if points.shape[1] != width:
+            raise ValueError(
+                f"Z must have the {width} columns of the latent, got {points.shape[1]}; pass what "
+                "transform returned"
+            )
         with limit_threads(self.n_jobs):
             rows, std = model.reconstruct(self._model, self._noise_model(), points)
         return (rows, std) if return_std else rows
