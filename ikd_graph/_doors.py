@@ -102,6 +102,17 @@ def table(name: str, value: Any) -> NDArray[np.floating]:
     return array
 
 
+def gapped(name: str, value: Any) -> NDArray[np.float64]:
+    """Numbers in rows and columns, NaN where one is missing."""
+    array = quantities(name, value)
+    if array.ndim != 2 or 0 in array.shape or np.isinf(array).any():
+        raise ValueError(
+            f"{name} must be a table (rows x columns) of finite numbers or NaN, got shape "
+            f"{array.shape}"
+        )
+    return array
+
+
 def square(name: str, value: Any) -> NDArray[np.floating]:
     """Finite numbers, one for every pair of points."""
     array = table(name, value)

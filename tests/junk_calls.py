@@ -104,6 +104,7 @@ def sane_values():
     values |= {"made": covariance.euclidean_rows(X), "suspicion": graph.short_cut_edges(g, g)}
     values |= {"wide": g, "held_out": X, "scores": np.array([0.5, 0.6]), "n_features": 20}
     values |= {"estimator": PCA(1), "eigenvalues": np.array([3.0, 1.0, 0.1]), "centred": True}
+    values["scaling"] = "cosine"
     values |= {"vectors": z, "source": 0, "others": None, "search": "wide", "level": 0.5}
     return values
 
@@ -113,6 +114,7 @@ Z, CORR = SANE["latent"], SANE["corr"]
 OWN = {
     "alignment.rigid_fit": {"source": Z},
     "covariance.scale_sparse_to_correlation": {"cov": sp.csr_array(CORR)},
+    "covariance.pairwise": {"others": SANE["X"]},
     "eigen.gram_matrix": {"reference": -1},
     "eigen.reference_index": {"reference": "min_max"},
     "geodesics.path": {"target": 3},

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
+from .._validation import check_choice
+
 Floats = NDArray[np.float64]
 
 
+@door.takes(X=door.gapped, others=door.gapped)
 def pairwise(X: Floats, others: Floats, scaling: str) -> tuple[Floats, Floats]:
     """Similarity of rows over the columns that both have, and the number of these columns.
 
@@ -26,6 +30,11 @@ def pairwise(X: Floats, others: Floats, scaling: str) -> tuple[Floats, Floats]:
     shared : (b, n) ndarray of float64
         Numbers of columns.
     """
+    check_choice("scaling", scaling, ("correlation", "cosine", "euclidean"))
+    if X.shape[1] != others.shape[1]:
+        raise ValueError(
+            f"X and others must have the same columns, got {X.shape[1]} and {others.shape[1]}"
+        )
     if scaling == "euclidean":
         # An offset of a column changes nothing, and would cost digits.
         middle = np.nan_to_num(np.nanmean(others, axis=0))

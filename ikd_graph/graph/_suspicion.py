@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import _doors as door
 from .. import _jit
 from .._arrays import as_array
-from .._records import GRAPH_CURE, CsrGraph
+from .._records import GRAPH_CURE, CsrGraph, check_graph
 from ._csr import edges, from_edges, union
 
 # More than half: a point with many false edges is a false witness of its true ones.
@@ -90,6 +90,7 @@ def contradicted_edges(
     >>> graph.contradicted_edges(g, g, 0.3)[0].pairs.tolist()
     [[3, 36]]
     """
+    _check_same_nodes("known", known, g)
     trusted = known
     left, right, weights = edges(known)
     condemned = np.zeros(left.size, dtype=np.bool_)
@@ -144,6 +145,7 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
     >>> graph.short_cut_edges(g, g).pairs.tolist()
     [[0, 58], [0, 59], [1, 59]]
     """
+    _check_same_nodes("wide", wide, g)
     wide = union(g, wide)
     n = wide.n_nodes
     left, right, weights = edges(wide)
@@ -230,3 +232,14 @@ def _half_reach(known: CsrGraph) -> NDArray[np.float64]:
 def _lengths(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distances between unit vectors with given products."""
     return np.sqrt(np.maximum(2.0 - 2.0 * weights, 0.0))
+
+
+def _check_same_nodes(name: str, other: CsrGraph, g: CsrGraph) -> None:
+    """Raise unless two graphs are of the same points."""
+    check_graph("g", g)
+    check_graph(name, other)
+    if other.n_nodes != g.n_nodes:
+        raise ValueError(
+            f"{name} must have the {g.n_nodes} nodes of g, got {other.n_nodes}; make both of the "
+            "same points"
+        )
