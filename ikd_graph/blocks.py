@@ -20,6 +20,9 @@ __all__ = ["REFERENCES", "largest_first", "solve"]
 REFERENCES = ("center", "min_max", "min_mean")
 
 
+_MOST_COMPONENTS = 2**31 - 1
+
+
 def solve(
     graph: CsrGraph,
     blocks: Blocks,
@@ -72,7 +75,10 @@ def solve(
     check_type("blocks", blocks, Blocks, "cliques.cover makes them")
     blocks = Blocks(*check_blocks(*blocks, graph.n_nodes))
     check_choice("reference", reference, REFERENCES)
+    # Room is made for as many coordinates of every member.
     check_integer("n_components", n_components, 1)
+    if n_components > _MOST_COMPONENTS:
+        check_integer("n_components", n_components, 1, _MOST_COMPONENTS)
     kernel = get_kernel(kernel)
     upper = _upper_triangle(graph)
     sq_dist = kernel.sq_distance(upper.weights)
