@@ -5,12 +5,12 @@
 """
 
 from . import alignment, cliques, covariance, eigen, geodesics, gplvm, graph, kernels, tl
+from ._version import __version__
 from .estimator import IKD
-
-__version__ = "0.1.0"
 
 __all__ = [
     "IKD",
+    "__version__",
     "alignment",
     "cliques",
     "covariance",

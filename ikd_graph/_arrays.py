@@ -42,9 +42,20 @@ def _check_integers(*places: NDArray[Any]) -> None:
             raise ValueError(f"places of shape {one.shape} and type {one.dtype}")
 
 
+def as_array(name: str, value: Any) -> NDArray[Any]:
+    """Raise unless what was given makes an array."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise ValueError(
+            f"{name} must be an array, got a {type(value).__name__} that makes none; its rows must "
+            "have one length"
+        ) from None
+
+
 def check_nodes(name: str, values: Any, n: int) -> NDArray[np.int64]:
     """Raise unless ``values`` is a list of numbers from 0 to ``n - 1``."""
-    nodes = np.asarray(values)
+    nodes = as_array(name, values)
     if nodes.ndim != 1 or (nodes.dtype.kind not in "iu" and nodes.size):
         raise ValueError(
             f"{name} must be a list of whole numbers, got shape {nodes.shape} of {nodes.dtype}; "
@@ -60,7 +71,7 @@ def check_nodes(name: str, values: Any, n: int) -> NDArray[np.int64]:
 
 def check_starts(name: str, starts: Any, size: int) -> NDArray[np.int64]:
     """Raise unless ``starts`` cut a list of ``size`` entries into rows."""
-    cuts = np.asarray(starts)
+    cuts = as_array(name, starts)
     if cuts.ndim != 1 or cuts.size == 0 or cuts.dtype.kind not in "iu":
         raise ValueError(
             f"{name} must be a list of whole numbers, got shape {cuts.shape} of {cuts.dtype}; "
@@ -90,7 +101,7 @@ def check_ascending(name: str, starts: NDArray[np.int64], nodes: NDArray[np.inte
 
 def check_csr(indptr: Any, indices: Any, weights: Any) -> tuple[NDArray[Any], ...]:
     """Raise unless three arrays are an undirected graph; see `_records.CsrGraph`."""
-    nodes = np.asarray(indices)
+    nodes = as_array("indices", indices)
     strength = check_values("weights", weights, nodes.size)
     starts = check_starts("indptr", indptr, nodes.size)
     n = starts.size - 1
@@ -116,7 +127,7 @@ def check_blocks(
     indptr: Any, members: Any, n_points: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Raise unless two arrays are sets of points, the members of each ascending."""
-    points = np.asarray(members)
+    points = as_array("members of the blocks", members)
     starts = check_starts("indptr of the blocks", indptr, points.size)
     most = np.iinfo(np.int32).max
     check_nodes("members of the blocks", points, most if n_points is None else n_points)
@@ -138,7 +149,7 @@ def check_edges(n: int, left: Any, right: Any, weights: Any) -> tuple[NDArray[An
 
 def check_values(name: str, values: Any, size: int) -> NDArray[np.float64]:
     """Raise unless ``values`` are numbers, one for each of ``size`` entries, none of them NaN."""
-    numbers = np.asarray(values)
+    numbers = as_array(name, values)
     if numbers.shape != (size,) or numbers.dtype.kind not in "fiub":
         raise ValueError(
             f"{name} must be one number for each of {size} entries, got shape {numbers.shape} of "
@@ -152,7 +163,7 @@ def check_values(name: str, values: Any, size: int) -> NDArray[np.float64]:
 
 def check_block(block: Any, shape: tuple[int, int]) -> NDArray[np.floating]:
     """Raise unless what a caller's function gave is a table of the shape it was asked for."""
-    table = np.asarray(block)
+    table = as_array("a block of correlations", block)
     if table.shape != shape or table.dtype.kind != "f":
         raise ValueError(
             f"a block of correlations must be a table of floats of shape {shape}, got shape "

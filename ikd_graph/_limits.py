@@ -24,6 +24,10 @@ EUCLIDEAN_ENTRIES = 100_000_000
 """Entries of a table whose Euclidean similarities the default tries: two copies in double precision
 are 1.6 GB here."""
 
+PAIRS_FILLED = 3000
+"""Rows of a table whose missing values are filled in: one inverse takes 2 s, and there are some
+twenty of them."""
+
 LANCZOS_FROM = 400
 """Up to here LAPACK's full spectrum (7 ms) tells the negative mass exactly; beyond, Lanczos finds
 the leading eigenpairs (at 2000 points .08 s against 1.3 s) and a lower bound of that mass."""

@@ -6,10 +6,51 @@ import os
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
+_CGROUPS = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ),
+)
+_STATM = Path("/proc/self/statm")
 
 
 def available() -> int | None:
-    """Bytes to be had without swapping, else all physical memory; None where neither is known."""
+    """Bytes to be had without swapping, by the machine, its container and ``ulimit -v``.
+
+    Where the machine tells nothing else it is all physical memory; None where nothing is known.
+    """
+    known = [one for one in (_of_machine(), _of_container(), _of_process()) if one is not None]
+    return min(known) if known else None
+
+
+def _of_container() -> int | None:
+    """What a control group leaves, None without a limit."""
+    for limit, used in _CGROUPS:
+        try:
+            return max(int(limit.read_text()) - int(used.read_text()), 0)
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _of_process() -> int | None:
+    """Address space that ``ulimit -v`` leaves, None without a limit."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        taken = int(_STATM.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        return max(limit - taken, 0)
+    except (ImportError, OSError, ValueError, IndexError):
+        return None
+
+
+def _of_machine() -> int | None:
+    """Bytes to be had without swapping, else all physical memory."""
     try:
         for line in _MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):

@@ -90,10 +90,12 @@ def _kept(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     return np.asarray(array, dtype, "C") if mine else np.array(array, dtype, order="C")
 
 
+GRAPH_CURE = "make one with graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
+
+
 def check_graph(name: str, value: Any) -> None:
     """Raise unless ``value`` is a graph; whatever is one was checked when it was made."""
-    cure = "make one with graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
-    check_type(name, value, CsrGraph, cure)
+    check_type(name, value, CsrGraph, GRAPH_CURE)
 
 
 class Blocks(NamedTuple):

@@ -24,7 +24,11 @@ class SparseTable:
             self.stored = self.stored.copy()
             self.stored.sum_duplicates()
         self.shape: tuple[int, int] = self.stored.shape
-        self.dtype = self.stored.dtype
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the values."""
+        return self.stored.dtype
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -50,7 +50,7 @@ def check_positive(name: str, value: Any, high: float = np.inf, cure: str = "") 
     """Raise unless ``value`` is a finite number with ``0 < value <= high``."""
     rule = "positive and finite" if high == np.inf else f"in (0, {high:g}]"
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0.0 < value <= high or not np.isfinite(value):
+    if not is_number or not 0.0 < value <= min(high, np.finfo(np.float64).max):
         raise ValueError(f"{name} must be {rule}, got {value!r}{_cure(cure)}")
     return float(value)
 
@@ -64,12 +64,26 @@ def check_jobs(name: str, value: Any) -> None:
         )
 
 
+def check_seed(name: str, value: Any) -> None:
+    """Raise unless ``value`` starts a random sequence, as in scikit-learn."""
+    integer = isinstance(value, Integral) and not isinstance(value, bool)
+    whole = integer and 0 <= int(value) < 2**32
+    if value is not None and not whole and not isinstance(value, np.random.RandomState):
+        if value is np.random:
+            return
+        raise ValueError(
+            f"{name} must be None, a whole number from 0 to 2**32 - 1 or a numpy RandomState, got "
+            f"{type(value).__name__} {value!r:.40}"
+        )
+
+
 def check_unmasked(name: str, values: Any) -> None:
     """Raise if entries of an array are masked: what stands under a mask is not to be used."""
     masked = int(np.ma.count_masked(values)) if isinstance(values, np.ma.MaskedArray) else 0
     if masked:
         raise ValueError(
-            f"{name} must hold every value, got {masked} masked; drop those rows or fill them in"
+            f"{name} must hold every value, got {masked} masked; drop those rows, or pass "
+            "missing='pairwise' to IKD"
         )
 
 
@@ -116,7 +130,7 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
         what = "all zero" if affinity == "cosine" else "constant"
         raise ValueError(
             f"rows of X must vary for affinity={affinity!r}, got {flat.size} {what} row(s): "
-            f"{_few(flat)}; drop them, or use affinity='covariance', which takes them as points "
+            f"{few(flat)}; drop them, or use affinity='covariance', which takes them as points "
             "that are far from all others"
         )
 
@@ -171,7 +185,7 @@ def _cure(text: str) -> str:
     return f"; {text}" if text else ""
 
 
-def _few(values: NDArray[np.intp], limit: int = 5) -> str:
+def few(values: NDArray[np.intp], limit: int = 5) -> str:
     """First few values in words."""
     shown = ", ".join(str(int(value)) for value in values[:limit])
     return shown if values.size <= limit else f"{shown}, ... ({values.size} in all)"
@@ -293,7 +307,7 @@ def check_cliques(n_missing: NDArray[np.integer]) -> None:
     if bad.size:
         raise ValueError(
             f"blocks must be cliques of the graph, got {bad.size} with {int(n_missing.sum())} "
-            f"pairs that are not edges: blocks {_few(bad)}; find them by cliques.cover or "
+            f"pairs that are not edges: blocks {few(bad)}; find them by cliques.cover or "
             "cliques.maximal_cliques on the same graph"
         )
 
@@ -306,7 +320,7 @@ def check_block_members(
     empty = np.flatnonzero(np.diff(indptr) < 1)
     if empty.size:
         raise ValueError(
-            f"blocks must hold at least one point each, got {empty.size} empty: {_few(empty)}; "
+            f"blocks must hold at least one point each, got {empty.size} empty: {few(empty)}; "
             "leave them out"
         )
     if members.size and (members.min() < 0 or members.max() >= n_points):

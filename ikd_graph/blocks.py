@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from . import _jit
 from ._arrays import check_blocks
-from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph
+from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph, check_solved
 from ._threads import keep_threads
-from ._validation import check_choice, check_cliques, check_integer, check_type
+from ._validation import check_choice, check_cliques, check_integer, check_rows, check_type
 from .kernels import StationaryKernel
 from .kernels import get as get_kernel
 
@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 __all__ = ["REFERENCES", "largest_first", "solve"]
 
 REFERENCES = ("center", "min_max", "min_mean")
+
+
+_MOST_COMPONENTS = 2**31 - 1
 
 
 def solve(
@@ -72,7 +75,10 @@ def solve(
     check_type("blocks", blocks, Blocks, "cliques.cover makes them")
     blocks = Blocks(*check_blocks(*blocks, graph.n_nodes))
     check_choice("reference", reference, REFERENCES)
+    # Room is made for as many coordinates of every member.
     check_integer("n_components", n_components, 1)
+    if n_components > _MOST_COMPONENTS:
+        check_integer("n_components", n_components, 1, _MOST_COMPONENTS)
     kernel = get_kernel(kernel)
     upper = _upper_triangle(graph)
     sq_dist = kernel.sq_distance(upper.weights)
@@ -128,6 +134,8 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     >>> blocks.largest_first(solved).blocks.sizes
     array([3, 3, 2])
     """
+    check_solved(solved, 2**31 - 1)
+    check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
     order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
     starts, entries = solved.blocks.entries(order)
     return solved._replace(

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from . import _doors as door
 from . import _limits
 from ._records import Embedding
 from ._threads import map_blocks
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 
+@door.takes(sq_dist=door.square)
 def reference_index(sq_dist: Floats, reference: str | int) -> int:
     """Index of the reference point (Li & Wu 2024, Section 2.5).
 
@@ -90,10 +92,11 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     if reference == "min_mean":
         return int(np.argmin(mean))
     largest = sq_dist.max(axis=1)
-    best = np.flatnonzero(largest <= largest.min() * (1.0 + 1e-12))
+    best = np.flatnonzero(largest <= largest.min() + 1e-12 * abs(largest.min()))
     return int(best[np.argmin(mean[best])])
 
 
+@door.takes(sq_dist=door.square)
 def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     """Gram matrix of the points seen from the reference point (Li & Wu 2024, Eq. 4).
 
@@ -117,10 +120,12 @@ def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     array([[0., 0.],
            [0., 4.]])
     """
+    check_integer("reference", reference, CENTRE, len(sq_dist) - 1, "-1 is the centre")
     offset, constant = _offset(sq_dist, reference)
     return 0.5 * (offset[:, None] + offset[None, :] - sq_dist) - constant
 
 
+@door.takes(sq_dist=door.square)
 def coordinates(sq_dist: Floats, n_components: int, reference: str | int = "center") -> Embedding:
     """Coordinates whose squared distances come nearest to those given.
 
@@ -187,6 +192,7 @@ def coordinates(sq_dist: Floats, n_components: int, reference: str | int = "cent
     return Embedding(scaled, values, share, mass, index)
 
 
+@door.takes(eigenvalues=door.numbers)
 def gap_ratios(eigenvalues: ArrayLike) -> Floats:
     """Each eigenvalue over the next one, both raised by a floor of noise.
 
@@ -223,6 +229,7 @@ def gap_ratios(eigenvalues: ArrayLike) -> Floats:
     return raised[:-1] / raised[1:]
 
 
+@door.takes(eigenvalues=door.numbers)
 def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     """Number of dimensions that a spectrum speaks for.
 
@@ -267,6 +274,7 @@ def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     return int(steep[-1] if steep.size else np.argmax(ratios)) + 1
 
 
+@door.takes(vectors=door.table)
 def pin_signs(vectors: Floats) -> Floats:
     """Columns turned so that the entry of largest magnitude is positive.
 

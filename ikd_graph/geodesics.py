@@ -20,12 +20,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from . import _doors as door
 from . import _jit
-from ._arrays import check_nodes
+from ._arrays import as_array, check_nodes
 from ._records import CsrGraph, check_graph
 from ._threads import map_blocks
 from ._validation import check_positive
-from .kernels import StationaryKernel
+from .kernels import StationaryKernel, as_kernel
+
+__all__ = [
+    "ShortestPaths",
+    "covariance_lengths",
+    "distance_lengths",
+    "geodesic_covariance",
+    "geodesic_distances",
+    "path",
+    "shortest_distances",
+    "shortest_paths",
+]
 
 LANES = 32
 """Sources that are searched together, where that pays."""
@@ -47,6 +59,7 @@ class ShortestPaths(NamedTuple):
     predecessors: NDArray[np.int32]  # (s, n) node before each on its path; -1 at a source or apart
 
 
+@door.takes(kernel=as_kernel)
 def geodesic_distances(
     g: CsrGraph,
     kernel: StationaryKernel,
@@ -83,6 +96,7 @@ def geodesic_distances(
     return shortest_distances(distance_lengths(g, kernel), sources, limit=limit, dtype=dtype)
 
 
+@door.takes(keep_edges=door.flag)
 def geodesic_covariance(
     g: CsrGraph,
     sources: Nodes = None,
@@ -136,6 +150,7 @@ def geodesic_covariance(
     return out
 
 
+@door.takes(kernel=as_kernel)
 def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     """Turn correlations into kernel distances sqrt(f^-1(s)), the lengths of edges.
 
@@ -196,6 +211,7 @@ def _with_lengths(g: CsrGraph, length: Callable[[Floats], Floats]) -> CsrGraph:
     return CsrGraph.trusted(g.indptr, g.indices, lengths)
 
 
+@door.takes(limit=door.number)
 def shortest_distances(
     g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf, dtype: DTypeLike = np.float64
 ) -> NDArray[np.floating]:
@@ -237,6 +253,7 @@ def shortest_distances(
     return out
 
 
+@door.takes(limit=door.number)
 def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf) -> ShortestPaths:
     """Find the smallest sums of lengths along paths, and the paths.
 
@@ -274,6 +291,7 @@ def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf)
     return ShortestPaths(distances, predecessors)
 
 
+@door.takes(predecessors=door.places)
 def path(predecessors: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:
     """Read the nodes along a shortest path.
 
@@ -334,6 +352,8 @@ def _search(
     sources = np.column_stack((number[starts][rows], rows))
     walkable = lengths[lengths < np.inf]
     step = float(walkable.mean()) if walkable.size else 0.0
+    if not starts.size:
+        return
     close = CLOSE_IF_SHALLOW if depth <= SHALLOW else CLOSE
     lanes = min(LANES, starts.size) if starts.size * close >= n else 1
 
@@ -348,7 +368,7 @@ def _check_dtype(dtype: Any) -> np.dtype[Any]:
     """Raise unless ``dtype`` is one of the two types of floats."""
     try:
         kind = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         kind = None
     if kind not in (np.float64, np.float32):
         raise ValueError(f"dtype must be float64 or float32, got {dtype!r}; use float64")
@@ -359,7 +379,7 @@ def _check_sources(sources: Any, n: int) -> NDArray[np.int64]:
     """Raise unless the sources are nodes of the graph."""
     if sources is None:
         return np.arange(n)
-    starts = np.asarray(sources)
+    starts = as_array("sources", sources)
     if starts.ndim != 1 or starts.size == 0 or not np.issubdtype(starts.dtype, np.integer):
         raise ValueError(
             f"sources must be a list of one or more nodes, got {sources!r}; "

@@ -27,6 +27,9 @@ FLOOR_OF = {
     "_table": 0.5,
     "_threads": 0,
     "_validation": 0,
+    "_version": 0,
+    "_doors": 0.2,
+    "_gaps": 0.2,
     # A record checks what is put into it.
     "_records": 0.5,
     "_jit": 1,

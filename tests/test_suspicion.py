@@ -212,3 +212,10 @@ def test_two_points_and_equal_points():
 def test_keep_edges_must_be_a_flag():
     with pytest.raises(ValueError, match="keep_edges must be True or False, got 'yes'"):
         IKD(keep_edges="yes").fit(np.eye(4))
+
+
+@pytest.mark.parametrize("call", [graph.contradicted_edges, graph.short_cut_edges])
+def test_graphs_of_other_points_are_refused(call):
+    g = graph.from_edges(3, [0, 1], [1, 2], [0.5, 0.5])
+    with pytest.raises(ValueError, match="must have the 3 nodes of g, got 0"):
+        call(g, graph.from_edges(0, [], [], []))

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
 from .._records import SolvedBlocks
 from .._validation import check_choice, check_finite
 from ._consensus import WEIGHTINGS
 from ._frames import cost_of, dual_of, lift, quadratic_form, settle
-from ._rounds import Rounds
+from ._rounds import Rounds, check_places
 
 Floats = NDArray[np.float64]
 
@@ -51,6 +52,7 @@ class MergeBound(NamedTuple):
         return f"no merger of these cliques can cost less than {1.0 - self.gap:.1%} of this one"
 
 
+@door.takes(coordinates=door.table)
 def merge_bound(
     solved: SolvedBlocks, coordinates: Floats, *, weighting: str = "precision"
 ) -> MergeBound | None:
@@ -89,6 +91,7 @@ def merge_bound(
     check_choice("weighting", weighting, WEIGHTINGS)
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
     check_finite("coordinates", points)
+    check_places(solved, points)
     n_blocks, size = solved.blocks.n_blocks, points.shape[1]
     if n_blocks * size > MOST_FRAMES:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
 from .._records import MergeResult, SolvedBlocks, check_solved
 from .._validation import (
     check_choice,
@@ -22,6 +23,7 @@ Floats = NDArray[np.float64]
 WEIGHTINGS = ("precision", "uniform")
 
 
+@door.takes(n_points=door.count, start=door.optional(door.table))
 def merge_global(
     solved: SolvedBlocks,
     n_points: int,

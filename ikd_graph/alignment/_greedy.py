@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
 from .. import _jit
 from .._records import MergeResult, SolvedBlocks, check_solved
 from ._rounds import Rounds, entries_of_points
@@ -46,6 +47,7 @@ class MergeState(NamedTuple):
     row_of: Integers  # (n_blocks,) row of each block, -1 for none
 
 
+@door.takes(n_points=door.count)
 def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     """Merge the two blocks with the most shared points until one holds all (Section 2.4).
 

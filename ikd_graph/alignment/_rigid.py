@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .. import _jit
 from .._records import RigidMap
 from .._validation import check_finite, check_labels, check_point_weights, check_same_shape
@@ -12,6 +13,7 @@ from .._validation import check_finite, check_labels, check_point_weights, check
 Floats = NDArray[np.float64]
 
 
+@door.takes(source=door.table, target=door.table, weights=door.optional(door.line))
 def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = None) -> RigidMap:
     """Rigid motion that brings points nearest to others in the (weighted) least-squares sense.
 
@@ -65,6 +67,7 @@ def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = 
     return move
 
 
+@door.takes(points=door.table, labels=door.places, frame=door.table)
 def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Floats:
     """Groups of points moved rigidly to where they are nearest to another latent.
 

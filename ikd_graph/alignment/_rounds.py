@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
 from .. import _jit
 from .._records import Blocks, SolvedBlocks, check_solved
 from .._validation import check_finite, check_rows
@@ -124,6 +125,7 @@ class Rounds:
         return objective, np.sqrt(total / np.maximum(count, 1))
 
 
+@door.takes(coordinates=door.table)
 def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     """How far blocks disagree with the place of each point, each block fitted rigidly.
 
@@ -153,10 +155,20 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
     check_rows("coordinates", points, len(points))
     check_finite("coordinates", points)
-    check_solved(solved, len(points))
+    check_places(solved, points)
     consensus = Rounds(solved, len(points), "precision")
     consensus.place(points)
     return consensus.fit_of(points)[1]
+
+
+def check_places(solved: SolvedBlocks, points: Floats) -> None:
+    """Raise unless blocks can lie at the places of points."""
+    check_solved(solved, len(points))
+    if solved.coordinates.shape[1] != points.shape[1]:
+        raise ValueError(
+            f"coordinates must have the {solved.coordinates.shape[1]} columns of those of the "
+            f"blocks, got {points.shape[1]}; merge the same blocks"
+        )
 
 
 def entries_of_points(blocks: Blocks, n_points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -67,7 +67,7 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
     blocks = as_blocks(cliques, g.n_nodes)
     overlap = None
     if n_components is not None:
-        overlap = check_integer("n_components", n_components, 1) + 1
+        overlap = min(check_integer("n_components", n_components, 1), 2**30) + 1
     inverse = _invert(blocks, g.n_nodes)
     histogram = np.zeros(int(blocks.sizes.max(initial=0)) + 1, dtype=np.int64)
     group = np.empty(blocks.n_blocks, dtype=np.int32)
@@ -118,7 +118,7 @@ def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
     [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     """
     blocks = as_blocks(cliques)
-    min_overlap = check_integer("min_overlap", min_overlap, 1)
+    min_overlap = check_integer("min_overlap", min_overlap, 1, 2**31 - 1)
     # Numbered anew: room is made for each point up to the last.
     points, members = np.unique(blocks.members, return_inverse=True)
     blocks = Blocks(blocks.indptr, members.astype(np.int32))

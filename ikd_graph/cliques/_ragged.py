@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import check_blocks
+from .._arrays import as_array, check_blocks, check_nodes
 from .._records import Blocks
 
 
@@ -22,7 +22,12 @@ def as_blocks(cliques: Blocks | Sequence[ArrayLike], n_points: int | None = None
     """Make a record of a list of cliques of points below ``n_points``, members ascending."""
     if isinstance(cliques, Blocks):
         return Blocks(*check_blocks(*cliques, n_points))
-    parts = [np.sort(np.ravel(clique)) for clique in cliques]
+    scalar = isinstance(cliques, np.ndarray) and not cliques.ndim
+    if scalar or not isinstance(cliques, Iterable) or isinstance(cliques, (str, bytes)):
+        raise TypeError(f"cliques must be a list of lists of points, got {type(cliques).__name__}")
+    parts = [np.sort(as_array("a clique", clique).ravel()) for clique in cliques]
+    for part in parts:
+        check_nodes("a clique", part, 2**31 - 1)
     indptr = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum([part.size for part in parts], out=indptr[1:])
     # An empty list is one of floats, and would make floats of all.

@@ -74,7 +74,7 @@ def maximal_cliques(
     check_graph("g", g)
     min_size = check_integer("min_size", min_size, 1)
     if limit is not None:
-        limit = check_integer("limit", limit, 1, cure="use limit=None for all cliques")
+        limit = min(check_integer("limit", limit, 1, cure="use limit=None for all cliques"), 2**62)
         found = list(itertools.islice(iter_cliques(g, min_size, min(limit + 1, 4096)), limit + 1))
         if len(found) > limit:
             _warn_truncated(found[:limit], limit, g.n_nodes)

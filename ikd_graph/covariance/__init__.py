@@ -5,6 +5,7 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 """
 
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows, euclidean_similarity
+from ._pairwise import pairwise
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 from ._scale import (
     FLOOR,
@@ -31,6 +32,7 @@ __all__ = [
     "euclidean_similarity",
     "gram",
     "into_domain",
+    "pairwise",
     "sampling_variance",
     "scale_sparse_to_correlation",
     "scale_to_correlation",

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .._validation import check_same_shape, check_varies
 from ._rows import gram
 
@@ -32,6 +33,10 @@ class EuclideanRows(NamedTuple):
         return self.rows[:, :-2]
 
 
+_made = door.record(EuclideanRows, "covariance.euclidean_rows makes them")
+
+
+@door.takes(X=door.table, like=door.optional(_made))
 def euclidean_rows(X: ArrayLike, *, like: EuclideanRows | None = None) -> EuclideanRows:
     r"""Rows U and V for which ``U @ V.T`` is 1 - \|x_i - x_j\|² / (2 σ²).
 
@@ -94,6 +99,7 @@ def euclidean_rows(X: ArrayLike, *, like: EuclideanRows | None = None) -> Euclid
     return EuclideanRows(rows, np.column_stack([points, one, half]), origin, scale)
 
 
+@door.takes(X=door.table)
 def euclidean(X: ArrayLike) -> Floats:
     r"""Euclidean similarity between rows, 1 - \|x_i - x_j\|² / (2 σ²), see `euclidean_rows`.
 
@@ -124,6 +130,7 @@ def euclidean(X: ArrayLike) -> Floats:
     return euclidean_similarity(euclidean_rows(X))
 
 
+@door.takes(made=_made)
 def euclidean_similarity(made: EuclideanRows) -> Floats:
     """Euclidean similarity of rows that were made by `euclidean_rows`.
 

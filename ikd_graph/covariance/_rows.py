@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .._threads import map_blocks
-from .._validation import check_choice, check_rows_vary
+from .._validation import check_choice, check_rows_vary, check_same_shape
 
 Floats = NDArray[np.float64]
 
@@ -18,6 +19,7 @@ AFFINITIES = ("correlation", "cosine", "covariance")
 _BLOCK = 256
 
 
+@door.takes(X=door.table, scale=door.optional(door.positive), allow_flat=door.flag)
 def unit_rows(
     X: ArrayLike,
     affinity: str = "correlation",
@@ -100,6 +102,7 @@ def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
     return flat
 
 
+@door.takes(rows=door.table, others=door.optional(door.table))
 def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None) -> Floats:
     """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
 
@@ -119,6 +122,7 @@ def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None)
     n = rows.shape[0]
     out = np.empty((n, n))
     right = rows if others is None else others
+    check_same_shape("rows", rows, "others", right)
 
     def fill(start: int, stop: int) -> None:
         # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
@@ -132,6 +136,7 @@ def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None)
     return out
 
 
+@door.takes(X=door.table)
 def correlation(X: ArrayLike) -> Floats:
     """Pearson correlation between rows.
 
@@ -160,6 +165,7 @@ def correlation(X: ArrayLike) -> Floats:
     return _bounded(gram(unit_rows(X, "correlation")))
 
 
+@door.takes(X=door.table)
 def cosine(X: ArrayLike) -> Floats:
     """Cosine between rows: the correlation of a process whose mean is known to be zero.
 
@@ -188,6 +194,7 @@ def cosine(X: ArrayLike) -> Floats:
     return _bounded(gram(unit_rows(X, "cosine")))
 
 
+@door.takes(X=door.table, centre=door.flag)
 def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:
     """Sample covariance between rows (Li & Wu 2024, Alg. 1, line 2).
 

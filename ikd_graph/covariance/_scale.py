@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
+
 Floats = NDArray[np.float64]
 
 FLOOR = 1e-3
@@ -18,6 +20,7 @@ ROUNDING = 1e-13
 """A column that varies by a smaller share of its largest value has one value."""
 
 
+@door.takes(cov=door.square)
 def scale_to_correlation(cov: ArrayLike) -> tuple[Floats, float]:
     """Divide a covariance by its mean diagonal (Li & Wu 2024, Alg. 1, line 3).
 
@@ -54,6 +57,7 @@ def scale_to_correlation(cov: ArrayLike) -> tuple[Floats, float]:
     return matrix / variance, variance
 
 
+@door.takes(cov=door.square)
 def to_correlation(cov: ArrayLike) -> Floats:
     """Divide a covariance by the roots of its diagonal.
 
@@ -76,6 +80,11 @@ def to_correlation(cov: ArrayLike) -> Floats:
            [0.5, 1. ]])
     """
     matrix = np.asarray(cov, dtype=np.float64)
+    least = float(np.diagonal(matrix).min())
+    if least < 0.0:
+        raise ValueError(
+            f"the diagonal of a covariance must not be negative, got {least:.3g}: variances"
+        )
     spread = np.sqrt(np.diagonal(matrix))
     spread[spread == 0.0] = 1.0
     corr = np.clip(matrix / np.outer(spread, spread), -1.0, 1.0)
@@ -83,6 +92,7 @@ def to_correlation(cov: ArrayLike) -> Floats:
     return corr
 
 
+@door.takes(cov=door.sparse)
 def scale_sparse_to_correlation(cov: Any) -> tuple[Any, float]:
     """As `scale_to_correlation` for a sparse matrix; without a stored diagonal it is one already.
 
@@ -110,6 +120,7 @@ def scale_sparse_to_correlation(cov: Any) -> tuple[Any, float]:
     return sp.csr_array((data, (row, column)), shape=cov.shape), variance
 
 
+@door.takes(corr=door.square, floor=door.positive)
 def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:
     """Correlations lifted into (0, 1], where every kernel can be inverted.
 
@@ -158,6 +169,7 @@ def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:
     return lifted
 
 
+@door.takes(corr=door.numbers, n_observed=door.count)
 def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
     """Sampling variance of a correlation from ``n_observed`` independent dimensions.
 

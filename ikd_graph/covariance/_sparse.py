@@ -42,7 +42,11 @@ class SparseRows:
         self.table, self.shift, self.left, self.right = table, shift, left, right
         self._append = append
         self.shape = table.shape[0], table.shape[1] + (right.shape[1] if append else 0)
-        self.dtype = table.dtype
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the stored values."""
+        return self.table.dtype
 
     def __len__(self) -> int:
         return self.shape[0]

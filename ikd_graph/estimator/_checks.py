@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .. import eigen, graph, kernels, model, solve
 from .._arrays import check_sparse
+from .._gaps import check_known
 from .._table import rows_of
 from .._validation import (
     check_choice,
@@ -26,6 +26,7 @@ from .._validation import (
     check_no_neighbors,
     check_number_or_auto,
     check_positive,
+    check_seed,
     check_symmetric,
     check_unmasked,
 )
@@ -33,6 +34,12 @@ from ..evidence import REFINES, Wishes
 from ..similarity import AFFINITIES
 from ..solve import landmarks
 from ._objects import as_table
+
+
+def _is_auto(value: Any) -> bool:
+    """Whether a value is the word; arrays are compared entry by entry."""
+    return isinstance(value, str) and value == "auto"
+
 
 STARTS = ("auto", "own", "all")
 
@@ -61,6 +68,7 @@ class CheckedEstimator(BaseEstimator):
     time_budget: float | None
     n_jobs: int | None
     random_state: Any
+    missing: str
     verbose: int
     _counts: bool
 
@@ -71,11 +79,11 @@ class CheckedEstimator(BaseEstimator):
         else:
             check_integer("n_components", self.n_components, 1)
         check_choice("strategy", self.strategy, ("auto", *solve.STRATEGIES))
-        if self.kernel != "auto":
+        if not _is_auto(self.kernel):
             kernels.get(self.kernel)
         check_choice("affinity", self.affinity, ("auto", *AFFINITIES))
         self._check_affinity()
-        if self.threshold is not None and self.threshold != "auto":
+        if self.threshold is not None and not _is_auto(self.threshold):
             check_fraction("threshold", self.threshold, "'auto' chooses by the number of columns")
         if self.n_neighbors is not None:
             check_integer("n_neighbors", self.n_neighbors, 1)
@@ -103,9 +111,12 @@ class CheckedEstimator(BaseEstimator):
         landmarks.check_number(self.n_landmarks, least)
         if self.time_budget is not None:
             check_positive("time_budget", self.time_budget)
+        check_choice("missing", self.missing, ("error", "pairwise"))
+        if self.missing == "pairwise":
+            check_has_rows(self._has_rows, "missing='pairwise'")
         check_integer("verbose", self.verbose, 0)
         check_jobs("n_jobs", self.n_jobs)
-        check_random_state(self.random_state)
+        check_seed("random_state", self.random_state)
 
     def _check_affinity(self) -> None:
         """Raise on what the affinity cannot be combined with."""
@@ -135,10 +146,7 @@ class CheckedEstimator(BaseEstimator):
         X = as_table(X)
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
-        check_sparse("X", X)
-        check_unmasked("X", X)
-        X = validate_data(
-            self,
+        X = self._read(
             X,
             dtype=[np.float64, np.float32] if self._has_rows else np.float64,
             accept_sparse="csr" if self._has_rows else ["csr", "csc", "coo"],
@@ -154,6 +162,24 @@ class CheckedEstimator(BaseEstimator):
                 check_no_neighbors(self.n_neighbors)
         if self.n_components != "auto":
             check_components(int(self.n_components), X.shape[0])
+        return X
+
+    def _read(self, X: Any, **options: Any) -> Any:
+        """X by scikit-learn's rules, with NaN for what is missing where that may be."""
+        check_sparse("X", X)
+        gaps = self.missing == "pairwise" and self._has_rows
+        if gaps and sp.issparse(X):
+            raise ValueError(
+                "missing must be 'error' for sparse rows, got 'pairwise'; what a sparse X does not "
+                "store is zero, not missing: pass missing='error', or a dense X with NaN"
+            )
+        if gaps and isinstance(X, np.ma.MaskedArray):
+            X = np.ma.filled(X.astype(np.float64), np.nan)
+        check_unmasked("X", X)
+        finite = "allow-nan" if self._has_rows else True
+        X = validate_data(self, X, ensure_all_finite=finite, **options)
+        if self._has_rows and not gaps:
+            check_known("X", X)
         return X
 
     @property

@@ -51,6 +51,12 @@ class GenerativeEstimator(CheckedEstimator):
         check_is_fitted(self)
         check_has_rows(self._has_rows, "inverse_transform")
         points = check_array(Z, dtype=np.float64)
+        width = self._model.latent.coordinates.shape[1]
+        if points.shape[1] != width:
+            raise ValueError(
+                f"Z must have the {width} columns of the latent, got {points.shape[1]}; pass what "
+                "transform returned"
+            )
         with limit_threads(self.n_jobs):
             rows, std = model.reconstruct(self._model, self._noise_model(), points)
         return (rows, std) if return_std else rows
@@ -78,8 +84,11 @@ class GenerativeEstimator(CheckedEstimator):
         """
         check_is_fitted(self)
         check_has_rows(self._has_rows, "score")
-        latent = self.transform(X)
-        rows = rows_of(check_array(X, dtype=np.float64, accept_sparse="csr"))
+        latent, rows = self.transform(X), X
+        if self.missing == "pairwise":
+            given = self._read(X, dtype=np.float64, reset=False)
+            rows = model.fill_new(given, self._model.rows, self._model.similarity.name)
+        rows = rows_of(check_array(rows, dtype=np.float64, accept_sparse="csr"))
         with limit_threads(self.n_jobs):
             return model.log_likelihood(self._model, self._noise_model(), latent, rows)
 

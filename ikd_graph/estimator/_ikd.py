@@ -7,16 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import kernels, model, placement
-from .._arrays import check_sparse
+from .. import kernels, model
 from .._stages import Stages
-from .._table import rows_of, some_rows
 from .._threads import limit_threads
-from .._validation import check_unmasked
 from ._learnt import LearntEstimator
-from ._objects import as_table
 
 Floats = NDArray[np.float64]
 
@@ -123,6 +118,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
         Seed of the landmarks, the only random part.
+    missing : {"error", "pairwise"}
+        What to do about NaN, masked entries and NA: refuse them, or compare rows over the columns
+        that both have, fill in what the latent of those similarities expects (the mean of a
+        Gaussian process), and fit the filled table. New rows are filled in from the training rows
+        nearest over what is known of them. Rows must share at least 3 columns.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -256,6 +256,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         time_budget: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        missing: str = "error",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -279,6 +280,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         self.time_budget = time_budget
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.missing = missing
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: Any = None) -> IKD:
@@ -303,15 +305,18 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
         self._check_parameters()
-        X = self._check_input(X)
+        given = self._check_input(X)
         stages = Stages(self.verbose, total=6)
         try:
             with limit_threads(self.n_jobs):
-                found = model.fit(X, self._task(), stages)
+                whole = given
+                if self.missing == "pairwise":
+                    whole = model.fill(given, self._task(), stages)
+                found = model.fit(whole, self._task(), stages)
         finally:
             stages.close()
         self.stage_times_ = stages.seconds
-        self._store(X, found)
+        self._store(given, found)
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Floats:
@@ -368,6 +373,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "pairwise"
         tags.input_tags.pairwise, tags.input_tags.sparse = not self._has_rows, True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -375,33 +381,3 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
-
-    def _place(self, X: Any) -> tuple[Floats, Floats]:
-        """Latent and residual of rows."""
-        check_is_fitted(self)
-        found, X = self._model, as_table(X)
-        check_sparse("X", X)
-        check_unmasked("X", X)
-        X = validate_data(
-            self,
-            X,
-            dtype=np.float64 if found.rows is None else found.rows.dtype,
-            reset=False,
-            accept_sparse="csr",
-        )
-        X = rows_of(X) if self._has_rows else X
-        equal = self._known.find(self._comparable(X))
-        known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
-        latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
-        residual = np.zeros(X.shape[0])
-        latent[known] = self.embedding_[equal[known]]
-        if new.size:
-            with limit_threads(self.n_jobs):
-                latent[new], residual[new] = placement.place(
-                    found.placement,
-                    found.similarity,
-                    X if new.size == X.shape[0] else some_rows(X, new),
-                    process=self._process_model(),
-                    verbose=self.verbose,
-                )
-        return latent, residual

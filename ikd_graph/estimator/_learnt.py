@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import warnings
+from typing import Any, TypeVar
 
+import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .. import alignment, model
+from .. import alignment, model, placement
 from .._records import Blocks, CsrGraph
+from .._table import rows_of, some_rows
 from .._threads import limit_threads
+from .._version import __version__
 from ..similarity import KnownRows
+from . import _saved
 from ._generative import GenerativeEstimator
+from ._objects import as_table
+
+Floats = NDArray[np.float64]
+Estimator = TypeVar("Estimator", bound="LearntEstimator")
 
 
 class LearntEstimator(GenerativeEstimator):
@@ -27,6 +38,7 @@ class LearntEstimator(GenerativeEstimator):
         self._noise = None if polished is None else polished.noise
         self._process = None
         self._bound = None
+        # Rows as they were given: what was missing is missing where they are found again.
         self._known = KnownRows(self._comparable(X))
         # Placement works in double precision whatever the type of X.
         self.embedding_ = latent.coordinates.astype(X.dtype, copy=False)
@@ -81,6 +93,107 @@ class LearntEstimator(GenerativeEstimator):
                 self._bound = (self._model.merge_bound(),)
         return self._bound[0]
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
+
+        The file appears whole or not at all. It holds the rows the model was fitted to, which new
+        rows are compared with. A ``random_state`` that is a RandomState is not kept.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file, such as ``"model.ikd"``; one that is there is replaced.
+
+        Raises
+        ------
+        TypeError
+            If the kernel is one of your own.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np
+        >>> from ikd_graph import IKD
+        >>> X = np.random.default_rng(0).normal(size=(30, 5))
+        >>> model = IKD(refine=None).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(folder + "/model.ikd")
+        ...     again = IKD.load(folder + "/model.ikd")
+        >>> bool(np.all(again.transform(X + 0.1) == model.transform(X + 0.1)))
+        True
+        """
+        check_is_fitted(self)
+        # A process and a bound are made anew from the rest.
+        _saved.write(path, {**vars(self), "_process": None, "_bound": None})
+
+    @classmethod
+    def load(cls: type[Estimator], path: str | os.PathLike[str]) -> Estimator:
+        """Read a model that `save` wrote. Nothing in the file is run.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file.
+
+        Returns
+        -------
+        IKD
+            The fitted estimator: it places rows where the saved one did, to the last bit on the
+            same machine.
+
+        Raises
+        ------
+        ValueError
+            If the file is not one of a model, is damaged, or was written in a newer format.
+        """
+        made = cls()
+        made.__dict__.update(_saved.read(path))
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_ikd_graph_version": __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        version = state.pop("_ikd_graph_version", "before 0.1.0")
+        if version != __version__ and "_model" in state:
+            warnings.warn(
+                f"this IKD was pickled by ikd_graph {version} and is read by {__version__}, which "
+                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load",
+                UserWarning,
+                stacklevel=2,
+            )
+        super().__setstate__(state)
+
     def _comparable(self, X: Any) -> Any:
         """What equal rows have in common: of a covariance, dense or sparse, its entries."""
         return X if self._has_rows else sp.csr_array(X)
+
+    def _place(self, X: Any) -> tuple[Floats, Floats]:
+        """Latent and residual of rows."""
+        check_is_fitted(self)
+        found = self._model
+        X = self._read(
+            as_table(X),
+            dtype=np.float64 if found.rows is None else found.rows.dtype,
+            reset=False,
+            accept_sparse="csr",
+        )
+        X = rows_of(X) if self._has_rows else X
+        equal = self._known.find(self._comparable(X))
+        known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
+        latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
+        residual = np.zeros(X.shape[0])
+        latent[known] = self.embedding_[equal[known]]
+        if new.size:
+            fresh = X if new.size == X.shape[0] else some_rows(X, new)
+            if self.missing == "pairwise":
+                fresh = model.fill_new(fresh, found.rows, found.similarity.name)
+            with limit_threads(self.n_jobs):
+                latent[new], residual[new] = placement.place(
+                    found.placement,
+                    found.similarity,
+                    fresh,
+                    process=self._process_model(),
+                    verbose=self.verbose,
+                )
+        return latent, residual

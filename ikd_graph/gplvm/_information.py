@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
+from .. import _doors as door
 from .. import _jit
-from ..kernels import StationaryKernel
+from ..kernels import StationaryKernel, as_kernel
 from ._model import NOT_POSITIVE, covariances, inverse_of
 
 Floats = NDArray[np.float64]
 
 
+@door.takes(latent=door.table, kernel=as_kernel, variance=door.positive, noise=door.not_negative)
 def expected_information(
     latent: Floats, kernel: StationaryKernel, variance: float, noise: float
 ) -> Floats:

@@ -10,9 +10,10 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
+from .. import _doors as door
 from .. import _jit
 from .._validation import check_positive, check_symmetric
-from ..kernels import StationaryKernel, get
+from ..kernels import StationaryKernel, as_kernel, get
 from ._model import covariances, inverse_of
 
 Floats = NDArray[np.float64]
@@ -30,6 +31,7 @@ class LikelihoodGradient(NamedTuple):
     shape: float  # derivative in the kernel's alpha, gamma or nu; 0 where it was not asked for
 
 
+@door.takes(rows=door.table, centered=door.flag)
 def sample_covariance(rows: ArrayLike, centered: bool = True) -> Floats:
     """Covariance between points, S = X X^T / N, all that the likelihood sees of X.
 
@@ -59,6 +61,14 @@ def sample_covariance(rows: ArrayLike, centered: bool = True) -> Floats:
     return 0.5 * (product + product.T)
 
 
+@door.takes(
+    latent=door.table,
+    sample_cov=door.square,
+    n_observed=door.count,
+    kernel=as_kernel,
+    variance=door.positive,
+    noise=door.not_negative,
+)
 def log_likelihood(
     latent: ArrayLike,
     sample_cov: ArrayLike,
@@ -109,6 +119,14 @@ def log_likelihood(
     return -0.5 * n_observed * (len(points) * _LOG_2PI + log_det + trace)
 
 
+@door.takes(
+    latent=door.table,
+    sample_cov=door.square,
+    kernel=as_kernel,
+    variance=door.positive,
+    noise=door.not_negative,
+    shape=door.flag,
+)
 def negative_log_likelihood_and_gradient(
     latent: Floats,
     sample_cov: Floats,
@@ -179,6 +197,7 @@ def negative_log_likelihood_and_gradient(
     return LikelihoodGradient(value, by_latent, by_variance, by_noise, by_shape)
 
 
+@door.takes(latent=door.table, sample_cov=door.square, n_observed=door.count, kernel=as_kernel)
 def fit_variances(
     latent: ArrayLike,
     sample_cov: ArrayLike,

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
-from ..kernels import StationaryKernel
+from .. import _doors as door
+from ..kernels import StationaryKernel, as_kernel
 from ._model import NOT_POSITIVE, inverse_of
 
 Floats = NDArray[np.float64]
@@ -67,6 +68,18 @@ class _Look(NamedTuple):
     away: float  # squared distance to the nearest training point
 
 
+_PROCESS = door.record(Process, "gplvm.condition makes one")
+_SEEN = door.record(Seen, "gplvm.see makes one")
+
+
+@door.takes(
+    latent=door.table,
+    rows=door.table,
+    kernel=as_kernel,
+    variance=door.positive,
+    noise=door.not_negative,
+    centred=door.flag,
+)
 def condition(
     latent: Floats,
     rows: NDArray[np.floating],
@@ -107,6 +120,10 @@ def condition(
     >>> gplvm.condition(latent, np.eye(2), kernel, 1.0, 0.1, centred=False).n_observed
     2
     """
+    if len(latent) != len(rows):
+        raise ValueError(
+            f"latent and rows must have the same points, got {len(latent)} and {len(rows)}"
+        )
     points, noise = np.asarray(latent, dtype=np.float64), noise + JITTER * variance
     cov = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
     cov.flat[:: len(cov) + 1] += noise
@@ -126,6 +143,7 @@ def condition(
     )
 
 
+@door.takes(process=_PROCESS, row=door.line)
 def see(process: Process, row: NDArray[np.floating]) -> Seen:
     """A new row as the training rows see it.
 
@@ -141,6 +159,11 @@ def see(process: Process, row: NDArray[np.floating]) -> Seen:
     Seen
         Its part in the space of the training rows, and its squared distances to them.
     """
+    if row.size != process.n_observed:
+        raise ValueError(
+            f"row must have the {process.n_observed} columns of the training rows, got {row.size}; "
+            "pass one row of the same table"
+        )
     # The bits of a sum depend on how its numbers lie in memory.
     values, beside = _values(np.ascontiguousarray(row), process.centred), 0.0
     if process.axes is not None:
@@ -150,6 +173,7 @@ def see(process: Process, row: NDArray[np.floating]) -> Seen:
     return Seen(values, beside, np.sum((process.rows - values) ** 2, axis=1) + beside)
 
 
+@door.takes(process=_PROCESS, seen=_SEEN, start=door.line)
 def locate(process: Process, seen: Seen, start: Floats) -> Floats:
     """Likeliest place of a row that is reached from a start or from the likeliest training point.
 
@@ -180,6 +204,11 @@ def locate(process: Process, seen: Seen, start: Floats) -> Floats:
     >>> gplvm.locate(process, seen, np.array([1.0])).round(2)
     array([1.23])
     """
+    if start.size != process.latent.shape[1]:
+        raise ValueError(
+            f"start must have {process.latent.shape[1]} coordinates, got {start.size}; give a "
+            "place in the latent of the process"
+        )
     found = (_descend(process, seen, one) for one in (start, _likeliest_point(process, seen)))
     return min(found, key=lambda one: one[1])[0]
 

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dlauum, dtrtri
 from scipy.spatial.distance import cdist
 
+from .. import _doors as door
 from .. import _jit
-from ..kernels import StationaryKernel, compiled_form
+from ..kernels import StationaryKernel, as_kernel, compiled_form
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +20,7 @@ NOT_POSITIVE = (
 _SMALL_TRIANGLE = 64
 
 
+@door.takes(kernel=as_kernel)
 def shape_name(kernel: StationaryKernel) -> str | None:
     """Name of the kernel's shape parameter.
 

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.spatial.distance import cdist
 
+from .. import _doors as door
 from .._validation import check_positive
-from ..kernels import StationaryKernel, get
+from ..kernels import StationaryKernel, as_kernel, get
 from ._locate import JITTER
 from ._model import NOT_POSITIVE
 
@@ -24,6 +25,14 @@ class Posterior(NamedTuple):
     std: Floats  # (n_new,) of one noise-free observation, the same in every observed dimension
 
 
+@door.takes(
+    latent_new=door.table,
+    latent=door.table,
+    rows=door.table,
+    kernel=as_kernel,
+    variance=door.positive,
+    noise=door.number,
+)
 def posterior_mean(
     latent_new: ArrayLike,
     latent: ArrayLike,
@@ -60,6 +69,11 @@ def posterior_mean(
     """
     points, fresh = np.asarray(latent, dtype=np.float64), np.asarray(latent_new, dtype=np.float64)
     kernel = get(kernel)
+    if points.shape[1] != fresh.shape[1] or len(points) != len(np.asarray(rows)):
+        raise ValueError(
+            "latent_new must have the columns of latent, rows one row for each of its points, got "
+            f"shapes {fresh.shape}, {points.shape} and {np.shape(rows)}"
+        )
     check_positive("variance", variance)
     model = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
     model.flat[:: len(model) + 1] += noise + JITTER * variance

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
 from .. import _jit
-from .._arrays import check_block, check_nodes
+from .._arrays import as_array, check_block, check_nodes, check_values
 from .._records import CsrGraph
 from .._threads import keep_threads, map_blocks
 from .._validation import check_fraction, check_integer
@@ -87,6 +88,7 @@ def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
         return pairs_above(lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows), s0)
 
 
+@door.takes(mutual=door.flag, shared=door.flag)
 def neighbor_graph(
     corr: NDArray[np.float64], k: int, *, mutual: bool = False, shared: bool = False
 ) -> CsrGraph:
@@ -131,6 +133,7 @@ def neighbor_graph(
     )
 
 
+@door.takes(mutual=door.flag, shared=door.flag)
 def row_neighbor_graph(
     rows: NDArray[np.floating],
     k: int,
@@ -173,6 +176,7 @@ def row_neighbor_graph(
         )
 
 
+@door.takes(correlations=door.function, mutual=door.flag, shared=door.flag)
 def from_neighbors(
     neighbours: NDArray[np.int32],
     correlations: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]],
@@ -196,10 +200,10 @@ def from_neighbors(
     CsrGraph
         The neighbour graph.
     """
-    neighbours = np.asarray(neighbours)
+    neighbours = as_array("neighbours", neighbours)
     _check_neighbours(neighbours)
     left, right = _neighbour_pairs(neighbours, mutual)
-    weights = correlations(left, right)
+    weights = check_values("the correlations", correlations(left, right), left.size)
     if shared:
         weights = weights * np.sqrt(shared_part(neighbours, left, right))
     return from_edges(len(neighbours), left, right, walkable(weights))
@@ -275,6 +279,7 @@ def row_correlations(
     return np.minimum(row_products(rows, left, right), 1.0)
 
 
+@door.takes(block_of=door.function, n=door.count, floor=door.number)
 def pairs_above(
     block_of: Callable[[int, int], NDArray[np.floating]], n: int, floor: float
 ) -> CsrGraph:
@@ -356,6 +361,7 @@ def _neighbour_pairs(
     return keys // n, keys % n
 
 
+@door.takes(n_observed=door.optional(door.count))
 def auto_threshold(n_observed: int | None) -> float:
     """Threshold above which a correlation is signal.
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
 from .. import _jit
-from .._arrays import check_block
-from .._records import CsrGraph, check_graph
+from .._arrays import check_block, check_nodes, check_values
+from .._records import GRAPH_CURE, CsrGraph, check_graph
 from .._threads import keep_threads, map_blocks
 from .._validation import check_positive
 from ._build import row_correlations, walkable
@@ -27,6 +28,10 @@ class JoinedGraph(NamedTuple):
     n_bridges: int  # edges added, one fewer than the components there were
 
 
+_GRAPH = door.record(CsrGraph, GRAPH_CURE)
+
+
+@door.takes(strength=door.positive)
 def join_components(
     g: CsrGraph,
     corr: NDArray[np.float64] | None = None,
@@ -83,6 +88,10 @@ class Listed(NamedTuple):
     values: NDArray[np.float64]  # (n, k) their correlations; no other point has more than the least
 
 
+_LISTED = door.record(Listed, "it holds neighbours and their correlations")
+
+
+@door.takes(g=_GRAPH, correlations=door.function, listed=door.optional(_LISTED))
 def find_bridges(
     g: CsrGraph,
     correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]],
@@ -119,6 +128,7 @@ def find_bridges(
     return ends[:, 0], ends[:, 1]
 
 
+@door.takes(g=_GRAPH)
 def add_edges(
     g: CsrGraph,
     low: NDArray[np.int64],
@@ -141,6 +151,8 @@ def add_edges(
     CsrGraph
         The graph with them.
     """
+    low, high = check_nodes("low", low, g.n_nodes), check_nodes("high", high, g.n_nodes)
+    weights = check_values("weights", weights, low.size)
     left, right, known = edges(g)
     left, right = np.concatenate((left, low)), np.concatenate((right, high))
     return from_edges(g.n_nodes, left, right, np.concatenate((known, walkable(weights))))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
 from .. import _jit
 from .._arrays import check_block
 from .._threads import keep_threads, map_blocks
@@ -102,6 +103,7 @@ def near_rows(
     return cell_neighbours(rows, half, k, settler) if by_cells and n >= 10 * (k + 1) else None
 
 
+@door.takes(block_of=door.function, n=door.count)
 def block_neighbors(
     block_of: Callable[[int, int], NDArray[np.floating]], n: int, k: int
 ) -> NDArray[np.int32]:
@@ -155,7 +157,7 @@ def exact_neighbours(rows: NDArray[np.floating], k: int) -> NDArray[np.int32]:
 
 def check_rows(rows: Any) -> NDArray[np.floating]:
     """Raise unless ``rows`` is a table of finite numbers; float32 stays float32."""
-    rows = np.asarray(rows)
+    rows = door.as_real("rows", rows)
     rows = np.ascontiguousarray(rows, np.float32 if rows.dtype == np.float32 else np.float64)
     if rows.ndim != 2 or rows.shape[0] == 0:
         raise ValueError(
@@ -168,7 +170,7 @@ def check_rows(rows: Any) -> NDArray[np.floating]:
 
 def check_correlations(corr: Any) -> NDArray[np.float64]:
     """Raise unless ``corr`` is a square table of finite numbers."""
-    corr = np.asarray(corr, np.float64)
+    corr = door.as_real("corr", corr).astype(np.float64, copy=False)
     if corr.ndim != 2 or corr.shape[0] != corr.shape[1] or corr.shape[0] == 0:
         raise ValueError(
             f"corr must be square (n, n) with n >= 1, got shape {corr.shape}; "

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _doors as door
 from .. import _jit
-from .._records import CsrGraph
+from .._arrays import as_array
+from .._records import GRAPH_CURE, CsrGraph, check_graph
 from ._csr import edges, from_edges, union
 
 # More than half: a point with many false edges is a false witness of its true ones.
@@ -46,6 +48,11 @@ class EdgeSuspicion(NamedTuple):
         return np.column_stack([self.left, self.right])[self.condemned]
 
 
+_GRAPH = door.record(CsrGraph, GRAPH_CURE)
+_SUSPICION = door.record(EdgeSuspicion, "graph.short_cut_edges finds what it holds")
+
+
+@door.takes(g=_GRAPH, known=_GRAPH, level=door.optional(door.number))
 def contradicted_edges(
     g: CsrGraph, known: CsrGraph, level: float | None = None
 ) -> tuple[EdgeSuspicion, CsrGraph]:
@@ -85,6 +92,7 @@ def contradicted_edges(
     >>> graph.contradicted_edges(g, g, 0.3)[0].pairs.tolist()
     [[3, 36]]
     """
+    _check_same_nodes("known", known, g)
     trusted = known
     left, right, weights = edges(known)
     condemned = np.zeros(left.size, dtype=np.bool_)
@@ -139,6 +147,7 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
     >>> graph.short_cut_edges(g, g).pairs.tolist()
     [[0, 58], [0, 59], [1, 59]]
     """
+    _check_same_nodes("wide", wide, g)
     wide = union(g, wide)
     n = wide.n_nodes
     left, right, weights = edges(wide)
@@ -171,6 +180,7 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
     return EdgeSuspicion(one, other, scores, condemned[mine])
 
 
+@door.takes(g=_GRAPH, suspicion=_SUSPICION)
 def without_edges(g: CsrGraph, suspicion: EdgeSuspicion) -> CsrGraph:
     """Graph without its condemned edges.
 
@@ -187,7 +197,12 @@ def without_edges(g: CsrGraph, suspicion: EdgeSuspicion) -> CsrGraph:
         The same nodes with fewer edges.
     """
     left, right, weights = edges(g)
-    kept = ~suspicion.condemned
+    kept = ~as_array("suspicion.condemned", suspicion.condemned)
+    if kept.shape != left.shape or kept.dtype != np.bool_:
+        raise ValueError(
+            f"suspicion must be of the {left.size} edges of this graph, got shape {kept.shape} of "
+            f"{kept.dtype}; find it for this graph"
+        )
     return from_edges(g.n_nodes, left[kept], right[kept], weights[kept])
 
 
@@ -219,3 +234,14 @@ def _half_reach(known: CsrGraph) -> NDArray[np.float64]:
 def _lengths(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distances between unit vectors with given products."""
     return np.sqrt(np.maximum(2.0 - 2.0 * weights, 0.0))
+
+
+def _check_same_nodes(name: str, other: CsrGraph, g: CsrGraph) -> None:
+    """Raise unless two graphs are of the same points."""
+    check_graph("g", g)
+    check_graph(name, other)
+    if other.n_nodes != g.n_nodes:
+        raise ValueError(
+            f"{name} must have the {g.n_nodes} nodes of g, got {other.n_nodes}; make both of the "
+            "same points"
+        )

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .. import _jit
 from .._validation import check_kernel, check_symmetric
 from ._matern import CLOSED, Matern
@@ -79,6 +80,12 @@ def get(kernel: str | StationaryKernel) -> StationaryKernel:
     return KERNELS[kernel]()
 
 
+def as_kernel(name: str, kernel: str | StationaryKernel) -> StationaryKernel:
+    """The rule of arguments that are kernels, see `get`."""
+    return get(kernel)
+
+
+@door.takes(latent=door.table, metric=door.numbers)
 def apply_metric(latent: ArrayLike, metric: ArrayLike) -> Floats:
     """Latent of an ARD or a Gaussian kernel, from the latent of the squared exponential.
 

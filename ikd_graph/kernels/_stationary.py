@@ -20,6 +20,9 @@ def formula(name: str) -> Any:
     return getattr(compiled, "py_func", compiled)
 
 
+_LARGEST = 1e150  # the square of a length-scale is divided by
+
+
 @dataclass(frozen=True, kw_only=True)
 class StationaryKernel:
     """A kernel of unit variance, a function of the squared distance over ``length_scale`` squared.
@@ -44,6 +47,8 @@ class StationaryKernel:
             # Order nu takes nu steps, and is the squared exponential long before.
             high = {"gamma": 2.0, "nu": 1e5}.get(field.name, np.inf)
             check_positive(field.name, getattr(self, field.name), high)
+        if self.length_scale > _LARGEST:
+            check_positive("length_scale", self.length_scale, _LARGEST)
 
     def covariance(self, sq_dist: ArrayLike) -> Floats:
         """Covariance of two points at a squared distance.

@@ -11,6 +11,7 @@ from ._generate import (
     reconstruct,
     used_rows,
 )
+from ._missing import fill, fill_new
 from ._record import Latent, Model, Noise, Polished
 from ._task import Task
 
@@ -22,6 +23,8 @@ __all__ = [
     "Task",
     "describe",
     "explain",
+    "fill",
+    "fill_new",
     "fit",
     "has_process",
     "log_likelihood",

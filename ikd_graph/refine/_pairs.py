@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .. import _jit, _limits, geodesics, solve
 from .._records import CsrGraph, read_only
 from ..covariance import sampling_variance
@@ -113,6 +114,7 @@ class Table(NamedTuple):
         run(*self, np.ascontiguousarray(points.T), force, by_row)
 
 
+@door.takes(corr=door.numbers, n_observed=door.count)
 def distance_precision(
     corr: ArrayLike, kernel: str | StationaryKernel, n_observed: int = 1
 ) -> Floats:

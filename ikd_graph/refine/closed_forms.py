@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .. import _limits, graph
 from .._records import CsrGraph
 from .._stages import Stages
@@ -22,6 +23,7 @@ from .majorize import stress
 Floats = NDArray[np.float64]
 
 
+@door.takes(sample_cov=door.square, n_observed=door.count)
 def starts(
     sample_cov: ArrayLike,
     n_observed: int,

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .. import _limits, eigen, gplvm, kernels
 from .._threads import keep_threads
 from .._validation import (
@@ -60,6 +61,7 @@ class LikelihoodFit(NamedTuple):
     complete: bool  # False if the time budget ended the search
 
 
+@door.takes(sample_cov=door.square, fit_shape=door.flag)
 def likelihood(
     sample_cov: ArrayLike,
     n_observed: int,
@@ -119,6 +121,8 @@ def likelihood(
     deadline = np.inf
     if time_budget is not None:
         deadline = time.perf_counter() + check_positive("time_budget", time_budget)
+    if starts is not None and not isinstance(starts, Mapping):
+        raise TypeError(f"starts must be latents by name, got {type(starts).__name__}")
     if not starts and search == "local":
         raise ValueError(
             f"starts must hold a latent where search is 'local', got {starts!r}; a local search "
@@ -136,7 +140,7 @@ def likelihood(
     with keep_threads():
         meter = Meter(deadline)
         work = Search(cov, n_observed, n_components, given, wide=search == "wide", meter=meter)
-        if kernel == "auto":
+        if isinstance(kernel, str) and kernel == "auto":
             found = work.run_all(fit_shape)
         else:
             found = work.run(kernels.get(kernel), fit_shape)

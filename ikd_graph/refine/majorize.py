@@ -22,9 +22,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from .. import _doors as door
 from .. import _limits
 from .._records import CsrGraph, check_graph
-from .._validation import check_choice, check_finite, check_integer, check_positive
+from .._validation import check_choice, check_finite, check_integer, check_positive, check_type
 from ..kernels import StationaryKernel, get
 from ._anchors import Views, lift, stages_of_views, views_of
 from ._pairs import WEIGHTS, Pairs, Rule, Table, Weights, pairs_of, stages
@@ -46,6 +47,7 @@ class StressFit(NamedTuple):
     converged: bool
 
 
+@door.takes(latent=door.table, n_observed=door.count, also=door.tables)
 def stress(
     latent: ArrayLike,
     g: CsrGraph,
@@ -145,6 +147,7 @@ def _from_anchors(views: Views, weights: Weights, starts: list[Floats], max_iter
 
 def _checked(weights: Weights, latent: Floats) -> Weights:
     """Weights that fit the points, as arrays."""
+    check_type("weights", weights, Weights, "or give the name of its rule")
     check_choice("weights", weights.rule, WEIGHTS)
     check_positive("faint", weights.faint)
     check_positive("slack", weights.slack, 1.0)

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+from .. import _doors as door
 from .. import gplvm, graph
-from .._records import CsrGraph
+from .._records import GRAPH_CURE, CsrGraph
 from ..kernels import StationaryKernel, get
 from ._pairs import Weights
 from .majorize import StressFit, stress
@@ -26,6 +27,17 @@ _ROUNDS, _STEPS = 2, 30
 _LEAST = 0.02  # correlation that may join a pair which the latent puts near
 
 
+_GRAPH = door.record(CsrGraph, GRAPH_CURE)
+
+
+@door.takes(
+    latent=door.table,
+    g=_GRAPH,
+    corr=door.square,
+    n_observed=door.count,
+    threshold=door.optional(door.number),
+    also=door.tables,
+)
 def select_stress(
     latent: ArrayLike,
     g: CsrGraph,

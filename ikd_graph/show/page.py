@@ -28,8 +28,8 @@ def document(
     ``names`` is what hovering says: ``rows`` (names of points), ``codes`` (class or value of each)
     and ``classes``.
     """
-    # "</" would end the element early if a label held it.
-    spoken = json.dumps(names or {}, allow_nan=False, default=str).replace("</", "<\\/")
+    # "</script" would end the element early and "<!--" keep it open, if a label held them.
+    spoken = json.dumps(names or {}, allow_nan=False, default=str).replace("<", "\\u003c")
     small = f'<p class="kind">{escape(kind)}</p>' if kind else ""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'

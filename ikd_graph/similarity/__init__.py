@@ -24,10 +24,12 @@ from ._sparse import SPARSE
 
 __all__ = [
     "AFFINITIES",
+    "SPARSE",
     "GraphRule",
     "KnownRows",
     "ProductSimilarity",
     "Similarity",
+    "SparsePrecomputed",
     "compare",
     "unique_rows",
 ]

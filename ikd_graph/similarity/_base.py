@@ -52,6 +52,9 @@ class Similarity(ABC):
     ignores_columns: ClassVar[bool] = False
     """Whether an offset of a column changes nothing."""
 
+    over_pairs: ClassVar[str] = "correlation"
+    """What `covariance.pairwise` compares rows with missing values by."""
+
     has_rows: ClassVar[bool] = True
     """Whether the observations are known, and not only their covariance."""
 

@@ -101,6 +101,7 @@ class Cosine(ProductSimilarity):
 
     name = scaling = "cosine"
     summary = "cosines between rows, which are not centred"
+    over_pairs = "cosine"
     centres_rows = False
     least_columns = 1
     rule = GraphRule(12, False, "distance", "uniform")
@@ -200,6 +201,7 @@ class Euclidean(Similarity):
 
     name = "euclidean"
     summary = "Euclidean distances between rows"
+    over_pairs = "euclidean"
     ignores_columns = True
     rule = GraphRule(15, True, "distance", "uniform")
 

@@ -86,7 +86,7 @@ def number(
 
 def check_number(n_landmarks: Any, n_components: int) -> None:
     """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
-    if n_landmarks is None or n_landmarks == "auto":
+    if n_landmarks is None or (isinstance(n_landmarks, str) and n_landmarks == "auto"):
         return
     if isinstance(n_landmarks, float):
         check_fraction("n_landmarks", n_landmarks, "an int is a number of points, 'auto' chooses")

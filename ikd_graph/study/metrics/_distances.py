@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from ..._validation import check_integer
-from ._tables import Floats, as_table, check_same_points
+from ._tables import Floats, as_table, check_same_points, within_reach
 
 MOST_POINTS = 2000
 """Rows that distances are measured between, a random sample of more.
@@ -69,10 +69,13 @@ class Distances:
     ) -> None:
         self.table = as_table("X", X)
         check_integer("max_points", max_points, 2)
+        check_integer("the number of points", self.table.shape[0], 2)
         if rows is None:
             rows = np.random.default_rng(seed).permutation(self.table.shape[0])[:max_points]
         self.rows = rows
-        self.matrix: Floats = cdist(self.table[rows], self.table[rows])
+        measured = within_reach(self.table[rows])[0]
+        unit = float(np.abs(self.table[rows]).max()) / (float(np.abs(measured).max()) or 1.0)
+        self.matrix: Floats = (unit or 1.0) * cdist(measured, measured)
 
     @property
     def n_points(self) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..._arrays import as_array
+from ..._doors import as_real
 from ..._validation import check_finite
 
 Floats = NDArray[np.float64]
@@ -12,7 +14,7 @@ Floats = NDArray[np.float64]
 
 def as_table(name: str, values: ArrayLike) -> Floats:
     """Float64 table of finite numbers, (n, m); a flat list is one column."""
-    array = np.asarray(values, dtype=np.float64)
+    array = np.asarray(as_real(name, values), dtype=np.float64)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name} must be a table (points x dimensions), got shape {array.shape}")
@@ -29,6 +31,16 @@ def as_pair(
     return a, b
 
 
+def within_reach(*arrays: Floats) -> tuple[Floats, ...]:
+    """Arrays over one power of two, so that no square of theirs overflows or vanishes.
+
+    A power of two changes no digit.
+    """
+    largest = max(float(np.abs(one).max(initial=0.0)) for one in arrays)
+    exponent = int(np.frexp(largest)[1])
+    return tuple(np.ldexp(one, -exponent) for one in arrays)
+
+
 def check_same_points(first: int, second: int, names: tuple[str, str]) -> None:
     """Raise unless two tables have the same number of rows."""
     if first != second:
@@ -40,9 +52,14 @@ def check_same_points(first: int, second: int, names: tuple[str, str]) -> None:
 
 def as_classes(y: ArrayLike, n_points: int) -> NDArray[np.int64]:
     """Codes of the classes of each point, 0 .. n_classes - 1."""
-    labels = np.asarray(y)
+    labels = as_array("y", y)
     check_one_label_each(labels, n_points)
-    names, codes = np.unique(labels, return_inverse=True)
+    try:
+        names, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError(
+            "y must hold labels of one kind, got some that cannot be compared; make them strings"
+        ) from None
     if not 2 <= names.size < n_points:
         raise ValueError(
             f"y must have at least 2 classes and fewer than points, got {names.size} classes for "

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 
+from ... import _doors as door
 from ..._validation import check_integer
 from ._distances import MOST_POINTS, Distances, both_distances
-from ._tables import Floats, as_classes, as_pair
+from ._tables import Floats, as_classes, as_pair, within_reach
 
 _MOST_CLASSES = 60
 
@@ -43,6 +44,7 @@ def global_distance_preservation(
     return float(np.corrcoef(first, second)[0, 1])
 
 
+@door.takes(seed=door.seed)
 def random_triplets(
     X: ArrayLike | Distances, Z: ArrayLike | Distances, *, n_triplets: int = 100_000, seed: int = 0
 ) -> float:
@@ -66,7 +68,7 @@ def random_triplets(
     before, after = both_distances(X, Z)
     n = before.n_points
     check_integer("the number of points", n, 3)
-    check_integer("n_triplets", n_triplets, 1)
+    check_integer("n_triplets", n_triplets, 1, 2**31 - 1)
     rng = np.random.default_rng(seed)
     triplets = rng.integers(n, size=(3, n_triplets))
     i, j, other = triplets
@@ -145,4 +147,5 @@ def _between_centroids(X: ArrayLike, Z: ArrayLike, y: ArrayLike) -> tuple[Floats
         np.stack([table[codes == code].mean(axis=0) for code in largest])
         for table in (data, points)
     ]
-    return cdist(means[0], means[0]), cdist(means[1], means[1])
+    before, after = (within_reach(one)[0] for one in means)
+    return cdist(before, before), cdist(after, after)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ... import _doors as door
 from ..._validation import check_finite, check_integer, check_positive
 from ._tables import (
     Floats,
@@ -19,12 +20,14 @@ from ._tables import (
     as_table,
     check_one_label_each,
     sample_of_classes,
+    within_reach,
 )
 
 MOST_SVM_POINTS = 2000
 """Points a support vector machine is fitted to: its time grows with their square or faster."""
 
 
+@door.takes(seed=door.seed)
 def knn_scores(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> Floats:
@@ -56,10 +59,12 @@ def knn_scores(
 
     points = as_table("Z", Z)
     codes = as_classes(y, points.shape[0])
+    check_integer("n_splits", n_splits, 2)
     check_integer("k", k, 1, points.shape[0] - points.shape[0] // n_splits)
     return _class_scores(KNeighborsClassifier(k), points, codes, n_splits, seed)
 
 
+@door.takes(seed=door.seed)
 def knn_accuracy(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> float:
@@ -74,6 +79,7 @@ def knn_accuracy(
     return float(knn_scores(Z, y, k, n_splits=n_splits, seed=seed).mean())
 
 
+@door.takes(seed=door.seed)
 def svm_accuracy(Z: ArrayLike, y: ArrayLike, *, n_splits: int = 5, seed: int | None = 0) -> float:
     """Mean accuracy of a support vector machine in a cross-validation.
 
@@ -107,6 +113,7 @@ def svm_accuracy(Z: ArrayLike, y: ArrayLike, *, n_splits: int = 5, seed: int | N
     points = as_table("Z", Z)
     codes = as_classes(y, points.shape[0])
     rows = sample_of_classes(codes, MOST_SVM_POINTS, n_splits, 0 if seed is None else seed)
+    points = points / (np.abs(points).max() or 1.0)
     # The default width of the kernel divides by the variance of all coordinates: scale is free.
     return float(_class_scores(SVC(), points[rows], codes[rows], n_splits, seed).mean())
 
@@ -132,6 +139,7 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
     return float(silhouette_score(points, as_classes(y, points.shape[0])))
 
 
+@door.takes(seed=door.seed, y=door.quantities)
 def decoding_r2(
     Z: ArrayLike,
     y: ArrayLike,
@@ -174,11 +182,11 @@ def decoding_r2(
     >>> decoding_r2(ring, angle % 360.0, period=360.0) > 0.99
     True
     """
-    points, wanted = _known(as_table("Z", Z), np.asarray(y, dtype=np.float64))
+    points, wanted = _known(within_reach(as_table("Z", Z))[0], np.asarray(y, dtype=np.float64))
     check_integer("n_splits", n_splits, 2, points.shape[0], "too few points have a label")
     check_integer("k", k, 1, points.shape[0] - -(-points.shape[0] // n_splits))
     if period is None:
-        target = wanted[:, None]
+        target = within_reach(wanted)[0][:, None]
     else:
         angle = 2.0 * np.pi * wanted / check_positive("period", period)
         target = np.column_stack([np.sin(angle), np.cos(angle)])

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import orthogonal_procrustes
 
-from ._tables import Floats, as_pair
+from ... import _doors as door
+from ._tables import Floats, as_pair, within_reach
 
 
 def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
@@ -36,12 +37,13 @@ def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
     >>> round(affine_r2(true, true @ [[2.0, 1.0], [0.0, -3.0]] + 5.0), 12)
     1.0
     """
-    truth, points = as_pair(true, estimate)
+    truth, points = (within_reach(one)[0] for one in as_pair(true, estimate))
     design = np.column_stack([np.ones(points.shape[0]), points])
     fitted = design @ np.linalg.lstsq(design, truth, rcond=None)[0]
     return _mean_r2(truth, fitted)
 
 
+@door.takes(scale=door.flag)
 def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> float:
     """R² of a latent after the best rotation or reflection and translation of its estimate.
 
@@ -71,6 +73,7 @@ def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> fl
             f"estimate must have at most the {truth.shape[1]} dimensions of the truth for a rigid "
             f"alignment, got {points.shape[1]}; use affine_r2, or fit n_components={truth.shape[1]}"
         )
+    truth, points = within_reach(truth, points)
     padded = np.zeros_like(truth)
     padded[:, : points.shape[1]] = points
     centred = padded - padded.mean(axis=0)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..._doors import counts
 from ..._validation import check_integer
 from ._distances import Distances, both_distances
-from ._tables import Floats
+from ._tables import Floats, within_reach
 from .distances import rank_correlation
 
 
@@ -58,7 +59,8 @@ def continuity(
 
 def _trusted(before: Distances, after: Distances, k: int | Sequence[int]) -> Any:
     """Trustworthiness of one size of neighbourhood, or of several."""
-    sizes = [k] if isinstance(k, (int, np.integer)) else list(k)
+    asked = counts("k", k)
+    sizes: list[int] = asked if isinstance(asked, list) else [asked]
     n = before.n_points
     for size in sizes:
         check_integer("k", size, 1, max((n - 1) // 2, 1), "use fewer neighbours")
@@ -68,7 +70,7 @@ def _trusted(before: Distances, after: Distances, k: int | Sequence[int]) -> Any
     for size in sizes:
         intrusion = np.maximum(ranks[:, :size] - size, 0).sum()
         scores.append(1.0 - 2.0 * intrusion / (n * size * (2 * n - 3 * size - 1)))
-    return float(scores[0]) if isinstance(k, (int, np.integer)) else np.array(scores)
+    return float(scores[0]) if asked is not sizes else np.array(scores)
 
 
 def q_nx(X: ArrayLike | Distances, Z: ArrayLike | Distances) -> Floats:
@@ -195,7 +197,7 @@ def density_preservation(X: ArrayLike | Distances, Z: ArrayLike | Distances, k: 
 def _log_radii(space: Distances, k: int) -> Floats:
     """Log of the mean squared distance from each point to its k nearest."""
     near = np.take_along_axis(space.matrix, space.order[:, 1 : k + 1], axis=1)
-    radii = np.mean(near**2, axis=1)
+    radii = np.mean(within_reach(near)[0] ** 2, axis=1)
     positive = radii[radii > 0.0]
     # Where k copies of a point leave no radius, the smallest that there is.
     return np.log(np.maximum(radii, positive.min())) if positive.size else np.zeros(radii.size)

@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ... import _doors as door
 from ..._validation import check_integer
-from ._tables import Floats, as_pair, as_table
+from ._tables import Floats, as_pair, as_table, within_reach
+
+_MOST_SPLITS = 10_000  # the standard error of so many is a hundredth of the scatter of one
 
 
 class CoSmoothing(NamedTuple):
@@ -19,6 +22,7 @@ class CoSmoothing(NamedTuple):
     splits: Floats  # (n_splits,) R² of each
 
 
+@door.takes(seed=door.seed)
 def co_smoothing(
     estimator: Any, X: ArrayLike, k: int = 10, *, n_splits: int = 4, seed: int = 0
 ) -> CoSmoothing:
@@ -43,7 +47,8 @@ def co_smoothing(
     Returns
     -------
     CoSmoothing
-        R² over all held-out entries together, its standard error and that of each split.
+        R² over all held-out entries together, its standard error and that of each split; NaN where
+        no column varies, and for the error of a single split.
 
     Examples
     --------
@@ -55,7 +60,13 @@ def co_smoothing(
     """
     from sklearn.base import clone
 
+    if not hasattr(estimator, "fit_transform") or not hasattr(estimator, "get_params"):
+        raise TypeError(
+            "estimator must have fit_transform and get_params, as scikit-learn's have, got "
+            f"{type(estimator).__name__}"
+        )
     data = as_table("X", X)
+    check_integer("k", k, 1, data.shape[0] - 1)
     scores = np.array(
         [
             held_out_r2(clone(estimator).fit_transform(data[:, kept]), data[:, ~kept], k)
@@ -65,6 +76,7 @@ def co_smoothing(
     return summarise_splits(scores)
 
 
+@door.takes(seed=door.seed)
 def column_halves(n_features: int, n_splits: int, seed: int = 0) -> list[NDArray[np.bool_]]:
     """Random halves of the columns: for each split, which of them are embedded.
 
@@ -83,7 +95,8 @@ def column_halves(n_features: int, n_splits: int, seed: int = 0) -> list[NDArray
         True where a column is embedded, False where it is predicted.
     """
     check_integer("the number of columns", n_features, 2)
-    check_integer("n_splits", n_splits, 1)
+    door.count("the number of columns", n_features)
+    check_integer("n_splits", n_splits, 1, _MOST_SPLITS)
     rng = np.random.default_rng(seed)
     held = n_features // 2
     return [rng.permutation(n_features) >= held for _ in range(n_splits)]
@@ -111,6 +124,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
 
     latent, wanted = as_pair(Z, held_out, ("Z", "held_out"))
     check_integer("k", k, 1, latent.shape[0] - 1)
+    latent, wanted = within_reach(latent)[0], within_reach(wanted)[0]
     # Rows at equal distances are taken in their order, which may say what is alike.
     mixed = np.random.default_rng(0).permutation(latent.shape[0])
     latent, wanted = latent[mixed], wanted[mixed]
@@ -120,6 +134,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
     return float(1.0 - np.sum((wanted - predicted) ** 2) / total) if total > 0.0 else float("nan")
 
 
+@door.takes(scores=door.scores)
 def summarise_splits(scores: Floats) -> CoSmoothing:
     """Mean and standard error of the R² of some splits, those that are NaN left out.
 

@@ -1,0 +1,220 @@
+"""Models in files: arrays and JSON in one zip file, nothing that runs when it is read."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import zipfile
+from dataclasses import fields, is_dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import kernels
+from .._arrays import check_blocks, check_sparse
+from .._files import write_whole
+from .._records import Blocks, CsrGraph, SolvedBlocks
+from .._table import SparseTable
+from .._version import __version__
+from ..covariance import EuclideanRows, SparseRows
+from ..evidence import Choice, Trial, Wishes
+from ..graph import EdgeSuspicion
+from ..model import Latent, Model, Noise, Polished, Task
+from ..placement import Placement
+from ..refine import PoolEntry
+from ..similarity import AFFINITIES, SPARSE, KnownRows, SparsePrecomputed
+from ..solve import Plan
+
+FORMAT = 1
+"""Version of the format: it rises with every change that an older reader would not understand."""
+
+_KIND = "ikd_graph model"
+_HEAD = "model.json"
+_RECORDS: dict[str, Any] = {
+    one.__name__: one
+    for one in (
+        Blocks, Choice, CsrGraph, EdgeSuspicion, EuclideanRows, KnownRows, Latent, Model, Noise,
+        Placement, Plan, Polished, PoolEntry, SolvedBlocks, SparsePrecomputed, SparseRows,
+        SparseTable, Task, Trial, Wishes, *AFFINITIES.values(), *SPARSE.values(),
+        *kernels.KERNELS.values(),
+    )
+}  # fmt: skip
+_BROKEN = (
+    zipfile.BadZipFile, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError,
+    MemoryError, NotImplementedError, RecursionError, RuntimeError,
+)  # fmt: skip
+
+
+def write(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
+    """Write what an estimator knows, whole or not at all."""
+    writer = _Writer()
+    body = writer.encode(state)
+    head = {"kind": _KIND, "format": FORMAT, "version": __version__, "state": body}
+
+    def content(file: BinaryIO) -> None:
+        with zipfile.ZipFile(file, "w") as archive:
+            # Times left out: one model makes one file.
+            archive.writestr(zipfile.ZipInfo(_HEAD), json.dumps(head, allow_nan=False))
+            for number, array in enumerate(writer.arrays):
+                part = io.BytesIO()
+                np.lib.format.write_array(part, array, allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{number}.npy"), part.getbuffer())
+
+    return write_whole(path, content)
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what `write` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file is not one of a model, is damaged, or has a newer format.
+    """
+    with open(path, "rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                head = json.loads(archive.read(_HEAD))
+                if head["kind"] != _KIND:
+                    raise ValueError("it holds something else")
+                newer = not isinstance(head["format"], int) or head["format"] > FORMAT
+                state = {} if newer else _Reader(archive).decode(head["state"])
+                if not newer and not isinstance(state.get("_model"), Model):
+                    raise ValueError("it holds no fitted model")
+        except _BROKEN as error:
+            raise ValueError(
+                f"{os.fspath(path)!r} must be a file that IKD.save wrote, got one that cannot be "
+                f"read ({type(error).__name__}: {error!s:.80}); fit and save the model again"
+            ) from None
+    if newer:
+        raise ValueError(
+            f"{os.fspath(path)!r} must have format {FORMAT} or an older one, got "
+            f"{head['format']!r:.40}, written by ikd_graph {head.get('version')!r:.40}; update "
+            "ikd_graph"
+        )
+    return state
+
+
+class _Writer:
+    """Values as JSON, and the arrays among them in a list; what is met again is named again."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Any] = []
+        self._met: dict[int, tuple[int, Any]] = {}
+
+    def encode(self, value: Any) -> Any:
+        """A value as JSON can hold it."""
+        if value is None or isinstance(value, (bool, str, int)):
+            return value
+        if isinstance(value, float) and not isinstance(value, np.generic):
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.generic):
+            return {"scalar": self._array(np.asarray(value))}
+        if isinstance(value, bytes):
+            return {"bytes": value.hex()}
+        if type(value) in (tuple, list):
+            return {type(value).__name__: [self.encode(one) for one in value]}
+        if isinstance(value, dict):
+            return {"dict": [[self.encode(a), self.encode(b)] for a, b in value.items()]}
+        if isinstance(value, np.random.RandomState):
+            return None
+        if id(value) in self._met:
+            return {"same": self._met[id(value)][0]}
+        # Kept alive, so that its id stays its own.
+        self._met[id(value)] = len(self._met), value
+        return {"number": self._met[id(value)][0], **self._object(value)}
+
+    def _object(self, value: Any) -> dict[str, Any]:
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind == "O":
+                return {"names": [str(one) for one in value.ravel()]}
+            return {"array": self._array(value)}
+        if sp.issparse(value):
+            parts = value.tocsr()
+            return {"csr": [self.encode(one) for one in (parts.data, parts.indices, parts.indptr)],
+                    "shape": list(parts.shape)}  # fmt: skip
+        name = type(value).__name__
+        if _RECORDS.get(name) is not type(value):
+            raise TypeError(
+                f"a model must be made of what ikd_graph knows to be saved, got a "
+                f"{type(value).__module__}.{name}; use a kernel from ikd_graph.kernels"
+            )
+        return {"record": name, "of": [[a, self.encode(b)] for a, b in _parts(value)]}
+
+    def _array(self, array: Any) -> int:
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+
+def _parts(value: Any) -> list[tuple[str, Any]]:
+    """What a record is made of, by name."""
+    if isinstance(value, tuple):
+        return list(value._asdict().items())  # type: ignore[attr-defined]
+    if is_dataclass(value):
+        return [(one.name, getattr(value, one.name)) for one in fields(value)]
+    kind = type(value)
+    return [
+        (name, part)
+        for name, part in vars(value).items()
+        # Found again when it is asked for.
+        if not isinstance(getattr(kind, name, None), cached_property)
+    ]
+
+
+class _Reader:
+    """The way back from `_Writer`; graphs and lists of points are checked as they are made."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._met: dict[int, Any] = {}
+
+    def decode(self, value: Any) -> Any:
+        """What `_Writer.encode` made that of."""
+        if not isinstance(value, dict):
+            return value
+        if "same" in value:
+            return self._met[value["same"]]
+        if "number" in value:
+            found = self._met[value["number"]] = self._object(value)
+            return found
+        (kind, inside), = value.items()  # fmt: skip
+        if kind == "float":
+            return float(inside)
+        if kind == "scalar":
+            return self._array(inside)[()]
+        if kind == "bytes":
+            return bytes.fromhex(inside)
+        if kind in ("tuple", "list"):
+            return (tuple if kind == "tuple" else list)(map(self.decode, inside))
+        if kind == "dict":
+            return {self.decode(a): self.decode(b) for a, b in inside}
+        raise ValueError(f"unknown {kind!r:.20}")
+
+    def _object(self, value: dict[str, Any]) -> Any:
+        if "names" in value:
+            return np.array(value["names"], dtype=object)
+        if "array" in value:
+            return self._array(value["array"])
+        if "csr" in value:
+            data, indices, indptr = map(self.decode, value["csr"])
+            made = sp.csr_array((data, indices, indptr), shape=tuple(value["shape"]))
+            check_sparse("a sparse part", made)
+            return made
+        kind: Any = _RECORDS[value["record"]]
+        parts = {a: self.decode(b) for a, b in value["of"]}
+        if issubclass(kind, tuple):
+            return Blocks(*check_blocks(**parts)) if kind is Blocks else kind(**parts)
+        if is_dataclass(kind):
+            return cast(Any, kind)(**parts)
+        made = kind.__new__(kind)
+        made.__dict__.update(parts)
+        return made
+
+    def _array(self, number: int) -> Any:
+        part = self._archive.read(f"{int(number)}.npy")
+        return np.load(io.BytesIO(part), allow_pickle=False)

@@ -1,0 +1,146 @@
+"""Missing values: refused by default, or filled in by what the rows tell of one another."""
+
+import numpy as np
+import pytest
+
+from ikd_graph import IKD, covariance
+from ikd_graph.study.metrics import affine_r2
+
+
+def table(n=60, width=60, seed=0, share=0.2):
+    """Samples of a Gaussian process with holes, its latent, and the table without holes."""
+    rng = np.random.default_rng(seed)
+    z = np.sort(rng.random(n))[:, None] * 4.0
+    cov = np.exp(-((z - z.T) ** 2) / 2.0) + 1e-6 * np.eye(n)
+    whole = np.linalg.cholesky(cov) @ rng.normal(size=(n, width)) + 0.2 * rng.normal(
+        size=(n, width)
+    )
+    X = whole.copy()
+    X[rng.random(X.shape) < share] = np.nan
+    return X, z, whole
+
+
+def quick(**more):
+    return IKD(1, missing="pairwise", affinity="correlation", n_neighbors=7, refine=None, **more)
+
+
+@pytest.mark.parametrize(
+    ("scaling", "whole"),
+    [("correlation", covariance.correlation), ("cosine", covariance.cosine)],
+)
+def test_pairs_are_compared_over_the_columns_both_have(scaling, whole):
+    X = table(12, 30)[0] + 3.0
+    found, shared = covariance.pairwise(X, X, scaling)
+    for i in range(12):
+        for j in range(12):
+            both = np.isfinite(X[i]) & np.isfinite(X[j])
+            assert shared[i, j] == both.sum()
+            pair = whole(X[np.ix_([i, j], np.flatnonzero(both))])
+            assert found[i, j] == pytest.approx(pair[0, 1] if i != j else 1.0, abs=1e-12)
+
+
+def test_euclidean_distances_are_scaled_by_the_share_that_is_seen():
+    X = table(9, 30)[0] + np.arange(30.0) * 1e3
+    found, shared = covariance.pairwise(X, X, "euclidean")
+    gaps = np.nanmean((X[0] - X[5]) ** 2)
+    assert found[0, 5] == pytest.approx(-gaps, rel=1e-9)
+    assert shared[0, 5] == np.isfinite(X[0] - X[5]).sum()
+
+
+@pytest.mark.parametrize("affinity", ["auto", "correlation", "cosine", "covariance", "euclidean"])
+def test_the_latent_is_found_in_spite_of_holes(affinity):
+    X, z, whole = table(share=0.3)
+    model = IKD(1, missing="pairwise", affinity=affinity, refine="stress").fit(X)
+    without = IKD(1, affinity=affinity, refine="stress").fit_transform(whole)
+    assert affine_r2(z, model.embedding_) > affine_r2(z, without) - 0.05
+    assert np.array_equal(model.transform(X), model.embedding_)
+
+
+def test_known_values_stay_and_the_others_are_near_what_they_were():
+    X, _, whole = table()
+    filled = quick().fit(X)._model.rows
+    known = np.isfinite(X)
+    assert np.array_equal(filled[known], X[known])
+    by_mean = np.nanmean(X, axis=0) + 0.0 * X[:1]
+    error = np.abs((filled - whole)[~known]).mean()
+    assert error < 0.5 * np.abs((np.nan_to_num(by_mean) - whole)[~known]).mean()
+
+
+def test_new_rows_with_holes_are_placed_each_by_itself():
+    X, z, whole = table(seed=1)
+    model = quick().fit(X[::2])
+    placed = model.transform(X[1::2])
+    assert np.corrcoef(placed.ravel(), z[1::2].ravel())[0, 1] ** 2 > 0.9
+    assert np.array_equal(model.transform(X[5:6]), placed[2:3])
+    assert np.isfinite(model.score(X[1::2]))
+    assert np.isfinite(model.inverse_transform(placed)).all()
+    assert model.transform(whole[1::2]).shape == placed.shape
+
+
+def test_without_holes_nothing_changes():
+    whole = table()[2]
+    assert np.array_equal(
+        quick().fit_transform(whole), quick().set_params(missing="error").fit_transform(whole)
+    )
+
+
+def test_masks_and_pandas_na_are_missing_values():
+    X = table()[0]
+    expected = quick().fit_transform(X)
+    masked = np.ma.masked_invalid(X)
+    masked.data[np.isnan(X)] = 1e6
+    assert np.array_equal(quick().fit_transform(masked), expected)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X).convert_dtypes()
+    assert frame.isna().sum().sum() == np.isnan(X).sum()
+    # Its columns lie one after the other in memory: the last bits of sums are others.
+    assert np.allclose(quick().fit_transform(frame), expected, atol=1e-9)
+
+
+def test_by_default_they_are_refused_with_the_ways_out():
+    X = table()[0]
+    with pytest.raises(ValueError, match=r"contains NaN.* got 60 rows.*missing='pairwise'.*impute"):
+        IKD().fit(X)
+    with pytest.raises(ValueError, match="missing='pairwise'"):
+        IKD().fit(np.ma.masked_invalid(X))
+    with pytest.raises(ValueError, match=r"contains NaN.* got 1 rows with some missing: 3;"):
+        IKD(1, n_neighbors=5, refine=None).fit(np.nan_to_num(X)).transform(
+            np.where(np.arange(60)[:, None] == 3, X, 0.5)
+        )
+    with pytest.raises(ValueError, match="missing must be one of 'error', 'pairwise'"):
+        IKD(missing="drop").fit(X)
+    with pytest.raises(ValueError, match="missing='pairwise' must know the observations"):
+        IKD(missing="pairwise", affinity="precomputed").fit(np.eye(9))
+
+
+def test_empty_rows_and_columns_and_pairs_without_overlap_are_named():
+    X = table()[0]
+    empty = X.copy()
+    empty[7] = np.nan
+    with pytest.raises(ValueError, match="every row of X must hold a value, got 1 empty: 7"):
+        quick().fit(empty)
+    empty = X.copy()
+    empty[:, 4] = np.nan
+    with pytest.raises(ValueError, match="every column of X must hold a value, got 1 empty: 4"):
+        quick().fit(empty)
+    apart = table()[2]
+    apart[2, 3:], apart[9, :2] = np.nan, np.nan
+    with pytest.raises(ValueError, match=r"at least 3 columns.* got 1 for rows 2 and 9 \(1 such"):
+        quick().fit(apart)
+    model = quick().fit(X)
+    with pytest.raises(ValueError, match=r"at least 3 columns.* got 2 for new row 0"):
+        model.transform(np.where(np.arange(60) < 2, 1.0, np.nan)[None])
+
+
+def test_infinity_is_no_missing_value():
+    X = table()[2]
+    X[0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        quick().fit(X)
+
+
+def test_a_model_with_holes_is_saved(tmp_path):
+    X = table()[0]
+    model = quick().fit(X)
+    model.save(tmp_path / "x")
+    assert np.array_equal(IKD.load(tmp_path / "x").transform(X), model.embedding_)

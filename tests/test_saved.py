@@ -1,0 +1,224 @@
+"""Models in files come back as they were, and what is not one is refused."""
+
+import contextlib
+import json
+import pickle
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from ikd_graph import IKD, _limits, kernels
+from ikd_graph.estimator import _saved
+
+GOLDEN = Path(__file__).parent / "golden" / "model_format_1.ikd"
+
+
+def process(n=60, width=120, seed=0):
+    """Samples of a Gaussian process, and its covariance."""
+    rng = np.random.default_rng(seed)
+    z = np.sort(rng.random(n))[:, None] * 4.0
+    cov = np.exp(-((z - z.T) ** 2) / 2.0) + 0.01 * np.eye(n)
+    return np.linalg.cholesky(cov) @ rng.normal(size=(n, width)), cov
+
+
+ROWS, COV = process()
+SPARSE = sp.csr_array(np.where(COV > 0.3, COV, 0.0))
+CASES = {
+    "auto": (IKD(), ROWS),
+    "few columns": (IKD(n_components="auto"), ROWS[:, :7]),
+    "blockwise": (IKD(strategy="blockwise", refine=None), ROWS),
+    "cliques of counts": (IKD(affinity="hellinger"), np.rint(np.exp(ROWS[:, :30])).astype(int)),
+    "shared": (IKD(affinity="shared_neighbors"), ROWS),
+    "landmarks": (IKD(affinity="covariance", n_landmarks=20), ROWS),
+    "units": (IKD(affinity="standardized_euclidean"), ROWS[:, :9]),
+    "float32": (IKD(affinity="euclidean"), ROWS.astype("f4")),
+    "kernel": (IKD(kernel=kernels.Matern(nu=2.5), strategy="eigen", refine=None), ROWS),
+    "dense": (IKD(affinity="precomputed"), COV),
+    "sparse": (IKD(affinity="precomputed"), SPARSE),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_model_comes_back_to_the_last_bit(tmp_path, case):
+    model, X = CASES[case]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = clone(model).fit(X)
+        model.save(tmp_path / "model.ikd")
+        again = IKD.load(tmp_path / "model.ikd")
+        new = X[:9] * 1.01 if case != "cliques of counts" else X[:9] + 1
+        for rows in (X, new):
+            assert np.array_equal(again.transform(rows), model.transform(rows))
+        if model._has_rows:
+            assert np.array_equal(
+                again.inverse_transform(model.embedding_), model.inverse_transform(model.embedding_)
+            )
+            assert again.score(X) == model.score(X)
+    assert again.embedding_.dtype == model.embedding_.dtype
+    assert repr(again) == repr(model)
+    assert again.choices_ == model.choices_
+    IKD.load(tmp_path / "model.ikd").save(tmp_path / "second.ikd")
+    assert (tmp_path / "second.ikd").read_bytes() == (tmp_path / "model.ikd").read_bytes()
+
+
+@pytest.mark.parametrize("affinity", ["correlation", "standardized_euclidean"])
+def test_a_model_of_rows_that_stay_sparse_comes_back(tmp_path, monkeypatch, affinity):
+    monkeypatch.setattr(_limits, "DENSE_ENTRIES", 0)
+    rng = np.random.default_rng(0)
+    X = sp.random_array((80, 40), density=0.3, rng=rng, format="csr")
+    model = IKD(affinity=affinity, disconnected="join", refine="stress").fit(X)
+    model.save(tmp_path / "model.ikd")
+    again = IKD.load(tmp_path / "model.ikd")
+    assert np.array_equal(again.transform(X[:9] * 1.01), model.transform(X[:9] * 1.01))
+    assert np.array_equal(again.embedding_, model.embedding_)
+
+
+def test_the_golden_file_of_the_first_format_is_read():
+    model = IKD.load(GOLDEN)
+    rows = np.cos(np.arange(12.0)[:, None] / 4.0 + np.arange(6.0))
+    assert np.array_equal(model.transform(rows), model.embedding_)
+    expected = json.loads(GOLDEN.with_suffix(".json").read_text())
+    np.testing.assert_allclose(model.embedding_, expected["embedding"], rtol=1e-12)
+    np.testing.assert_allclose(model.transform(rows + 0.01), expected["placed"], rtol=1e-6)
+    assert model.graph_.n_edges == expected["n_edges"]
+
+
+def rewritten(path, change):
+    """The golden file with its head changed."""
+    with zipfile.ZipFile(GOLDEN) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            part = old.read(name)
+            if name == "model.json":
+                head = json.loads(part)
+                change(head)
+                part = json.dumps(head)
+            new.writestr(name, part)
+    return path
+
+
+def set_format(head):
+    head["format"] = 99
+
+
+def set_kind(head):
+    head["kind"] = "recipe"
+
+
+def name_a_class(head):
+    head["state"] = {"number": 0, "record": "Popen", "of": []}
+
+
+def leave_the_model_out(head):
+    head["state"] = {"dict": []}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (set_format, "must have format 1 or an older one, got 99, written by ikd_graph '0.1.0'"),
+        (set_kind, "must be a file that IKD.save wrote.*something else"),
+        (name_a_class, "must be a file that IKD.save wrote.*Popen"),
+        (leave_the_model_out, "must be a file that IKD.save wrote.*no fitted model"),
+    ],
+)
+def test_what_is_no_model_is_refused(tmp_path, change, message):
+    with pytest.raises(ValueError, match=message):
+        IKD.load(rewritten(tmp_path / "x.ikd", change))
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK", b"text", pickle.dumps({}), b"PK\x05\x06" + bytes(18)]
+)
+def test_other_files_are_refused(tmp_path, content):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
+        IKD.load(tmp_path / "x")
+    with pytest.raises(FileNotFoundError):
+        IKD.load(tmp_path / "nowhere")
+
+
+def test_a_file_with_flipped_bits_is_refused_or_read(tmp_path):
+    whole = GOLDEN.read_bytes()
+    rng = np.random.default_rng(0)
+    for at in rng.integers(len(whole), size=300):
+        broken = bytearray(whole)
+        broken[at] ^= 1 << int(rng.integers(8))
+        (tmp_path / "x").write_bytes(broken)
+        with contextlib.suppress(ValueError):
+            assert IKD.load(tmp_path / "x").embedding_.shape == (12, 1)
+
+
+def test_a_graph_that_leads_outside_is_refused(tmp_path):
+    model = IKD.load(GOLDEN)
+    model.graph_.indices.flags.writeable = True
+    model.graph_.indices[0] = 10**9
+    model.save(tmp_path / "x")
+    with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
+        IKD.load(tmp_path / "x")
+
+
+def test_a_pickle_inside_is_never_run(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "sprung",))
+
+    whole = {
+        name: zipfile.ZipFile(GOLDEN).read(name) for name in zipfile.ZipFile(GOLDEN).namelist()
+    }
+    with (tmp_path / "trap.npy").open("wb") as file:
+        np.save(file, np.array([Trap()], dtype=object), allow_pickle=True)
+    whole["0.npy"] = (tmp_path / "trap.npy").read_bytes()
+    with zipfile.ZipFile(tmp_path / "x", "w") as new:
+        for name, part in whole.items():
+            new.writestr(name, part)
+    with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
+        IKD.load(tmp_path / "x")
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_kernel_of_ones_own_cannot_be_saved_and_leaves_no_file(tmp_path):
+    class Mine(kernels.SquaredExponential):
+        """A kernel that nobody else has."""
+
+    model = IKD(kernel=Mine(), refine=None, n_neighbors=5).fit(ROWS)
+    with pytest.raises(TypeError, match=r"got a .*Mine; use a kernel from ikd_graph.kernels"):
+        model.save(tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_a_fitted_model_is_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        IKD().save(tmp_path / "x")
+
+
+def test_pickles_of_another_version_warn(monkeypatch):
+    model = IKD(refine=None, n_neighbors=5).fit(ROWS)
+    here = pickle.dumps(model)
+    assert np.array_equal(pickle.loads(here).embedding_, model.embedding_)
+    monkeypatch.setattr("ikd_graph.estimator._learnt.__version__", "9.9")
+    with pytest.warns(UserWarning, match=r"pickled by ikd_graph 0.1.0 and is read by 9.9"):
+        pickle.loads(here)
+    # One that was not fitted knows nothing that could have changed.
+    pickle.loads(pickle.dumps(IKD()).replace(b"0.1.0", b"0.0.9"))
+
+
+def make_golden():
+    """Write the golden file anew, for a new format: run this module."""
+    rows = np.cos(np.arange(12.0)[:, None] / 4.0 + np.arange(6.0))
+    model = IKD(1, n_neighbors=4, affinity="correlation", refine=None).fit(rows)
+    GOLDEN.parent.mkdir(exist_ok=True)
+    model.stage_times_ = {}
+    model.save(GOLDEN)
+    told = {"embedding": model.embedding_.tolist(), "placed": model.transform(rows + 0.01).tolist()}
+    told["n_edges"] = model.graph_.n_edges
+    GOLDEN.with_suffix(".json").write_text(json.dumps(told) + "\n")
+
+
+if __name__ == "__main__":
+    assert _saved.FORMAT == 1
+    make_golden()
