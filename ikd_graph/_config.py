@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import logging
 import os
 import pickle
 import threading
+import time
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 CACHE_SWITCH = "IKD_GRAPH_NUMBA_CACHE"
 """Environment variable: ``0`` compiles afresh in every process and writes nothing to disk."""
 
-_FLAGS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
+# Nobody calls a kernel from C: that entry took a tenth of the time to compile.
+_FLAGS: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": False,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
 # Only explicit prange loops run in parallel: Numba's own rewriting of array expressions would sum
 # across threads, and such a sum changes its bits with the number of threads.
 _PRANGE_ONLY = {
@@ -32,10 +41,64 @@ _PRANGE_ONLY = {
     "stencil": False,
     "fusion": False,
 }
+# Seconds of compiling after which a waiting user is told, once, and what.
+_LONG = 1.0
+_FIRST_TIME = (
+    "compiling, once on this machine, about 5 to 20 s by strategy (ikd-graph warm does it ahead)"
+)
 _HOME_PROCESS = os.getpid()
 # Numba's workqueue layer aborts the process when two Python threads enter it together.
 _ONE_AT_A_TIME = threading.RLock()
 _log = logging.getLogger(__name__)
+
+
+class _Compiling(event.Listener):
+    """Counts what is compiled of this package, and lets no garbage be collected meanwhile.
+
+    The collector walked over all that the compiler holds, again and again: a tenth of the time.
+    Numba compiles one function at a time, under a lock, those that it calls inside it.
+    """
+
+    def __init__(self) -> None:
+        self.functions = 0
+        self.seconds = 0.0
+        self._inside: list[bool] = []
+        self._collected = False
+        self._since = 0.0
+
+    def on_start(self, event: Any) -> None:
+        """Note the time, and stop the collector."""
+        if not self._inside:
+            self._since = time.perf_counter()
+            self._collected = gc.isenabled()
+        self._inside.append(_is_ours(event))
+        if any(self._inside):
+            gc.disable()
+
+    def on_end(self, event: Any) -> None:
+        """Add up, tell the first time that it takes long, and start the collector again."""
+        self.functions += self._inside.pop()
+        if self._inside:
+            return
+        if self._collected:
+            gc.enable()
+        if not _is_ours(event):
+            return
+        before, self.seconds = self.seconds, self.seconds + time.perf_counter() - self._since
+        if before <= _LONG < self.seconds:
+            _log.info(_FIRST_TIME)
+
+
+def _is_ours(event: Any) -> bool:
+    """Whether it is a function of this package that is compiled."""
+    name = str(event.data["dispatcher"].py_func.__module__)
+    return name.partition(".")[0] == __name__.partition(".")[0]
+
+
+compiling = _Compiling()
+"""What was compiled in this process: number of ``functions``, ``seconds``."""
+
+event.register("numba:compile", compiling)
 
 
 @functools.cache
@@ -43,9 +106,9 @@ def source_stamp(folder: str) -> str:
     """Digest of every source file in a folder, so that an edit in any of them is seen.
 
     Numba stamps a cached function with its own file only and would go on serving code into which a
-    callee of another file was inlined before that callee was edited.
+    callee of another file was inlined before that callee was edited. The flags are of this file.
     """
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(Path(__file__).read_bytes())
     for path in sorted(Path(folder).glob("*.py")):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
@@ -135,6 +198,14 @@ def _with_cache(dispatcher: Any) -> Any:
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a function without parallel loops (called from Python or from other kernels)."""
     return _with_cache(numba.njit(**_FLAGS)(function))
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Compile a function that only other kernels call: no way in from Python, no file of its own.
+
+    The kernels that call it keep it in theirs.
+    """
+    return numba.njit(no_cpython_wrapper=True, **_FLAGS)(function)
 
 
 class ParallelKernel:

@@ -17,6 +17,10 @@ Floats = NDArray[np.float64]
 
 __all__ = ["REFERENCES", "largest_first", "solve"]
 
+# Points of a clique from which on its leading eigenpairs alone are found: a fifth
+# of the time here, a twelfth at 400. Below, the whole spectrum tells the negative mass exactly.
+_ITERATED_FROM = 128
+
 REFERENCES = ("center", "min_max", "min_mean")
 
 
@@ -92,8 +96,12 @@ def solve(
         counts=np.zeros((blocks.n_blocks, 2), dtype=np.int64),
     )
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
+    origin = REFERENCES.index(reference)
+    large = blocks.sizes >= max(_ITERATED_FROM, 8 * n_components)
     with keep_threads():
-        _jit.eigen.solve_blocks(blocks, edges, REFERENCES.index(reference), found)
+        _jit.eigen.solve_blocks(np.flatnonzero(~large), blocks, edges, origin, found)
+        if large.any():
+            _jit.eigen.solve_large_blocks(np.flatnonzero(large), blocks, edges, origin, found)
     check_cliques(found.counts[:, 0])
     return SolvedBlocks(
         blocks=blocks,

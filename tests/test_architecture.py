@@ -101,13 +101,16 @@ def test_the_floor_guard_catches_planted_faults():
     assert upward_imports("study", "from ..show import plot", 2) == ["show"]
 
 
+COMPILERS = {"jit", "inner", "pjit", "njit", "vectorize"}
+
+
 def bare_functions(source):
     """Functions of a compiled module that carry no decorator of the house."""
     found = []
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef):
             marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
-            if not marks & {"jit", "pjit"}:
+            if not marks & {"jit", "inner", "pjit"}:
                 found.append(node.name)
         elif isinstance(node, ast.ClassDef):
             bases = {b.id for b in node.bases if isinstance(b, ast.Name)}
@@ -121,7 +124,7 @@ def compiled_names(source):
     tree = ast.parse(source)
     found = [a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names]
     used = [n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)]
-    return [name for name in found + used if name in {"jit", "pjit", "njit", "vectorize"}]
+    return [name for name in found + used if name in COMPILERS]
 
 
 def jit_files():
@@ -143,6 +146,7 @@ def test_nothing_is_compiled_outside_its_home(path):
 
 def test_the_jit_guards_catch_planted_faults():
     assert bare_functions("@jit\ndef f(x):\n    return x") == []
+    assert bare_functions("@inner\ndef f(x):\n    return x") == []
     assert bare_functions("def f(x):\n    return x") == ["f"]
     assert bare_functions("@numba.njit\ndef f(x):\n    return x") == ["f"]
     assert bare_functions("class Heap:\n    pass") == ["Heap"]

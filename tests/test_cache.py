@@ -78,6 +78,58 @@ def test_an_edit_in_a_called_file_is_seen(small_package):
     assert call(small_package) == 3.0
 
 
+def test_an_edit_of_the_flags_is_seen(small_package):
+    assert call(small_package) == 2.0
+    kept = {path.name: path.read_bytes() for path in small_package.rglob("*.nbi")}
+    config = small_package / "_config.py"
+    config.write_text(config.read_text().replace('"nogil": True', '"nogil": False'))
+    assert call(small_package) == 2.0
+    assert all(path.read_bytes() != kept[path.name] for path in small_package.rglob("*.nbi"))
+
+
+WATCHED = """
+import gc, logging
+logging.basicConfig(level=logging.INFO, format="%(message)s")
+import numpy as np
+from small import _config
+_config._LONG = {long}
+from small import _jit
+out = np.zeros(2)
+seen = []
+gc.callbacks.append(lambda phase, info: seen.append(_config.compiling._inside[:]))
+_jit.sample.outer(np.arange(2.0), out)
+assert gc.isenabled()
+assert not any(seen), "garbage was collected while compiling"
+print(_config.compiling.functions, _config.compiling.seconds > 0.0)
+"""
+
+
+def watched(home, long):
+    environment = {**os.environ, "IKD_GRAPH_NUMBA_CACHE": "1", "PYTHONPATH": str(home.parent)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    return subprocess.run(
+        [sys.executable, "-c", WATCHED.format(long=long)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=True,
+    )
+
+
+def test_what_is_compiled_is_counted_and_a_long_wait_is_told_once(small_package):
+    first, second = watched(small_package, 0.0), watched(small_package, 0.0)
+    functions, took = first.stdout.split()
+    assert int(functions) >= 2
+    assert took == "True"
+    assert first.stderr.count("compiling, once on this machine") == 1
+    assert second.stdout.split() == ["0", "False"]
+    assert second.stderr == ""
+
+
+def test_a_short_wait_is_not_told(small_package):
+    assert watched(small_package, 600.0).stderr == ""
+
+
 def test_numba_alone_would_serve_stale_code(small_package):
     config = small_package / "_config.py"
     config.write_text("import numba\njit = numba.njit(cache=True)\n")

@@ -3,10 +3,10 @@
 import numba
 import numpy as np
 
-from .._config import jit, pjit
+from .._config import inner, jit, pjit
 
 
-@jit
+@inner
 def singular_pairs(matrix, left, right):
     """Singular value decomposition of a small matrix by one-sided Jacobi rotations.
 
@@ -48,7 +48,7 @@ def singular_pairs(matrix, left, right):
             break
 
 
-@jit
+@inner
 def add_partial_isometry(matrix, floor, rotation):
     """Add the polar factor of a matrix on the directions that it does not send to zero.
 
@@ -74,7 +74,7 @@ def add_partial_isometry(matrix, floor, rotation):
     return rank
 
 
-@jit
+@inner
 def open_part(guide, rotation, out):
     """Fill ``out`` with ``(I - Q Q^T) guide (I - Q^T Q)``, Q a partial isometry, all (M, M)."""
     m = guide.shape[0]
@@ -100,7 +100,7 @@ def open_part(guide, rotation, out):
                 out[i, j] += half[i, k] * inner[k, j]
 
 
-@jit
+@inner
 def nearest_rotation(cross, scale, rotation):
     """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``.
 

@@ -1,6 +1,6 @@
 """Bridges of new cliques between groups of cliques."""
 
-from .._config import jit
+from .._config import inner, jit
 from .chains import (
     count_shared,
     drop_clique,
@@ -12,7 +12,7 @@ from .chains import (
 from .covers import grow, mark
 
 
-@jit
+@inner
 def find_near(graph, chain, clique):
     """Count how many points of a clique each point outside knows.
 
@@ -32,7 +32,7 @@ def find_near(graph, chain, clique):
     return count
 
 
-@jit
+@inner
 def take_nearest(chain, n_near, overlap):
     """Take the point outside a clique that knows most of it, at least ``overlap`` points.
 
@@ -48,7 +48,7 @@ def take_nearest(chain, n_near, overlap):
     return best
 
 
-@jit
+@inner
 def try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap):
     """Put on trial the clique of a point outside a clique and all points of this that it knows.
 
@@ -91,7 +91,7 @@ def try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap)
     return verdict
 
 
-@jit
+@inner
 def keep_path(graph, cover, chain, n_cliques, last, overlap):
     """Keep the cliques on trial that lead to ``last``, in another group, and forget the others.
 
@@ -120,7 +120,7 @@ def keep_path(graph, cover, chain, n_cliques, last, overlap):
     return n_cliques + length
 
 
-@jit
+@inner
 def tired(chain, n_trials, reach, patience):
     """Whether a search for a bridge has gone on long enough."""
     return n_trials >= reach or chain.effort[0] >= patience

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import jit
+from .._config import inner, jit
 
 
 class Chain(NamedTuple):
@@ -28,7 +28,7 @@ class Chain(NamedTuple):
     effort: np.ndarray  # (1,) int64, places read so far
 
 
-@jit
+@inner
 def index_clique(chain, clique):
     """Enter a clique, whose members are in place, in the index by point."""
     for j in range(chain.indptr[clique], chain.indptr[clique + 1]):
@@ -38,14 +38,14 @@ def index_clique(chain, clique):
         chain.head[point] = j
 
 
-@jit
+@inner
 def drop_clique(chain, clique):
     """Take the clique that was entered last out of the index."""
     for j in range(chain.indptr[clique + 1] - 1, chain.indptr[clique] - 1, -1):
         chain.head[chain.members[j]] = chain.next[j]
 
 
-@jit
+@inner
 def count_shared(chain, clique):
     """Count the points that a clique shares with each clique in the index.
 
@@ -67,7 +67,7 @@ def count_shared(chain, clique):
     return count
 
 
-@jit
+@inner
 def find_group(group, clique):
     """Smallest clique of the group of a clique (union-find, halving the path on the way).
 
@@ -79,7 +79,7 @@ def find_group(group, clique):
     return clique
 
 
-@jit
+@inner
 def join_groups(chain, first, second):
     """Make one group of the groups of two cliques, open again; returns whether there were two."""
     first, second = find_group(chain.group, first), find_group(chain.group, second)
@@ -89,7 +89,7 @@ def join_groups(chain, first, second):
     return first != second
 
 
-@jit
+@inner
 def link_clique(chain, clique, overlap):
     """Join the groups of all cliques in the index that share enough with a clique.
 
@@ -128,7 +128,7 @@ def enter_cliques(chain, n_cliques, overlap):
         index_clique(chain, clique)
 
 
-@jit
+@inner
 def link_group(chain, n_cliques, group, overlap):
     """Join a group with the groups that share enough with the first of its cliques to find any.
 

@@ -7,11 +7,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from .._config import jit, pjit
+from .._config import inner, pjit
 
-# Points of a clique from which on its leading eigenpairs alone are found: a fifth
-# of the time here, a twelfth at 400. Below, the whole spectrum tells the negative mass exactly.
-_ITERATED_FROM = 128
 # Columns beside the leading ones, and steps before the whole spectrum is found after all.
 _SPARE, _MOST_STEPS = 4, 60
 # Residual of an eigenvector that is good enough, as a share of the largest eigenvalue.
@@ -37,7 +34,7 @@ class Solved(NamedTuple):
     counts: np.ndarray  # (n_blocks, 2) int64, pairs that are no edges, leading values below 0
 
 
-@jit
+@inner
 def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
     """Look up the edges between the members (n,) of a clique, sorted, in a graph's upper triangle.
 
@@ -75,7 +72,7 @@ def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
     return n_missing
 
 
-@jit
+@inner
 def extreme_point(sq_dist, use_mean):
     """Point with the smallest largest (or mean) squared distance to others, lowest of equals."""
     best = 0
@@ -90,7 +87,7 @@ def extreme_point(sq_dist, use_mean):
     return best
 
 
-@jit
+@inner
 def to_gram(sq_dist, reference):
     """Turn squared distances into inner products, in place (Eq. 4).
 
@@ -115,7 +112,7 @@ def to_gram(sq_dist, reference):
             sq_dist[i, j] = 0.5 * (offset[i] + offset[j] - sq_dist[i, j] - shift)
 
 
-@jit
+@inner
 def dominant_pairs(gram, n_components):
     """Eigenvalues of a symmetric matrix (n, n), ascending, and vectors: the largest in size only.
 
@@ -154,24 +151,18 @@ def dominant_pairs(gram, n_components):
     return np.linalg.eigh(gram)
 
 
-@jit
-def leading_coordinates(gram, out, values, shares):
+@inner
+def leading_coordinates(total, spectrum, vectors, out, values, shares):
     """Coordinates from the leading eigenpairs of a Gram matrix (n, n), symmetric (Eq. 9).
 
-    Filled: ``out`` (n, M), eigenvectors times roots of eigenvalues, and ``values`` (M,),
-    descending, both 0 where there is no positive one; ``shares`` (2,), those of the leading and of
-    the negative eigenvalues in the sum of squares of all (in large cliques the second is a lower
+    ``total`` is the sum of squares of all eigenvalues, ``spectrum`` and ``vectors`` those that were
+    found, ascending. Filled: ``out`` (n, M), eigenvectors times roots of eigenvalues, and
+    ``values`` (M,), descending, both 0 where there is no positive one; ``shares`` (2,), those of
+    the leading and of the negative eigenvalues in ``total`` (in large cliques the second is a lower
     bound). Returns how many leading ones are negative and became 0.
     """
     n, n_components = out.shape
-    total, kept, negative = 0.0, 0.0, 0.0
-    for i in range(n):
-        for j in range(n):
-            total += gram[i, j] * gram[i, j]
-    if n >= max(_ITERATED_FROM, 8 * n_components):
-        spectrum, vectors = dominant_pairs(gram, n_components)
-    else:
-        spectrum, vectors = np.linalg.eigh(gram)
+    kept, negative = 0.0, 0.0
     last = spectrum.size - 1
     # Rounding leaves values of this size where the points span fewer dimensions.
     floor = 1e-13 * max(abs(spectrum[0]), abs(spectrum[last]))
@@ -204,25 +195,62 @@ def leading_coordinates(gram, out, values, shares):
     return n_clipped
 
 
+@inner
+def block_gram(block, blocks, edges, reference, solved):
+    """Inner products of the points of a block, and the sum of their squares.
+
+    A block with pairs that are not edges is counted, and keeps its squared distances.
+    """
+    start, stop = blocks[0][block], blocks[0][block + 1]
+    n = stop - start
+    gram = np.empty((n, n))
+    solved.counts[block, 0] = gather_pairs(
+        blocks[1][start:stop],
+        edges.indptr,
+        edges.indices,
+        edges.sq_dist,
+        edges.variance,
+        gram,
+        solved.spread[start:stop],
+    )
+    solved.counts[block, 1] = 0
+    total = 0.0
+    if solved.counts[block, 0] == 0:
+        to_gram(gram, reference)
+        for i in range(n):
+            for j in range(n):
+                total += gram[i, j] * gram[i, j]
+    return gram, total
+
+
+@inner
+def keep_pairs(block, blocks, total, spectrum, vectors, solved):
+    """Write down what the eigenpairs of a block's inner products say."""
+    out = solved.coordinates[blocks[0][block] : blocks[0][block + 1]]
+    values, shares = solved.values[block], solved.shares[block]
+    solved.counts[block, 1] = leading_coordinates(total, spectrum, vectors, out, values, shares)
+
+
 @pjit
-def solve_blocks(blocks, edges, reference, solved):
-    """Solve the eigenproblem of every clique, whose nodes are sorted; ``solved`` is filled.
+def solve_blocks(which, blocks, edges, reference, solved):
+    """Solve the eigenproblem of some cliques, whose nodes are sorted; ``solved`` is filled.
 
     A block with pairs that are not edges is not solved.
     """
-    starts, members = blocks
-    indptr, indices, sq_dist, variance = edges
-    coordinates, spread, values, shares, counts = solved
-    for block in numba.prange(starts.size - 1):
-        start = starts[block]
-        stop = starts[block + 1]
-        pairs = np.empty((stop - start, stop - start))
-        counts[block, 0] = gather_pairs(
-            members[start:stop], indptr, indices, sq_dist, variance, pairs, spread[start:stop]
-        )
-        counts[block, 1] = 0
-        if counts[block, 0] == 0:
-            to_gram(pairs, reference)
-            counts[block, 1] = leading_coordinates(
-                pairs, coordinates[start:stop], values[block], shares[block]
-            )
+    for i in numba.prange(which.size):
+        block = which[i]
+        gram, total = block_gram(block, blocks, edges, reference, solved)
+        if solved.counts[block, 0] == 0:
+            spectrum, vectors = np.linalg.eigh(gram)
+            keep_pairs(block, blocks, total, spectrum, vectors, solved)
+
+
+@pjit
+def solve_large_blocks(which, blocks, edges, reference, solved):
+    """As `solve_blocks`, from the leading eigenpairs alone: compiled where there is need."""
+    for i in numba.prange(which.size):
+        block = which[i]
+        gram, total = block_gram(block, blocks, edges, reference, solved)
+        if solved.counts[block, 0] == 0:
+            spectrum, vectors = dominant_pairs(gram, solved.values.shape[1])
+            keep_pairs(block, blocks, total, spectrum, vectors, solved)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import jit
+from .._config import inner, jit
 
 NEAR = 1  # in the queue of the current band
 FAR = 2  # in the list of nodes that wait
@@ -59,7 +59,7 @@ def search(graph, order, sources, lanes, step, limit, out):
                 out[part[lane, 1], order[node]] = distance if distance <= limit else np.inf
 
 
-@jit
+@inner
 def search_one(graph, source, step, limit, reach, queue):
     """Find the shortest distances from one source, written to ``reach`` (n,)."""
     indptr, indices, lengths = graph
@@ -99,7 +99,7 @@ def search_one(graph, source, step, limit, reach, queue):
         waiting, n_far, bound = next_band(reach, bound, step, state, near, far, n_far)
 
 
-@jit
+@inner
 def search_lanes(graph, sources, step, limit, reach, key, queue):
     """Find the shortest distances from several sources together, written to ``reach`` (n, lanes).
 
@@ -163,7 +163,7 @@ def search_lanes(graph, sources, step, limit, reach, key, queue):
         waiting, n_far, bound = next_band(key, bound, step, state, near, far, n_far)
 
 
-@jit
+@inner
 def next_band(value, bound, step, state, near, far, n_far):
     """Move the nodes of the next band from the far list to the empty near ring.
 

@@ -6,11 +6,11 @@ overlaps can only grow, a merger has to look at nothing but the row of the merge
 
 import numpy as np
 
-from .._config import jit
+from .._config import inner, jit
 from .alignment import fit_rigid
 
 
-@jit
+@inner
 def count_shared(state, block, row):
     """Count in ``row`` (n_blocks,) how many points of a block every other block shares, by name."""
     for other in range(row.size):
@@ -25,7 +25,7 @@ def count_shared(state, block, row):
     row[state.name[block]] = 0
 
 
-@jit
+@inner
 def first_largest(row):
     """First index of the largest value."""
     # Two plain passes become vector instructions, one that carries an index does not.
@@ -38,7 +38,7 @@ def first_largest(row):
     return 0
 
 
-@jit
+@inner
 def cached_row(state, block):
     """Row of ``state.rows`` with the counts of a block, kept from its last merger or made now."""
     if state.row_of[block] >= 0:
@@ -60,7 +60,7 @@ def cached_row(state, block):
     return chosen
 
 
-@jit
+@inner
 def find_entry(state, point, block):
     """Index into ``state.entry_at`` of a block in the list of a point, -1 if it is not there."""
     start = state.point_starts[point]
@@ -70,7 +70,7 @@ def find_entry(state, point, block):
     return -1
 
 
-@jit
+@inner
 def fit_shared(state, big, small, n_shared, rotation, translation):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
     m = state.coordinates.shape[1]
@@ -89,7 +89,7 @@ def fit_shared(state, big, small, n_shared, rotation, translation):
     fit_rigid(source, target, np.ones(n_shared), rotation, translation)
 
 
-@jit
+@inner
 def absorb(state, big, small, rotation, translation, row):
     """Move a block into another: shared points are averaged, the others change their owner.
 
@@ -130,7 +130,7 @@ def absorb(state, big, small, rotation, translation, row):
         entry = following
 
 
-@jit
+@inner
 def rename(state, big, small, low, high, row):
     """Give a merged block the lower name and bring the best partners up to date.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import jit
+from .._config import inner, jit
 
 
 class ByLength(NamedTuple):
@@ -117,7 +117,7 @@ def reconsider(by_length, edges, longest, condemned, acquitted, detours):
             acquitted[edge] = way < np.inf
 
 
-@jit
+@inner
 def root(parent, node):
     """Follow a union-find forest (n,) from a node to its root, halving the way."""
     while parent[node] != node:
@@ -126,7 +126,7 @@ def root(parent, node):
     return node
 
 
-@jit
+@inner
 def common_neighbour(graph, at_edge, condemned, left, right, longest):
     """Whether a node is within a length of both ends, on edges that are not condemned."""
     indptr, indices, lengths = graph
@@ -145,7 +145,7 @@ def common_neighbour(graph, at_edge, condemned, left, right, longest):
     return False
 
 
-@jit
+@inner
 def walk(graph, condemned, without, source, target, leg, longest, distance):
     """Length of the shortest way between two nodes; infinite where none is short enough.
 
