@@ -78,8 +78,8 @@ def test_the_wheel_works_without_the_sources(dist, tmp_path):
     (site / "dependencies.pth").write_text(str(Path(numba.__file__).parent.parent))
     where = run(python, "-c", "import ikd_graph; print(ikd_graph.__file__)", folder=tmp_path)
     assert Path(where.strip()).is_relative_to(site)
-    words = ["embed", "digits", "--output", "results", "--strategy", "geodesic", "--refine", "none"]
-    run(tmp_path / "env" / "bin" / "ikd-graph", *words, "--affinity", "correlation", folder=tmp_path)
+    command = "ikd-graph embed digits --output results --affinity correlation --refine none"
+    run(python.with_name("ikd-graph"), *command.split()[1:], folder=tmp_path)
     made = {path.name for path in (tmp_path / "results").iterdir()}
     assert made == {"digits_embedding.csv", "digits_embedding.png", "digits_report.html"}
 
@@ -140,7 +140,8 @@ def test_contributors_are_told_of_every_floor():
 
 def test_files_that_contributors_are_sent_to_are_there():
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    places = re.findall(r"^([\w./]+) +\w", re.search(r"```\n(ikd_graph/.*?)```", text, re.S)[1], re.M)
+    listed = re.search(r"```\n(ikd_graph/.*?)```", text, re.DOTALL)[1]
+    places = re.findall(r"^([\w./]+) +\w", listed, re.MULTILINE)
     places += re.findall(r"\]\(([\w./]+)\)", text)
     assert len(places) > 7
     assert [name for name in places if not (ROOT / name).exists()] == []

@@ -7,14 +7,14 @@ _MARKUP = re.compile(r"\||(?<=\w)_(?!\w)")
 
 
 def escape(lines):
-    """Lines with markup escaped, but for examples, literal blocks and what is quoted.
+    r"""Lines with markup escaped, but for examples, literal blocks and what is quoted.
 
     Examples
     --------
     >>> escape(["|x| of `embedding_` and embedding_"])
-    ['\\\\|x\\\\| of `embedding_` and embedding\\\\_']
+    ['\\|x\\| of `embedding_` and embedding\\_']
     >>> escape([">>> a | b", "", "so::", "", "    a_", "b_"])
-    ['>>> a | b', '', 'so::', '', '    a_', 'b\\\\_']
+    ['>>> a | b', '', 'so::', '', '    a_', 'b\\_']
     """
     found, example, literal = [], False, None
     for line in lines:

@@ -11,8 +11,8 @@ be checked.
 # Data
 # ----
 #
-# Each neuron likes one place and fires less the further the animal is from it. A row is a time bin, a
-# column is a neuron.
+# Each neuron likes one place and fires less the further the animal is from it. A row is a time bin,
+# a column is a neuron.
 import numpy as np
 
 rng = np.random.default_rng(0)

@@ -65,8 +65,8 @@ ikd_graph("embed sensors.csv --output results")
 # Cure
 # ----
 #
-# We name the time as the index, drop the remark, fill the missing cells, and say what the labels are.
-# ``--scale`` divides each column by its standard deviation, so that the unit of a sensor has no say.
+# We name the time as the index, drop the remark, fill the missing cells, and say what the labels
+# are. ``--scale`` divides each column by its standard deviation, so that units have no say.
 cures = "--index time --drop note --labels level --impute median --scale"
 ikd_graph(f"embed sensors.csv {cures} --affinity euclidean --output results")
 
