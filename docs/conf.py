@@ -1,0 +1,58 @@
+"""Settings of the site: everything is made here, nothing is fetched, when it is built or read."""
+
+import sys
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+import ikd_graph
+
+project = "ikd_graph"
+author = "The ikd_graph developers"
+version = release = ikd_graph.__version__
+extensions = [
+    "mathml",
+    "plain_docstrings",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["templates"]
+exclude_patterns = ["_build", "tutorials", "extensions", "templates"]
+nitpicky = False  # Words such as "array_like" in docstrings are no links.
+
+html_theme = "furo"
+html_title = "ikd_graph"
+html_show_sphinx = False
+html_copy_source = False
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autosummary_ignore_module_all = False
+numpydoc_show_class_members = False
+autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "tutorials",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "matplotlib_animations": False,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "min_reported_time": 3600,
+    "remove_config_comments": True,
+}
+# The gallery keeps functions in its settings, which cannot be stored for the next build.
+suppress_warnings = ["config.cache"]
+
+warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")

@@ -1,0 +1,147 @@
+"""What is published: a wheel that needs no sources, an sdist with its tests, one set of facts."""
+
+import configparser
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import numba
+import pytest
+
+import ikd_graph
+
+ROOT = Path(__file__).parent.parent
+SETUP = configparser.ConfigParser()
+SETUP.read(ROOT / "setup.cfg")
+
+
+def run(*command, folder=ROOT):
+    # A user has neither this checkout on the path nor a screen here.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    outcome = subprocess.run(
+        [str(word) for word in command],
+        cwd=folder,
+        env=environment | {"MPLBACKEND": "Agg", "NUMBA_CACHE_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    return outcome.stdout
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    for name in ("build", "setuptools"):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed; the extra 'test' brings it")
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_the_sdist_has_tests_pages_and_everything_the_tests_read(dist):
+    (sdist,) = dist.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    listed = run("git", "ls-files").split() if (ROOT / ".git").exists() else []
+    unneeded = {".gitignore"}
+    assert set(listed) - names - unneeded == set()
+    assert {"tests/test_publish.py", "docs/index.md", "examples/01_quickstart.py"} <= names
+    made = ("docs/_build", "docs/gallery", "docs/generated")
+    assert not [name for name in names if name.startswith(made) or name.endswith(".pyc")]
+
+
+@pytest.mark.slow
+def test_what_is_built_passes_the_index(dist):
+    pytest.importorskip("twine", reason="the extra 'test' brings it")
+    said = run(sys.executable, "-m", "twine", "check", "--strict", *dist.glob("ikd_graph*"))
+    assert said.count("PASSED") == 2
+
+
+@pytest.mark.slow
+def test_the_wheel_works_without_the_sources(dist, tmp_path):
+    (wheel,) = dist.glob("*.whl")
+    venv.create(tmp_path / "env", with_pip=True)
+    python = tmp_path / "env" / "bin" / "python"
+    run(python, "-m", "pip", "install", "-q", "--no-index", "--no-deps", wheel, folder=tmp_path)
+    (site,) = (tmp_path / "env" / "lib").glob("python*/site-packages")
+    # The dependencies, and nothing that was made to point at this checkout.
+    (site / "dependencies.pth").write_text(str(Path(numba.__file__).parent.parent))
+    where = run(python, "-c", "import ikd_graph; print(ikd_graph.__file__)", folder=tmp_path)
+    assert Path(where.strip()).is_relative_to(site)
+    command = "ikd-graph embed digits --output results --affinity correlation --refine none"
+    run(python.with_name("ikd-graph"), *command.split()[1:], folder=tmp_path)
+    made = {path.name for path in (tmp_path / "results").iterdir()}
+    assert made == {"digits_embedding.csv", "digits_embedding.png", "digits_report.html"}
+
+
+@pytest.mark.slow
+def test_the_metadata_say_what_a_reader_of_the_index_needs(dist):
+    (wheel,) = dist.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (one for one in archive.namelist() if one.endswith("/METADATA"))
+        told = Parser().parsestr(archive.read(name).decode())
+    assert told["Version"] == ikd_graph.__version__
+    assert told["License-Expression"] == "MIT" or told["License"] == "MIT"
+    assert told["Description-Content-Type"] == "text/markdown"
+    assert "(docs/index.md)" in told.get_payload()
+    extras = {"plot", "data", "docs", "test", "compare"}
+    assert extras <= set(told.get_all("Provides-Extra"))
+
+
+def test_the_classifiers_begin_where_the_package_does():
+    told = SETUP["metadata"]["classifiers"]
+    versions = [int(minor) for minor in re.findall(r":: 3\.(\d+)", told)]
+    assert versions == list(range(10, 15))
+    assert SETUP["options"]["python_requires"] == f">=3.{versions[0]}"
+
+
+def version_in(name):
+    (found,) = re.findall(r"^ *version: (\S+)$", (ROOT / name).read_text(), re.MULTILINE)
+    return found
+
+
+@pytest.mark.parametrize("name", ["CITATION.cff", "conda/meta.yaml"])
+def test_every_file_tells_the_same_version(name):
+    assert version_in(name) == ikd_graph.__version__
+
+
+def conda_needs(text):
+    """Requirements at run time of a recipe, written as pip writes them."""
+    block = re.search(r"^  run:\n((?:    - .*\n)+)", text, re.MULTILINE)[1]
+    lines = re.findall(r"- (.*)", block)
+    return {line.replace(" ", "") for line in lines if not line.startswith("python ")}
+
+
+def test_the_recipe_needs_what_the_package_needs():
+    needed = set(SETUP["options"]["install_requires"].split())
+    text = (ROOT / "conda" / "meta.yaml").read_text()
+    assert conda_needs(text) == needed
+    assert conda_needs(text.replace("- numba >=0.61", "- numba >=0.60")) != needed
+
+
+def test_contributors_are_told_of_every_floor():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    source = (ROOT / "tests" / "test_architecture.py").read_text()
+    table = re.search(r"FLOOR_OF = {(.*?)}", source, re.DOTALL)[1]
+    floors = dict(re.findall(r'"(\w+)": ([\d.]+)', table))
+    public = {name for name in floors if not name.startswith("_")} | {"_jit"}
+    assert public - set(re.findall(r"`(\w+)`", text)) == set()
+
+
+def test_files_that_contributors_are_sent_to_are_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    listed = re.search(r"```\n(ikd_graph/.*?)```", text, re.DOTALL)[1]
+    places = re.findall(r"^([\w./]+) +\w", listed, re.MULTILINE)
+    places += re.findall(r"\]\(([\w./]+)\)", text)
+    assert len(places) > 7
+    assert [name for name in places if not (ROOT / name).exists()] == []
