@@ -263,6 +263,41 @@ def test_the_stages_of_a_fit_are_named():
     assert Stages().seconds == {}
 
 
+@pytest.mark.parametrize(("gap", "taken"), [(0.02, "cosine"), (0.2, "shared_neighbors")])
+def test_values_that_estimate_no_kernel_must_predict_more_by_one_standard_error(gap, taken):
+    from ikd_graph.evidence import Candidate, Prediction
+    from ikd_graph.model import _portfolio
+
+    noise = np.random.default_rng(0).normal(scale=0.1 / 20.0, size=400)  # of the sum: about .1
+    judged = [
+        _portfolio._Judged(Candidate(name, False), None, Prediction(by.sum(), by), False)
+        for name, by in (
+            ("shared_neighbors", np.full(400, (8.0 + gap) / 400.0)),
+            ("cosine", noise - noise.mean() + 8.0 / 400.0),
+            ("correlation", np.full(400, 7.0 / 400.0)),
+        )
+    ]
+    assert _portfolio._best(judged).candidate.affinity == taken
+    assert _portfolio._best(judged[::-1]).candidate.affinity == taken
+
+
+def test_a_ring_in_doubt_is_no_set_of_groups():
+    from ikd_graph.study.datasets import add_noise, gp_mapping
+    from ikd_graph.study.metrics import affine_r2
+
+    rng = np.random.default_rng([0, 1000, 50])
+    angle = np.sort(rng.uniform(0.0, 2.0 * np.pi, 1000))
+    ring = 2.0 * np.column_stack([np.cos(angle), np.sin(angle)])
+    X = add_noise(gp_mapping(ring, 50, seed=rng), 0.5, seed=rng)
+    model = quiet(IKD(), X)
+    # The same with shared neighbours: .949.
+    assert affine_r2(ring, model.embedding_) > 0.98
+    taken, others = model.candidates_[0], model.candidates_[1:]
+    assert taken.standard_error == 0.0
+    assert others[0].score - taken.score < others[0].standard_error
+    assert "as much as any" in model.choices_["affinity"]
+
+
 def test_a_core_is_searched_and_places_the_others(monkeypatch):
     from ikd_graph import _limits
     from ikd_graph.study.datasets import fixed_latent, gp_mapping

@@ -220,14 +220,37 @@ def _score(one: _Judged) -> float:
 
 
 def _best(judged: list[_Judged]) -> _Judged:
+    """The first of those that score most, or one as good whose similarity estimates the kernel.
+
+    Others spoil a continuum, which near points do not show: they must predict more by one standard
+    error (the rule of Breiman et al., Classification and Regression Trees, 1984).
+    """
+    first = _most(judged)
+    if AFFINITIES[first.candidate.affinity].estimates_kernel:
+        return first
+    as_good = [
+        one
+        for one in judged
+        if AFFINITIES[one.candidate.affinity].estimates_kernel
+        and _score(first) - _score(one) <= _error(one, first)
+    ]
+    return _most(as_good) if as_good else first
+
+
+def _most(judged: list[_Judged]) -> _Judged:
     """The first of those that score most."""
     most = max(map(_score, judged))
     return next(one for one in judged if _score(one) >= most - _EQUAL)
 
 
+def _error(one: _Judged, best: _Judged) -> float:
+    """Standard error of the difference of two scores."""
+    apart = best.prediction.by_point - one.prediction.by_point
+    return float(apart.std() * np.sqrt(apart.size))
+
+
 def _trial(one: _Judged, best: _Judged) -> Trial:
     """What is said of a candidate."""
-    apart = best.prediction.by_point - one.prediction.by_point
     choice = one.attempt.closed.choice
     kind = "none" if one.attempt.closed.graph is None else "neighbors"
     return Trial(
@@ -235,17 +258,16 @@ def _trial(one: _Judged, best: _Judged) -> Trial:
         "threshold" if choice.threshold is not None else kind,
         one.attempt.refine,
         one.prediction.score,
-        float(apart.std() * np.sqrt(apart.size)),
+        _error(one, best),
     )
 
 
 def _why_affinity(trials: tuple[Trial, ...]) -> str:
     """What the best latent predicts, and how much less the best of another similarity."""
     best = trials[0]
-    why = (
-        f"points near in that latent predict the most of one another's measurements, {_told(best)}"
-    )
     other = next((one for one in trials if one.affinity != best.affinity), None)
+    most = "the most" if other is None or other.score <= best.score else "as much as any"
+    why = f"points near in that latent predict {most} of one another's measurements, {_told(best)}"
     return why if other is None else f"{why}; with {other.affinity!r} {_told(other, best)}"
 
 
