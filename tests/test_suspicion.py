@@ -55,14 +55,18 @@ def test_short_cuts_agree_with_the_naive_twin(seed):
     np.testing.assert_array_equal(found.scores[found.condemned], 1.0)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.1])
 @pytest.mark.parametrize("seed", range(3))
-def test_shares_against_agree_with_the_naive_twin(seed):
+def test_shares_against_agree_with_the_naive_twin(seed, share):
     corr, _, _ = sheet_covariance(60, seed, n_false=6)
     g = graph.threshold_graph(corr, 0.3)
     reach = np.full(60, np.sqrt(2.0 - 0.6))
-    naive = naive_shares_against(dense(g), reach)
-    found = graph._suspicion._shares_against(g, g, 0.3)
     left, right, _ = graph.edges(g)
+    condemned = np.random.default_rng(seed).random(left.size) < share
+    unknown = np.zeros((60, 60), dtype=bool)
+    unknown[left[condemned], right[condemned]] = unknown[right[condemned], left[condemned]] = True
+    naive = naive_shares_against(dense(g), reach, unknown)
+    found = graph._suspicion._shares_against(g, g, 0.3, condemned)
     np.testing.assert_allclose(found, naive[left, right], rtol=0, atol=1e-12)
     assert found.max() > 0.5
 

@@ -15,9 +15,9 @@ from ._csr import edges, from_edges, union
 _MOST_AGAINST = 0.5
 # Two witnesses can be false edges of one end.
 _LEAST_WITNESSES = 3
-# Witnesses that are condemned themselves are not heard, nor missed, and are judged again; it settles
-# within so many rounds. After four, where every third edge was false, 3 % of the true ones still
-# were condemned (walk, 300 points).
+# Witnesses that are condemned themselves are not heard, nor missed, and are judged again; it
+# settles within so many rounds. After four, where every third edge was false, 3 % of the true ones
+# still were condemned (walk, 300 points).
 _ROUNDS = 10
 # An edge is condemned where legs of .8 of its length connect its ends, but no way 3.5 times as
 # long does. Chosen on noisy swiss rolls (500 to 3000 points, noise .1 to .5, seeds 0 to 2 and 100
