@@ -122,7 +122,7 @@ def measured(path, seeds):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 # `IKD()` searches a likelihood for up to ten seconds: one seed of most settings.
-                default = at[0] <= 100 and at[1] != 0.3 and at[-1] == seeds[0]
+                default = at[0] <= 100 and at[1] not in (0.3, 1.0) and at[-1] == seeds[0]
                 row = look(n_points, *at, default=default)
             row["cpu"] = time.process_time() - begin
             rows.append(dict(zip(KEYS, (n_points, *at), strict=True)) | row)

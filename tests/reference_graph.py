@@ -121,8 +121,11 @@ def naive_short_cuts(weights, leg=0.8, longest=3.5):
         found = [pair for pair in found if pair not in back]
 
 
-def naive_shares_against(weights, reach):
-    """Share of the witnesses against each edge of a dense matrix of weights; NaN elsewhere."""
+def naive_shares_against(weights, reach, unknown):
+    """Share of the witnesses against each edge of a dense matrix of weights; NaN elsewhere.
+
+    Points with an ``unknown`` (n, n) length to an end are no witnesses.
+    """
     lengths = naive_lengths(weights)
     n = len(lengths)
     out = np.full((n, n), np.nan)
@@ -130,7 +133,7 @@ def naive_shares_against(weights, reach):
         votes = []
         for k in range(n):
             to_i, to_j = lengths[k, i], lengths[k, j]
-            if k in (i, j) or not np.isfinite(min(to_i, to_j)):
+            if k in (i, j) or unknown[k, i] or unknown[k, j] or np.isinf(min(to_i, to_j)):
                 continue
             most = min(to_i, to_j) + lengths[i, j]
             if most <= min(reach[k], reach[j if to_i <= to_j else i]):

@@ -55,14 +55,18 @@ def test_short_cuts_agree_with_the_naive_twin(seed):
     np.testing.assert_array_equal(found.scores[found.condemned], 1.0)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.1])
 @pytest.mark.parametrize("seed", range(3))
-def test_shares_against_agree_with_the_naive_twin(seed):
+def test_shares_against_agree_with_the_naive_twin(seed, share):
     corr, _, _ = sheet_covariance(60, seed, n_false=6)
     g = graph.threshold_graph(corr, 0.3)
     reach = np.full(60, np.sqrt(2.0 - 0.6))
-    naive = naive_shares_against(dense(g), reach)
-    found = graph._suspicion._shares_against(g, g, 0.3)
     left, right, _ = graph.edges(g)
+    condemned = np.random.default_rng(seed).random(left.size) < share
+    unknown = np.zeros((60, 60), dtype=bool)
+    unknown[left[condemned], right[condemned]] = unknown[right[condemned], left[condemned]] = True
+    naive = naive_shares_against(dense(g), reach, unknown)
+    found = graph._suspicion._shares_against(g, g, 0.3, condemned)
     np.testing.assert_allclose(found, naive[left, right], rtol=0, atol=1e-12)
     assert found.max() > 0.5
 
@@ -107,7 +111,7 @@ def test_a_search_in_a_sparse_graph_alone_condemns_rims_of_holes():
 
 
 @pytest.mark.parametrize("seed", [20, 21])
-@pytest.mark.parametrize("n_false", [0, 50, 200])
+@pytest.mark.parametrize("n_false", [0, 50, 200, 900, 2200])
 @pytest.mark.parametrize("rule", [(0.354, None), (None, 7), (0.5, 6)])
 def test_false_pairs_of_a_covariance_are_found_and_nothing_else(seed, n_false, rule):
     corr, _, false = sheet_covariance(300, seed, n_false)
@@ -140,10 +144,11 @@ def test_false_pairs_of_a_stored_graph_are_found():
     assert kept.n_edges == made.graph_of(None, None).n_edges - len(false)
 
 
-def test_values_that_contradict_one_another_throughout_are_left_alone():
-    # 1 - d^6 is large for near points, as a covariance is, and no distance comes of it.
-    corr = sheet_covariance(300, 0)[0]
-    values = 1.0 - np.maximum(2.0 - 2.0 * corr, 0.0) ** 3 / 8.0
+@pytest.mark.parametrize("power", [2, 3, 4])
+def test_values_that_contradict_one_another_throughout_are_left_alone(power):
+    # 1 - d^4 and so on are large for near points, as a covariance is, and no distance comes of it.
+    corr = sheet_covariance(300, 10 + power)[0]
+    values = 1.0 - np.maximum(2.0 - 2.0 * corr, 0.0) ** power / 2.0**power
     made = similarity.compare(values, "precomputed")
     kept, found = made.protected_graph_of(0.3, None, trusted=True)
     assert np.mean(found.scores > 0.5) > 0.2
@@ -171,7 +176,7 @@ def test_a_fit_drops_short_cuts_says_so_and_can_be_told_not_to(strategy):
 @pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
 def test_a_fit_of_a_damaged_covariance_is_that_of_the_whole_one(strategy):
     settings = {"strategy": strategy, "affinity": "precomputed", "refine": None}
-    for n_false in (0, 450):
+    for n_false in (0, 450, 2200):
         corr, latent, _ = sheet_covariance(300, 31, n_false)
         found = IKD(**settings).fit(corr)
         assert affine_r2(latent, found.embedding_) > 0.97

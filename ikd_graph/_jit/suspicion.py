@@ -36,8 +36,8 @@ def contradict(graph, reach, edges, least, shares):
 
     A point near one end is a witness where the triangle puts it within reach of the other end,
     ``reach`` (n,) being the length up to which the graph has every edge of a point. It contradicts
-    where its distance to that end is longer than the triangle allows, or there is no edge. Fewer
-    than ``least`` witnesses say nothing.
+    where its distance to that end is longer than the triangle allows, or there is no edge; a
+    negative length is not known, and its point no witness. Fewer than ``least`` say nothing.
     """
     indptr, indices, lengths = graph
     for edge in range(edges.left.size):
@@ -56,7 +56,7 @@ def contradict(graph, reach, edges, least, shares):
             if at_b == point:
                 to_b = lengths[b]
                 b += 1
-            if point == ends[0] or point == ends[1]:
+            if point == ends[0] or point == ends[1] or min(to_a, to_b) < 0.0:
                 continue
             most = min(to_a, to_b) + edges.lengths[edge]
             far_end = ends[1] if to_a <= to_b else ends[0]
