@@ -223,11 +223,46 @@ def test_quiet_says_nothing(table, tmp_path, capsys):
 
 
 def test_every_parameter_of_the_estimator_has_a_flag_with_help():
-    parser = build_parser()._subparsers._group_actions[0].choices["embed"]
-    helps = {action.dest: action.help for action in parser._actions}
+    parser = build_parser().commands["embed"]
+    helps = {action.dest: text for action, text in parser.told.items()}
     for name in inspect.signature(IKD).parameters:
         if name not in flags.HIDDEN:
             assert len(helps[name]) > 25, name
+
+
+def help_of(capsys, *words):
+    assert run(*words) == 0
+    return capsys.readouterr().out
+
+
+def test_the_short_help_speaks_of_what_matters_and_the_long_one_of_everything(capsys):
+    short, full = (help_of(capsys, "embed", word) for word in ("--help", "--help-all"))
+    shown = {name for name in inspect.signature(IKD).parameters if flag_of(name) in short}
+    assert shown == set(flags.ESSENTIAL)
+    assert all(flag_of(name) in full for name in helps_of_embed())
+    assert "--help-all" in short
+    assert len(short.splitlines()) < 100 < len(full.splitlines())
+    # Asked twice, a parser says the same: the long help leaves the short one as it was.
+    parser = build_parser().commands["embed"]
+    before = parser.format_help()
+    assert parser.format_full_help() != before
+    assert parser.format_help() == before
+
+
+def test_the_long_help_of_the_program_has_every_command(capsys):
+    full = help_of(capsys, "--help-all")
+    for command in ("embed", "compare", "cliques", "diagnose", "datasets"):
+        assert f"usage: ikd-graph {command} " in full
+    assert "--max-cliques" in full
+    assert len(help_of(capsys, "--help").splitlines()) < 30
+
+
+def flag_of(name):
+    return f"--{name.replace('_', '-')} "
+
+
+def helps_of_embed():
+    return [name for name in inspect.signature(IKD).parameters if name not in flags.HIDDEN]
 
 
 def test_help_is_taken_from_the_docstring():

@@ -15,7 +15,8 @@ def display(writer, node):
     text = node.astext()
     if "\\\\" in text and "\\begin" not in text:
         text = f"\\begin{{align*}}{text}\\end{{align*}}"
-    writer.body.append('<div class="math-block">')
+    # A phone scrolls within a long formula rather than along the page.
+    writer.body.append('<div style="overflow-x: auto; text-align: center">')
     writer.body.append(tex2mathml(text, as_block=True))
     writer.body.append("</div>")
     raise nodes.SkipNode

@@ -9,29 +9,48 @@ from typing import Any
 
 from .. import kernels
 from ..estimator import IKD
+from .parser import Parser
 
 # Set by the command, not by its reader.
 HIDDEN = ("verbose",)
+ESSENTIAL = {
+    "n_components": "number of hidden coordinates; auto goes by the spectrum",
+    "strategy": "what is done about small covariances: geodesic replaces them by paths of large "
+    "ones, blockwise solves cliques without any, eigen takes them as they are",
+    "kernel": "how covariance falls with distance: squared_exponential, rational_quadratic, "
+    "gamma_exponential or matern",
+    "affinity": "how rows are compared; auto tries several",
+    "n_neighbors": "neighbours of each point in the graph",
+    "refine": "polish of the coordinates; none keeps the closed form",
+    "n_jobs": "number of threads, -1 for all cores",
+    "random_state": "seed of what is drawn by chance in large tables",
+}
+"""Parameters that the short help speaks of, in a few words."""
 _SHORT = {"random_state": "--seed"}
 
 
-def add_method_flags(parser: argparse.ArgumentParser, leave_out: tuple[str, ...] = ()) -> None:
+def add_method_flags(parser: Parser, leave_out: tuple[str, ...] = ()) -> None:
     """Give a parser one flag for each parameter of `IKD`, with the help of its docstring."""
-    group = parser.add_argument_group("method", "parameters of ikd_graph.IKD; none is a value too")
+    group = parser.add_argument_group(
+        "method", "parameters of ikd_graph.IKD; none is a value too; --help-all tells all of them"
+    )
     told = parameter_help(IKD)
     for name, parameter in inspect.signature(IKD).parameters.items():
         if name in HIDDEN or name in leave_out:
             continue
         kind, text = told.get(name, ("", ""))
         flags = ["--" + name.replace("_", "-"), *([_SHORT[name]] if name in _SHORT else [])]
-        group.add_argument(
+        added = group.add_argument(
             *flags,
             dest=name,
             metavar=_metavar(name, kind),
             type=read_kernel if name == "kernel" else read_value,
             default=argparse.SUPPRESS,
-            help=f"{text} Default: {parameter.default}".replace("%", "%%").strip(),
+            help=f"{ESSENTIAL[name]}; default: {parameter.default}"
+            if name in ESSENTIAL
+            else argparse.SUPPRESS,
         )
+        parser.told[added] = f"{text} Default: {parameter.default}".replace("%", "%%").strip()
 
 
 def method_parameters(arguments: argparse.Namespace) -> dict[str, Any]:

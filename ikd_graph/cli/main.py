@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 import threading
@@ -15,6 +14,7 @@ from ..study.datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed
 from .console import PROG, close_pipe, complain, plain_warnings
 from .outcome import STDOUT
+from .parser import Parser
 from .reading import join_bare
 
 _COMMANDS = (embed, compare, cliques, diagnose, datasets)
@@ -22,9 +22,9 @@ _INTERRUPTED = 130
 _WRONG = 2
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> Parser:
     """Parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=PROG,
         description="Few hidden coordinates behind many noisy measurements.",
         epilog=f"Begin with: {PROG} embed digits",
@@ -33,6 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in _COMMANDS:
         module.add_command(commands)
+    parser.commands = commands.choices
     return parser
 
 
