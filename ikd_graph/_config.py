@@ -44,7 +44,7 @@ _PRANGE_ONLY = {
 # Seconds of compiling after which a waiting user is told, once, and what.
 _LONG = 1.0
 _FIRST_TIME = (
-    "compiling, once on this machine, about 5 to 20 s by strategy (ikd-graph warm does it ahead)"
+    "compiling, once on this machine, about 5 to 15 s by strategy (ikd-graph warm does it ahead)"
 )
 _HOME_PROCESS = os.getpid()
 # Numba's workqueue layer aborts the process when two Python threads enter it together.
@@ -61,6 +61,7 @@ class _Compiling(event.Listener):
 
     def __init__(self) -> None:
         self.functions = 0
+        self.kept = 0
         self.seconds = 0.0
         self._inside: list[bool] = []
         self._collected = False
@@ -96,7 +97,7 @@ def _is_ours(event: Any) -> bool:
 
 
 compiling = _Compiling()
-"""What was compiled in this process: number of ``functions``, ``seconds``."""
+"""What was compiled in this process: ``functions``, ``seconds``, those ``kept`` on disk."""
 
 event.register("numba:compile", compiling)
 
@@ -180,6 +181,7 @@ class _FolderCache(FunctionCache):
         """Keep compiled code, if the disk takes it."""
         try:
             super().save_overload(sig, data)
+            compiling.kept += 1
         except OSError as error:
             _log.debug("compiled cache not written: %s", error)
 
@@ -236,6 +238,19 @@ class ParallelKernel:
             return self.parallel(*args)
 
 
+_KERNELS: list[ParallelKernel] = []
+
+
 def pjit(function: Callable[..., Any]) -> ParallelKernel:
     """Compile a function whose ``prange`` loops run in parallel (called from Python only)."""
-    return ParallelKernel(function)
+    _KERNELS.append(ParallelKernel(function))
+    return _KERNELS[-1]
+
+
+def compile_twins() -> None:
+    """Compile for several threads what this process has called on one."""
+    if numba.config.NUMBA_NUM_THREADS == 1:
+        return
+    for kernel in _KERNELS:
+        for signature in kernel.serial.signatures:
+            kernel.parallel.compile(signature)

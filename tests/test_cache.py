@@ -208,3 +208,42 @@ def test_code_of_another_version_under_the_same_name_is_not_run(small_package):
     for path, data in old.items():
         path.write_bytes(data)
     assert call(small_package) == 3.0
+
+
+def command(*arguments, **variables):
+    code = "import sys; from ikd_graph.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    environment = {**os.environ, "IKD_GRAPH_NUMBA_CACHE": "1", **variables}
+    run = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(run, capture_output=True, text=True, env=environment)
+
+
+def test_warm_refuses_where_nothing_would_be_kept():
+    done = command("warm", IKD_GRAPH_NUMBA_CACHE="0")
+    assert done.returncode == 2
+    assert "IKD_GRAPH_NUMBA_CACHE is 0; unset it" in done.stderr
+
+
+FIRST_FIT = """
+from sklearn.datasets import load_digits
+from ikd_graph import IKD, _config
+X = load_digits().data[:500]
+for jobs in (1, 2):
+    IKD(strategy={strategy!r}, n_jobs=jobs).fit(X)
+print(_config.compiling.functions)
+"""
+
+
+@pytest.mark.slow
+def test_nothing_is_left_to_compile_after_warm(tmp_path):
+    first = command("warm", NUMBA_CACHE_DIR=str(tmp_path))
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.startswith("Compiled ")
+    assert "note: compiling, once on this machine" in first.stderr
+    again = command("warm", NUMBA_CACHE_DIR=str(tmp_path))
+    assert again.stdout == "Nothing to compile: all of it is in place.\n"
+    assert again.stderr == ""
+    kept = {"IKD_GRAPH_NUMBA_CACHE": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    for strategy in ("auto", "geodesic", "blockwise"):
+        fit = [sys.executable, "-c", FIRST_FIT.format(strategy=strategy)]
+        done = subprocess.run(fit, capture_output=True, text=True, env={**os.environ, **kept})
+        assert done.stdout == "0\n", done.stderr

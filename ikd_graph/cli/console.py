@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import warnings
@@ -53,6 +54,29 @@ def plain_warnings() -> Iterator[list[str]]:
 
         warnings.showwarning = show
         yield heard
+
+
+class _Complaint(logging.Handler):
+    """Shows what the package logs as the command's own lines."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a line."""
+        complain("note", record.getMessage())
+
+
+@contextmanager
+def told_of_waits(loud: bool) -> Iterator[None]:
+    """Show on standard error, if ``loud``, what takes long only once: compiling."""
+    log = logging.getLogger(__name__.partition(".")[0])
+    handler, level = _Complaint(logging.INFO), log.level
+    if loud:
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
 
 
 def close_pipe() -> None:

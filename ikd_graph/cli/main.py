@@ -11,13 +11,13 @@ from importlib import metadata
 from typing import Any
 
 from ..study.datasets import TableError
-from . import cliques, compare, datasets, diagnose, embed
-from .console import PROG, close_pipe, complain, plain_warnings
+from . import cliques, compare, datasets, diagnose, embed, warm
+from .console import PROG, close_pipe, complain, plain_warnings, told_of_waits
 from .outcome import STDOUT
 from .parser import Parser
 from .reading import join_bare
 
-_COMMANDS = (embed, compare, cliques, diagnose, datasets)
+_COMMANDS = (embed, compare, cliques, diagnose, datasets, warm)
 _INTERRUPTED = 130
 _WRONG = 2
 
@@ -50,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments.quiet = True
     asked: list[int] = []
     try:
-        with plain_warnings() as arguments.heard, _ended_gently() as asked:
+        loud = not getattr(arguments, "quiet", False)
+        with plain_warnings() as arguments.heard, _ended_gently() as asked, told_of_waits(loud):
             arguments.run(arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()
