@@ -144,6 +144,23 @@ def test_pages_link_to_pages_that_are_there():
             assert source.exists(), f"{page.name}: {place}"
 
 
+def digits_row(text, name):
+    """Means of a row of the README's table of digits."""
+    table = text.partition("nearest-neighbour accuracy on handwritten digits")[2]
+    (row,) = re.findall(rf"^\| `?{re.escape(name)}`? \|(.*)\|$", table, re.MULTILINE)
+    return np.array([float(cell.split("±")[0]) for cell in row.split("|")])
+
+
+def test_what_is_said_of_the_peers_is_what_their_table_says():
+    # M = 2, 3, 5, 10; whoever measures again has to read the page again.
+    text, page = (ROOT / "README.md").read_text(), (DOCS / "peers.md").read_text()
+    ours = digits_row(text, "IKD()")
+    assert "UMAP is ahead on digits in every dimension" in page
+    assert (digits_row(text, "UMAP") > ours).all()
+    assert "from five dimensions on Isomap is ahead" in page
+    assert ((digits_row(text, "Isomap") > ours) == [False, False, True, True]).all()
+
+
 @pytest.mark.filterwarnings("default")
 def test_the_examples_of_the_escaping_of_docstrings_hold():
     path = DOCS / "extensions" / "plain_docstrings.py"

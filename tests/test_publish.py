@@ -4,6 +4,7 @@ import configparser
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -42,8 +43,12 @@ def dist(tmp_path_factory):
     for name in ("build", "setuptools"):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed; the extra 'test' brings it")
+    # A copy: what an earlier build left in the checkout would be taken into this one.
+    left = (".git", ".venv", "*.egg-info", "build", "dist", "__pycache__", ".*_cache")
+    source = tmp_path_factory.mktemp("source") / "copy"
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*left))
     folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, folder=source)
     return folder
 
 

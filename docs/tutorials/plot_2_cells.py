@@ -67,8 +67,8 @@ print(f"branch of a cell: {metrics.knn_accuracy(model.embedding_, branch, 5):.3f
 # ----------------------
 #
 # The graph of trusted similarities can be asked. More than one component means that the distance
-# between the pieces is a guess; the package says so in a warning, and here:
-print(model.n_components_graph_, "component,", model.graph_.n_edges, "edges")
+# between the pieces is a guess. A number above one also shows in ``choices_``.
+print("components:", model.n_components_graph_, "edges:", model.graph_.n_edges)
 
 # %%
 # With scanpy

@@ -23,7 +23,7 @@ ESSENTIAL = {
     "n_neighbors": "neighbours of each point in the graph",
     "refine": "polish of the coordinates; none keeps the closed form",
     "n_jobs": "number of threads, -1 for all cores",
-    "random_state": "seed of what is drawn by chance in large tables",
+    "random_state": "seed of the landmarks, which large tables are solved by",
 }
 """Parameters that the short help speaks of, in a few words."""
 _SHORT = {"random_state": "--seed"}
