@@ -1,10 +1,10 @@
-"""What every test shares: no compiled cache, data only where it was put."""
+"""What every test shares: data only where it was put.
+
+Compiled code comes from the cache, whose stamp covers every source it was made from.
+"""
 
 import os
 from pathlib import Path
-
-# Before anything imports the package: tests must run the code that stands here now.
-os.environ.setdefault("IKD_GRAPH_NUMBA_CACHE", "0")
 
 import numpy as np
 import pytest
