@@ -49,7 +49,7 @@ def test_standard_output_is_one_object_and_nothing_else(command, table, tmp_path
     assert told["command"] == command
     assert (told["data"]["rows"], told["data"]["columns"]) == (48, 14)
     assert [one["title"] for one in told["data"]["labels"]] == ["label", "depth"]
-    assert any("(s2): the others hardly matter" in text for text in told["warnings"])
+    assert any("(s2): unscaled, the others hardly matter" in text for text in told["warnings"])
     assert sorted(told["outputs"]) == sorted(str(path) for path in out.iterdir())
     assert shlex.split(told["again"])[:2] == ["ikd-graph", "embed"]
     assert "NaN" not in heard.out

@@ -217,10 +217,13 @@ def _say_dominance(X: Floats, names: Sequence[str]) -> list[str]:
     if not columns:
         return []
     counts = bool(np.all(X >= 0.0) and np.array_equal(X, np.round(X)))
-    cure = "--transform sqrt (or log1p) tames counts" if counts else "--scale makes all count alike"
+    cure = "the others hardly matter; --transform sqrt (or log1p) tames counts"
+    if not counts:
+        # The default may have found that out, and scaled them.
+        cure = "unscaled, the others hardly matter; --scale makes all count alike"
     holds = "holds" if len(columns) == 1 else "hold"
     of = "variance" if what == "variance" else "squared distance of columns from their usual level"
     return [
         f"{len(columns)} of {len(names)} columns {holds} {share:.1%} of the {of} "
-        f"({listed(names[c] for c in columns)}): the others hardly matter; {cure}"
+        f"({listed(names[c] for c in columns)}): {cure}"
     ]

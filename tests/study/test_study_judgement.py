@@ -34,7 +34,7 @@ def test_a_column_of_another_unit_is_named(smooth, how):
     X[:, 3] = X[:, 3] * 1000 if how == "scale" else X[:, 3] + 1013
     (said,) = judge(Dataset(X, feature_names=NAMES))
     assert said.startswith("1 of 9 columns holds ")
-    assert "(d): the others hardly matter; --scale" in said
+    assert "(d): unscaled, the others hardly matter; --scale" in said
     scaled, _ = datasets.change_columns(X, datasets.Reading(scale="standard"))
     assert judge(Dataset(scaled, feature_names=NAMES)) == []
 
