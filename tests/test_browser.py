@@ -35,6 +35,7 @@ def levels():
         coverage=np.array([1.0, 0.5, 0.0]),
         n_points=20,
         clique_limit=100,
+        connected_up_to=0.3,
     )
 
 

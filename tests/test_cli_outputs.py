@@ -138,8 +138,9 @@ def test_a_command_that_is_asked_to_end_says_so_and_leaves_nothing(table, tmp_pa
     np.save(tmp_path / "large.npy", X)
     out = tmp_path / "out"
     process = embed(tmp_path / "large.npy", out, stdout=subprocess.PIPE)
-    # Once the fit has begun: before, Python is still loading.
-    time.sleep(4.0)
+    # Once the fit has begun: before the table has been read, Python is still loading.
+    assert "large.npy" in process.stdout.readline()
+    time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=60)[1]
     if process.returncode == 0:

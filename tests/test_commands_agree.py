@@ -56,8 +56,6 @@ def test_four_commands_name_one_similarity_and_graph_and_a_command_to_paste(name
     expected = facts_of(texts["embed"])
     for way, text in texts.items():
         assert facts_of(text) == expected, way
-    if name == "groups":
-        assert expected[0].startswith("shared_neighbors")
     first = (tmp_path / "embed" / "table_embedding.csv").read_text()
     for way in ("embed", "diagnose", "compare"):
         again = tmp_path / f"again_{way}"

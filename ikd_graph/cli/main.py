@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except KeyboardInterrupt as stopped:
-        complain("interrupted", str(stopped) or "stopped before the first stage")
+        complain("interrupted", str(stopped) or "stopped between two stages")
         return 128 + asked[0] if asked else _INTERRUPTED
     except BrokenPipeError:
         close_pipe()

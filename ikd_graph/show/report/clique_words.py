@@ -90,9 +90,10 @@ def clique_advice(view: CliqueView) -> list[str]:
     bad, limit = badly_placed(model)
     if bad.size:
         few = ", ".join(str(row) for row in bad[:8]) + (", …" if bad.size > 8 else "")
+        sit, rows = ("sits", "row") if bad.size == 1 else ("sit", "rows")
         said.append(
-            f"{count(bad.size, 'point')} sit badly (cliques disagree by more than {limit:.3g}, "
-            f"three deviations above the usual): rows {few}."
+            f"{count(bad.size, 'point')} {sit} badly (cliques disagree by more than {limit:.3g}, "
+            f"three deviations above the usual): {rows} {few}."
         )
     elif model.merge_residuals_ is not None:
         said.append("No point stands out as badly placed: the cliques agree about all of them.")

@@ -104,6 +104,8 @@ def _run_facts(model: IKD) -> dict[str, Any]:
         "strategy": model.strategy_,
         "kernel": say_kernel(model.kernel_),
         **say_settings(model),
+        # A tile is narrow: the reasons say what it compares.
+        "similarity": model.affinity_.replace("_", " "),
     }
     g = model.graph_
     if g is not None:
