@@ -16,13 +16,17 @@ from ._scale import (
     scale_to_correlation,
     to_correlation,
 )
-from ._sparse import SparseRows, sparse_column_units, sparse_euclidean_rows, sparse_unit_rows
+
+# Named as themselves: for the floors above, not for users.
+from ._sparse import SparseRows as SparseRows
+from ._sparse import sparse_column_units as sparse_column_units
+from ._sparse import sparse_euclidean_rows as sparse_euclidean_rows
+from ._sparse import sparse_unit_rows as sparse_unit_rows
 
 __all__ = [
     "AFFINITIES",
     "FLOOR",
     "EuclideanRows",
-    "SparseRows",
     "column_units",
     "correlation",
     "cosine",
@@ -36,9 +40,6 @@ __all__ = [
     "sampling_variance",
     "scale_sparse_to_correlation",
     "scale_to_correlation",
-    "sparse_column_units",
-    "sparse_euclidean_rows",
-    "sparse_unit_rows",
     "to_correlation",
     "unit_rows",
 ]

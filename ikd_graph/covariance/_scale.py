@@ -196,6 +196,7 @@ def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
     return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / n_observed
 
 
+@door.takes(X=door.table)
 def column_units(X: NDArray[np.floating]) -> Floats:
     """Standard deviation of every column, infinite where a column has one value.
 

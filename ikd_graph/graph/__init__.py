@@ -17,7 +17,10 @@ from ._build import (
     row_threshold_graph,
     threshold_graph,
 )
-from ._cells import Settler, projected_block
+
+# Named as themselves: for the floors above, not for users.
+from ._cells import Settler as Settler
+from ._cells import projected_block as projected_block
 from ._csr import (
     above,
     component_labels,
@@ -31,7 +34,8 @@ from ._csr import (
     union,
 )
 from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components
-from ._search import SEARCHES, block_neighbors, near_rows, row_neighbors
+from ._search import SEARCHES, block_neighbors, row_neighbors
+from ._search import near_rows as near_rows
 from ._suspicion import EdgeSuspicion, contradicted_edges, short_cut_edges, without_edges
 
 __all__ = [
@@ -40,7 +44,6 @@ __all__ = [
     "EdgeSuspicion",
     "JoinedGraph",
     "Listed",
-    "Settler",
     "above",
     "add_edges",
     "auto_threshold",
@@ -53,10 +56,8 @@ __all__ = [
     "from_neighbors",
     "from_sparse",
     "join_components",
-    "near_rows",
     "neighbor_graph",
     "pairs_above",
-    "projected_block",
     "row_correlations",
     "row_neighbor_graph",
     "row_neighbors",
