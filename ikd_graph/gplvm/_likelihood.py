@@ -172,6 +172,7 @@ def negative_log_likelihood_and_gradient(
     >>> bool(np.abs(at.latent).max() < 1e-12)
     True
     """
+    _check_points(latent, sample_cov)
     cov, change = covariances(latent, kernel)
     model = variance * cov
     model.flat[:: len(model) + 1] += noise
@@ -256,9 +257,14 @@ def _checked(
     cov = np.asarray(sample_cov, dtype=np.float64)
     check_symmetric("sample_cov", cov)
     check_positive("variance", variance)
+    _check_points(points, cov)
+    return points, cov, get(kernel)
+
+
+def _check_points(points: Floats, cov: Floats) -> None:
+    """Raise unless a latent and a covariance are of the same points."""
     if points.ndim != 2 or len(points) != len(cov):
         raise ValueError(
             f"latent must have one row per row of sample_cov, got shape {points.shape} for "
             f"{cov.shape}; both describe the same points"
         )
-    return points, cov, get(kernel)
