@@ -172,9 +172,10 @@ def polish(one: Cell, search: str = "wide") -> Outcome:
     strategy = "auto" if search == "wide" else "geodesic"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        start = IKD(m, strategy="geodesic", kernel=one.kernel, refine="stress")
-        start = start.fit_transform(one.rows)
-        model = IKD(m, strategy=strategy, kernel=one.kernel, refine="likelihood")
+        # Named, so that both see the same covariance.
+        given = {"kernel": one.kernel, "affinity": "correlation"}
+        start = IKD(m, strategy="geodesic", refine="stress", **given).fit_transform(one.rows)
+        model = IKD(m, strategy=strategy, refine="likelihood", **given)
         before = time.process_time()
         model.fit(one.rows)
         seconds = time.process_time() - before
