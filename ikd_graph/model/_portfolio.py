@@ -220,21 +220,27 @@ def _score(one: _Judged) -> float:
 
 
 def _best(judged: list[_Judged]) -> _Judged:
-    """The first of those that score most, or one as good whose similarity estimates the kernel.
+    """The first of those that score most, or one as good that takes the table as it is.
 
-    Others spoil a continuum, which near points do not show: they must predict more by one standard
-    error (the rule of Breiman et al., Classification and Regression Trees, 1984).
+    A similarity that is only an order spoils a continuum, and scaling columns what their units say;
+    near points show neither. Such must predict more by one standard error (the rule of Breiman et
+    al., Classification and Regression Trees, 1984).
     """
     first = _most(judged)
-    if AFFINITIES[first.candidate.affinity].estimates_kernel:
+    if _is_plain(first):
         return first
     as_good = [
         one
         for one in judged
-        if AFFINITIES[one.candidate.affinity].estimates_kernel
-        and _score(first) - _score(one) <= _error(one, first)
+        if _is_plain(one) and _score(first) - _score(one) <= _error(one, first)
     ]
     return _most(as_good) if as_good else first
+
+
+def _is_plain(one: _Judged) -> bool:
+    """Whether a similarity estimates a kernel in the units of the table."""
+    kind = AFFINITIES[one.candidate.affinity]
+    return kind.estimates_kernel and not kind.scales_columns
 
 
 def _most(judged: list[_Judged]) -> _Judged:
