@@ -135,8 +135,6 @@ class Model:
             found["threshold"] = self.choice.threshold
             found["n_neighbors"] = self.choice.n_neighbors
             found["mutual"] = self.choice.mutual
-            if self.task.keep_edges:
-                found["keep_edges"] = True
         if self.task.keep_edges:
             found["keep_edges"] = True
         if refine in ("likelihood", "auto"):
