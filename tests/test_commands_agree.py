@@ -63,3 +63,15 @@ def test_four_commands_name_one_similarity_and_graph_and_a_command_to_paste(name
         assert (again / "table_embedding.csv").read_text() == first, way
     blocks = said(capsys, *pasted(texts["cliques"]), "--output", tmp_path / "blocks")
     assert facts_of(blocks) == expected
+
+
+@pytest.mark.parametrize("way", ["embed", "cliques"])
+def test_what_was_typed_and_is_no_choice_is_in_the_command_to_paste(way, tmp_path, capsys):
+    path = tmp_path / "table.npy"
+    np.save(path, table_of("roll"))
+    typed = ("--kernel", "matern:nu=2.5", "--disconnected", "separate", "--affinity", "euclidean")
+    text = said(capsys, way, path, "--output", tmp_path / way, *typed)
+    command = next(line for line in text.splitlines() if "ikd-graph embed" in line)
+    assert "--kernel matern:length_scale=1,nu=2.5" in command
+    assert "--disconnected separate" in command
+    assert command.count("--affinity") == 1

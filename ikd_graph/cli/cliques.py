@@ -21,10 +21,10 @@ from ..show.report.clique_words import (
     clique_statistics,
 )
 from ..show.report.paint import paint_points
-from ..show.words import say_number, say_settings, settings_flags
+from ..show.words import say_number, say_settings
 from . import common
 from .console import facts, say
-from .flags import add_method_flags, method_parameters
+from .flags import add_method_flags, method_parameters, used_flags
 from .outcome import tell_json
 
 _LIMIT = 100_000
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
         "reasons": view.model.choices_,
         "cliques": clique_statistics(view),
         "advice": clique_advice(view),
-        "again": common.paste_command(arguments, "embed", settings_flags(settings)),
+        "again": common.paste_command(arguments, "embed", used_flags(arguments, settings)),
     }
     tell_json(arguments, data, written, found)
 
@@ -133,4 +133,6 @@ def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
     for sentence in clique_advice(view):
         say(f"- {sentence}")
     say("to embed with this graph:")
-    say(f"  {common.paste_command(arguments, 'embed', settings_flags(view.model._model.settings))}")
+    say(
+        f"  {common.paste_command(arguments, 'embed', used_flags(arguments, view.model._model.settings))}"
+    )

@@ -18,13 +18,12 @@ from ..show.words import (
     say_scores,
     say_seconds,
     say_settings,
-    settings_flags,
 )
 from ..study.datasets import Dataset
 from ..study.label_scores import score_labels
 from . import common
 from .console import facts, say
-from .flags import add_method_flags, method_parameters
+from .flags import add_method_flags, method_parameters, used_flags
 from .outcome import tell_json
 
 
@@ -82,7 +81,7 @@ def found_of(
             vars(one) if hasattr(one, "__dict__") else one._asdict() for one in model.candidates_
         ],
         "seconds": model.stage_times_,
-        "again": common.paste_command(arguments, "embed", settings_flags(settings)),
+        "again": common.paste_command(arguments, "embed", used_flags(arguments, settings)),
     }
 
 
@@ -138,8 +137,10 @@ def summarise(
     lines += [(title or "labels", say_scores(one)) for title, one in scores.items()]
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
-    say("to have the same again, whatever the defaults become:")
-    say(f"  {common.paste_command(arguments, 'embed', settings_flags(model._model.settings))}")
+    say("to have the same again:")
+    say(
+        f"  {common.paste_command(arguments, 'embed', used_flags(arguments, model._model.settings))}"
+    )
 
 
 def _tried(model: IKD) -> str:

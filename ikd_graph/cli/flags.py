@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from .. import kernels
 from ..estimator import IKD
+from ..show.words import settings_flags
 from .parser import Parser
 
 # Set by the command, not by its reader.
@@ -57,6 +59,11 @@ def method_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
     """Parameters of `IKD` that were given on the command line."""
     known = inspect.signature(IKD).parameters
     return {name: value for name, value in vars(arguments).items() if name in known}
+
+
+def used_flags(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> list[str]:
+    """Flags of what was chosen, and of what else was given: kernel, merger, seed and the like."""
+    return settings_flags({**method_parameters(arguments), **settings})
 
 
 def read_value(text: str) -> Any:

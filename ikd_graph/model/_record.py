@@ -118,7 +118,7 @@ class Model:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Parameters of `IKD` that make the same latent again, whatever the defaults become."""
+        """What was chosen: with it and what else was given `IKD` makes the same latent again."""
         refine = None if self.polished is None else self.polished.name
         wide = refine == "likelihood" and self.task.searches_widely
         if self.polished is not None and self.polished.core is not None:

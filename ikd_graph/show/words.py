@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..kernels import KERNELS, StationaryKernel
 from ..study.label_scores import WORDS
 
 if TYPE_CHECKING:
@@ -112,6 +113,10 @@ def settings_flags(settings: Mapping[str, Any]) -> list[str]:
     found = []
     for name, value in settings.items():
         text = f"{value:.6g}" if isinstance(value, float) else str(value).lower()
+        if isinstance(value, StationaryKernel):
+            kind = next(name for name, made in KERNELS.items() if type(value) is made)
+            shape = ",".join(f"{key}={part:.6g}" for key, part in vars(value).items())
+            text = f"{kind}:{shape}"
         found += ["--" + name.replace("_", "-"), text]
     return found
 
