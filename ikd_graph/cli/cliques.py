@@ -133,6 +133,5 @@ def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
     for sentence in clique_advice(view):
         say(f"- {sentence}")
     say("to embed with this graph:")
-    say(
-        f"  {common.paste_command(arguments, 'embed', used_flags(arguments, view.model._model.settings))}"
-    )
+    used = used_flags(arguments, view.model._model.settings)
+    say(f"  {common.paste_command(arguments, 'embed', used)}")

@@ -138,9 +138,8 @@ def summarise(
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
     say("to have the same again:")
-    say(
-        f"  {common.paste_command(arguments, 'embed', used_flags(arguments, model._model.settings))}"
-    )
+    used = used_flags(arguments, model._model.settings)
+    say(f"  {common.paste_command(arguments, 'embed', used)}")
 
 
 def _tried(model: IKD) -> str:
