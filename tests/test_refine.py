@@ -420,9 +420,12 @@ def test_a_core_leads_out_of_an_optimum_that_blocks_stay_in(monkeypatch):
         fit = refine.likelihood(cov, 300, 1, kernel, starts=folded, search="local")
         return abs(np.corrcoef(fit.latent[:, 0], line[:, 0])[0, 1])
 
+    monkeypatch.setattr(search, "_REPAIRS", 0)
     assert find() > 0.99
     monkeypatch.setattr(search._OneKernel, "_through_core", lambda _, lead: lead)
     assert find() < 0.95
+    monkeypatch.setattr(search, "_REPAIRS", 1)
+    assert find() > 0.99
 
 
 @pytest.mark.parametrize("cut", range(3))
@@ -486,10 +489,11 @@ def test_standard_errors_are_as_large_as_the_errors():
 def test_starts_are_closed_forms_of_several_graphs(monkeypatch):
     latent, cov = sample(14, KERNELS[0], m=2)
     found = refine.starts(cov, 300, 2)
-    assert len(found) == 4
+    assert len(found) == 6
     assert not np.allclose(found["threshold"], found["threshold + stress"])
     assert all(start.shape == (30, 2) and np.isfinite(start).all() for start in found.values())
-    assert all(rigid_gap(latent, start) < 0.8 for start in found.values())
+    near = {name for name, start in found.items() if rigid_gap(latent, start) < 0.8}
+    assert near >= set(found) - {"eigen", "principal components"}
     monkeypatch.setattr(_limits, "STARTS_MANY", 20)
     assert set(refine.starts(cov, 300, 2)) == {"threshold", "5 neighbors"}
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _doors as door
-from .. import _limits, graph
+from .. import _limits, eigen, graph
 from .._records import CsrGraph
 from .._stages import Stages
 from .._validation import check_components
-from ..covariance import to_correlation
+from ..covariance import FLOOR, to_correlation
 from ..graph import auto_threshold
 from ..kernels import StationaryKernel, get
 from ..solve import Plan, solve_geodesic
@@ -47,7 +47,7 @@ def starts(
     -------
     dict of str to (n, n_components) ndarray of float64
         Geodesic solutions on the threshold graph, on neighbour graphs and on the graph of nearest
-        rows, and the first of them after stress refine.
+        rows, the first of them after stress refine, the eigen solution and principal components.
 
     Examples
     --------
@@ -74,6 +74,12 @@ def starts(
     out = {"threshold": solved(dense), "5 neighbors": solved(nearest(5))}
     if n > _limits.STARTS_MANY:
         return out
+    # Neither of these follows paths: both see that a latent turns back to pass near itself.
+    for name, sq_dist in (
+        ("eigen", kernel.sq_distance(np.clip(corr, FLOOR, 1.0))),
+        ("principal components", 1.0 - corr),
+    ):
+        out[name] = eigen.coordinates(sq_dist, n_components).coordinates
     # Nearest rows instead of nearest directions: the size of a row tells something too.
     variance = np.diagonal(cov)
     apart = variance[:, None] + variance - 2.0 * cov

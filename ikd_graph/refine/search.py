@@ -17,6 +17,7 @@ from .descent import COOL, anneal, best_of, cool, descend, distinct, fit_size, v
 from .escape import escape
 from .minimize import converge, polish, scores
 from .objective import LEAST_NOISE, Candidate, Meter, Objective
+from .repair import drawn_in, repaired
 from .unroll import EXTRA, lifted, unroll_curve
 
 Floats = NDArray[np.float64]
@@ -57,6 +58,7 @@ _FEW_LEFT = 100  # steps over all points for all that race
 _ROUND_SCORING, _LAST_SCORING = 8, 30  # steps of Fisher scoring instead, and of the winner
 _LINES = 2  # unrolled lines of one start that are followed
 _PATIENCE, _FEW = 20, 4  # perturbations in vain; where starts are believed, one of each way
+_REPAIRS = 3
 _CLOSE = 1.0  # kernels this near in value after a short search are compared at the end
 _PLACING = 0.1  # noise under which points are placed: a generous one finds their side
 _LEAD = "lead of the blocks"
@@ -167,7 +169,8 @@ class Search:
         """The whole search under one kernel."""
         search = one.wide if self.wide else one.local
         found = (one.coarse_to_fine if self.blocked else search)()
-        return one.free_shape(found) if fit_shape else found
+        found = one.free_shape(found) if fit_shape else found
+        return one.drawn_in(found)
 
     def blocks(self, start: Floats) -> Blocks | None:
         """One set of blocks for every start and kernel, so that values can be compared."""
@@ -209,7 +212,7 @@ class _OneKernel:
             done.append(self._plain(latent, name))
             done.append(self._down(anneal(self.soft, latent, name)))
             done += self._lines(latent, name)
-        return self._found(done)
+        return self._found([self._repaired(best_of(done)), *done])
 
     def wide(self) -> Found:
         """All starts through floors, the best of every optimum down, the best of all perturbed."""
@@ -224,7 +227,7 @@ class _OneKernel:
         sure = self.search.n_observed >= MANY_OBSERVED and len(distinct(ends)) == 1
         limit = self.whole.meter.work + self.search.perturb_work
         patience = _FEW if sure else _PATIENCE
-        best = escape(self.whole, best_of(done), seen, patience, limit)
+        best = escape(self.whole, self._repaired(best_of(done)), seen, patience, limit)
         done.append(converge(self.whole, best, 60, 1e-10))
         return self._found(done)
 
@@ -239,7 +242,8 @@ class _OneKernel:
         runners.append(self._over_blocks(self._through_core(best_of(runners))))
         for name, latent in self.search.given.items():
             runners.append(polish(self.soft, fit_size(self.soft, latent, name), _BLOCK_STEPS))
-        return self._found(self._race(runners))
+        done = self._race(runners)
+        return self._found([self._repaired(best_of(done)), *done])
 
     def _through_core(self, lead: Candidate) -> Candidate:
         """Points that cover the latent through the whole search, and the others placed by them."""
@@ -328,6 +332,27 @@ class _OneKernel:
         if scores(self.whole):
             return converge(self.whole, at, 60, 1e-10)
         return polish(self.whole, at, _MOST_STEPS, tolerance=1e-9)
+
+    def _repaired(self, at: Candidate) -> Candidate:
+        """With misfits placed anew, where that leads lower."""
+        if self.whole.blocks is not None:
+            return at
+        best, limit = at, self.whole.meter.work + self.search.perturb_work
+        for _ in range(_REPAIRS):
+            soft = repaired(self.whole, at, self.search.n_observed)
+            if soft is None or self.whole.meter.work > limit:
+                break
+            # Followed even where it ends higher: under the floor it was lower, and seams remain.
+            at = self._down(soft)
+            best = best_of([best, at])
+        return best
+
+    def drawn_in(self, found: Found) -> Found:
+        """The winner with points that nothing holds drawn near."""
+        if found.objective.blocks is not None or self.search.meter.expired:
+            return found
+        best = drawn_in(found.objective, found.best, self.search.n_observed)
+        return found._replace(ends=[best, *found.ends[1:]])
 
     def _steps(self) -> int:
         """Steps over all points that the work allows."""
