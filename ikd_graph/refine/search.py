@@ -240,9 +240,14 @@ class _OneKernel:
         finalists = distinct(ends)[: 1 if few else _BLOCK_FINALISTS]
         runners = [self._over_blocks(at) for at in finalists]
         runners.append(self._over_blocks(self._through_core(best_of(runners))))
-        for name, latent in self.search.given.items():
-            runners.append(polish(self.soft, fit_size(self.soft, latent, name), _BLOCK_STEPS))
-        done = self._race(runners)
+        given = self.search.given.items()
+        plain = [
+            polish(self.soft, fit_size(self.soft, at, name), _BLOCK_STEPS) for name, at in given
+        ]
+        done = self._race(runners + plain)
+        if self.whole.blocks is None:
+            name, latent = list(given)[-1]
+            done.append(descend(self.whole, latent, name, min(self._steps(), 240)))
         return self._found([self._repaired(best_of(done)), *done])
 
     def _through_core(self, lead: Candidate) -> Candidate:
