@@ -246,8 +246,8 @@ class _OneKernel:
         ]
         done = self._race(runners + plain)
         if self.whole.blocks is None:
-            name, latent = list(given)[-1]
-            done.append(descend(self.whole, latent, name, min(self._steps(), 240)))
+            steps = min(self._steps(), 240)
+            done += [descend(self.whole, at, name, steps) for name, at in list(given)[-1:]]
         return self._found([self._repaired(best_of(done)), *done])
 
     def _through_core(self, lead: Candidate) -> Candidate:
