@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from ikd_graph.show import colors, layout, plot
-from ikd_graph.show.plot.charts import mean_and_spread, spectrum_gap
+from ikd_graph.show import colors, layout, network, plot
+from ikd_graph.show.charts import mean_and_spread, spectrum_gap
 from ikd_graph.show.words import count, say_kernel, say_number, say_seconds, versions
 from ikd_graph.study import dimension
 
@@ -190,8 +190,10 @@ def test_the_layout_is_the_same_on_every_run_and_keeps_components_apart():
     assert layout.place_nodes(nx.Graph()).shape == (0, 2)
 
 
-def test_the_layout_stays_finite_when_all_starts_are_equal():
-    assert np.isfinite(layout.place_nodes(nx.complete_graph(6), np.ones((6, 2)))).all()
+def test_cliques_stand_where_they_are_put():
+    graph, places = cliques_like(5), np.random.default_rng(0).normal(size=(5, 3))
+    np.testing.assert_array_equal(network.network(graph, places).places, places[:, :2])
+    assert np.isfinite(network.network(nx.complete_graph(6)).places).all()
 
 
 def test_hundreds_of_cliques_are_drawn_quickly(ax):

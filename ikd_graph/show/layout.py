@@ -33,7 +33,7 @@ def backbone(graph: nx.Graph) -> nx.Graph:
     return thin
 
 
-def place_nodes(graph: nx.Graph, start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def place_nodes(graph: nx.Graph) -> NDArray[np.float64]:
     """Places of the nodes in the plane: a spring layout that is the same on every run.
 
     Each component is laid out by itself and the components are packed in shelves, the largest
@@ -55,8 +55,7 @@ def place_nodes(graph: nx.Graph, start: NDArray[np.float64] | None = None) -> ND
         ordered = nx.Graph()
         ordered.add_nodes_from(nodes[row] for row in rows)
         ordered.add_edges_from(graph.subgraph(part).edges)
-        unit = _unit_layout(ordered, None if start is None else start[rows])
-        drawn.append((rows, np.sqrt(len(part)) * unit))
+        drawn.append((rows, np.sqrt(len(part)) * _unit_layout(ordered)))
     margin = 0.12 * np.sqrt(len(parts[0])) if parts else 0.0
     boxes = np.array([np.ptp(xy, axis=0) + margin for _, xy in drawn]).reshape(-1, 2)
     for (rows, xy), (left, top), (_, high) in zip(drawn, _shelves(boxes), boxes, strict=True):
@@ -81,21 +80,15 @@ def _shelves(boxes: NDArray[np.float64], aspect: float = 1.3) -> NDArray[np.floa
     return best
 
 
-def _unit_layout(part: nx.Graph, start: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def _unit_layout(part: nx.Graph) -> NDArray[np.float64]:
     """Spring layout of one component, its longer side 1, in the order of its nodes."""
     import networkx as nx
 
     nodes = list(part)
     if len(nodes) == 1:
         return np.zeros((1, 2))
-    first = None
-    if start is not None:
-        spread = np.ptp(start, axis=0).max() or 1.0
-        # The tiny turn keeps equal starts from lying on top of each other for ever.
-        turn = np.random.default_rng(0).normal(scale=1e-3, size=start.shape)
-        first = dict(zip(nodes, (start - start.mean(axis=0)) / spread + turn, strict=True))
     found = nx.spring_layout(
-        part, pos=first, seed=0, iterations=90 if len(nodes) <= 400 else 30, weight=None,
+        part, seed=0, iterations=90 if len(nodes) <= 400 else 30, weight=None,
         k=3.5 / np.sqrt(len(nodes)),
     )  # fmt: skip
     xy = np.array([found[node] for node in nodes])
