@@ -37,9 +37,7 @@ def figure(chart: Chart) -> dict[str, Any]:
     Text is escaped, because plotly takes a few tags.
     """
     layout: dict[str, Any] = {
-        "xaxis": {
-            "title": {"text": escape(chart.xlabel)}, "showgrid": False, **_axis(chart.log_x)
-        },
+        "xaxis": {"title": {"text": escape(chart.xlabel)}, "showgrid": False, **_axis(chart.log_x)},
         "yaxis": {**_axis(chart.log_y)},
         "annotations": [],
         "shapes": [],
@@ -52,7 +50,7 @@ def figure(chart: Chart) -> dict[str, Any]:
         )  # fmt: skip
     traces = [] if chart.bars is None else [_bars(chart.bars)]
     for curve in chart.curves:
-        traces += _band(curve, chart.ceiling) + [_curve(curve)]
+        traces += [*_band(curve, chart.ceiling), _curve(curve)]
     if chart.mark is not None:
         at, text = chart.mark
         layout["shapes"].append(_upright(at))

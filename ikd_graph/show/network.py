@@ -23,9 +23,7 @@ class Network(NamedTuple):
     fade: float  # opacity that many lines leave to each
 
 
-def network(
-    graph: nx.Graph, positions: ArrayLike | None = None, most_edges: int = 3000
-) -> Network:
+def network(graph: nx.Graph, positions: ArrayLike | None = None, most_edges: int = 3000) -> Network:
     """Cliques as discs (area: size) joined where they share points, the strongest lines only.
 
     Nodes have ``size``, edges ``overlap``. Discs stand at ``positions`` (the first two columns),

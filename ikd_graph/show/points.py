@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,14 +164,12 @@ def in_order(data: Dataset, Z: NDArray[np.float64]) -> bool:
 
     Rows of a sequence are on average nearer to the next than half the distance of random pairs.
     """
-    try:
-        return bool(np.all(np.diff([float(name) for name in data.row_names]) > 0)) and bool(
-            data.row_names
-        )
-    except ValueError:
-        pass
     if len(Z) < 3:
         return False
+    with suppress(ValueError):
+        # Texts that are no numbers name rows, and are not in order.
+        if data.row_names and np.all(np.diff([float(name) for name in data.row_names]) > 0):
+            return True
     steps = np.linalg.norm(np.diff(Z, axis=0), axis=1).mean()
     mixed = Z[np.random.default_rng(0).permutation(len(Z))]
     return bool(steps < 0.5 * np.linalg.norm(Z - mixed, axis=1).mean())

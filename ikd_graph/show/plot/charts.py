@@ -76,7 +76,8 @@ def _draw_mark(ax: Axes, at: float, text: str) -> None:
     """Dashed upright line with its text above."""
     ax.axvline(at, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
     ax.annotate(text, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(5, 2),
-                textcoords="offset points", va="bottom", fontsize=SMALL, color=colors.INK)  # fmt: skip
+                textcoords="offset points", va="bottom", fontsize=SMALL,
+                color=colors.INK)  # fmt: skip
 
 
 def spectrum(

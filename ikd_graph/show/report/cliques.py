@@ -331,5 +331,7 @@ def _merging(view: CliqueView) -> list[dict[str, Any]]:
     shared = np.asarray(order, dtype=float)[:, 2]
     curve = Curve("shared", np.arange(1.0, shared.size + 1), shared, colors.ACCENT)
     chart = Chart("points shared at each merge", "merge", "points shared", (curve,))
-    note = "Merging goes from the largest overlap to the smallest; the smallest carry the most error."
+    note = (
+        "Merging goes from the largest overlap to the smallest; the smallest carry the most error."
+    )
     return [drawn(chart, caption=note)]
