@@ -118,7 +118,7 @@ def _column(one: Paint, rows: NDArray[np.intp]) -> dict[str, Any]:
 def picture(
     Z: ArrayLike,
     rows: NDArray[np.intp],
-    titles: Sequence[str] = (),
+    shares: Sequence[float] = (),
     *,
     column: int = 0,
     main: bool = True,
@@ -126,15 +126,17 @@ def picture(
 ) -> dict[str, Any]:
     """One picture of the points of a page: their coordinates, and the column that colours them.
 
-    ``more`` are ``links``, pairs of positions among ``rows``, and ``places``, see `clique_places`.
+    ``shares`` are of the variance. ``more`` are ``links``, pairs of positions among ``rows``, and
+    ``places``, the cliques of each point and where they put it.
     """
     points = np.asarray(Z, dtype=np.float64)
     points = points[:, None] if points.ndim == 1 else points
-    names = titles or [f"dimension {k + 1}" for k in range(points.shape[1])]
     dims = [
-        {"title": name, "data": packed(points[rows, k])}
-        for k, name in enumerate(names[: points.shape[1]])
+        {"title": f"dimension {k + 1}", "data": packed(points[rows, k])}
+        for k in range(points.shape[1])
     ]
+    for dim, share in zip(dims, shares, strict=False):
+        dim["note"] = f" ({share:.0%} of variance)"
     return {"dims": dims, "column": column, "main": main, **more}
 
 

@@ -26,7 +26,7 @@ from .clique_words import (
     largest_apart,
     say_labels,
 )
-from .embed import dimension_names, drawn
+from .embed import drawn
 
 _N_LARGEST = 15
 _N_WORST = 12
@@ -238,7 +238,7 @@ def _pictures(
 ) -> list[dict[str, Any]]:
     """Residual of every point on the embedding, beside the labels of the same points."""
     model = view.model
-    names = dimension_names(model)
+    shares = model.explained_variance_ratio_
     more: dict[str, Any] = {"links": _suspicious(view, rows)}
     places = _places(view, rows)
     if places is not None:
@@ -246,7 +246,7 @@ def _pictures(
     drawn_part = points.drawn_note(rows, view.data.n_samples)
     return [
         {
-            "spec": points.picture(model.embedding_, rows, names, **more),
+            "spec": points.picture(model.embedding_, rows, shares, **more),
             "legend": points.legend(residual),
             "title": "residuals on the embedding",
             "heading": "Residual of each point",
@@ -255,7 +255,7 @@ def _pictures(
             + drawn_part,
         },
         {
-            "spec": points.picture(model.embedding_, rows, names, column=1),
+            "spec": points.picture(model.embedding_, rows, shares, column=1),
             "legend": points.legend(paint),
             "title": "embedding",
             "heading": "Embedding",

@@ -86,7 +86,7 @@ def embed_page(
         command=command,
         versions=versions(),
         points=points.table(data, paints, rows, errors),
-        picture=points.picture(model.embedding_, rows, dimension_names(model)),
+        picture=points.picture(model.embedding_, rows, model.explained_variance_ratio_),
         columns=[one.title or "labels" for one in paints],
         legends=[points.legend(one) for one in paints],
         offers=offers,
@@ -120,18 +120,13 @@ def standard_errors(model: IKD) -> NDArray[np.float64] | None:
     return None if errors is None else np.sqrt(np.sum(np.asarray(errors) ** 2, axis=1))
 
 
-def dimension_names(model: IKD) -> list[str]:
-    """Names of the dimensions with their shares of variance."""
-    shares = model.explained_variance_ratio_
-    return [f"dimension {k + 1} ({share:.0%} of variance)" for k, share in enumerate(shares)]
-
-
 def _axes_note(model: IKD) -> str:
     """What the two axes of the picture are."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
-    said = dimension_names(model)
-    rest = len(said) - 2
+    shares = model.explained_variance_ratio_
+    said = [f"dimension {k + 1} ({shares[k]:.0%} of variance)" for k in range(2)]
+    rest = model.embedding_.shape[1] - 2
     more = f" {count(rest, 'further dimension')} to choose above." if rest else ""
     return (
         f"Across: {said[0]}; upwards: {said[1]}. Same scale both ways.{more} Draw a rectangle to "

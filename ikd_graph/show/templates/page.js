@@ -98,7 +98,7 @@
   function scatter(element, spec) {
     const scope = element.closest("[data-linked]"), figure = element.closest("figure");
     const part = (role) => figure.querySelector(`[data-role=${role}]`);
-    const dims = spec.dims.map((dim) => ({title: plain(dim.title), data: numbers(dim.data)}));
+    const dims = spec.dims.map((dim) => ({...dim, data: numbers(dim.data)}));
     const base = 2 * Math.min(6, Math.max(1.3, 90 / Math.sqrt(order.length)));
     const places = spec.places && {start: numbers(spec.places.start),
       clique: numbers(spec.places.clique), at: numbers(spec.places.at)};
@@ -162,7 +162,7 @@
         const value = (k) => rows.map((r) => places.at[r * m + at[k]]);
         found.push({type: kind(), mode: "markers", hoverinfo: "skip", x: value(0), y: value(1),
           ...(on("solid") ? {z: value(2)} : {}),
-          marker: {symbol: "x", size: 9, color: css("--ink")}});
+          marker: {symbol: "x", size: 6, color: css("--ink"), line: {width: 1, color: css("--paper")}}});
       }
       return found;
     }
@@ -172,15 +172,17 @@
     };
     function layout() {
       const bare = {showgrid: false, zeroline: false, showticklabels: false, ticks: ""};
-      const titles = dims.length === 1 ? ["row", dims[0].title] : at.map((k) => (dims[k] || {}).title);
-      const one = (k) => ({...bare, title: {text: spec.main ? titles[k] : ""}});
+      const title = (k) => (dims.length > 1 ? dims[at[k]].title + (dims[at[k]].note || "")
+        : k ? dims[0].title : "row");
+      const one = (k) => ({...bare, title: {text: spec.main ? title(k) : ""}});
+      const side = (k) => ({showticklabels: false, title: {text: dims[at[k]].title}});
       const tight = {l: 6, r: 6, t: 6, b: 6}, room = {l: 26, r: 8, t: 34, b: 34};
       return {
         template: look(), showlegend: false, hovermode: "closest", uirevision: at.join(),
         margin: spec.main ? room : tight, dragmode: on("solid") ? "orbit" : touch ? false : "zoom",
         xaxis: one(0), yaxis: {...one(1), ...(dims.length > 1 ? {scaleanchor: "x"} : {})},
-        ...(on("solid") ? {scene: {aspectmode: "data", xaxis: {title: {text: titles[0]}},
-          yaxis: {title: {text: titles[1]}}, zaxis: {title: {text: titles[2]}}}} : {})
+        ...(on("solid") ? {scene: {aspectmode: "data", xaxis: side(0), yaxis: side(1),
+          zaxis: side(2), camera: {eye: {x: 1.4, y: 1.4, z: 0.9}}}} : {})
       };
     }
     const main = () => element.data.findIndex((trace) => trace.text);
@@ -283,7 +285,7 @@
     ["solid", "path", "sized", "links"].forEach((role) => {
       if (part(role)) {
         part(role).addEventListener("change", () => {
-          if (role === "solid") { part("deep").parentElement.hidden = !on("solid"); }
+          if (role === "solid") { part("deep").closest("span").hidden = !on("solid"); }
           draw();
         });
       }
