@@ -95,9 +95,10 @@ class Browser:
         board = {"type": "key", "id": "keys", "actions": keys}
         self._send("POST", f"/session/{self.session}/actions", {"actions": [board]})
 
-    def wait(self, script, seconds=20.0):
+    def wait(self, script, seconds=30.0):
         """Value of a script, as soon as it is true."""
-        for _ in range(int(10 * seconds)):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
             found = self.run(script)
             if found:
                 return found

@@ -17,6 +17,9 @@ from .figures import packed
 MOST_POINTS = 100_000
 """Points of one picture: WebGL draws so many without a stutter, and a page stays below 10 MB."""
 
+# More than these are drawn by the graphics card, fewer by pictures that printers like better.
+_MANY = 4000
+
 _SYMBOLS = dict(
     zip(
         colors.MARKERS,
@@ -83,6 +86,7 @@ def table(
     """What a page knows of its points: names, columns of labels, uncertainty; ``rows`` of them."""
     found: dict[str, Any] = {
         "n": int(rows.size),
+        "many": bool(rows.size > _MANY),
         "title": data.row_title or "row",
         "columns": [_column(one, rows) for one in columns],
     }

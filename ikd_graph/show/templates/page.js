@@ -14,7 +14,6 @@
     return new KINDS[packed.dtype](bytes.buffer);
   };
   const touch = matchMedia("(pointer: coarse)").matches;
-  const MANY = 4000;
 
   // The page's colours, as defaults of every figure.
   function look() {
@@ -125,7 +124,7 @@
           : "circle"
       };
     };
-    const kind = () => (on("solid") ? "scatter3d" : order.length > MANY ? "scattergl" : "scatter");
+    const kind = () => (on("solid") ? "scatter3d" : table.many ? "scattergl" : "scatter");
     function line(pairs, more) {
       const rows = pairs.flatMap(([a, b]) => [a, b, -1]);
       const gap = (values) => Array.from(values, (v, k) => (rows[k] < 0 ? null : v));
