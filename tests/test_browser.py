@@ -44,7 +44,9 @@ def made_page(fitted, n_points):
     """Page of an embedding of so many points, of two columns of labels."""
     rng = np.random.default_rng(0)
     angle = np.linspace(0, 6, n_points)
-    Z = np.column_stack([np.sin(angle), np.cos(angle), angle]) + 0.1 * rng.normal(size=(n_points, 3))
+    Z = np.column_stack([np.sin(angle), np.cos(angle), angle]) + 0.1 * rng.normal(
+        size=(n_points, 3)
+    )
     model = copy(fitted)
     model.embedding_ = Z
     model.standard_errors_ = rng.random((n_points, 3))
@@ -111,7 +113,11 @@ def complaints(browser):
 def choose(browser, role, value):
     browser.run(
         f"const e = document.querySelector('[data-role={role}]');"
-        + (f"e.checked = {str(value).lower()};" if isinstance(value, bool) else f"e.value = {value};")
+        + (
+            f"e.checked = {str(value).lower()};"
+            if isinstance(value, bool)
+            else f"e.value = {value};"
+        )
         + "e.dispatchEvent(new Event('change'))"
     )
 
@@ -131,7 +137,8 @@ def test_every_page_is_whole_at_any_width_in_light_and_dark(show, name, width, t
     browser = show(name, width, theme)
     assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
     boxes = browser.run(
-        "return Array.from(document.querySelectorAll('[data-kind], .legend, table, h2, h3')).filter("
+        "const all = '[data-kind], .legend, table, h2, h3';"
+        "return Array.from(document.querySelectorAll(all)).filter("
         "e => e.offsetParent && !e.closest('.scroll')).map(e => {"
         "const b = e.getBoundingClientRect();"
         "return [b.left, b.right, b.top, b.bottom, e.dataset.kind || e.tagName]})"
@@ -159,8 +166,9 @@ def test_every_page_is_whole_at_any_width_in_light_and_dark(show, name, width, t
 def test_controls_are_reached_with_the_keyboard(show, name):
     browser = show(name)
     wanted = browser.run(
-        "const found = Array.from(document.querySelectorAll('main button, main select, main input'))"
-        ".filter(e => e.offsetParent); found.forEach((e, k) => { e.dataset.n = k; });"
+        "const all = 'main button, main select, main input';"
+        "const found = Array.from(document.querySelectorAll(all)).filter(e => e.offsetParent);"
+        "found.forEach((e, k) => { e.dataset.n = k; });"
         "return found.length"
     )
     reached = set()
@@ -312,7 +320,9 @@ def test_the_slider_shows_the_numbers_of_its_level(show):
 
 def test_a_click_on_a_head_sorts_by_value_and_a_second_one_turns_it_round(show):
     browser = show("compare")
-    column = "return Array.from(document.querySelectorAll('tbody')[0].rows).map(r => {}(r.cells[{}]))"
+    column = (
+        "return Array.from(document.querySelectorAll('tbody')[0].rows).map(r => {}(r.cells[{}]))"
+    )
     scores = column.format("(c => +c.dataset.v)", 2)
     browser.click("th:nth-child(3) button")
     found = browser.run(scores)

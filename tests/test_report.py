@@ -667,3 +667,16 @@ def test_three_dimensions_can_be_chosen_and_turned_and_errors_sized():
         assert f'data-role="{role}"' in html
     errors = unpacked(found.blocks["points"]["errors"])
     np.testing.assert_allclose(errors, np.linalg.norm(model.standard_errors_, axis=1), rtol=1e-5)
+
+
+def test_a_fitted_model_shows_itself_in_a_notebook(view, monkeypatch):
+    html = view.model._repr_html_()
+    Outline(html)
+    assert view.model._repr_mimebundle_()["text/html"] == html
+    assert "data:image/png;base64," in html
+    assert "Why these settings" in html
+    assert "<script" not in html
+    assert "data:image/png" not in IKD()._repr_html_()
+    page._templates.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert "data:image/png" not in view.model._repr_html_()

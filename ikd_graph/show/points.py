@@ -122,7 +122,7 @@ def _column(one: Paint, rows: NDArray[np.intp]) -> dict[str, Any]:
 def picture(
     Z: ArrayLike,
     rows: NDArray[np.intp],
-    shares: Sequence[float] = (),
+    shares: ArrayLike = (),
     *,
     column: int = 0,
     main: bool = True,
@@ -139,7 +139,7 @@ def picture(
         {"title": f"dimension {k + 1}", "data": packed(points[rows, k])}
         for k in range(points.shape[1])
     ]
-    for dim, share in zip(dims, shares, strict=False):
+    for dim, share in zip(dims, np.asarray(shares, dtype=float).tolist(), strict=False):
         dim["note"] = f" ({share:.0%} of variance)"
     return {"dims": dims, "column": column, "main": main, **more}
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import colors
 from ..network import network
-from .style import SMALL, bare, drawing_axes
+from .style import bare, class_legend, drawing_axes
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -60,7 +59,7 @@ def clique_graph(
         net.places[:, 0],
         net.places[:, 1],
         s=(1.5 * net.radii) ** 2,
-        c=_node_colors(labels, names, len(net.radii)),
+        c=colors.point_colors(labels, names, count=len(net.radii)),
         edgecolors="white",
         linewidths=0.7,
         zorder=2,
@@ -69,36 +68,5 @@ def clique_graph(
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.06)
     if labels is not None and (names is not None or not colors.is_quantity(labels)):
-        _legend(ax, colors.group(labels, names))
+        class_legend(ax, colors.group(labels, names), "most members")
     return ax
-
-
-def _node_colors(labels: Any, names: Any, n_nodes: int) -> list[str]:
-    """Colour of each clique."""
-    if labels is None:
-        return [colors.ACCENT] * n_nodes
-    if names is None and colors.is_quantity(labels):
-        return colors.ramp(labels)
-    return [colors.class_color(code) for code in colors.group(labels, names).codes]
-
-
-def _legend(ax: Axes, groups: colors.Groups) -> None:
-    """Classes beside the picture."""
-    handles = [
-        ax.scatter([], [], s=42, c=colors.class_color(code), linewidths=0, label=groups.names[code])
-        for code in np.unique(groups.codes)
-        if code >= 0
-    ]
-    ax.legend(
-        handles=handles,
-        title="most members",
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=colors.INK,
-        handletextpad=0.3,
-        ncols=1 + (len(handles) - 1) // 20,
-        alignment="left",
-    )

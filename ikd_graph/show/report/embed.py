@@ -82,7 +82,7 @@ def embed_page(
     return page.render(
         "embed.html",
         title=data.name,
-        lead=lead(model, data),
+        lead=lead(model, data.n_features),
         command=command,
         versions=versions(),
         points=points.table(data, paints, rows, errors),
@@ -104,12 +104,12 @@ def embed_page(
     )
 
 
-def lead(model: IKD, data: Dataset) -> str:
+def lead(model: IKD, n_features: int) -> str:
     """The result in a sentence."""
     n_points, n_dims = model.embedding_.shape
     seconds = sum(model.stage_times_.values())
     return (
-        f"{count(n_points, 'point')} of {count(data.n_features, 'measurement')} placed in "
+        f"{count(n_points, 'point')} of {count(n_features, 'measurement')} placed in "
         f"{count(n_dims, 'dimension')} by the {model.strategy_} strategy in {say_seconds(seconds)}."
     )
 
