@@ -98,7 +98,8 @@
     const scope = element.closest("[data-linked]"), figure = element.closest("figure");
     const part = (role) => figure.querySelector(`[data-role=${role}]`);
     const dims = spec.dims.map((dim) => ({...dim, data: numbers(dim.data)}));
-    const base = 2 * Math.min(6, Math.max(1.3, 90 / Math.sqrt(order.length)));
+    const width = Math.min(1, Math.max(0.45, element.clientWidth / 600));
+    const base = 2 * width * Math.min(6, Math.max(1.3, 90 / Math.sqrt(order.length)));
     const places = spec.places && {start: numbers(spec.places.start),
       clique: numbers(spec.places.clique), at: numbers(spec.places.at)};
     let at = [0, 1 % dims.length, 2], column = spec.column, kept = [], picked = null, asked = null;
