@@ -280,8 +280,9 @@ def test_a_lasso_chooses_the_rows_that_are_saved(show, fitted):
 
 def test_a_click_on_a_point_lists_its_cliques_and_their_places_for_it(show):
     browser = show("cliques")
-    browser.move(*middle(browser, f"{FIRST}.querySelector('.points path')"))
     x, y = middle(browser, f"{FIRST}.querySelector('.points path')")
+    browser.move(x, y)
+    browser.wait(f"return {FIRST}.querySelector('.hovertext')")
     browser.press_and_move([(x, y), (x, y)])
     said = browser.wait("return document.querySelector('[data-role=places]').innerText")
     view = clique_view()

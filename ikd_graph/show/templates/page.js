@@ -105,12 +105,11 @@
     let at = [0, 1 % dims.length, 2], column = spec.column, kept = [], picked = null, asked = null;
     const on = (role) => part(role) && part(role).checked;
     const coordinate = (k, rows) => Float32Array.from(rows, (i) => dims[at[k]].data[i]);
-    const along = (rows) => {
-      const upright = coordinate(1, rows);
-      return dims.length === 1 ? {x: rows.map(rowOf), y: upright}
-        : on("solid") ? {x: coordinate(0, rows), y: upright, z: coordinate(2, rows)}
-          : {x: coordinate(0, rows), y: upright};
-    };
+    // Row -1 is a gap.
+    const along = (rows) => ({
+      x: dims.length === 1 ? rows.map(rowOf) : coordinate(0, rows), y: coordinate(1, rows),
+      ...(on("solid") ? {z: coordinate(2, rows)} : {})
+    });
     const shades = (col) => {
       if (!col) { return {color: css("--accent")}; }
       if (!col.classes) {
@@ -126,13 +125,6 @@
       };
     };
     const kind = () => (on("solid") ? "scatter3d" : table.many ? "scattergl" : "scatter");
-    function line(pairs, more) {
-      const rows = pairs.flatMap(([a, b]) => [a, b, -1]);
-      const gap = (values) => Array.from(values, (v, k) => (rows[k] < 0 ? null : v));
-      const flat = along(rows);
-      Object.keys(flat).forEach((key) => { flat[key] = gap(flat[key]); });
-      return {type: kind(), mode: "lines", hoverinfo: "skip", connectgaps: false, ...flat, ...more};
-    }
     function traces() {
       const col = table.columns[column], keys = scope ? chosenIn(scope).map(Number) : [];
       const lit = (i) => !col || (col.classes ? !keys.length || keys.includes(col.data[i])
@@ -140,29 +132,30 @@
       kept = order.filter(lit);
       const rest = order.filter((i) => !lit(i));
       const largest = on("sized") ? table.errors.reduce((a, b) => Math.max(a, b || 0), 0) || 1 : 1;
-      const size = on("sized") ? kept.map((i) => base * (0.5 + 2.5 * table.errors[i] / largest))
-        : on("solid") ? 0.6 * base : base;
+      const small = on("solid") ? 0.6 * base : base;
+      const size = on("sized")
+        ? kept.map((i) => base * (0.5 + 2.5 * table.errors[i] / largest)) : small;
+      const over = (rows, more) => ({type: kind(), mode: "lines", hoverinfo: "skip",
+        ...along(rows), ...more});
       const found = [
-        {type: kind(), mode: "markers", hoverinfo: "skip", ...along(rest),
-          marker: {size: on("solid") ? 0.6 * base : base, color: css("--rest"), opacity: 0.35}},
-        {type: kind(), mode: "markers", ...along(kept), text: kept.map(text),
+        over(rest, {mode: "markers", marker: {size: small, color: css("--rest"), opacity: 0.35}}),
+        over(kept, {mode: "markers", text: kept.map(text), hoverinfo: "text",
           hovertemplate: "%{text}<extra></extra>",
-          marker: {size: size, opacity: 0.82, line: {width: 0}, ...shades(col)}}
+          marker: {size: size, opacity: 0.82, line: {width: 0}, ...shades(col)}})
       ];
       if (on("path")) {
-        const rows = Array.from(order, (_, i) => i);
-        found.unshift({type: kind(), mode: "lines", hoverinfo: "skip", ...along(rows),
-          opacity: 0.45, line: {color: css("--soft"), width: 1}});
+        found.unshift(over(order.map((_, i) => i),
+          {opacity: 0.45, line: {color: css("--soft"), width: 1}}));
       }
-      if (spec.links && on("links")) {
-        found.push(line(spec.links, {line: {color: css("--mark"), width: 1.5}}));
+      if (on("links")) {
+        found.push(over(spec.links.flatMap(([a, b]) => [a, b, -1]),
+          {line: {color: css("--mark"), width: 1.5}}));
       }
-      if (asked !== null && places && dims.length > 1) {
-        const rows = range(asked), m = dims.length;
-        const value = (k) => rows.map((r) => places.at[r * m + at[k]]);
-        found.push({type: kind(), mode: "markers", hoverinfo: "skip", x: value(0), y: value(1),
-          ...(on("solid") ? {z: value(2)} : {}),
-          marker: {symbol: "x", size: 6, color: css("--ink"), line: {width: 1, color: css("--paper")}}});
+      if (asked !== null && dims.length > 1) {
+        const value = (k) => range(asked).map((r) => places.at[r * dims.length + at[k]]);
+        found.push(over([], {mode: "markers", x: value(0), y: value(1),
+          ...(on("solid") ? {z: value(2)} : {}), marker: {symbol: "x", size: 6,
+            color: css("--ink"), line: {width: 1, color: css("--paper")}}}));
       }
       return found;
     }
@@ -197,7 +190,6 @@
       if (!bound) { bound = true; bind(); }
       label();
     }
-    const chosenRows = () => Array.from(picked || kept).sort((a, b) => a - b);
     function label() {
       if (part("save")) {
         const count = picked ? picked.length : kept.length;
@@ -206,32 +198,31 @@
           .replace("  ", " ");
       }
     }
+    const rowAt = (event) => {
+      const point = event.points.find((one) => one.curveNumber === main());
+      return point ? kept[point.pointNumber] : null;
+    };
     function bind() {
-      element.on("plotly_selected", (event) => {
-        if (!event || !event.points) { return; }
-        const k = main();
-        picked = event.points.filter((p) => p.curveNumber === k).map((p) => kept[p.pointNumber]);
-        if (!picked.length) { picked = null; }
+      const pick = (points) => {
+        const mine = points.filter((one) => one.curveNumber === main());
+        picked = mine.length ? mine.map((one) => kept[one.pointNumber]) : null;
         label();
-      });
-      element.on("plotly_deselect", () => { picked = null; label(); });
+      };
+      element.on("plotly_selected", (event) => { if (event && event.points) { pick(event.points); } });
+      element.on("plotly_deselect", () => pick([]));
       element.on("plotly_click", (event) => {
-        const p = event.points.find((one) => one.curveNumber === main());
-        if (p && places) { ask(kept[p.pointNumber]); }
+        if (places && rowAt(event) !== null) { ask(rowAt(event)); }
       });
-      // The same row lights up in the pictures beside; not of so many points that it would lag.
-      const others = scope ? all("[data-kind=points]", scope).filter((one) => one !== element) : [];
-      element.on("plotly_hover", (event) => {
-        const p = event.points.find((one) => one.curveNumber === main());
-        if (p && event.event) { others.forEach((one) => one.point && one.point(kept[p.pointNumber])); }
-      });
-      element.on("plotly_unhover", (event) => {
-        if (event.event) { others.forEach((one) => one.data && Plotly.Fx.unhover(one)); }
-      });
+      // The same row lights up in the pictures beside.
+      const beside = (event, act) => event.event && all("[data-kind=points]", scope)
+        .filter((one) => one !== element && one.data).forEach(act);
+      element.on("plotly_hover", (event) => beside(event, (one) => one.point(rowAt(event))));
+      element.on("plotly_unhover", (event) => beside(event, (one) => Plotly.Fx.unhover(one)));
     }
     element.point = (i) => {
       const k = kept.indexOf(i);
-      if (element.data && k >= 0 && kind() === "scatter") {
+      // Not among so many points that it would lag.
+      if (k >= 0 && kind() === "scatter") {
         Plotly.Fx.hover(element, [{curveNumber: main(), pointNumber: k}]);
       }
     };
@@ -249,14 +240,14 @@
       if (asked === null) { say("no such row is drawn"); return; }
       part("point").value = rowOf(i);
       const rows = range(i), m = dims.length, here = dims.map((dim) => dim.data[i]);
+      const spot = (values) => `(${Array.from(values, (v) => +v.toPrecision(3)).join(", ")})`;
       list.dataset.row = rowOf(i);
-      say(`${told(i).replace(/\n/g, ", ")}: in ${rows.length} solved clique${rows.length === 1 ? "" : "s"}, ` +
-        `placed at (${here.map((v) => +v.toPrecision(3)).join(", ")})`);
+      say(`${told(i).replace(/\n/g, ", ")}: placed at ${spot(here)}, solved cliques with it: ` +
+        rows.length);
       rows.forEach((r) => {
-        const spot = Array.from(places.at.slice(r * m, (r + 1) * m));
-        const off = Math.hypot(...spot.map((v, k) => v - here[k]));
-        say(`clique ${places.clique[r]} puts it at (${spot.map((v) => +v.toPrecision(3)).join(", ")}), ` +
-          `${+off.toPrecision(2)} away`);
+        const place = places.at.slice(r * m, (r + 1) * m);
+        const off = Math.hypot(...here.map((v, k) => v - place[k]));
+        say(`clique ${places.clique[r]} puts it at ${spot(place)}, ${+off.toPrecision(2)} away`);
       });
       draw();
     }
@@ -267,7 +258,7 @@
       };
       const lines = [[table.title, ...spec.dims.map((dim) => dim.title),
         ...table.columns.map((col) => col.title || "label")]];
-      chosenRows().forEach((i) => lines.push([table.names ? table.names[i] : rowOf(i),
+      [...(picked || kept)].sort((a, b) => a - b).forEach((i) => lines.push([table.names ? table.names[i] : rowOf(i),
         ...dims.map((dim) => +dim.data[i].toPrecision(7)),
         ...table.columns.map((col) => labelOf(col, i))]));
       const csv = lines.map((row) => row.map(cell).join(",")).join("\n") + "\n";
@@ -277,26 +268,16 @@
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     }
-    ["across", "upwards", "deep"].forEach((role, k) => {
-      if (part(role)) {
-        part(role).addEventListener("change", () => { at[k] = +part(role).value; draw(); });
-      }
+    const when = (role, event, act) => part(role) && part(role).addEventListener(event, act);
+    ["across", "upwards", "deep"].forEach((role, k) =>
+      when(role, "change", () => { at[k] = +part(role).value; draw(); }));
+    when("solid", "change", () => { part("deep").closest("span").hidden = !on("solid"); });
+    ["solid", "path", "sized", "links"].forEach((role) => when(role, "change", draw));
+    when("save", "click", save);
+    when("point", "change", () => {
+      const row = +part("point").value;
+      ask(table.index ? table.index.indexOf(row) : row);
     });
-    ["solid", "path", "sized", "links"].forEach((role) => {
-      if (part(role)) {
-        part(role).addEventListener("change", () => {
-          if (role === "solid") { part("deep").closest("span").hidden = !on("solid"); }
-          draw();
-        });
-      }
-    });
-    if (part("save")) { part("save").addEventListener("click", save); }
-    if (part("point")) {
-      part("point").addEventListener("change", () => {
-        const row = +part("point").value;
-        ask(table.index ? table.index.indexOf(row) : row);
-      });
-    }
     return draw;
   }
 
