@@ -513,7 +513,8 @@ def view():
 
 
 def test_the_page_of_cliques_is_whole(view):
-    html = report.cliques_page(view, "ikd-graph cliques bend")
+    html = report.cliques_page(view, "ikd-graph cliques bend", picture=b"PNG")
+    assert '<noscript><img src="data:image/png;base64,UE5H"' in html
     found = outline(html)
     levels = json.loads(
         re.search(r'levels><script type="application/json">(.*?)</script>', html)[1]

@@ -64,15 +64,17 @@ def run(arguments: argparse.Namespace) -> None:
         view = report.view_cliques(model, data, limit=limit, progress=watched)
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
+        png = common.picture(lambda ax: draw(ax, view), 7.2, 5.6)
         files = {
             f"{stem}_cliques.json": json.dumps(clique_statistics(view), indent=1) + "\n",
-            f"{stem}_cliques.png": common.picture(lambda ax: draw(ax, view), 7.2, 5.6),
+            f"{stem}_cliques.png": png,
             f"{stem}_cliques.html": common.page(
                 lambda: report.cliques_page(
                     view,
                     common.typed_command(arguments),
                     warnings=arguments.heard,
                     steps=[("To embed with this graph:", again(model, arguments))],
+                    picture=png,
                 )
             ),
         }

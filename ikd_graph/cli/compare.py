@@ -149,9 +149,10 @@ def run(arguments: argparse.Namespace) -> None:
         lengthen_spectra(found, arguments.kernel)
     stem = file_stem(found.name)
     with named_stage("drawing"):
+        png = picture(lambda ax: draw(ax, found), 7.2, 4.6)
         files = {
             f"{stem}_compare.csv": comparison_csv(found),
-            f"{stem}_compare.png": picture(lambda ax: draw(ax, found), 7.2, 4.6),
+            f"{stem}_compare.png": png,
             f"{stem}_local_global.png": near_and_far_picture(found),
             f"{stem}_compare.html": page(
                 lambda: report.compare_page(
@@ -159,6 +160,7 @@ def run(arguments: argparse.Namespace) -> None:
                     typed_command(arguments),
                     warnings=arguments.heard,
                     steps=[(again_words(found), again(found, arguments))],
+                    picture=png,
                 )
             ),
         }

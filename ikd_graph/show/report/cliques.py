@@ -40,6 +40,7 @@ def cliques_page(
     *,
     warnings: Sequence[str] = (),
     steps: Sequence[tuple[str, str]] = (),
+    picture: bytes | None = None,
 ) -> str:
     """Page of the cliques of a data set.
 
@@ -47,7 +48,7 @@ def cliques_page(
     ----------
     view : CliqueView
         What `view_cliques` found.
-    command, warnings, steps : str, sequence of str, sequence of (str, str)
+    command, warnings, steps, picture : str, sequence of str, sequence of (str, str), bytes
         As in `embed_page`.
 
     Returns
@@ -68,6 +69,7 @@ def cliques_page(
         title=data.name,
         lead=_lead(view),
         command=command,
+        fallback=page.image(picture),
         versions=versions(),
         points=points.table(data, [residual, paint] if residual else [paint], rows),
         warnings=warnings,

@@ -35,6 +35,7 @@ def compare_page(
     *,
     warnings: Sequence[str] = (),
     steps: Sequence[tuple[str, str]] = (),
+    picture: bytes | None = None,
 ) -> str:
     """Page of a comparison.
 
@@ -42,7 +43,7 @@ def compare_page(
     ----------
     found : Comparison
         What `ikd_graph.study.compare.compare` found.
-    command, warnings, steps : str, sequence of str, sequence of (str, str)
+    command, warnings, steps, picture : str, sequence of str, sequence of (str, str), bytes
         As in `embed_page`.
 
     Returns
@@ -75,6 +76,7 @@ def compare_page(
         title=found.name,
         lead=words[0],
         command=command,
+        fallback=page.image(picture),
         versions=", ".join(f"{name} {version}" for name, version in found.versions.items()),
         points=points.table(data, [paint], rows),
         warnings=warnings,
