@@ -18,5 +18,6 @@ for level, parts, share in zip(levels.threshold, levels.components, levels.cover
 
 graph = cliques.clique_graph(model.cliques_)
 digit = [y[members[len(members) // 2]] for _, members in graph.nodes(data="members")]
-ax = plot.clique_graph(graph, digit, ax=plot.axes(7.2, 5.4))
+places = [model.embedding_[members].mean(axis=0) for _, members in graph.nodes(data="members")]
+ax = plot.clique_graph(graph, digit, positions=places, ax=plot.axes(7.2, 5.4))
 print("picture:", plot.save(ax, "04_cliques.png"))

@@ -8,6 +8,16 @@ from . import alignment, cliques, covariance, eigen, geodesics, gplvm, graph, ke
 from ._version import __version__
 from .estimator import IKD
 
+
+def _show(fitted: IKD) -> str:
+    """What a notebook shows of a fitted model."""
+    from .show.notebook import model_html
+
+    return model_html(fitted)
+
+
+IKD._shown = staticmethod(_show)
+
 __all__ = [
     "IKD",
     "__version__",

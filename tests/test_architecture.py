@@ -316,7 +316,7 @@ def test_the_print_guard_catches_a_planted_fault():
 
 
 # Not pandas: scikit-learn loads it where it is installed.
-HEAVY = ("numba", "networkx", "matplotlib", "umap", "torch", "tqdm")
+HEAVY = ("numba", "networkx", "matplotlib", "plotly", "jinja2", "umap", "torch", "tqdm")
 
 
 def test_importing_the_package_loads_and_compiles_nothing_heavy():
@@ -358,5 +358,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path):
         "ikd_graph",
         wheel.name.split("-py3")[0] + ".dist-info",
     }
-    wanted = {str(p.relative_to(PACKAGE.parent)) for p in module_files()} | {"ikd_graph/py.typed"}
+    files = [*module_files(), *(PACKAGE / "show" / "templates").iterdir()]
+    wanted = {str(p.relative_to(PACKAGE.parent)) for p in files} | {"ikd_graph/py.typed"}
     assert ours == wanted

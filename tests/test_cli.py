@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 import sys
+from html import unescape
 
 import networkx as nx
 import numpy as np
@@ -15,6 +16,7 @@ from ikd_graph._files import write_whole
 from ikd_graph.cli import common, flags, main
 from ikd_graph.cli.main import build_parser
 from ikd_graph.kernels import Matern, RationalQuadratic
+from ikd_graph.show import page
 
 N_POINTS, N_FEATURES = 36, 24
 
@@ -59,10 +61,13 @@ def test_embed_leaves_coordinates_picture_and_report_and_says_where(table, tmp_p
     assert all(str(out / name) in said.out for name in names)
     assert f"table: {N_POINTS} points of {N_FEATURES} measurements" in said.out
     assert (out / names[1]).read_bytes().startswith(b"\x89PNG")
-    page = (out / names[2]).read_text(encoding="utf-8")
-    assert "embed" in page
-    assert "--strategy eigen" in page
-    assert page.count("<circle") == N_POINTS
+    html = (out / names[2]).read_text(encoding="utf-8")
+    assert "embed" in html
+    assert "--strategy eigen" in html
+    assert f'"n":{N_POINTS},' in html
+    assert "What to do next" in html
+    assert "ikd-graph diagnose" in html
+    assert "data:image/png;base64," in html
 
 
 def test_the_coordinates_of_embed_are_those_of_the_estimator(table, tmp_path):
@@ -208,6 +213,27 @@ def test_without_matplotlib_the_rest_is_written_and_the_cure_is_named(
     assert names == ["table_embedding.csv", "table_report.html"]
 
 
+@pytest.mark.parametrize("library", ["plotly.offline", "jinja2"])
+def test_without_a_library_of_pages_the_rest_is_written_and_the_cure_is_named(
+    table, tmp_path, capsys, monkeypatch, library
+):
+    page._templates.cache_clear()
+    monkeypatch.setitem(sys.modules, library, None)
+    assert run("embed", table, "-o", tmp_path / "out", "--strategy", "eigen", "-q") == 0
+    said = capsys.readouterr().err
+    assert said.count('no HTML: pages need plotly and jinja2; pip install "ikd_graph[plot]"\n') == 1
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["table_embedding.csv", "table_embedding.png"]
+
+
+def test_the_page_repeats_what_was_warned_of(tmp_path, capsys):
+    X = np.vstack([made_data(seed)[0][:16] for seed in range(2)])
+    np.save(tmp_path / "two.npy", X)
+    assert run("embed", tmp_path / "two.npy", "-o", tmp_path, "--n-neighbors", 2, "-q") == 0
+    said = one_line(capsys).removeprefix("ikd-graph: warning: ").strip()
+    assert said in unescape((tmp_path / "two_report.html").read_text(encoding="utf-8"))
+
+
 def test_warnings_are_one_plain_line_each(table, tmp_path, capsys):
     X = np.vstack([made_data(seed)[0][:16] for seed in range(2)])
     np.save(tmp_path / "two.npy", X)
@@ -332,8 +358,7 @@ def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
     assert sorted(int(d) for d, c in drawn.items() for _ in range(c)) == degrees
     said = capsys.readouterr().out
     assert f"maximal cliques            {len(sizes)}\n" in said
-    page = (tmp_path / "table_cliques.html").read_text(encoding="utf-8")
-    assert "low × " in page
+    assert "low × " in (tmp_path / "table_cliques.html").read_text(encoding="utf-8")
     assert (tmp_path / "table_cliques.png").read_bytes().startswith(b"\x89PNG")
 
 

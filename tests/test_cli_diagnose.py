@@ -7,8 +7,8 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from ikd_graph.cli import diagnose as command
 from ikd_graph.cli import main
+from ikd_graph.show import report
 from ikd_graph.study import datasets
 from ikd_graph.study.diagnosis import diagnose
 
@@ -57,7 +57,7 @@ def test_weak_data_are_warned_of_in_one_line_and_on_the_page(tmp_path, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found = diagnose(X, n_draws=2)
-    page = command.diagnosis_page(found, "line")
+    page = report.diagnosis_page(found, "line")
     assert "Warnings" in page
     assert all(text in page for text in found.warnings)
     assert "nan" not in page.split("<body>")[1].split("<script")[0]

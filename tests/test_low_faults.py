@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, _memory, kernels
-from ikd_graph.show.page import document
 
 
 def test_a_length_scale_whose_square_overflows_is_refused():
@@ -19,12 +18,6 @@ def test_the_wrong_width_of_a_latent_is_named():
     model = IKD(2, n_neighbors=5, refine=None).fit(np.random.default_rng(0).normal(size=(30, 9)))
     with pytest.raises(ValueError, match="Z must have the 2 columns of the latent, got 3"):
         model.inverse_transform(np.zeros((4, 3)))
-
-
-def test_no_label_opens_or_ends_the_names_of_a_page():
-    told = document("t", "l", [], names={"rows": ["</script><!--<script>"]})
-    block = told.split('id="names">')[1].split("</script>")[0]
-    assert "<" not in block
 
 
 def test_memory_is_also_what_a_container_leaves(monkeypatch, tmp_path):

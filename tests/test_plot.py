@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from ikd_graph.show import colors, layout, plot
-from ikd_graph.show.plot.charts import mean_and_spread, spectrum_gap
+from ikd_graph.show import colors, network, plot
+from ikd_graph.show.charts import mean_and_spread, spectrum_gap
 from ikd_graph.show.words import count, say_kernel, say_number, say_seconds, versions
 from ikd_graph.study import dimension
 
@@ -178,20 +178,20 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
         plot.embedding([[0.0, 1.0]])
 
 
-def test_the_layout_is_the_same_on_every_run_and_keeps_components_apart():
+def test_the_layout_is_the_same_on_every_run_and_finite():
     graph = nx.disjoint_union(nx.path_graph(5), nx.complete_graph(4))
     graph.add_node("alone")
-    one, two = layout.place_nodes(graph), layout.place_nodes(graph)
+    one, two = (network.network(graph).places for _ in range(2))
     np.testing.assert_array_equal(one, two)
     assert np.isfinite(one).all()
-    assert one[:5].max(axis=0)[0] < one[5:9].min(axis=0)[0] or (
-        one[5:9].max(axis=0)[1] < one[:5].min(axis=0)[1]
-    )
-    assert layout.place_nodes(nx.Graph()).shape == (0, 2)
+    assert len(np.unique(one, axis=0)) == 10
+    assert network.network(nx.Graph()).places.shape == (0, 2)
 
 
-def test_the_layout_stays_finite_when_all_starts_are_equal():
-    assert np.isfinite(layout.place_nodes(nx.complete_graph(6), np.ones((6, 2)))).all()
+def test_cliques_stand_where_they_are_put():
+    graph, places = cliques_like(5), np.random.default_rng(0).normal(size=(5, 3))
+    np.testing.assert_array_equal(network.network(graph, places).places, places[:, :2])
+    assert np.isfinite(network.network(nx.complete_graph(6)).places).all()
 
 
 def test_hundreds_of_cliques_are_drawn_quickly(ax):

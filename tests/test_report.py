@@ -2,171 +2,233 @@
 
 import json
 import re
-import xml.etree.ElementTree as ET
+import sys
+from base64 import b64decode
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import networkx as nx
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from ikd_graph import IKD, cliques, graph
-from ikd_graph.show import colors, page, report, svg
+from ikd_graph.show import charts, colors, figures, network, page, plot, points, report
+from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.show.report import clique_view as views
-from ikd_graph.show.report import clique_words, compare_words, paint
+from ikd_graph.show.report import clique_words, compare_words
 from ikd_graph.show.words import say_number
 from ikd_graph.study import datasets
 from ikd_graph.study.compare import Comparison, Row
-from ikd_graph.study.datasets import Dataset
+from ikd_graph.study.datasets import Dataset, Labels
 from ikd_graph.study.levels import threshold_levels
 
-VOID = {"meta", "link", "input", "br", "circle", "line", "rect", "path", "img"}
+VOID = {"meta", "link", "input", "br", "img"}
 
 
 class Outline(HTMLParser):
-    """Checks that tags are balanced; gathers tags, ids, links and text."""
+    """Checks that tags are balanced; gathers tags, links, data blocks and described figures."""
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.tags, self.links, self.texts = [], [], [], []
+        self.open, self.tags, self.links, self.figures, self.blocks = [], [], [], [], {}
+        self.scripts = []
         self.feed(text)
         self.close()
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
+        found = dict(attrs)
         self.links += [value for key, value in attrs if key in ("src", "href")]
+        assert not any(key.startswith("on") for key in found)
+        if "data-kind" in found:
+            self.figures.append([found["data-kind"], found["aria-label"], None])
+        if tag == "script":
+            self.scripts.append(found)
         if tag not in VOID:
             self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
 
     def handle_endtag(self, tag):
         if tag not in VOID:
             assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.texts.append(data)
+        if self.open[-1:] != ["script"] or "type" not in self.scripts[-1]:
+            return
+        if "id" in self.scripts[-1]:
+            self.blocks[self.scripts[-1]["id"]] = json.loads(data)
+        elif self.figures and self.figures[-1][2] is None:
+            self.figures[-1][2] = json.loads(data)
+
+    def specs(self, kind, label=""):
+        return [spec for sort, name, spec in self.figures if sort == kind and label in name]
 
 
 def outline(html):
-    found = Outline(html)
+    """Structure of a page, which asks for nothing from elsewhere and describes valid figures."""
+    ours = html.replace(page._templates().globals["library"], "")
+    found = Outline(ours)
     assert all(link.startswith("data:") for link in found.links)
-    assert "http://" not in html.replace("http://www.w3.org", "")
-    assert "https://" not in html
+    assert "http://" not in ours
+    assert "https://" not in ours
+    assert "nan" not in re.sub("<[^>]*>", "", ours).replace("nano", "").split()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1]
+    assert policy.startswith("default-src 'none'")
+    assert "'unsafe-eval'" not in policy
+    assert policy.count("'sha256-") == sum("type" not in script for script in found.scripts)
+    for spec in found.specs("chart"):
+        go.Figure(spec["data"], spec["layout"])
     return found
 
 
-def parse(picture):
-    return ET.fromstring(picture)
+def part(call, **found):
+    """HTML of one macro of the templates."""
+    text = '{% import "parts.html" as parts with context %}{{ parts.' + call + " }}"
+    return page._templates().from_string(text).render(**found)
 
 
-def test_a_page_is_balanced_and_asks_for_no_other_file():
-    html = page.document("t", "lead", [page.section("s", page.paragraph("p"))], kind="k")
-    assert "h1" in outline(html).tags
-    assert html.startswith("<!DOCTYPE html>")
+def unpacked(packed):
+    return np.frombuffer(b64decode(packed["bdata"]), dtype="<" + packed["dtype"])
+
+
+EVIL = '<script>alert("1")</script>&\u2028<!--'
 
 
 def test_text_from_data_cannot_become_markup():
-    evil = '<script>alert("1")</script>&'
-    html = page.document(
-        evil,
-        evil,
-        [
-            page.facts({evil: evil}),
-            page.reasons({evil: evil}),
-            page.table([evil], [[evil]], sortable=True),
-            page.class_legend(colors.Groups((evil,), np.zeros(1, dtype=np.intp))),
-            page.level_bars({evil: 1.0}, str),
-            page.command(evil),
-            page.advice([evil]),
-            svg.lines([0, 1], {evil: [0, 1]}, svg.Axes(evil, evil)),
-        ],
-        names={"classes": [evil]},
-    )
-    assert outline(html).tags.count("script") == 2
+    made = [
+        part("facts({evil: evil})", evil=EVIL),
+        part("reasons({evil: evil})", evil=EVIL),
+        part("advice([evil])", evil=EVIL),
+        part("steps([(evil, evil)])", evil=EVIL),
+        part("table(found)", found=page.table([EVIL], [[EVIL]], sortable=True)),
+        part("bars(found)", found=page.level_bars({EVIL: 1.0}, str)),
+        part("names([(evil, evil, '#123456')])", evil=EVIL),
+        part("choice(evil, evil, [evil])", evil=EVIL),
+        part("figure(evil, evil, evil)", evil=EVIL),
+    ]
+    for html in made:
+        assert "<script" not in html
+        assert "<!--" not in html
+        Outline(html)
+    for html in (
+        part("chart(found, evil)", found={"data": [{"name": EVIL}]}, evil=EVIL),
+        part("scatter(found, evil)", found={"dims": EVIL}, evil=EVIL),
+    ):
+        block = html.split('application/json">')[1].split("</script>")[0]
+        assert not set("<>&\u2028\u2029") & set(block)
+        assert Outline(html).tags.count("script") == 1
+
+
+def test_a_hostile_table_of_names_and_labels_stays_data_on_the_page():
+    rng = np.random.default_rng(0)
+    data = Dataset(
+        X=rng.normal(size=(12, 30)).cumsum(axis=0), y=np.arange(12) % 2, name=EVIL,
+        label_names=(EVIL, "b"), label_title=EVIL, row_names=(EVIL,) * 12, row_title=EVIL,
+        remarks=(EVIL,), notes=(EVIL,),
+    )  # fmt: skip
+    model = IKD(strategy="geodesic", n_neighbors=4, refine=None).fit(data.X)
+    html = report.embed_page(model, data, EVIL, {EVIL: {"knn": 0.5}}, steps=[(EVIL, EVIL)])
+    found = outline(html)
+    assert [script for script in found.scripts if "type" not in script] == [{}, {}]
+    table = found.blocks["points"]
+    assert table["names"] == [EVIL] * 12
+    assert table["columns"][0]["classes"] == [EVIL, "b"]
     assert "alert(" not in re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL).replace(
-        "alert(&quot;", ""
+        "alert(&#34;", ""
     )
 
 
-def test_names_survive_the_way_into_the_page():
-    names = {"classes": ["</script>", "é"], "codes": [0, 1]}
-    html = page.document("t", "l", [], names=names)
-    inside = re.search(r'id="names">(.*?)</script>', html, re.DOTALL)[1]
-    assert json.loads(inside) == names
-
-
-def test_what_is_not_there_leaves_no_heading():
-    assert page.section("s", "", "") == ""
-    assert page.facts({"a": None}) == page.reasons({}) == page.advice([]) == ""
-    assert page.side_by_side() == ""
+def test_text_that_plotly_draws_has_no_tags():
+    evil = '<a href="x">'
+    chart = Chart(evil, evil, evil, (Curve(evil, np.arange(2.0), np.arange(2.0), "#123456"),),
+                  mark=(1.0, evil))  # fmt: skip
+    made = figures.figure(chart)
+    names = figures.figure(charts.named_points({evil: (0.0, 1.0), "b": (1.0, 1.0)}, evil, evil))
+    notes = figures.network_figure(network.network(nx.path_graph(2)), [evil, "b"], {})
+    for one in (made, names, notes):
+        for trace in one["data"]:
+            trace.pop("meta", None)
+        one["layout"].pop("name", None)
+        texts = [note["text"] for note in one["layout"].get("annotations", [])]
+        assert not any("<a" in text for text in texts)
+        assert "<a" not in json.dumps(one["data"])
 
 
 def test_numbers_in_a_table_sort_by_value_and_stand_right():
-    html = page.table(["name", "score"], [["a", 0.5], ["b", None], ["c", np.nan]], sortable=True)
+    rows = [["a", 0.5], ["b", None], ["c", np.nan]]
+    html = part("table(found)", found=page.table(["name", "score"], rows, sortable=True))
     assert re.findall(r'data-v="(.*?)"', html) == ["0.5", "", ""]
     assert html.count("–") == 2
-    assert html.count('scope="col"><button') == 1
-    assert 'class=n><button type="button">score' in html
+    assert 'class="n"><button type="button">score' in html
 
 
 def test_a_cell_can_say_its_number_in_its_own_words():
-    html = page.table(["noise"], [[(0.5, "half")]], sortable=True)
+    html = part("table(found)", found=page.table(["noise"], [[(0.5, "half")]], sortable=True))
     assert '<td class="n" data-v="0.5">half</td>' in html
 
 
 def test_the_best_rows_of_a_table_are_marked():
-    assert page.table(["a"], [[1], [2]], best=[1]).count("class=best") == 1
+    assert part("table(found)", found=page.table(["a"], [[1], [2]], best=[1])).count('"best"') == 1
 
 
 def test_bars_are_as_long_as_their_values():
-    html = page.time_bars({"a": 1.0, "b": 0.5, "c": np.nan})
+    html = part("bars(found)", found=page.level_bars({"a": 1.0, "b": 0.5, "c": np.nan}))
     assert re.findall(r"width:([\d.]+)%", html) == ["72.0", "36.0", "0.0"]
     assert "did not finish" in html
 
 
 def test_a_legend_lists_the_classes_that_have_points():
-    html = page.class_legend(colors.Groups(("a", "b", "c"), np.array([2, 0, -1])))
+    one = points.Paint("kind", colors.Groups(("a", "b", "c"), np.array([2, 0, -1])))
+    html = part("legend(one)", one=points.legend(one))
     assert re.findall(r"</i>(.*?)</button>", html) == ["a", "c", "no label"]
+    assert "kind" in html
+    scale = points.Paint("age", None, np.array([1.0, np.nan, 3.0]))
+    html = part("legend(one)", one=points.legend(scale))
+    assert "age" in html
+    assert re.findall("<span>(.*?)</span>", html) == ["1", "3"]
 
 
-def test_every_point_of_a_scatter_knows_its_row_and_class():
+def test_every_point_of_a_page_has_its_place_name_and_labels():
     rng = np.random.default_rng(0)
-    Z = rng.normal(size=(50, 2))
-    groups = colors.group(rng.integers(0, 3, 50))
-    tree = parse(svg.scatter(Z, groups))
-    found = {
-        int(circle.get("data-i")): int(group.get("data-k")) for group in tree for circle in group
-    }
-    assert found == dict(enumerate(groups.codes.tolist()))
-
-
-def test_a_scatter_keeps_the_shape_of_the_points_and_lies_in_its_box():
-    Z = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0]])
-    tree = parse(svg.scatter(Z, ["#000000"] * 3))
-    at = np.array([[float(c.get("cx")), float(c.get("cy"))] for c in tree])
-    assert np.all((at >= 0) & (at <= [600, 460]))
-    width, height = at[1] - at[0], at[1] - at[2]
-    np.testing.assert_allclose(width[0], 2 * height[1], rtol=1e-3)
-    assert height[1] > 0
-
-
-@pytest.mark.parametrize("Z", [np.zeros((4, 2)), np.zeros((1, 3)), np.arange(5.0), np.ones((3, 1))])
-def test_points_without_extent_are_drawn_all_the_same(Z):
-    picture = svg.scatter(Z, ["#000000"] * len(Z))
-    assert "nan" not in picture
-    assert len(parse(picture)) == len(Z)
+    Z = rng.normal(size=(50, 3))
+    y = rng.integers(0, 3, 50)
+    data = Dataset(
+        X=Z, y=y, label_names=("a", "b", "c"), row_names=tuple(f"r{k}" for k in range(50)),
+        other_labels=(Labels("age", np.linspace(0, 1, 50), ()),),
+    )  # fmt: skip
+    paints = [points.paint(labels) for labels in data.all_labels]
+    rows = points.rows_to_draw(data, 20)
+    table = points.table(data, paints, rows, errors=np.arange(50.0))
+    made = points.picture(Z, rows)
+    assert rows.size == table["n"] == len(table["names"]) == 20
+    assert table["names"][3] == f"r{rows[3]}"
+    assert unpacked(table["index"]).tolist() == rows.tolist()
+    assert unpacked(table["columns"][0]["data"]).tolist() == y[rows].tolist()
+    np.testing.assert_allclose(unpacked(table["columns"][1]["data"]), rows / 49, atol=1e-6)
+    np.testing.assert_allclose(unpacked(table["errors"]), rows)
+    for k, dim in enumerate(made["dims"]):
+        np.testing.assert_allclose(unpacked(dim["data"]), Z[rows, k], rtol=1e-6)
 
 
 def test_a_sample_keeps_each_class_in_proportion():
     codes = np.repeat([0, 1, 2], [9000, 900, 100])
-    rows = svg.sample_rows(codes, 1000)
+    rows = points.sample_rows(codes, 1000)
     assert rows.size == np.unique(rows).size == 1000
     np.testing.assert_allclose(np.bincount(codes[rows]), [900, 90, 10], atol=1)
-    assert svg.sample_rows(codes, 10_000).tolist() == list(range(10_000))
+    assert points.sample_rows(codes, 10_000).tolist() == list(range(10_000))
+
+
+def test_rows_are_in_order_where_their_names_or_their_places_say_so():
+    walk = np.cumsum(np.random.default_rng(0).normal(size=(200, 2)), axis=0)
+    mixed = np.random.default_rng(1).permutation(walk)
+    named = Dataset(X=mixed, row_names=tuple(f"{k}.5" for k in range(200)))
+    assert points.in_order(Dataset(X=walk), walk)
+    assert not points.in_order(Dataset(X=mixed), mixed)
+    assert points.in_order(named, mixed)
+    assert not points.in_order(replace(named, row_names=named.row_names[::-1]), mixed)
 
 
 def test_discs_of_a_network_grow_with_their_size_in_area():
@@ -174,62 +236,80 @@ def test_discs_of_a_network_grow_with_their_size_in_area():
     graph.add_node("a", size=4)
     graph.add_node("b", size=16)
     graph.add_edge("a", "b", overlap=3)
-    tree = parse(svg.network(graph, notes=["<a>", "b"]))
-    radii = [float(circle.get("r")) for circle in tree.iter("circle")]
-    np.testing.assert_allclose(radii[1] / radii[0], 2.0, rtol=0.02)
-    assert [title.text for title in tree.iter("title")] == ["<a>", "b"]
-    assert len(list(tree.iter("line"))) == 1
+    net = network.network(graph, [[0.0, 1.0], [2.0, 3.0]])
+    np.testing.assert_allclose(net.radii[1] / net.radii[0], 2.0, rtol=0.02)
+    *lines, discs = figures.network_figure(net, ["a", "b"], {"color": "#123456"})["data"]
+    assert [discs["x"], discs["y"]] == [[0.0, 2.0], [1.0, 3.0]]
+    assert sum(len(line["x"]) for line in lines) == 3  # both ends, and a gap
 
 
 def test_only_the_strongest_edges_of_a_crowded_network_are_drawn():
     graph = nx.complete_graph(20)
     for weight, (a, b) in enumerate(graph.edges):
         graph.edges[a, b]["overlap"] = weight + 1
-    tree = parse(svg.network(graph, most_edges=50))
-    assert len(list(tree.iter("line"))) == 50
-
-
-def test_bars_stand_on_zero_and_hang_below_it():
-    tree = parse(svg.bars([1, 2], [2.0, -1.0], xlabel="rank"))
-    above, below = tree.iter("rect")
-    foot = float(above.get("y")) + float(above.get("height"))
-    np.testing.assert_allclose(float(below.get("y")), foot, atol=0.2)
-    np.testing.assert_allclose(float(above.get("height")), 2 * float(below.get("height")), atol=0.2)
+    assert len(network.network(graph, most_edges=50).ends) == 50
 
 
 def test_curves_break_where_a_value_is_missing():
-    picture = svg.lines([0, 1, 2, 3], {"a": [1.0, np.nan, 2.0, 3.0]}, svg.Axes("x"))
-    path = next(p for p in parse(picture).iter("path") if p.get("class") == "curve")
-    assert path.get("d").count("M") == 2
+    chart = Chart(
+        "t", curves=(Curve("a", np.arange(3.0), np.array([1.0, np.nan, 2.0]), "#000000"),)
+    )
+    (trace,) = figures.figure(chart)["data"]
+    assert trace["y"] == [1.0, None, 2.0]
+    assert trace["connectgaps"] is False
 
 
-@pytest.mark.parametrize(
-    "series",
-    [{}, {"a": [np.nan, np.nan]}, {"a": [0.0, 0.0]}, {"a": [0.0, -1.0]}, {"a": [1.0, 1e9]}],
-)
-@pytest.mark.parametrize("log", [False, True])
-def test_charts_of_odd_values_are_still_pictures(series, log):
-    picture = svg.lines([0, 1], series, svg.Axes("x", log=log), mark=(0.5, "here"), dots=True)
-    assert "nan" not in picture.replace("nan ", "")
-    parse(picture)
+ODD = [
+    Chart("empty"),
+    Chart("nothing", curves=(Curve("a", np.zeros(0), np.zeros(0), "#000000"),), log_y=True),
+    Chart("holes", curves=(Curve("a", np.arange(2.0), np.full(2, np.nan), "#000000"),)),
+    Chart("one", curves=(Curve("a", np.ones(1), np.ones(1), "#000000", np.ones(1)),)),
+    charts.counts([], "x", "y"),
+    charts.counts([7], "x", "y"),
+    charts.spectrum([0.0]),
+    charts.named_points({}),
+    charts.named_points({"one": (1.0, 1.0), "hole": (np.nan, 0.0)}),
+]
 
 
-def test_charts_of_one_place_and_of_none_are_still_pictures():
-    parse(svg.lines([1.0], {"a": [2.0]}, svg.Axes("x"), spread={"a": [0.1]}))
-    parse(svg.lines([], {"a": []}, svg.Axes("x")))
-    parse(svg.bars([], [], xlabel="x"))
-    parse(svg.bars([1], [0.0], xlabel="x"))
+@pytest.mark.parametrize("chart", ODD, ids=lambda chart: chart.title)
+def test_odd_charts_are_still_figures_on_pages_and_on_paper(chart):
+    made = figures.figure(chart)
+    assert "NaN" not in json.dumps(made)
+    go.Figure(made["data"], made["layout"])
+    assert len(plot.png(plot.chart(chart, ax=plot.axes()), dpi=40)) > 500
 
 
-def test_no_band_of_a_line_chart_exceeds_the_ceiling():
-    def ticks(ceiling):
-        chart = svg.lines(
-            [0.0, 1.0], {"a": [0.9, 0.9]}, svg.Axes("", ceiling=ceiling), spread={"a": [0.9, 0.9]}
-        )
-        return [float(text) for text in re.findall(r">([\d.]+)</text>", chart)]
+def test_no_band_exceeds_the_ceiling_on_pages_or_on_paper():
+    curve = Curve("a", np.arange(2.0), np.full(2, 0.9), "#123456", np.full(2, 0.9))
+    for ceiling, top in ((None, 1.8), (1.0, 1.0)):
+        chart = Chart("t", curves=(curve,), ceiling=ceiling)
+        band, _ = figures.figure(chart)["data"]
+        assert max(band["y"]) == top
+        drawn = plot.chart(chart, ax=plot.axes()).collections[0].get_paths()[0].vertices
+        assert drawn[:, 1].max() == top
 
-    assert max(ticks(None)) > 1.0
-    assert max(ticks(1.0)) <= 1.0
+
+def test_the_mark_of_a_chart_stands_at_its_value():
+    made = figures.figure(charts.spectrum([9.0, 8.0, 1.0], 2))
+    assert made["data"][0]["marker"]["color"] == [colors.ACCENT, colors.ACCENT, colors.MUTED]
+    assert made["layout"]["shapes"][0]["x0"] == 2.5
+    assert made["layout"]["annotations"][-1]["text"] == "gap after 2"
+
+
+def test_a_page_without_figures_has_no_library(tmp_path):
+    found = page.render("diagnose.html", title="t", lead="l", findings={"a": "b"}, draws=[])
+    assert len(found) < 40_000
+    outline(found)
+
+
+def test_what_is_missing_is_named_with_its_cure(monkeypatch):
+    page._templates.cache_clear()
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(
+        ImportError, match=r'need plotly and jinja2; pip install "ikd_graph\[plot\]"'
+    ):
+        page.render("diagnose.html")
 
 
 @pytest.mark.parametrize(
@@ -241,18 +321,23 @@ def test_no_band_of_a_line_chart_exceeds_the_ceiling():
     ],
 )
 def test_points_are_painted_by_what_is_known_of_them(y, names, kind):
-    found = paint.paint_points(Dataset(X=np.eye(3), y=y, label_names=names))
+    data = Dataset(X=np.eye(3), y=y, label_names=names)
+    found = points.paint_points(data)
     assert (found.groups is not None) == (kind == "groups")
     assert (found.values is not None) == (kind == "values")
-    assert "<circle" in paint.draw(np.eye(3), found, "t")
-    assert bool(paint.legend(found)) == (kind is not None)
-    json.dumps(found.names, allow_nan=False)
+    assert ("entries" in points.legend(found)) == (kind != "values")
+    table = points.table(data, [found], np.arange(3))
+    json.dumps(table, allow_nan=False)
+    column = table["columns"][0]
+    assert ("classes" in column) == (kind == "groups")
+    held = unpacked(column["data"])
+    np.testing.assert_array_equal(held, np.zeros(3) if y is None else y)
 
 
 def test_a_picture_that_leaves_points_out_says_so():
     data = Dataset(X=np.zeros((50, 2)))
-    assert paint.drawn_note(paint.paint_points(data, most=20), 50).startswith(" 20 of 50")
-    assert paint.drawn_note(paint.paint_points(data), 50) == ""
+    assert points.drawn_note(points.rows_to_draw(data, 20), 50).startswith(" 20 of 50")
+    assert points.drawn_note(points.rows_to_draw(data), 50) == ""
 
 
 def comparison(scores, levels=(0.0,), n_seeds=1, measure="r2_affine", failures=None):
@@ -280,13 +365,14 @@ def comparison(scores, levels=(0.0,), n_seeds=1, measure="r2_affine", failures=N
 def test_the_page_of_a_comparison_has_a_panel_a_row_and_a_bar_for_each_method():
     found = comparison({"blockwise": [0.9], "pca": [0.5], "umap": [0.0]}, failures={"umap": "gone"})
     html = report.compare_page(found, "ikd-graph compare made")
-    outline(html)
-    assert html.count('<svg class="points"') == 3  # truth and two methods
+    found = outline(html)
+    assert len(found.specs("points")) == 3  # truth and two methods
     assert html.count("<tr") == 1 + 3
-    assert "class=best><td>BLOCKWISE" in html
+    assert 'class="best"><td>BLOCKWISE' in html
     assert "UMAP did not run: gone." in html
     assert "Against noise" not in html
-    assert html.count("gap after 2") == 2
+    spectra = found.specs("chart", "spectrum of")
+    assert [one["layout"]["annotations"][-1]["text"] for one in spectra] == ["gap after 2"] * 2
     assert "ikd-graph compare made" in html
 
 
@@ -299,8 +385,8 @@ def test_all_measures_stand_in_tables_by_what_they_ask():
         found.rows[at] = replace(row, co_smoothing_error=0.0123, **values)
         found.curves.append(np.linspace(0.9, 0.0, 28))
     html = report.compare_page(found)
-    outline(html)
-    tables = re.findall("<table.*?</table>", html)
+    page_of = outline(html)
+    tables = re.findall("<table.*?</table>", html, re.DOTALL)
     assert [len(re.findall("<th ", text)) for text in tables] == [8, 3]
     assert "held-out R² (prediction)" in tables[0]
     assert "± standard error" in tables[0]
@@ -312,9 +398,10 @@ def test_all_measures_stand_in_tables_by_what_they_ask():
     words = " ".join(compare_words.say_comparison(found))
     assert "BLOCKWISE keeps neighbours best (area under R_NX 0.310), BLOCKWISE keeps the" in words
     assert "predicts held-out columns best (held-out R² 0.540)" in words
-    chart = html[html.index('aria-label="local against global"') :]
-    assert "<title>PCA: 0.210, 0.330</title>" in chart
-    assert 'aria-label="neighbours in common"' in chart
+    (near_far,) = page_of.specs("chart", "local against global")
+    told = {trace["meta"]: (trace["x"], trace["y"]) for trace in near_far["data"]}
+    np.testing.assert_allclose(told["PCA"], [[0.21], [0.33]])
+    assert len(page_of.specs("chart", "neighbours in common")) == 1
 
 
 def test_without_measures_of_near_and_far_there_is_no_picture_of_them():
@@ -326,40 +413,34 @@ def test_without_measures_of_near_and_far_there_is_no_picture_of_them():
 def test_names_beside_points_touch_no_other_name_or_point():
     rng = np.random.default_rng(0)
     places = np.vstack([rng.uniform(size=(6, 2)), 0.5 + 0.01 * rng.uniform(size=(6, 2))])
-    points = {f"method {k}": tuple(place) for k, place in enumerate(places.tolist())}
-    picture = svg.named_points(points, svg.Axes("x", "y"), palette={"method 3": "#123456"})
-    parse(picture)
-    texts = re.findall(r'x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">(method \d+)', picture)
-    assert [name for *_, name in texts] == list(points)
-    dots = re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', picture)
-    boxes = [(float(x) - 4.5, float(x) + 4.5, float(y) + 4.0) for x, y in dots]
-    for x, y, anchor, name in texts:
-        ends = sorted([float(x), float(x) + (6.0 if anchor == "start" else -6.0) * len(name)])
-        assert ends[0] >= 0.0
-        assert ends[1] <= 360.0
-        for left, right, height in boxes:
-            assert ends[1] < left or ends[0] > right or abs(float(y) - height) > 11.0
-        boxes.append((*ends, float(y)))
-    assert 'fill="#123456"' in picture
-    parse(svg.named_points({}, svg.Axes("x")))
-    parse(svg.named_points({"one": (1.0, 1.0)}, svg.Axes("x")))
-
-
-def test_places_on_a_logarithmic_axis_are_named_by_powers_of_ten():
-    picture = svg.lines([1, 10, 1000], {"a": [0.0, 1.0, 2.0]}, svg.Axes("x", log_x=True))
-    places = re.findall(r'<text x="([\d.]+)" y="206.0" text-anchor="middle">(\w+)</text>', picture)
-    assert [text for _, text in places] == ["1", "10", "100", "1k"]
-    steps = np.diff([float(x) for x, _ in places])
-    assert np.ptp(steps) < 0.2
+    named = {f"method {k}": tuple(place) for k, place in enumerate(places.tolist())}
+    chart = charts.named_points(named, "x", "y", {"method 3": "#123456"})
+    made = figures.figure(chart)
+    texts = [note for note in made["layout"]["annotations"] if note["text"].startswith("method")]
+    assert [note["text"] for note in texts] == list(named)
+    assert made["data"][3]["marker"]["color"] == "#123456"
+    (left, right), (low, high) = (made["layout"][f"{axis}axis"]["range"] for axis in "xy")
+    scale = np.array([figures._WIDTH / (right - left), figures._HEIGHT / (high - low)])
+    dots = (places - [left, low]) * scale
+    boxes = [(x - 4.5, x + 4.5, y) for x, y in dots.tolist()]
+    for note, (x, y) in zip(texts, dots.tolist(), strict=True):
+        side = 1 if note["xanchor"] == "left" else -1
+        start = x + note["xshift"]
+        ends = sorted([start, start + side * 6.0 * len(note["text"])])
+        height = y + note["yshift"]
+        for first, last, at in boxes:
+            assert ends[1] < first or ends[0] > last or abs(height - at) > 11.0
+        boxes.append((*ends, height))
 
 
 def test_noise_levels_bring_curves_with_their_spread():
     levels = (0.0, 0.5, 1.0)
     found = comparison({"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7]}, levels, 3)
     html = report.compare_page(found)
-    outline(html)
+    (chart,) = outline(html).specs("chart", "against noise")
     assert "Against noise" in html
-    assert html.count('class="band"') == 2
+    bands = [trace for trace in chart["data"] if trace.get("fill")]
+    assert [trace["meta"] for trace in bands] == ["BLOCKWISE", "GEODESIC"]
     assert "± over seeds" in html
     words = " ".join(compare_words.say_comparison(found))
     assert "blockwise is better at noise 0, by 0.09" in words
@@ -432,14 +513,48 @@ def view():
 
 
 def test_the_page_of_cliques_is_whole(view):
-    html = report.cliques_page(view, "ikd-graph cliques bend")
-    outline(html)
-    levels = json.loads(re.search(r"data-levels='(.*?)'", html)[1].replace("&quot;", '"'))
+    html = report.cliques_page(view, "ikd-graph cliques bend", picture=b"PNG")
+    assert '<noscript><img src="data:image/png;base64,UE5H"' in html
+    found = outline(html)
+    levels = json.loads(
+        re.search(r'levels><script type="application/json">(.*?)</script>', html)[1]
+    )
     assert len(levels) == view.levels.threshold.size
     assert all(set(level) == set(levels[0]) for level in levels)
     assert "early × " in html
-    assert html.count('<svg class="network"') == 1
-    assert html.count('class="cursor"') == 2
+    (net,) = found.specs("chart", "graph of cliques")
+    assert len(net["data"][-1]["x"]) == len(view.links)
+    assert len(net["shades"]) == 2
+    for chart in found.specs("chart", "against the threshold"):
+        # The used threshold and the cursor.
+        assert len(chart["layout"]["shapes"]) == 2
+
+
+def test_each_clique_puts_its_points_near_where_they_are(view):
+    (residuals, _) = outline(report.cliques_page(view)).specs("points")
+    places = {name: unpacked(one) for name, one in residuals["places"].items()}
+    Z = view.model.embedding_
+    at = places["at"].reshape(-1, Z.shape[1])
+    own = view.solved
+    for row in range(len(Z)):
+        mine = slice(*places["start"][row : row + 2])
+        held = [k for k in range(own.n_blocks) if row in view.members(k)]
+        assert sorted(places["clique"][mine].tolist()) == held
+        off = np.linalg.norm(at[mine] - Z[row], axis=1)
+        assert off.max() <= 3.0 * view.model.merge_residuals_[row] + 0.05 * np.ptp(Z)
+
+
+def test_suspicious_edges_are_drawn_between_the_rows_they_join(view):
+    from copy import copy
+
+    assert outline(report.cliques_page(view)).specs("points")[0]["links"] == []
+    model = copy(view.model)
+    model.edge_suspicion_ = graph.EdgeSuspicion(
+        np.array([0, 3]), np.array([5, 9]), np.array([0.9, 0.1]), np.array([True, False])
+    )
+    html = report.cliques_page(replace(view, model=model))
+    assert outline(html).specs("points")[0]["links"] == [[0, 5]]
+    assert "1 suspicious edge" in html
 
 
 def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(data_home):
@@ -463,7 +578,7 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
     html = report.cliques_page(view)
     outline(html)
     # The largest cliques that are told apart, as the table shows them: nearly all of one stage.
-    table = re.search(r"<h2>Largest cliques</h2>(.*?)</table>", html)[1]
+    table = re.search(r"<h2>Largest cliques</h2>(.*?)</table>", html, re.DOTALL)[1]
     told = re.findall(r"<td>((?:[^<]+ × \d+(?:, )?)+)</td>", table)
     assert len(told) == 15
     pure = 0
@@ -518,15 +633,51 @@ def test_looking_at_cliques_needs_a_model_that_has_some():
 
 def test_the_page_of_an_embedding_tells_what_was_done(view):
     html = report.embed_page(view.model, view.data, "ikd-graph embed bend")
-    outline(html)
+    found = outline(html)
     assert "blockwise" in html
-    assert html.count("<circle") == 40
+    (picture,) = found.specs("points")
+    Z = np.column_stack([unpacked(dim["data"]) for dim in picture["dims"]])
+    np.testing.assert_allclose(Z, view.model.embedding_, rtol=1e-6)
+    assert found.blocks["points"]["columns"][0]["classes"] == ["early", "late"]
     assert "largest clique" in html
+    assert "join rows in order" in html
+    assert "3-D" not in html
     for text in view.model.choices_.values():
-        assert text.split(";")[0][:30] in html
+        assert text.split(";")[0][:30] in unescape(html)
 
 
-def test_numbers_inside_attributes_are_plain():
-    picture = svg.lines(np.array([0.1, 0.2]), {"a": [1, 2]}, svg.Axes("x"), cursor=True)
-    line = next(e for e in parse(picture).iter("line") if e.get("class") == "cursor")
-    assert json.loads(line.get("data-cursor")) == [44.0, 346.0]
+def test_warnings_steps_and_a_picture_for_browsers_without_script_are_on_the_page(view):
+    html = report.embed_page(
+        view.model, view.data, warnings=["beware <this>"], steps=[("Then:", "ikd-graph x")],
+        picture=b"PNG",
+    )  # fmt: skip
+    outline(html)
+    assert "beware &lt;this&gt;" in html
+    assert "What to do next" in html
+    assert "<pre>ikd-graph x</pre>" in html
+    assert '<noscript><img src="data:image/png;base64,UE5H"' in html
+
+
+def test_three_dimensions_can_be_chosen_and_turned_and_errors_sized():
+    data = datasets.gplvm_data("medium", 60, noise=0.1)
+    model = IKD(3, refine="likelihood", strategy="geodesic").fit(data.X[:60])
+    html = report.embed_page(model, replace(data, X=data.X[:60], y=None, latent=None))
+    found = outline(html)
+    assert len(found.specs("points")[0]["dims"]) == 3
+    for role in ("across", "upwards", "deep", "solid", "sized"):
+        assert f'data-role="{role}"' in html
+    errors = unpacked(found.blocks["points"]["errors"])
+    np.testing.assert_allclose(errors, np.linalg.norm(model.standard_errors_, axis=1), rtol=1e-5)
+
+
+def test_a_fitted_model_shows_itself_in_a_notebook(view, monkeypatch):
+    html = view.model._repr_html_()
+    Outline(html)
+    assert view.model._repr_mimebundle_()["text/html"] == html
+    assert "data:image/png;base64," in html
+    assert "Why these settings" in html
+    assert "<script" not in html
+    assert "data:image/png" not in IKD()._repr_html_()
+    page._templates.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert "data:image/png" not in view.model._repr_html_()

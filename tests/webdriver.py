@@ -1,5 +1,6 @@
 """A browser without a window, driven over its own protocol: no package needed but the browser."""
 
+import base64
 import json
 import shutil
 import socket
@@ -20,6 +21,8 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    # WebGL without a graphics card.
+    "--enable-unsafe-swiftshader",
 )
 
 
@@ -77,6 +80,49 @@ class Browser:
         step = {"type": "pointerMove", "duration": 0, "x": int(x), "y": int(y)}
         mouse = {"type": "pointer", "id": "mouse", "actions": [step]}
         self._send("POST", f"/session/{self.session}/actions", {"actions": [mouse]})
+
+    def press_and_move(self, path):
+        """Press the button at the first place of a path and let go at the last."""
+        steps = [{"type": "pointerMove", "duration": 30, "x": int(x), "y": int(y)} for x, y in path]
+        steps.insert(1, {"type": "pointerDown", "button": 0})
+        steps.append({"type": "pointerUp", "button": 0})
+        mouse = {"type": "pointer", "id": "mouse", "actions": steps}
+        self._send("POST", f"/session/{self.session}/actions", {"actions": [mouse]})
+
+    def press(self, key):
+        """Press a key and let it go."""
+        keys = [{"type": kind, "value": key} for kind in ("keyDown", "keyUp")]
+        board = {"type": "key", "id": "keys", "actions": keys}
+        self._send("POST", f"/session/{self.session}/actions", {"actions": [board]})
+
+    def wait(self, script, seconds=30.0):
+        """Value of a script, as soon as it is true."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = self.run(script)
+            if found:
+                return found
+            time.sleep(0.1)
+        raise AssertionError(f"never true: {script}")
+
+    def look(self, width, height=900, theme="light"):
+        """Show pages in a window of a size, light or dark."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self._command("Emulation.setDeviceMetricsOverride", **size)
+        wish = {"name": "prefers-color-scheme", "value": theme}
+        self._command("Emulation.setEmulatedMedia", features=[wish])
+
+    def picture(self):
+        """PNG of the whole page."""
+        size = self.run("return [innerWidth, document.documentElement.scrollHeight]")
+        clip = {"x": 0, "y": 0, "width": size[0], "height": min(size[1], 8000), "scale": 1}
+        wish = {"format": "png", "captureBeyondViewport": True, "clip": clip}
+        return base64.b64decode(self._command("Page.captureScreenshot", **wish)["data"])
+
+    def _command(self, name, **parameters):
+        """Order of the browser's own protocol."""
+        body = {"cmd": name, "params": parameters}
+        return self._send("POST", f"/session/{self.session}/goog/cdp/execute", body)
 
     def click(self, selector):
         """Click the first element that a selector finds."""

@@ -13,6 +13,7 @@ from .._stages import progress_bar
 from .._validation import check_integer
 from ..estimator import IKD
 from ..show import plot, report
+from ..show.points import paint_points
 from ..show.report.clique_words import (
     clique_advice,
     clique_facts,
@@ -20,7 +21,6 @@ from ..show.report.clique_words import (
     clique_places,
     clique_statistics,
 )
-from ..show.report.paint import paint_points
 from ..show.words import say_number, say_settings
 from . import common
 from .console import facts, say
@@ -64,10 +64,19 @@ def run(arguments: argparse.Namespace) -> None:
         view = report.view_cliques(model, data, limit=limit, progress=watched)
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
+        png = common.picture(lambda ax: draw(ax, view), 7.2, 5.6)
         files = {
             f"{stem}_cliques.json": json.dumps(clique_statistics(view), indent=1) + "\n",
-            f"{stem}_cliques.png": common.picture(lambda ax: draw(ax, view), 7.2, 5.6),
-            f"{stem}_cliques.html": report.cliques_page(view, common.typed_command(arguments)),
+            f"{stem}_cliques.png": png,
+            f"{stem}_cliques.html": common.page(
+                lambda: report.cliques_page(
+                    view,
+                    common.typed_command(arguments),
+                    warnings=arguments.heard,
+                    steps=[("To embed with this graph:", again(model, arguments))],
+                    picture=png,
+                )
+            ),
         }
     with common.named_stage("writing"):
         written = common.leave_files(arguments.output, files)
@@ -80,9 +89,15 @@ def run(arguments: argparse.Namespace) -> None:
         "reasons": view.model.choices_,
         "cliques": clique_statistics(view),
         "advice": clique_advice(view),
-        "again": common.paste_command(arguments, "embed", used_flags(arguments, settings)),
+        "again": again(view.model, arguments),
     }
     tell_json(arguments, data, written, found)
+
+
+def again(model: IKD, arguments: argparse.Namespace) -> str:
+    """The embedding of the same graph, as a command with nothing left to choose."""
+    used = used_flags(arguments, model._model.settings)
+    return common.paste_command(arguments, "embed", used)
 
 
 def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
@@ -133,5 +148,4 @@ def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
     for sentence in clique_advice(view):
         say(f"- {sentence}")
     say("to embed with this graph:")
-    used = used_flags(arguments, view.model._model.settings)
-    say(f"  {common.paste_command(arguments, 'embed', used)}")
+    say(f"  {again(view.model, arguments)}")

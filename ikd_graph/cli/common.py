@@ -148,6 +148,15 @@ def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes
         return plot.png(ax)
 
 
+def page(make: Callable[[], str]) -> str | None:
+    """HTML that ``make`` gives; where its libraries are missing None, and a word on the cure."""
+    try:
+        return make()
+    except ImportError as error:
+        complain("warning", f"no HTML: {error}")
+        return None
+
+
 def leave_files(folder: Path, files: dict[str, str | bytes | None]) -> list[Path]:
     """Write the files of a command, all or none; content None is left out."""
     made = make_folder(folder)

@@ -10,13 +10,14 @@ from typing import Any
 
 from ..estimator import IKD
 from ..show import plot, report
+from ..show.charts import mean_and_spread
 from ..show.report.compare_neighbors import GLOBAL, LOCAL, near_and_far
 from ..show.report.compare_words import (
     MEASURE_WORDS,
-    by_level,
     entries,
     group_of,
     say_comparison,
+    scores_by_level,
 )
 from ..study import baselines, datasets
 from ..study.compare import (
@@ -37,11 +38,12 @@ from .common import (
     leave_files,
     name_files,
     named_stage,
+    page,
     picture,
     read_data,
     typed_command,
 )
-from .compare_summary import again, summarise
+from .compare_summary import again, again_words, summarise
 from .flags import read_kernel
 from .outcome import tell_json
 
@@ -147,11 +149,20 @@ def run(arguments: argparse.Namespace) -> None:
         lengthen_spectra(found, arguments.kernel)
     stem = file_stem(found.name)
     with named_stage("drawing"):
+        png = picture(lambda ax: draw(ax, found), 7.2, 4.6)
         files = {
             f"{stem}_compare.csv": comparison_csv(found),
-            f"{stem}_compare.png": picture(lambda ax: draw(ax, found), 7.2, 4.6),
+            f"{stem}_compare.png": png,
             f"{stem}_local_global.png": near_and_far_picture(found),
-            f"{stem}_compare.html": report.compare_page(found, typed_command(arguments)),
+            f"{stem}_compare.html": page(
+                lambda: report.compare_page(
+                    found,
+                    typed_command(arguments),
+                    warnings=arguments.heard,
+                    steps=[(again_words(found), again(found, arguments))],
+                    picture=png,
+                )
+            ),
         }
     with named_stage("writing"):
         written = leave_files(arguments.output, files)
@@ -271,15 +282,12 @@ def draw(ax: Any, found: Comparison) -> None:
     gathered = entries(found)
     measure, dim = found.measure, found.rows[0].n_components
     words = MEASURE_WORDS[measure]
-    levels, means = by_level(gathered, dim, measure)
+    levels, scores = scores_by_level(gathered, dim, measure)
     if len(levels) > 1:
-        scores = {
-            entry.title: [e.values(measure) for e in gathered if _is(e, entry.title, dim)]
-            for entry in gathered
-        }
         plot.noise_curves(levels, scores, ylabel=words, ax=ax)
     else:
-        plot.level_bars({k: v[0] for k, v in means.items()}, "{:.3f}".format, xlabel=words, ax=ax)
+        means = {title: float(mean_and_spread(runs)[0][0]) for title, runs in scores.items()}
+        plot.level_bars(means, "{:.3f}".format, xlabel=words, ax=ax)
 
 
 def near_and_far_picture(found: Comparison) -> bytes | None:
@@ -302,11 +310,6 @@ def near_and_far_picture(found: Comparison) -> bytes | None:
     return picture(
         lambda ax: plot.named_points(points, xlabel=xlabel, ylabel=ylabel, ax=ax), 7.2, 4.6
     )
-
-
-def _is(entry: Any, title: str, dim: int) -> bool:
-    """Whether an entry is that of a method in a dimension."""
-    return bool(entry.title == title and entry.n_components == dim)
 
 
 def _draw_one(arguments: argparse.Namespace, noise: float, seed: int) -> Dataset:

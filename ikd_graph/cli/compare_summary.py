@@ -46,9 +46,20 @@ def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
     if chosen:
         say(f"{title} chose by itself")
         facts(list(chosen.items()))
-    settled = own_row(found) is not None
-    say("to embed with these settings:" if settled else "to compare again:")
+    say(again_words(found).lower())
     say(f"  {again(found, arguments)}")
+
+
+def again_words(found: Comparison) -> str:
+    """What `again` is for.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows.
+    """
+    settled = own_row(found) is not None
+    return "To embed with these settings:" if settled else "To compare again:"
 
 
 def again(found: Comparison, arguments: argparse.Namespace) -> str:

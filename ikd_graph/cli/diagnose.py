@@ -6,8 +6,8 @@ import argparse
 import json
 from dataclasses import asdict, replace
 
-from ..show import page
-from ..show.words import settings_flags, versions
+from ..show import report
+from ..show.words import settings_flags
 from ..study.diagnosis import Diagnosis, diagnose
 from .common import (
     add_data_arguments,
@@ -15,6 +15,7 @@ from .common import (
     leave_files,
     name_files,
     named_stage,
+    page,
     paste_command,
     read_data,
     typed_command,
@@ -61,7 +62,14 @@ def run(arguments: argparse.Namespace) -> None:
     stem = file_stem(data.name)
     files: dict[str, str | bytes | None] = {
         f"{stem}_diagnosis.json": json.dumps(asdict(found), indent=1) + "\n",
-        f"{stem}_diagnosis.html": diagnosis_page(found, data.name, typed_command(arguments)),
+        f"{stem}_diagnosis.html": page(
+            lambda: report.diagnosis_page(
+                found,
+                data.name,
+                typed_command(arguments),
+                [("To embed with these settings:", embed_command(arguments, found))],
+            )
+        ),
     }
     with named_stage("writing"):
         written = leave_files(arguments.output, files)
@@ -82,19 +90,3 @@ def embed_command(arguments: argparse.Namespace, found: Diagnosis) -> str:
     return paste_command(
         arguments, "embed", settings_flags({"n_components": found.n_components, **found.parameters})
     )
-
-
-def diagnosis_page(found: Diagnosis, name: str, command: str = "") -> str:
-    """Page of a diagnosis."""
-    verdict = "with warnings" if found.warnings else "with nothing to warn of"
-    lead = f"Expected R² {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, {verdict}."
-    draws = {f"sample {k + 1}": r2 for k, r2 in enumerate(found.draws_r2)}
-    sections = [
-        page.section("Warnings", page.advice(found.warnings)) if found.warnings else "",
-        page.section("What was found", page.reasons(found.findings())),
-        page.section("What to do", page.advice(found.suggestions)),
-        page.section("R² of each sample", page.level_bars(draws, lambda r2: f"{r2:.3f}")),
-        page.section("Again", page.command(command) if command else ""),
-        page.footer(versions()),
-    ]
-    return page.document(name, lead, sections, kind="Diagnosis")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..estimator import IKD
 from ..show import plot, report
-from ..show.report.paint import paint_points
+from ..show.points import paint_points
 from ..show.words import (
     count,
     say_kernel,
@@ -50,11 +50,20 @@ def run(arguments: argparse.Namespace) -> None:
         scores = {one.title: score_labels(model.embedding_, one) for one in data.all_labels}
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
+        png = common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4)
         files = {
             f"{stem}_embedding.csv": embedding_csv(model, data),
-            f"{stem}_embedding.png": common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4),
-            f"{stem}_report.html": report.embed_page(
-                model, data, common.typed_command(arguments), scores
+            f"{stem}_embedding.png": png,
+            f"{stem}_report.html": common.page(
+                lambda: report.embed_page(
+                    model,
+                    data,
+                    common.typed_command(arguments),
+                    scores,
+                    warnings=arguments.heard,
+                    steps=next_steps(model, arguments),
+                    picture=png,
+                )
             ),
         }
     with common.named_stage("writing"):
@@ -81,8 +90,28 @@ def found_of(
             vars(one) if hasattr(one, "__dict__") else one._asdict() for one in model.candidates_
         ],
         "seconds": model.stage_times_,
-        "again": common.paste_command(arguments, "embed", used_flags(arguments, settings)),
+        "again": again(model, arguments),
     }
+
+
+def again(model: IKD, arguments: argparse.Namespace) -> str:
+    """The embedding as a command with nothing left to choose."""
+    used = used_flags(arguments, model._model.settings)
+    return common.paste_command(arguments, "embed", used)
+
+
+def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str]]:
+    """What to do with an embedding: a sentence and a command each."""
+    dims = ["--n-components", str(model.embedding_.shape[1])]
+    asked = [
+        ("What the embedding can be worth, and what would make it better:", "diagnose"),
+        ("How other methods do on the same data:", "compare"),
+        ("Which points hold each other in place, and who is placed badly:", "cliques"),
+    ]
+    return [
+        ("The same again, with nothing left to choose:", again(model, arguments)),
+        *((words, common.paste_command(arguments, name, dims)) for words, name in asked),
+    ]
 
 
 def embedding_csv(model: IKD, data: Dataset) -> str:
@@ -138,8 +167,7 @@ def summarise(
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
     say("to have the same again:")
-    used = used_flags(arguments, model._model.settings)
-    say(f"  {common.paste_command(arguments, 'embed', used)}")
+    say(f"  {again(model, arguments)}")
 
 
 def _tried(model: IKD) -> str:

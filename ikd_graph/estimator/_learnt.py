@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,6 +31,22 @@ class LearntEstimator(GenerativeEstimator):
 
     # Outer None: not asked for yet.
     _bound: tuple[alignment.MergeBound | None] | None
+    # HTML of a fitted model, empty without the libraries; the package sets it, since what draws
+    # stands on a floor above this one.
+    _shown: Callable[[Any], str] | None = None
+
+    def _repr_html_inner(self) -> str:
+        """What a notebook shows: a picture and reasons, before a fit the parameters."""
+        draw = type(self)._shown
+        found = draw(self) if draw is not None and hasattr(self, "_model") else ""
+        return found or str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """The same for front ends that ask for all kinds at once."""
+        found: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in found:
+            found["text/html"] = self._repr_html_inner()
+        return found
 
     def _store(self, X: Any, found: model.Model) -> None:
         """Keep what was learnt."""

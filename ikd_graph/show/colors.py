@@ -111,6 +111,21 @@ def ramp(values: Any) -> list[str]:
     ]
 
 
+def point_colors(labels: Any, names: Any = None, *, count: int = 0) -> list[str]:
+    """Colour of each point by its label: by class, or on a scale; ``count`` alike without labels.
+
+    Examples
+    --------
+    >>> point_colors(["b", "a"]) == [class_color(1), class_color(0)]
+    True
+    """
+    if labels is None:
+        return [ACCENT] * count
+    if names is None and is_quantity(labels):
+        return ramp(labels)
+    return [class_color(int(code)) for code in group(labels, names).codes]
+
+
 def sequence() -> list[str]:
     """The stops of the continuous scale, least first."""
     return list(_SEQUENCE)

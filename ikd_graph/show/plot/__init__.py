@@ -1,6 +1,7 @@
 """Pictures: functions that draw data into an Axes (their own if none is given) and return it."""
 
 from .charts import (
+    chart,
     clique_sizes,
     degrees,
     level_bars,
@@ -18,6 +19,7 @@ from .style import axes, png, save
 
 __all__ = [
     "axes",
+    "chart",
     "clique_graph",
     "clique_sizes",
     "degrees",

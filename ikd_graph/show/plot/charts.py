@@ -1,4 +1,7 @@
-"""Charts of numbers: spectra, counts, curves against a threshold or a noise level, times."""
+"""Charts of numbers on Axes: spectra, counts, curves against a threshold or a noise level, times.
+
+What each shows is described in `ikd_graph.show.charts`, for papers and pages alike.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,75 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ...study.dimension import eigengap
-from .. import colors
+from .. import charts, colors
+from ..charts import Chart
 from ..words import say_seconds
 from .style import SMALL, drawing_axes, figure_of, quiet, whole_ticks
 
-# A drop by less is none to speak of.
-_GAP = 1.1
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def chart(what: Chart, *, ax: Axes | None = None) -> Axes:
+    """Draw a chart that is described.
+
+    Parameters
+    ----------
+    what : Chart
+        Description, see `ikd_graph.show.charts`.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into and to return; by default those of a new figure.
+    """
+    ax = drawing_axes(ax, 6.4 if what.curves else 5.6, 4.2 if what.curves else 3.6)
+    ends = []
+    for curve in what.curves:
+        if curve.half is not None:
+            most = np.inf if what.ceiling is None else what.ceiling
+            above = np.minimum(curve.y + curve.half, most)
+            ax.fill_between(curve.x, curve.y - curve.half, above, color=curve.color,
+                            alpha=0.16, linewidth=0)  # fmt: skip
+        ax.plot(curve.x, curve.y, color=curve.color, linewidth=2.0 if curve.line else 0.0,
+                marker="o" if curve.dots else "", markersize=4 if curve.line else 8)  # fmt: skip
+        known = np.flatnonzero(np.isfinite(curve.y))
+        if known.size and what.named:
+            at = known[0 if what.named == "left" else -1]
+            ends.append((curve.y[at], curve.x[at], curve.name, curve.color))
+    if what.bars is not None:
+        _draw_bars(ax, what.bars)
+    elif not what.curves:
+        ax.text(0.5, 0.5, "none", transform=ax.transAxes, ha="center", color=colors.MUTED)
+    quiet(ax)
+    for axis, log in (("x", what.log_x), ("y", what.log_y)):
+        if log:
+            ax.set(**{f"{axis}scale": "log"})
+    if what.bars is not None:
+        whole_ticks(ax.xaxis)
+    if what.curves and not any(curve.line for curve in what.curves):
+        ax.margins(x=0.18, y=0.1)
+    _label_ends(ax, ends, side=what.named)
+    if what.mark is not None:
+        _draw_mark(ax, *what.mark)
+    ax.set_xlabel(what.xlabel)
+    ax.set_ylabel(what.ylabel)
+    return ax
+
+
+def _draw_bars(ax: Axes, bars: charts.Bars) -> None:
+    """Upright bars on a line at zero."""
+    step = float(bars.at[1] - bars.at[0]) if bars.at.size > 1 else 1.0
+    fill = [colors.ACCENT if k < bars.kept else colors.RULE for k in range(bars.at.size)]
+    ax.bar(bars.at, bars.heights, width=0.8 * step, color=fill)
+    ax.axhline(0.0, color=colors.RULE, linewidth=1.0)
+
+
+def _draw_mark(ax: Axes, at: float, text: str) -> None:
+    """Dashed upright line with its text above."""
+    ax.axvline(at, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
+    ax.annotate(text, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(5, 2),
+                textcoords="offset points", va="bottom", fontsize=SMALL,
+                color=colors.INK)  # fmt: skip
 
 
 def spectrum(
@@ -34,45 +94,7 @@ def spectrum(
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
     """
-    values = np.asarray(eigenvalues, dtype=float)
-    ax = drawing_axes(ax, 5.6, 3.6)
-    rank = np.arange(1, values.size + 1)
-    kept = values.size if n_components is None else n_components
-    fill = [colors.ACCENT if r <= kept else colors.RULE for r in rank]
-    ax.bar(rank, values, width=0.72, color=fill)
-    gap = spectrum_gap(values)
-    if gap:
-        middle = 0.5 * (values[gap - 1] + values[gap])
-        ax.axvline(gap + 0.5, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
-        ax.annotate(
-            f"gap after {gap}",
-            (gap + 0.5, max(middle, 0.6 * values[0])),
-            xytext=(7, 0),
-            textcoords="offset points",
-            fontsize=SMALL,
-            color=colors.INK,
-            va="center",
-        )
-    ax.axhline(0.0, color=colors.RULE, linewidth=1.0)
-    quiet(ax)
-    ax.set_xlabel("eigenvalue")
-    whole_ticks(ax.xaxis)
-    return ax
-
-
-def spectrum_gap(eigenvalues: ArrayLike) -> int:
-    """Number of eigenvalues before the gap that ends the dimensions (`eigen.eigengap`), 0 without.
-
-    Examples
-    --------
-    >>> spectrum_gap([9.0, 8.0, 1.0, 0.5])
-    2
-    """
-    values = np.asarray(eigenvalues, dtype=float)
-    if values.size < 2 or values.max(initial=0.0) <= 0.0:
-        return 0
-    found = eigengap(values)
-    return found.n_components if found.ratios.max() > _GAP else 0
+    return chart(charts.spectrum(eigenvalues, n_components), ax=ax)
 
 
 def degrees(degree: ArrayLike, *, ax: Axes | None = None) -> Axes:
@@ -85,11 +107,8 @@ def degrees(degree: ArrayLike, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
     """
-    values = np.asarray(degree, dtype=np.int64)
-    ax = _counts(drawing_axes(ax, 5.6, 3.4), values)
-    ax.set_xlabel("neighbours of a point")
-    ax.set_ylabel("points")
-    lone = int(np.sum(values == 0))
+    ax = chart(charts.counts(degree, "neighbours of a point", "points"), ax=ax)
+    lone = int(np.sum(np.asarray(degree) == 0))
     if lone:
         ax.text(1.0, 0.97, f"{lone} without any", transform=ax.transAxes, ha="right", va="top",
                 fontsize=SMALL, color=colors.INK)  # fmt: skip
@@ -106,10 +125,7 @@ def clique_sizes(sizes: ArrayLike, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
     """
-    ax = _counts(drawing_axes(ax, 5.6, 3.4), np.asarray(sizes, dtype=np.int64))
-    ax.set_xlabel("points in a clique")
-    ax.set_ylabel("cliques")
-    return ax
+    return chart(charts.counts(sizes, "points in a clique", "cliques"), ax=ax)
 
 
 def threshold_curve(
@@ -133,36 +149,16 @@ def threshold_curve(
         The Axes of the counts; coverage has a twin of its own.
     """
     ax = drawing_axes(ax, 6.4, 4.0)
-    at = np.asarray(levels["threshold"], dtype=float)
-    quiet(ax)
     if "coverage" in levels:
         behind = ax.twinx()
         quiet(behind, grid=None)
-        behind.fill_between(at, 100 * np.asarray(levels["coverage"], float), color=colors.RULE,
+        behind.fill_between(np.asarray(levels["threshold"], float),
+                            100 * np.asarray(levels["coverage"], float), color=colors.RULE,
                             alpha=0.55, linewidth=0)  # fmt: skip
         behind.set_ylim(0, 105)
         behind.set_ylabel("points covered, % (grey)")
         ax.set_zorder(behind.get_zorder() + 1)
-    ends = []
-    for code, name in enumerate(("edges", "components", "cliques")):
-        if name in levels:
-            values = np.asarray(levels[name], dtype=float)
-            values = np.where(values > 0, values, np.nan)
-            color = colors.class_color((0, 2, 3)[code])
-            ax.plot(at, values, color=color, linewidth=2.0)
-            known = np.flatnonzero(np.isfinite(values))
-            if known.size:
-                ends.append((values[known[0]], at[known[0]], name, color))
-    ax.set_yscale("log")
-    _label_ends(ax, ends, side="left")
-    if chosen is not None:
-        ax.axvline(chosen, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
-        ax.annotate(f"used: {chosen:.3g}", (chosen, 1.0), xycoords=("data", "axes fraction"),
-                    xytext=(5, 2), textcoords="offset points", va="bottom", fontsize=SMALL,
-                    color=colors.INK)  # fmt: skip
-    ax.set_xlabel("threshold on the correlation")
-    ax.set_ylabel("count")
-    return ax
+    return chart(charts.threshold_counts(levels, chosen), ax=ax)
 
 
 def noise_curves(
@@ -188,37 +184,7 @@ def noise_curves(
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
     """
-    ax = drawing_axes(ax, 6.4, 4.2)
-    at = np.asarray(levels, dtype=float)
-    ends = []
-    for code, (name, runs) in enumerate(scores.items()):
-        mean, spread = mean_and_spread(runs)
-        color = colors.class_color(code)
-        ax.fill_between(at, mean - spread, mean + spread, color=color, alpha=0.16, linewidth=0)
-        ax.plot(at, mean, color=color, linewidth=2.0, marker="o", markersize=4)
-        known = np.flatnonzero(np.isfinite(mean))
-        if known.size:
-            ends.append((mean[known[-1]], at[known[-1]], name, color))
-    quiet(ax)
-    _label_ends(ax, ends, side="right")
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    return ax
-
-
-def mean_and_spread(runs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and standard deviation over the last axis, without the runs that failed.
-
-    NaN is a failed run; without any other the mean is NaN, the deviation of a single one is 0.
-    """
-    table = np.asarray(runs, dtype=float)
-    table = table[:, None] if table.ndim == 1 else table
-    good = np.isfinite(table)
-    count = np.maximum(good.sum(axis=1), 1)
-    mean = np.where(good, table, 0.0).sum(axis=1) / count
-    spread = np.sqrt(np.where(good, (table - mean[:, None]) ** 2, 0.0).sum(axis=1) / count)
-    mean = np.where(good.any(axis=1), mean, np.nan)
-    return mean, spread
+    return chart(charts.noise_curves(levels, scores, ylabel, xlabel), ax=ax)
 
 
 def level_bars(
@@ -277,19 +243,7 @@ def named_points(
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
     """
-    ax = drawing_axes(ax, 6.4, 4.6)
-    known = {name: at for name, at in points.items() if np.isfinite(at).all()}
-    ends = []
-    for code, (name, (x, y)) in enumerate(known.items()):
-        color = colors.class_color(code)
-        ax.plot([x], [y], "o", color=color, markersize=8)
-        ends.append((y, x, name, color))
-    quiet(ax)
-    ax.margins(x=0.18, y=0.1)
-    _label_ends(ax, ends, side="right")
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    return ax
+    return chart(charts.named_points(points, xlabel, ylabel), ax=ax)
 
 
 def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
@@ -303,23 +257,6 @@ def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
         Axes to draw into and to return; by default those of a new figure.
     """
     return level_bars(seconds, say_seconds, ax=ax)
-
-
-def _counts(ax: Axes, values: NDArray[np.int64]) -> Axes:
-    """Histogram of whole numbers: a bar for each while they are few, in bins beyond."""
-    if values.size == 0:
-        ax.text(0.5, 0.5, "none", transform=ax.transAxes, ha="center", color=colors.MUTED)
-        quiet(ax)
-        return ax
-    low, high = int(values.min()), int(values.max())
-    step = max(1, int(np.ceil((high - low + 1) / 40)))
-    edges = np.arange(low, high + step + 1, step) - 0.5
-    heights, _ = np.histogram(values, edges)
-    ax.bar(0.5 * (edges[1:] + edges[:-1]), heights, width=0.86 * step, color=colors.ACCENT)
-    quiet(ax)
-    whole_ticks(ax.xaxis)
-    whole_ticks(ax.yaxis)
-    return ax
 
 
 def _label_ends(ax: Axes, ends: list[tuple[float, float, str, str]], side: str) -> None:

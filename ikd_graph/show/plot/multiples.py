@@ -53,7 +53,8 @@ def small_multiples(
     # Not removed: whoever made it may still ask it for its figure.
     ax.set_axis_off()
     grid = place.subgridspec(n_rows, n_columns)
-    paint = _paint(labels)
+    count = max((len(np.asarray(Z)) for Z in panels.values()), default=0)
+    paint = colors.point_colors(labels, count=count)
     drawn = []
     for at, (name, Z) in enumerate(panels.items()):
         one = figure.add_subplot(grid[at // n_columns, at % n_columns])
@@ -64,19 +65,9 @@ def small_multiples(
             across = np.arange(len(points), dtype=np.float64)
         else:
             one.set_aspect("equal", adjustable="datalim")
-        color = colors.ACCENT if paint is None else paint
-        one.scatter(across, up, s=0.4 * _marker_size(len(points)), c=color, linewidths=0)
+        one.scatter(across, up, s=0.4 * _marker_size(len(points)), c=paint, linewidths=0)
         bare(one)
         one.set_title(name, loc="left", fontsize=TEXT, color=colors.INK)
         one.set_xlabel((captions or {}).get(name, ""), fontsize=SMALL, loc="left")
         drawn.append(one)
     return drawn[0]
-
-
-def _paint(labels: ArrayLike | None) -> list[str] | None:
-    """Colour of each point: by class where labels are names or whole numbers, else on a scale."""
-    if labels is None:
-        return None
-    if colors.is_quantity(labels):
-        return colors.ramp(labels)
-    return [colors.class_color(int(code)) for code in colors.group(labels).codes]

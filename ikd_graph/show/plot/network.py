@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import colors
-from ..layout import backbone, place_nodes
-from .style import SMALL, bare, drawing_axes
+from ..network import network
+from .style import bare, class_legend, drawing_axes
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,7 +37,8 @@ def clique_graph(
     labels : array-like of shape (n_cliques,), optional
         Most frequent class among the members of each clique, or a quantity.
     positions : array-like of shape (n_cliques, 2), optional
-        Places to start the layout from, such as the mean coordinates of the members.
+        Where the cliques stand, such as the mean coordinates of their members; by default where a
+        spring layout puts them.
     names : sequence of str, optional
         Names of the classes, when labels are their positions in this sequence.
     ax : matplotlib.axes.Axes, optional
@@ -47,29 +47,19 @@ def clique_graph(
     from matplotlib.collections import LineCollection
 
     ax = drawing_axes(ax)
-    start = None if positions is None else np.asarray(positions, dtype=float)[:, :2]
-    graph = backbone(graph)
-    places = place_nodes(graph, start)
-    row_of = {node: row for row, node in enumerate(graph)}
-    ends = np.array([(row_of[a], row_of[b]) for a, b in graph.edges], dtype=np.intp).reshape(-1, 2)
-    shared = np.array([float(w) for *_, w in graph.edges.data("overlap", default=1)])
-    strength = shared / shared.max(initial=1.0)
-    # Hundreds of cliques share points with hundreds of others: fade the many, keep the strong.
-    fade = min(1.0, 6.0 * len(row_of) / max(len(ends), 1)) ** 0.5
+    net = network(graph, positions)
     lines = LineCollection(
-        list(places[ends]),
-        linewidths=0.4 + 2.2 * strength,
-        colors=[(0.55, 0.58, 0.63, max(0.05, fade * (0.2 + 0.35 * s))) for s in strength],
+        list(net.places[net.ends]),
+        linewidths=0.4 + 2.2 * net.strength,
+        colors=[(0.55, 0.58, 0.63, max(0.05, net.fade * (0.2 + 0.35 * s))) for s in net.strength],
         zorder=1,
     )
     ax.add_collection(lines)
-    sizes = np.array([float(s) for _, s in graph.nodes.data("size", default=1)])
-    area = np.clip(9000.0 / max(len(row_of), 1), 12.0, 420.0) * sizes / sizes.max(initial=1.0)
     ax.scatter(
-        places[:, 0],
-        places[:, 1],
-        s=np.maximum(area, 6.0),
-        c=_node_colors(labels, names, len(row_of)),
+        net.places[:, 0],
+        net.places[:, 1],
+        s=(1.5 * net.radii) ** 2,
+        c=colors.point_colors(labels, names, count=len(net.radii)),
         edgecolors="white",
         linewidths=0.7,
         zorder=2,
@@ -78,36 +68,5 @@ def clique_graph(
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.06)
     if labels is not None and (names is not None or not colors.is_quantity(labels)):
-        _legend(ax, colors.group(labels, names))
+        class_legend(ax, colors.group(labels, names), "most members")
     return ax
-
-
-def _node_colors(labels: Any, names: Any, n_nodes: int) -> list[str]:
-    """Colour of each clique."""
-    if labels is None:
-        return [colors.ACCENT] * n_nodes
-    if names is None and colors.is_quantity(labels):
-        return colors.ramp(labels)
-    return [colors.class_color(code) for code in colors.group(labels, names).codes]
-
-
-def _legend(ax: Axes, groups: colors.Groups) -> None:
-    """Classes beside the picture."""
-    handles = [
-        ax.scatter([], [], s=42, c=colors.class_color(code), linewidths=0, label=groups.names[code])
-        for code in np.unique(groups.codes)
-        if code >= 0
-    ]
-    ax.legend(
-        handles=handles,
-        title="most members",
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=colors.INK,
-        handletextpad=0.3,
-        ncols=1 + (len(handles) - 1) // 20,
-        alignment="left",
-    )

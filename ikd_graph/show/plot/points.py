@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import colors
-from .style import SMALL, TEXT, bare, drawing_axes, figure_of, quiet
+from .style import SMALL, TEXT, bare, class_legend, drawing_axes, figure_of, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,28 +171,8 @@ def _draw_classes(
             x[at], y[at], s=size, c=palette[at], marker=marker, alpha=0.8, linewidths=0,
             rasterized=True,
         )  # fmt: skip
-    if not legend:
-        return
-    present = np.unique(groups.codes)
-    shown = [code for code in present if code >= 0] + ([-1] if -1 in present else [])
-    handles = [
-        ax.scatter([], [], s=42, c=colors.class_color(code), marker=colors.class_marker(code),
-                   linewidths=0, label=groups.names[code] if code >= 0 else "no label")
-        for code in shown
-    ]  # fmt: skip
-    ax.legend(
-        handles=handles,
-        title=label_title or None,
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        frameon=False,
-        fontsize=SMALL + (0.5 if len(shown) <= 12 else -0.5),
-        labelcolor=colors.INK,
-        handletextpad=0.3,
-        ncols=1 + (len(shown) - 1) // 20,
-        alignment="left",
-    )
+    if legend:
+        class_legend(ax, groups, label_title, markers=True)
 
 
 def _draw_quantity(

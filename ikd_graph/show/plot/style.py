@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._files import write_whole
-from ..colors import INK, RULE
+from ..colors import INK, RULE, Groups, class_color, class_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,6 +125,32 @@ def bare(ax: Axes) -> None:
     ax.spines["bottom"].set_visible(False)
     ax.set_xticks([])
     ax.set_yticks([])
+
+
+def class_legend(ax: Axes, groups: Groups, title: str = "", markers: bool = False) -> None:
+    """Classes that have points, beside the picture; ``markers`` tells them apart by shape too."""
+    present = sorted({int(code) for code in groups.codes})
+    shown = [code for code in present if code >= 0] + ([-1] if present[:1] == [-1] else [])
+    handles = [
+        ax.scatter(
+            [], [], s=42, c=class_color(code), marker=class_marker(code) if markers else "o",
+            linewidths=0, label=groups.names[code] if code >= 0 else "no label",
+        )
+        for code in shown
+    ]  # fmt: skip
+    ax.legend(
+        handles=handles,
+        title=title or None,
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0.0,
+        frameon=False,
+        fontsize=SMALL + (0.5 if len(shown) <= 12 else -0.5),
+        labelcolor=INK,
+        handletextpad=0.3,
+        ncols=1 + (len(shown) - 1) // 20,
+        alignment="left",
+    )
 
 
 def _padded(figure: Any) -> Any:

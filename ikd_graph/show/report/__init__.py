@@ -3,6 +3,14 @@
 from .clique_view import CliqueView, view_cliques
 from .cliques import cliques_page
 from .compare import compare_page
+from .diagnose import diagnosis_page
 from .embed import embed_page
 
-__all__ = ["CliqueView", "cliques_page", "compare_page", "embed_page", "view_cliques"]
+__all__ = [
+    "CliqueView",
+    "cliques_page",
+    "compare_page",
+    "diagnosis_page",
+    "embed_page",
+    "view_cliques",
+]

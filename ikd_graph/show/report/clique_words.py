@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ... import cliques
 from ..._records import Blocks
 from .. import colors
+from ..points import Paint
 from ..words import count, say_number
 from .clique_view import CliqueView
-from .paint import Paint
 
 if TYPE_CHECKING:
     from ...estimator import IKD
@@ -137,12 +137,21 @@ def clique_groups(view: CliqueView, paint: Paint) -> colors.Groups | None:
 
 
 def clique_places(view: CliqueView) -> NDArray[np.float64]:
-    """Mean coordinates of the members of each clique, where a layout of them starts."""
+    """Mean coordinates of the members of each clique, where they are drawn."""
     Z = view.model.embedding_
     found = np.zeros((len(view.links), 2))
     for row, node in enumerate(view.links):
         found[row, : min(2, Z.shape[1])] = Z[view.members(node), :2].mean(axis=0)
     return found
+
+
+def clique_residuals(view: CliqueView) -> NDArray[np.float64] | None:
+    """Mean residual of the members of each clique in the graph of cliques; None without any."""
+    residual = view.model.merge_residuals_
+    if residual is None:
+        return None
+    values = np.nan_to_num(np.asarray(residual, dtype=np.float64))
+    return np.array([values[view.members(node)].mean() for node in view.links])
 
 
 def largest_apart(found: list[NDArray[np.int32]], n_points: int, most: int) -> list[int]:

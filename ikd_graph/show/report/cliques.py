@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...alignment import rigid_fit
 from ...study.levels import Levels
-from .. import colors, page, svg
+from .. import charts, colors, page, points
+from ..charts import Chart, Curve
+from ..figures import network_figure, packed
+from ..network import network
+from ..points import Paint
 from ..words import count, say_number, versions
 from .clique_view import CliqueView
 from .clique_words import (
@@ -19,27 +22,33 @@ from .clique_words import (
     clique_facts,
     clique_groups,
     clique_places,
+    clique_residuals,
     largest_apart,
     say_labels,
 )
-from .embed import histogram
-from .paint import Paint, draw, drawn_note, legend, paint_points
-
-if TYPE_CHECKING:
-    from ...estimator import IKD
+from .embed import drawn
 
 _N_LARGEST = 15
 _N_WORST = 12
+# Places of points in cliques, at 4 (1 + M) bytes each: a few megabytes.
+_MOST_PLACES = 300_000
 
 
-def cliques_page(view: CliqueView, command: str = "") -> str:
+def cliques_page(
+    view: CliqueView,
+    command: str = "",
+    *,
+    warnings: Sequence[str] = (),
+    steps: Sequence[tuple[str, str]] = (),
+    picture: bytes | None = None,
+) -> str:
     """Page of the cliques of a data set.
 
     Parameters
     ----------
     view : CliqueView
         What `view_cliques` found.
-    command : str
+    command, warnings, steps, picture : str, sequence of str, sequence of (str, str), bytes
         As in `embed_page`.
 
     Returns
@@ -48,18 +57,37 @@ def cliques_page(view: CliqueView, command: str = "") -> str:
         HTML of the whole page, with its pictures.
     """
     model, data = view.model, view.data
-    paint = paint_points(data)
-    sections = [
-        page.section("Advice", page.advice(clique_advice(view))),
-        page.section("Cliques and the points they share", _network(view, paint)),
-        page.section("What a threshold does", threshold_slider(view.levels, model.threshold_)),
-        page.section("Counts", page.facts(clique_facts(view)), page.side_by_side(*_charts(view))),
-        page.section("Largest cliques", _largest(view, paint)),
-        page.section("How well the cliques agree", _agreement(view, paint)),
-        page.section("Again", page.command(command) if command else ""),
-        page.footer(versions()),
-    ]
-    return page.document(data.name, _lead(view), sections, kind="Cliques", names=paint.names)
+    paint = points.paint_points(data)
+    rows = points.rows_to_draw(data)
+    shades = _shades(view, paint)
+    residual = None
+    if model.merge_residuals_ is not None:
+        values = np.nan_to_num(np.asarray(model.merge_residuals_, dtype=np.float64))
+        residual = Paint("disagreement of cliques", None, values)
+    return page.render(
+        "cliques.html",
+        title=data.name,
+        lead=_lead(view),
+        command=command,
+        fallback=page.image(picture),
+        versions=versions(),
+        points=points.table(data, [residual, paint] if residual else [paint], rows),
+        warnings=warnings,
+        advice=clique_advice(view),
+        network=_network(view, paint, shades),
+        network_note=_network_note(view),
+        shades=[points.legend(one) for one in shades],
+        **_slider(view.levels, model.threshold_),
+        facts=clique_facts(view),
+        charts=_charts(view),
+        largest=_largest(view, paint),
+        pictures=_pictures(view, paint, residual, rows) if residual else (),
+        offers=_offers(view),
+        last=data.n_samples - 1,
+        worst=_worst(view, residual.values) if residual and residual.values is not None else None,
+        merging=_merging(view),
+        steps=steps,
+    )
 
 
 def _lead(view: CliqueView) -> str:
@@ -79,8 +107,17 @@ def _lead(view: CliqueView) -> str:
     )
 
 
-def _network(view: CliqueView, paint: Paint) -> str:
-    """Graph of cliques with its legend."""
+def _shades(view: CliqueView, paint: Paint) -> list[Paint]:
+    """What may colour the cliques: their residual first, then most of their members."""
+    residual, groups = clique_residuals(view), clique_groups(view, paint)
+    found = [] if residual is None else [Paint("disagreement of cliques", None, residual)]
+    if groups is not None:
+        found.append(Paint(paint.title or "label of most members", groups))
+    return found
+
+
+def _network(view: CliqueView, paint: Paint, shades: Sequence[Paint]) -> dict[str, Any]:
+    """Graph of cliques, laid out by the latent, with what may colour it."""
     groups = clique_groups(view, paint)
     notes = []
     for row, node in enumerate(view.links):
@@ -88,46 +125,34 @@ def _network(view: CliqueView, paint: Paint) -> str:
         if groups is not None and groups.codes[row] >= 0:
             text += f", mostly {groups.names[groups.codes[row]]}"
         notes.append(text)
-    drawn, n_solved = len(view.links), view.solved.n_blocks
-    rest = f" The {drawn} largest of {n_solved} are drawn." if drawn < n_solved else ""
-    picture = page.figure(
-        svg.network(view.links, groups, positions=clique_places(view), notes=notes),
-        "A disc is a clique, larger for more points, in the colour of most of its members; a line "
-        "joins cliques that share points, stronger for more; where there are too many, only the "
-        "strongest of each clique and those that hold the graph together are drawn." + rest,
+    made: list[dict[str, Any]] = []
+    for one in shades:
+        if one.groups is not None:
+            codes = one.groups.codes.tolist()
+            shade = {"color": [colors.class_color(code) for code in codes]}
+            made.append({"codes": codes, "marker": shade})
+        elif one.values is not None:
+            made.append({"marker": {"color": colors.ramp(one.values)}})
+    first = made[0]["marker"] if made else {"color": colors.ACCENT}
+    net = network(view.links, clique_places(view))
+    return {**network_figure(net, notes, first), "shades": made or [{"marker": first}]}
+
+
+def _network_note(view: CliqueView) -> str:
+    """What discs and lines are, and which of them are drawn."""
+    drawn_ones, n_solved = len(view.links), view.solved.n_blocks
+    rest = f" The {drawn_ones} largest of {n_solved} are drawn." if drawn_ones < n_solved else ""
+    return (
+        "A disc is a clique, larger for more points, at the mean of the places of its members; "
+        "yellow ones are those about whose members cliques disagree most. A line joins cliques "
+        "that share points, stronger for more; where there are too many, only the strongest of "
+        "each clique and those that hold the graph together are drawn." + rest
     )
-    return page.with_legend(picture, "" if groups is None else page.class_legend(groups))
 
 
-def threshold_slider(levels: Levels, used: float | None) -> str:
-    """Curves over the threshold with a slider that reads them; the one in use is marked."""
+def _slider(levels: Levels, used: float | None) -> dict[str, Any]:
+    """Curves over the threshold with the numbers a slider reads; the one in use is marked."""
     at = levels.threshold
-    palette = {"edges": colors.CLASSES[0], "components": colors.CLASSES[2]}
-    palette["cliques"] = colors.CLASSES[3]
-    mark = None
-    if used is not None and at[0] <= used <= at[-1]:
-        mark = (used, f"used: {used:.3g}")
-    counts = svg.lines(
-        at,
-        {"edges": levels.edges, "components": levels.components, "cliques": levels.cliques},
-        svg.Axes(
-            "threshold",
-            "count",
-            log=True,
-            title="edges, components and cliques against the threshold",
-        ),
-        mark=mark,
-        palette=palette,
-        cursor=True,
-    )
-    covered = svg.lines(
-        at,
-        {"covered": 100 * levels.coverage, "largest component": 100 * _largest_share(levels)},
-        svg.Axes("threshold", "% of points", title="coverage against the threshold"),
-        mark=mark,
-        palette={"covered": colors.CLASSES[1], "largest component": colors.CLASSES[2]},
-        cursor=True,
-    )
     start = int(np.abs(at - (used if used is not None else np.median(at))).argmin())
     shown = {
         "threshold": lambda k: f"{at[k]:.2f}",
@@ -137,34 +162,29 @@ def threshold_slider(levels: Levels, used: float | None) -> str:
         "largest clique": lambda k: say_number(levels.largest_clique[k]),
         "points covered": lambda k: f"{levels.coverage[k]:.1%}",
     }
-    table = [{name: say(k) for name, say in shown.items()} for k in range(at.size)]
-    facts = "".join(
-        f'<div><dt>{name}</dt><dd data-value="{name}">{table[start][name]}</dd></div>'
-        for name in shown
-        if name != "threshold"
-    )
-    return (
-        f"<div data-levels='{escape(json.dumps(table))}'><div class=\"slider\">"
-        f'<label for="level">threshold</label><input id="level" type="range" min="0" '
-        f'max="{at.size - 1}" value="{start}"><output for="level" data-value="threshold">'
-        f'{table[start]["threshold"]}</output></div><dl class="facts">{facts}</dl>'
-        + page.side_by_side(
-            page.figure(page.name_legend(palette) + counts, _limit_note(levels)),
-            page.figure(
-                page.name_legend(
-                    {"covered": colors.CLASSES[1], "largest component": colors.CLASSES[2]}
-                )
-                + covered,
-                "Covered: in a clique that is large enough to place its points.",
-            ),
-        )
-        + "</div>"
-    )
+    shares = {
+        "threshold": at,
+        "covered": levels.coverage,
+        "largest component": levels.largest_component / levels.n_points,
+    }
+    covered = "Covered: in a clique that is large enough to place its points."
+    return {
+        "levels": [{name: say(k) for name, say in shown.items()} for k in range(at.size)],
+        "start": start,
+        "level_charts": [
+            _with_cursor(charts.threshold_counts(vars(levels), used), _limit_note(levels)),
+            _with_cursor(charts.threshold_shares(shares, used), covered),
+        ],
+    }
 
 
-def _largest_share(levels: Levels) -> NDArray[np.float64]:
-    """Share of points in the largest component at each threshold."""
-    return levels.largest_component / levels.n_points
+def _with_cursor(chart: Chart, caption: str) -> dict[str, Any]:
+    """Chart with its legend and a last shape that the slider of the page moves."""
+    made = drawn(chart, caption=caption)
+    at = float(chart.curves[0].x[0]) if chart.curves[0].x.size else 0.0
+    cursor = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}
+    made["spec"]["layout"]["shapes"].append({**cursor, "line": {"color": colors.MUTED}})
+    return {**made, "names": [(curve.name, curve.name, curve.color) for curve in chart.curves]}
 
 
 def _limit_note(levels: Levels) -> str:
@@ -179,23 +199,23 @@ def _or_more(number: float, limit: int) -> str:
     return say_number(number) if np.isfinite(number) else f"over {say_number(limit)}"
 
 
-def _charts(view: CliqueView) -> list[str]:
+def _charts(view: CliqueView) -> list[dict[str, Any]]:
     """Histograms of clique sizes, overlaps and degrees."""
     sizes = [clique.size for clique in view.maximal]
     shared = [int(n) for *_, n in view.links.edges.data("overlap")]
     degrees = np.diff(view.points.indptr)
     return [
-        page.figure(histogram(sizes, "points in a clique", "maximal cliques"), "", "Sizes"),
-        page.figure(histogram(shared, "points shared", "pairs of solved cliques"), "", "Overlaps"),
-        page.figure(histogram(degrees, "neighbours of a point", "points"), "", "Degrees"),
+        drawn(charts.counts(sizes, "points in a clique", "maximal cliques"), "Sizes"),
+        drawn(charts.counts(shared, "points shared", "pairs of solved cliques"), "Overlaps"),
+        drawn(charts.counts(degrees, "neighbours of a point", "points"), "Degrees"),
     ]
 
 
-def _largest(view: CliqueView, paint: Paint) -> str:
+def _largest(view: CliqueView, paint: Paint) -> dict[str, Any] | None:
     """Table of the largest maximal cliques with the labels of their members."""
     order = largest_apart(view.maximal, view.points.n_nodes, _N_LARGEST)
     if not order:
-        return ""
+        return None
     labelled = paint.groups is not None
     rows = []
     for rank, k in enumerate(order, 1):
@@ -206,8 +226,7 @@ def _largest(view: CliqueView, paint: Paint) -> str:
         row.append(_few(members))
         rows.append(row)
     heads = ["rank", "points", *(["labels of its members"] if labelled else []), "rows"]
-    note = "From the largest down, those that share at most half their points with one above."
-    return page.paragraph(note, soft=True) + page.table(heads, rows, sortable=True)
+    return page.table(heads, rows, sortable=True)
 
 
 def _few(members: Sequence[int] | NDArray[Any], most: int = 12) -> str:
@@ -216,30 +235,83 @@ def _few(members: Sequence[int] | NDArray[Any], most: int = 12) -> str:
     return text + (", …" if len(members) > most else "")
 
 
-def _agreement(view: CliqueView, paint: Paint) -> str:
-    """Residual of every point on the embedding, the worst in a table, the order of merging."""
+def _pictures(
+    view: CliqueView, paint: Paint, residual: Paint, rows: NDArray[np.intp]
+) -> list[dict[str, Any]]:
+    """Residual of every point on the embedding, beside the labels of the same points."""
     model = view.model
-    residual = model.merge_residuals_
-    if residual is None:
-        return ""
-    values = np.nan_to_num(np.asarray(residual, dtype=np.float64))
-    by_color = Paint(None, values, tuple(colors.ramp(values)), paint.rows)
-    note = drawn_note(paint, view.data.n_samples)
-    pictures = page.side_by_side(
-        page.figure(
-            page.scale_legend(values, "disagreement of cliques")
-            + draw(model.embedding_, by_color, "residuals on the embedding"),
-            "Yellow points are where the cliques that hold a point put it in different places."
-            + note,
-            "Residual of each point",
-        ),
-        page.figure(
-            legend(paint, view.data.label_title, row=True)
-            + draw(model.embedding_, paint, "embedding"),
-            "The same points" + (" by class." if paint.groups is not None else "."),
-            "Embedding",
-        ),
-    )
+    shares = model.explained_variance_ratio_
+    more: dict[str, Any] = {"links": _suspicious(view, rows)}
+    places = _places(view, rows)
+    if places is not None:
+        more["places"] = places
+    drawn_part = points.drawn_note(rows, view.data.n_samples)
+    return [
+        {
+            "spec": points.picture(model.embedding_, rows, shares, **more),
+            "legend": points.legend(residual),
+            "title": "residuals on the embedding",
+            "heading": "Residual of each point",
+            "caption": "Yellow points are where the cliques that hold a point put it in different "
+            "places. A click on a point lists its cliques and where each would put it."
+            + drawn_part,
+        },
+        {
+            "spec": points.picture(model.embedding_, rows, shares, column=1),
+            "legend": points.legend(paint),
+            "title": "embedding",
+            "heading": "Embedding",
+            "caption": "The same points" + (" by class." if paint.groups is not None else "."),
+        },
+    ]
+
+
+def _offers(view: CliqueView) -> dict[str, str]:
+    """What can be drawn over the residuals."""
+    suspicion = view.model.edge_suspicion_
+    if suspicion is None or not suspicion.n_condemned:
+        return {}
+    return {"links": count(suspicion.n_condemned, "suspicious edge")}
+
+
+def _suspicious(view: CliqueView, rows: NDArray[np.intp]) -> list[list[int]]:
+    """Condemned edges, as pairs of positions among the rows drawn."""
+    suspicion = view.model.edge_suspicion_
+    if suspicion is None or not suspicion.n_condemned:
+        return []
+    position = np.full(view.data.n_samples, -1)
+    position[rows] = np.arange(rows.size)
+    pairs = position[suspicion.pairs]
+    return [list(pair) for pair in pairs[(pairs >= 0).all(axis=1)].tolist()]
+
+
+def _places(view: CliqueView, rows: NDArray[np.intp]) -> dict[str, Any] | None:
+    """Cliques of each point drawn and where each would put it; None where they are too many."""
+    model = view.model._model
+    if model.solved is None or model.solved.blocks.members.size > _MOST_PLACES:
+        return None
+    blocks, own = model.solved.blocks, model.solved.coordinates
+    target = model.latent.coordinates[model.first]
+    moved = np.empty_like(own)
+    for low, high in zip(blocks.indptr[:-1], blocks.indptr[1:], strict=True):
+        move = rigid_fit(own[low:high], target[blocks.members[low:high]])
+        moved[low:high] = own[low:high] @ move.rotation + move.translation
+    clique_of = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)
+    order = np.argsort(blocks.members, kind="stable")
+    begin = np.searchsorted(blocks.members[order], np.arange(len(target) + 1))
+    distinct = model.inverse[rows]
+    found = [order[begin[u] : begin[u + 1]] for u in distinct]
+    entries = np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
+    sizes = [len(one) for one in found]
+    return {
+        "start": packed(np.concatenate([[0], np.cumsum(sizes)]), "i4"),
+        "clique": packed(clique_of[entries], "i4"),
+        "at": packed(moved[entries]),
+    }
+
+
+def _worst(view: CliqueView, values: NDArray[np.float64]) -> dict[str, Any]:
+    """Table of the points about which cliques disagree most."""
     worst = np.argsort(-values, kind="stable")[:_N_WORST]
     degree = np.diff(view.points.indptr)
     holding = np.bincount(view.solved.members, minlength=values.size)
@@ -250,24 +322,18 @@ def _agreement(view: CliqueView, paint: Paint) -> str:
          int(degree[r]), int(holding[r])]
         for r in worst
     ]  # fmt: skip
-    return (
-        pictures + "<h3>Worst placed</h3>" + page.table(heads, rows, sortable=True) + _order(model)
-    )
+    return page.table(heads, rows, sortable=True)
 
 
-def _order(model: IKD) -> str:
+def _merging(view: CliqueView) -> list[dict[str, Any]]:
     """First and last merges of the greedy merge."""
-    order = model.merge_order_
+    order = view.model.merge_order_
     if order is None or len(order) == 0:
-        return ""
-    shared = np.asarray(order)[:, 2]
-    chart = page.figure(
-        svg.lines(
-            np.arange(1, shared.size + 1),
-            {"shared": shared},
-            svg.Axes("merge", "points shared", title="points shared at each merge"),
-        ),
-        "Merging goes from the largest overlap to the smallest; the smallest carry the most error.",
-    )  # fmt: skip
-    # Beside each other, though it is alone: a chart of full width has letters of double size.
-    return "<h3>Order of merging</h3>" + page.side_by_side(chart)
+        return []
+    shared = np.asarray(order, dtype=float)[:, 2]
+    curve = Curve("shared", np.arange(1.0, shared.size + 1), shared, colors.ACCENT)
+    chart = Chart("points shared at each merge", "merge", "points shared", (curve,))
+    note = (
+        "Merging goes from the largest overlap to the smallest; the smallest carry the most error."
+    )
+    return [drawn(chart, caption=note)]

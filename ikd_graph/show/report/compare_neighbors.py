@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...study.compare import Comparison
-from .. import page, svg
+from ..charts import Chart, Curve, named_points
 from .compare_words import MEASURE_WORDS, Entry
+from .embed import drawn
 
 LOCAL, GLOBAL = "r_nx_auc", "global_distances"
 """The measures of near and of far things that are set against one another."""
@@ -36,7 +38,7 @@ def near_and_far(gathered: list[Entry]) -> dict[str, tuple[float, float]]:
 
 def local_against_global(
     found: Comparison, gathered: list[Entry], palette: Mapping[str, str]
-) -> str:
+) -> list[dict[str, Any]]:
     """Picture of near against far things, and the curves of R_NX.
 
     Parameters
@@ -50,37 +52,32 @@ def local_against_global(
 
     Returns
     -------
-    str
-        HTML; empty if no method has both measures.
+    list of dict
+        Charts as templates take them; empty if no method has both measures.
     """
     points = near_and_far(gathered)
     if not points:
-        return ""
-    axes = svg.Axes(
-        f"{MEASURE_WORDS[LOCAL]} (local)",
-        f"{MEASURE_WORDS[GLOBAL]} (global)",
-        title="local against global",
+        return []
+    names = (f"{MEASURE_WORDS[LOCAL]} (local)", f"{MEASURE_WORDS[GLOBAL]} (global)")
+    places = named_points(points, *names, palette=palette)
+    note = (
+        "The further right, the more neighbours are kept; the further up, the more of the layout "
+        "at large. Best is the upper right corner."
     )
-    figures = [
-        page.figure(
-            svg.named_points(points, axes, palette=palette),
-            "The further right, the more neighbours are kept; the further up, the more of the "
-            "layout at large. Best is the upper right corner.",
-            "Near and far",
-        )
-    ]
+    figures = [drawn(places._replace(title="local against global"), "Near and far", note)]
     sizes, curves = _curves(found, points)
     if curves:
-        chart = svg.lines(
-            sizes,
-            curves,
-            svg.Axes("neighbours", "R_NX", log_x=True, title="neighbours in common"),
-            palette=palette,
-        )
+        chart = Chart(
+            "neighbours in common", "neighbours", "R_NX",
+            tuple(
+                Curve(name, sizes.astype(float), values, palette[name])
+                for name, values in curves.items()
+            ),
+            log_x=True,
+        )  # fmt: skip
         note = "Share of neighbours in common above chance, for every size of a neighbourhood."
-        figures.append(page.figure(chart, note, "From near to far"))
-    shown = {title: color for title, color in palette.items() if title in points}
-    return page.linked(page.name_legend(shown), page.side_by_side(*figures))
+        figures.append(drawn(chart, "From near to far", note))
+    return figures
 
 
 def _curves(

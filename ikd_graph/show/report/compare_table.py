@@ -33,7 +33,7 @@ _GROUP_NOTES = {
 }
 
 
-def table(found: Comparison, gathered: list[Entry]) -> str:
+def table(found: Comparison, gathered: list[Entry]) -> dict[str, Any]:
     """Means over seeds of the few measures that tell most; the best of the leading one in bold.
 
     Parameters
@@ -45,8 +45,8 @@ def table(found: Comparison, gathered: list[Entry]) -> str:
 
     Returns
     -------
-    str
-        HTML.
+    dict
+        As `page.table` makes it.
     """
     measures = headline_measures(found)
     several = max(len(entry.rows) for entry in gathered) > 1
@@ -74,12 +74,10 @@ def table(found: Comparison, gathered: list[Entry]) -> str:
         rows.append([*row, *([entry.failure] if failed else [])])
     scores = np.array([entry.mean(found.measure) for entry in gathered])
     best = [int(np.nanargmax(scores))] if np.isfinite(scores).any() else []
-    return page.table(heads, rows, sortable=True, best=best, say=_decimals) + page.paragraph(
-        _note(found), soft=True
-    )
+    return page.table(heads, rows, sortable=True, best=best, say=_decimals)
 
 
-def group_tables(found: Comparison, gathered: list[Entry]) -> str:
+def group_tables(found: Comparison, gathered: list[Entry]) -> list[dict[str, Any]]:
     """A table for each group of measures, of those that are not all in the first one.
 
     Parameters
@@ -91,11 +89,11 @@ def group_tables(found: Comparison, gathered: list[Entry]) -> str:
 
     Returns
     -------
-    str
-        HTML; empty if there are no more measures.
+    list of dict
+        Heading, table and note of each group; empty if there are no more measures.
     """
     shown, first = shown_measures(found), headline_measures(found)
-    parts = []
+    parts: list[dict[str, Any]] = []
     for group, words in GROUP_WORDS.items():
         measures = [name for name in GROUPS[group] if name in shown]
         if set(measures) <= set(first):
@@ -105,13 +103,12 @@ def group_tables(found: Comparison, gathered: list[Entry]) -> str:
             _settings(entry, heads) + [entry.mean(name) for name in measures] for entry in gathered
         ]
         note = _GROUP_NOTES[group].format(against=_against(found))
-        parts.append(f"<h3>{words.capitalize()}</h3>")
-        parts.append(page.table(heads, rows, sortable=True, say=_decimals))
-        parts.append(page.paragraph(note, soft=True))
-    return "".join(parts)
+        made = page.table(heads, rows, sortable=True, say=_decimals)
+        parts.append({"heading": words.capitalize(), "table": made, "note": note})
+    return parts
 
 
-def _note(found: Comparison) -> str:
+def table_note(found: Comparison) -> str:
     """What the numbers of the first table are."""
     seeds = len({row.seed for row in found.rows})
     note = f"Means over {count(seeds, 'seed')}. " if seeds > 1 else ""

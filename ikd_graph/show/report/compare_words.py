@@ -344,18 +344,18 @@ def _joined(texts: list[str]) -> str:
     return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1]
 
 
-def by_level(
-    gathered: list[Entry], dim: int, name: str, *, spread: bool = False
-) -> tuple[list[float], dict[str, list[float]]]:
-    """Noise levels, ascending, and for each title a measure at each, NaN where there is no entry.
+def scores_by_level(
+    gathered: list[Entry], dim: int, name: str
+) -> tuple[list[float], dict[str, NDArray[np.float64]]]:
+    """Noise levels, ascending, and for each title a measure at each: (levels, seeds).
 
-    With ``spread``, its deviation over seeds instead of its mean.
+    NaN stands where there is no run.
     """
     mine = [entry for entry in gathered if entry.n_components == dim]
     levels = sorted({entry.noise for entry in mine})
-    curves = {}
-    for title in dict.fromkeys(entry.title for entry in mine):
-        entries_of = [entry for entry in mine if entry.title == title]
-        at = {e.noise: e.spread(name) if spread else e.mean(name) for e in entries_of}
-        curves[title] = [at.get(level, float("nan")) for level in levels]
+    most = max(len(entry.rows) for entry in mine)
+    curves: dict[str, NDArray[np.float64]] = {}
+    for entry in mine:
+        curve = curves.setdefault(entry.title, np.full((len(levels), most), np.nan))
+        curve[levels.index(entry.noise), : len(entry.rows)] = entry.values(name)
     return levels, curves

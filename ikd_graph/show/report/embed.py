@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...study.datasets import Dataset
-from .. import page, svg
+from .. import charts, page, points
+from ..figures import figure
 from ..words import count, say_kernel, say_scores, say_seconds, say_settings, versions
-from .paint import draw, drawn_note, legend, paint_points
 
 if TYPE_CHECKING:
     from ...estimator import IKD
@@ -33,6 +34,10 @@ def embed_page(
     data: Dataset,
     command: str = "",
     scores: Mapping[str, Mapping[str, float]] | None = None,
+    *,
+    warnings: Sequence[str] | None = None,
+    steps: Sequence[tuple[str, str]] = (),
+    picture: bytes | None = None,
 ) -> str:
     """Page of a fitted model.
 
@@ -46,6 +51,12 @@ def embed_page(
         What to type to make the page again.
     scores : dict of str to dict of str to float, or None
         Scores of each column of labels; see `ikd_graph.study.label_scores.score_labels`.
+    warnings : sequence of str, optional
+        What there was to warn of; by default the remarks about the data.
+    steps : sequence of (str, str)
+        What to do next: a sentence and a command each.
+    picture : bytes, optional
+        PNG for browsers that run no script.
 
     Returns
     -------
@@ -58,47 +69,72 @@ def embed_page(
     >>> from ikd_graph.study import datasets
     >>> from ikd_graph.show import report
     >>> data = datasets.load("digits")
-    >>> "<svg" in report.embed_page(IKD().fit(data.X), data)
+    >>> "<h1>digits" in report.embed_page(IKD().fit(data.X), data)
     True
     """
-    paint = paint_points(data)
+    paints = [points.paint(labels) for labels in data.all_labels]
+    rows = points.rows_to_draw(data)
     said = {title or "labels": say_scores(one) for title, one in (scores or {}).items()}
+    errors = standard_errors(model)
+    offers = {"path": "join rows in order"} if points.in_order(data, model.embedding_) else {}
+    if errors is not None:
+        offers["sized"] = "size by uncertainty"
+    return page.render(
+        "embed.html",
+        title=data.name,
+        lead=lead(model, data.n_features),
+        command=command,
+        versions=versions(),
+        points=points.table(data, paints, rows, errors),
+        picture=points.picture(model.embedding_, rows, model.explained_variance_ratio_),
+        columns=[one.title or "labels" for one in paints],
+        legends=[points.legend(one) for one in paints],
+        offers=offers,
+        fallback=page.image(picture),
+        axes_note=_axes_note(model) + points.drawn_note(rows, data.n_samples),
+        warnings=data.remarks if warnings is None else warnings,
+        notes=data.notes,
+        scores=said,
+        facts=run_facts(model),
+        reasons=reasons(model),
+        tried=_tried(model),
+        tried_note=_TRIED_NOTE,
+        charts=_charts(model),
+        steps=steps,
+    )
+
+
+def lead(model: IKD, n_features: int) -> str:
+    """The result in a sentence."""
     n_points, n_dims = model.embedding_.shape
     seconds = sum(model.stage_times_.values())
-    lead = (
-        f"{count(n_points, 'point')} of {count(data.n_features, 'measurement')} placed in "
+    return (
+        f"{count(n_points, 'point')} of {count(n_features, 'measurement')} placed in "
         f"{count(n_dims, 'dimension')} by the {model.strategy_} strategy in {say_seconds(seconds)}."
     )
-    picture = page.figure(
-        draw(model.embedding_, paint, f"embedding of {data.name}"),
-        _axes_note(model) + drawn_note(paint, n_points),
-    )
-    sections = [
-        page.with_legend(picture, legend(paint, data.label_title)),
-        page.section("Warnings", page.advice(data.remarks)) if data.remarks else "",
-        page.section("What was read", page.advice(data.notes)) if data.notes else "",
-        page.section("Labels", page.reasons(said)) if said else "",
-        page.section("The run", page.facts(_run_facts(model))),
-        page.section("Why these settings", page.reasons(_reasons(model)), *_tried(model)),
-        page.section("Spectrum and time", page.side_by_side(*_charts(model))),
-        page.section("Again", page.command(command) if command else ""),
-        page.footer(versions()),
-    ]
-    return page.document(data.name, lead, sections, kind="Embedding", names=paint.names)
+
+
+def standard_errors(model: IKD) -> NDArray[np.float64] | None:
+    """Uncertainty of the place of each point, (n,); None where the fit has none."""
+    errors = getattr(model, "standard_errors_", None)
+    return None if errors is None else np.sqrt(np.sum(np.asarray(errors) ** 2, axis=1))
 
 
 def _axes_note(model: IKD) -> str:
     """What the two axes of the picture are."""
-    shares = model.explained_variance_ratio_
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
+    shares = model.explained_variance_ratio_
     said = [f"dimension {k + 1} ({shares[k]:.0%} of variance)" for k in range(2)]
     rest = model.embedding_.shape[1] - 2
-    more = f" {count(rest, 'further dimension')} not drawn." if rest else ""
-    return f"Across: {said[0]}; upwards: {said[1]}. Same scale both ways.{more}"
+    more = f" {count(rest, 'further dimension')} to choose above." if rest else ""
+    return (
+        f"Across: {said[0]}; upwards: {said[1]}. Same scale both ways.{more} Draw a rectangle to "
+        "zoom; the lasso chooses rows to save."
+    )
 
 
-def _run_facts(model: IKD) -> dict[str, Any]:
+def run_facts(model: IKD) -> dict[str, Any]:
     """Numbers of the run, those that exist."""
     found: dict[str, Any] = {
         "strategy": model.strategy_,
@@ -130,15 +166,13 @@ def _run_facts(model: IKD) -> dict[str, Any]:
     return found
 
 
-def _reasons(model: IKD) -> dict[str, str]:
+def reasons(model: IKD) -> dict[str, str]:
     """What each "auto" chose and why."""
     return {key.replace("_", " "): text for key, text in getattr(model, "choices_", {}).items()}
 
 
-def _tried(model: IKD) -> list[str]:
+def _tried(model: IKD) -> dict[str, Any] | None:
     """What "auto" tried, the choice first."""
-    if not model.candidates_:
-        return []
     rows = [
         (
             one.affinity,
@@ -150,7 +184,7 @@ def _tried(model: IKD) -> list[str]:
         for k, one in enumerate(model.candidates_)
     ]
     columns = ("similarity", "graph", "polish", "directions predicted", "error of the difference")
-    return [page.table(columns, rows, best=[0]), page.paragraph(_TRIED_NOTE, soft=True)]
+    return page.table(columns, rows, best=[0]) if rows else None
 
 
 def _shares(model: IKD) -> dict[str, float]:
@@ -165,37 +199,27 @@ def _shares(model: IKD) -> dict[str, float]:
     return found
 
 
-def _charts(model: IKD) -> list[str]:
+def _charts(model: IKD) -> list[dict[str, Any]]:
     """Spectrum, time per stage, neighbours per point, sizes of cliques."""
-    found = [
-        page.figure(page.level_bars(_shares(model), "{:.1%}".format), _SPECTRUM_NOTE, "Spectrum"),
-        page.figure(page.time_bars(model.stage_times_), "", "Time per stage"),
+    shares = page.level_bars(_shares(model), "{:.1%}".format)
+    found: list[dict[str, Any]] = [
+        {"bars": shares, "heading": "Spectrum", "caption": _SPECTRUM_NOTE},
+        {"bars": page.level_bars(model.stage_times_), "heading": "Time per stage"},
     ]
     if model.graph_ is not None:
-        found.append(
-            page.figure(
-                histogram(np.diff(model.graph_.indptr), "neighbours of a point", "points"),
-                "",
-                "Neighbours",
-            )
-        )
+        degrees = np.diff(model.graph_.indptr)
+        found.append(drawn(charts.counts(degrees, "neighbours of a point", "points"), "Neighbours"))
     if model.cliques_ is not None:
-        found.append(
-            page.figure(
-                histogram(model.cliques_.sizes, "points in a clique", "cliques"), "", "Clique sizes"
-            )
-        )
+        sizes = model.cliques_.sizes
+        found.append(drawn(charts.counts(sizes, "points in a clique", "cliques"), "Clique sizes"))
     return found
 
 
-def histogram(values: Any, xlabel: str, ylabel: str) -> str:
-    """Histogram of whole numbers."""
-    numbers = np.asarray(values, dtype=np.int64)
-    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=1))
-    low = int(numbers.min()) if numbers.size else low
-    step = max(1, int(np.ceil((high - low + 1) / 40)))
-    edges = np.arange(low, high + step + 1, step)
-    heights, _ = np.histogram(numbers, edges - 0.5)
-    return svg.bars(
-        edges[:-1] + 0.5 * (step - 1), heights, xlabel=xlabel, ylabel=ylabel, title=xlabel
-    )
+def drawn(chart: charts.Chart, heading: str = "", caption: str = "") -> dict[str, Any]:
+    """A chart with its heading and caption, as templates take it."""
+    return {
+        "spec": figure(chart),
+        "title": chart.title,
+        "heading": heading,
+        "caption": caption,
+    }
