@@ -16,6 +16,7 @@ from ikd_graph.refine import (
     minimize,
     objective,
     perturb,
+    repair,
     search,
     unroll,
 )
@@ -420,11 +421,11 @@ def test_a_core_leads_out_of_an_optimum_that_blocks_stay_in(monkeypatch):
         fit = refine.likelihood(cov, 300, 1, kernel, starts=folded, search="local")
         return abs(np.corrcoef(fit.latent[:, 0], line[:, 0])[0, 1])
 
-    monkeypatch.setattr(search, "_REPAIRS", 0)
+    monkeypatch.setattr(repair, "_REPAIRS", 0)
     assert find() > 0.99
     monkeypatch.setattr(search._OneKernel, "_through_core", lambda _, lead: lead)
     assert find() < 0.95
-    monkeypatch.setattr(search, "_REPAIRS", 1)
+    monkeypatch.setattr(repair, "_REPAIRS", 1)
     assert find() > 0.99
 
 

@@ -22,6 +22,10 @@ from .majorize import stress
 
 Floats = NDArray[np.float64]
 
+PATHLESS = ("eigen", "principal components")
+"""Starts that follow no paths: they see that a latent turns back to pass near itself. Most often
+they lead nowhere better, so that the others do not share their search with them."""
+
 
 @door.takes(sample_cov=door.square, n_observed=door.count)
 def starts(
@@ -74,11 +78,8 @@ def starts(
     out = {"threshold": solved(dense), "5 neighbors": solved(nearest(5))}
     if n > _limits.STARTS_MANY:
         return out
-    # Neither of these follows paths: both see that a latent turns back to pass near itself.
-    for name, sq_dist in (
-        ("eigen", kernel.sq_distance(np.clip(corr, FLOOR, 1.0))),
-        ("principal components", 1.0 - corr),
-    ):
+    pathless = kernel.sq_distance(np.clip(corr, FLOOR, 1.0)), 1.0 - corr
+    for name, sq_dist in zip(PATHLESS, pathless, strict=True):
         out[name] = eigen.coordinates(sq_dist, n_components).coordinates
     # Nearest rows instead of nearest directions: the size of a row tells something too.
     variance = np.diagonal(cov)

@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import norm
 
 from . import perturb
-from .descent import LOOSE, SOFT
+from .descent import LOOSE, SOFT, best_of
 from .minimize import polish
 from .objective import Candidate, Objective
 from .pieces import assembled
@@ -32,7 +32,7 @@ _NOISE = 0.1  # a generous noise lets points find their side before their place
 _MOST = 1.0 / 3.0  # share of points; where more are misfits, the model is at fault
 _MOST_WORK = 1e8  # points placed anew, times all points squared: 2 s on one core
 _STEPS, _SETTLE = 15, 20
-_ROUNDS = 8
+_REPAIRS, _ROUNDS = 3, 8
 _GAIN = 1e-3
 _REACH = 0.05  # correlation below which points hardly hold one another
 _ALIKE = 0.1  # nats that a nearer place may cost
@@ -77,6 +77,44 @@ def misfits(objective: Objective, vector: Floats, n_observed: int) -> Points:
         pairs[worst] = 0
         against[worst] = against[:, worst] = False
     return np.array(found, dtype=np.intp)
+
+
+def repair(
+    objective: Objective,
+    best: Candidate,
+    n_observed: int,
+    descend: Callable[[Candidate], Candidate],
+    most_work: float,
+) -> Candidate:
+    """Repair a local optimum and descend, a few times.
+
+    Parameters
+    ----------
+    objective : Objective
+        Likelihood of all points at once.
+    best : Candidate
+        A local optimum.
+    n_observed : int
+        Number of observed dimensions.
+    descend : callable
+        From under the last of the soft floors to a local optimum.
+    most_work : float
+        What the meter may show when the last repair begins.
+
+    Returns
+    -------
+    Candidate
+        The best found, never worse.
+    """
+    at = best
+    for _ in range(_REPAIRS):
+        soft = repaired(objective, at, n_observed)
+        if soft is None or objective.meter.work > most_work:
+            break
+        # Followed even where it ends higher: under the floor it was lower, and seams remain.
+        at = descend(soft)
+        best = best_of([best, at])
+    return best
 
 
 def repaired(objective: Objective, best: Candidate, n_observed: int) -> Candidate | None:

@@ -17,7 +17,7 @@ from .descent import COOL, anneal, best_of, cool, descend, distinct, fit_size, v
 from .escape import escape
 from .minimize import converge, polish, scores
 from .objective import LEAST_NOISE, Candidate, Meter, Objective
-from .repair import drawn_in, repaired
+from .repair import drawn_in, repair
 from .unroll import EXTRA, lifted, unroll_curve
 
 Floats = NDArray[np.float64]
@@ -47,9 +47,6 @@ were 55 nats below an optimum that perturbations found."""
 
 WAYS = ("wide", "local")
 
-CORE = 100
-"""Points that get the whole search where it costs too much for all."""
-
 _FEWEST_STEPS, _MOST_STEPS = 10, 300  # over all points, of one candidate
 _BLOCK_STEPS = 20
 _FINALISTS, _BLOCK_FINALISTS = 5, 2  # local optima under the last soft floor that are followed
@@ -58,7 +55,6 @@ _FEW_LEFT = 100  # steps over all points for all that race
 _ROUND_SCORING, _LAST_SCORING = 8, 30  # steps of Fisher scoring instead, and of the winner
 _LINES = 2  # unrolled lines of one start that are followed
 _PATIENCE, _FEW = 20, 4  # perturbations in vain; where starts are believed, one of each way
-_REPAIRS = 3
 _CLOSE = 1.0  # kernels this near in value after a short search are compared at the end
 _PLACING = 0.1  # noise under which points are placed: a generous one finds their side
 _LEAD = "lead of the blocks"
@@ -170,7 +166,10 @@ class Search:
         search = one.wide if self.wide else one.local
         found = (one.coarse_to_fine if self.blocked else search)()
         found = one.free_shape(found) if fit_shape else found
-        return one.drawn_in(found)
+        if self.meter.expired or found.objective.blocks is not None:
+            return found
+        best = drawn_in(found.objective, found.best, self.n_observed)
+        return found._replace(ends=[best, *found.ends[1:]])
 
     def blocks(self, start: Floats) -> Blocks | None:
         """One set of blocks for every start and kernel, so that values can be compared."""
@@ -216,7 +215,7 @@ class _OneKernel:
 
     def wide(self) -> Found:
         """All starts through floors, the best of every optimum down, the best of all perturbed."""
-        ends = [anneal(self.soft, latent, name) for name, latent in self.starts.items()]
+        ends = self._annealed(self._shared())
         optima = distinct(ends)[:_FINALISTS]
         done = [self._down(at) for at in optima]
         # The user's own starts; the others only widen the search.
@@ -227,16 +226,17 @@ class _OneKernel:
         sure = self.search.n_observed >= MANY_OBSERVED and len(distinct(ends)) == 1
         limit = self.whole.meter.work + self.search.perturb_work
         patience = _FEW if sure else _PATIENCE
-        best = escape(self.whole, self._repaired(best_of(done)), seen, patience, limit)
+        best = escape(self.whole, best_of(done), seen, patience, limit)
         done.append(converge(self.whole, best, 60, 1e-10))
-        return self._found(done)
+        pathless = {name: at for name, at in self.starts.items() if name not in self._shared()}
+        done += [self._down(at) for at in self._annealed(pathless)]
+        return self._found([*done, self._repaired(best_of(done))])
 
     def coarse_to_fine(self) -> Found:
         """Over blocks through floors and plainly, and from a core; what leads over all points."""
         few = FULL_WORK / len(self.search.cov) ** 3 < _FEW_LEFT
         # The other starts still go through the core.
-        starts = (self.search.given if few else None) or self.starts
-        ends = [anneal(self.soft, latent, name) for name, latent in starts.items()]
+        ends = self._annealed((self.search.given if few else None) or self._shared())
         finalists = distinct(ends)[: 1 if few else _BLOCK_FINALISTS]
         runners = [self._over_blocks(at) for at in finalists]
         runners.append(self._over_blocks(self._through_core(best_of(runners))))
@@ -307,6 +307,15 @@ class _OneKernel:
             at = polish(cut, at, _BLOCK_STEPS, floor)
         return at
 
+    def _shared(self) -> dict[str, Floats]:
+        """The given starts, and those of the others that share one search with them."""
+        apart = set(closed_forms.PATHLESS) - set(self.search.given)
+        return {name: at for name, at in self.starts.items() if name not in apart}
+
+    def _annealed(self, starts: dict[str, Floats]) -> list[Candidate]:
+        """Starts after the soft floors."""
+        return [anneal(self.soft, latent, name) for name, latent in starts.items()]
+
     def _unrolled(self) -> list[str]:
         """Starts that are unrolled where the latent is a line."""
         closed = [name for name in self.starts if name not in self.search.given]
@@ -342,22 +351,8 @@ class _OneKernel:
         """With misfits placed anew, where that leads lower."""
         if self.whole.blocks is not None:
             return at
-        best, limit = at, self.whole.meter.work + self.search.perturb_work
-        for _ in range(_REPAIRS):
-            soft = repaired(self.whole, at, self.search.n_observed)
-            if soft is None or self.whole.meter.work > limit:
-                break
-            # Followed even where it ends higher: under the floor it was lower, and seams remain.
-            at = self._down(soft)
-            best = best_of([best, at])
-        return best
-
-    def drawn_in(self, found: Found) -> Found:
-        """The winner with points that nothing holds drawn near."""
-        if found.objective.blocks is not None or self.search.meter.expired:
-            return found
-        best = drawn_in(found.objective, found.best, self.search.n_observed)
-        return found._replace(ends=[best, *found.ends[1:]])
+        limit = self.whole.meter.work + self.search.perturb_work
+        return repair(self.whole, at, self.search.n_observed, self._down, limit)
 
     def _steps(self) -> int:
         """Steps over all points that the work allows."""
