@@ -97,26 +97,33 @@ def table_slope(targets, weights, loose, slack, points, slopes, stress):
 
 
 @pjit
-def majorise_anchors(anchors, targets, weights, slack, points, force, stress):
+def majorise_anchors(places, targets, weights, slack, points, force, stress):
     """Add to what `majorise` found of the edges what each point sees of anchors.
 
-    Column k of ``targets`` and ``weights`` (n, a) is anchor ``anchors[k]``, which does not see the
-    point in return. All these pairs are loose, see `table_slope`.
+    ``places`` (d, a) holds where the anchors are, one coordinate after the other. Column k of
+    ``targets`` and ``weights`` (n, a) is anchor k, which does not see the point in return. All
+    these pairs are loose, see `table_slope`.
     """
     n, n_dim = points.shape
+    n_anchors = places.shape[1]
+    less = 1.0 - slack
     for i in numba.prange(n):
-        total = 0.0
-        for k in range(anchors.size):
-            square = 0.0
-            for c in range(n_dim):
-                gap = points[i, c] - points[anchors[k], c]
-                square += gap * gap
-            distance = np.sqrt(square)
-            off = distance - targets[i, k]
-            share = slack if off > 0.0 else 1.0
-            total += weights[i, k] * share * off * off
-            if distance > 0.0:
-                pull = weights[i, k] * (targets[i, k] + (1.0 - share) * off) / distance
-                for c in range(n_dim):
-                    force[i, c] += pull * (points[i, c] - points[anchors[k], c])
-        stress[i] += total
+        aims, counts = targets[i], weights[i]
+        pull, miss = np.zeros(n_anchors), np.empty(n_anchors)
+        for c in range(n_dim):
+            at, others = points[i, c], places[c]
+            for k in range(n_anchors):
+                gap = at - others[k]
+                pull[k] += gap * gap
+        for k in range(n_anchors):
+            distance = np.sqrt(pull[k])
+            off = distance - aims[k]
+            given = less * (off if off > 0.0 else 0.0)
+            miss[k] = counts[k] * (off - given) * off
+            pull[k] = counts[k] * (aims[k] + given) / distance if distance > 0.0 else 0.0
+        stress[i] += sum_of(miss, n_anchors)
+        for c in range(n_dim):
+            at, others = points[i, c], places[c]
+            for k in range(n_anchors):
+                miss[k] = pull[k] * (at - others[k])
+            force[i, c] += sum_of(miss, n_anchors)
