@@ -8,8 +8,8 @@ distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqr
 which is the paper's Eq. 11 made exact. Weighted SMACOF minimises sum w (|z_i - z_j| - sqrt(d))^2:
 each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
 touches it. There the quadratic is still no higher than at the start, so the stress never rises, and
-half as many steps come as far as those to the minimum. Where weights are alike, steps that learn the
-curvature on their way (L-BFGS) come as far in half as many again.
+half as many steps come as far as those to the minimum. Where weights are alike, steps that learn
+the curvature on their way (L-BFGS) come as far in half as many again.
 """
 
 from __future__ import annotations
