@@ -100,7 +100,9 @@ def table_slope(targets, weights, loose, slack, points, slopes, stress):
 def majorise_anchors(places, targets, weights, slack, points, force, stress):
     """Add to what `majorise` found of the edges what each point sees of anchors.
 
-    ``places`` (d, a) holds where the anchors are, one coordinate after the other. Column k of
+    To the force that is also the weighted sum of where anchors are, which together with it is where
+    the point would be at the minimum of its quadratic, times its weights. ``places`` (d, a) holds
+    where the anchors are, one coordinate after the other. Column k of
     ``targets`` and ``weights`` (n, a) is anchor k, which does not see the point in return. All
     these pairs are loose, see `table_slope`.
     """
@@ -125,5 +127,5 @@ def majorise_anchors(places, targets, weights, slack, points, force, stress):
         for c in range(n_dim):
             at, others = points[i, c], places[c]
             for k in range(n_anchors):
-                miss[k] = pull[k] * (at - others[k])
+                miss[k] = pull[k] * (at - others[k]) + counts[k] * others[k]
             force[i, c] += sum_of(miss, n_anchors)

@@ -34,7 +34,6 @@ from ._pairs import WEIGHTS, Pairs, Rule, Table, Weights, pairs_of, stages
 
 Floats = NDArray[np.float64]
 
-_ROWS_AT_A_TIME = 2048
 _CG_STEPS = 8  # thirty end in the same stress
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
 _SEEN = 6  # differences that tell the curvature
@@ -268,7 +267,7 @@ class _Solver:
     """Share of the stress that a last step takes off."""
 
     def __init__(self, pairs: Pairs | Table | Views, *, uneven: bool = False) -> None:
-        self._factor, self._views = None, None
+        self._factor, self._near = None, None
         if isinstance(pairs, Table):
             n = len(pairs.weights)
             degree = pairs.weights.sum(axis=1)
@@ -284,7 +283,7 @@ class _Solver:
                 self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
             return
         if isinstance(pairs, Views):
-            self._views, self._near = pairs, pairs.edges.links()
+            self._near = pairs.edges.links()
             far = pairs.weights.sum(axis=1, dtype=np.float64)
             degree = far + np.asarray(self._near.sum(axis=1)).ravel()
             self._degree = np.where(degree > 0.0, degree, 1.0)
@@ -296,8 +295,10 @@ class _Solver:
 
     def __call__(self, force: Floats, points: Floats) -> Floats:
         """Take some steps towards the solution."""
-        if self._views is not None:
-            return self._each_by_itself(self._views, force, points)
+        if self._near is not None:
+            # Every point at the minimum of its quadratic, the others where they are; what anchors
+            # weigh there is in the force.
+            return np.asarray((force + self._near @ points) / self._degree[:, None])
         moved = points.copy()
         residual = force - self._laplacian @ moved
         scaled = residual / self._degree[:, None]
@@ -323,12 +324,3 @@ class _Solver:
         if self._factor is None:
             return slope / self._degree[:, None]
         return np.ascontiguousarray(cho_solve(self._factor, slope, check_finite=False))
-
-    def _each_by_itself(self, views: Views, force: Floats, points: Floats) -> Floats:
-        """Every point at the minimum of its quadratic, the others where they are."""
-        seen = points[views.anchors]
-        total = force + self._near @ points
-        for start in range(0, len(points), _ROWS_AT_A_TIME):
-            part = slice(start, start + _ROWS_AT_A_TIME)
-            total[part] += views.weights[part].astype(np.float64) @ seen
-        return np.asarray(total / self._degree[:, None])
