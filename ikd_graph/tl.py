@@ -63,7 +63,7 @@ def ikd(
     >>> from sklearn.datasets import load_digits
     >>> X = load_digits().data[:150]
     >>> adata = SimpleNamespace(X=X, obs={}, obsm={}, obsp={}, uns={}, layers={})
-    >>> ikd(adata, n_neighbors=7)
+    >>> ikd(adata, n_neighbors=7, refine="stress")
     >>> adata.obsm["X_ikd"].shape, adata.obsp["ikd_connectivities"].shape
     ((150, 2), (150, 150))
 

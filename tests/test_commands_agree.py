@@ -33,9 +33,9 @@ def pasted(text):
 def table_of(name):
     rng = np.random.default_rng(0)
     if name == "model":
-        return datasets.gplvm_data(datasets.fixed_latent("medium", 40), 150, noise=0.1).X
+        return datasets.gplvm_data(datasets.fixed_latent("medium", 30), 120, noise=0.1).X
     if name == "groups":
-        return np.repeat(rng.normal(size=(3, 40)), 25, axis=0) + 0.6 * rng.normal(size=(75, 40))
+        return np.repeat(rng.normal(size=(3, 24)), 12, axis=0) + 0.6 * rng.normal(size=(36, 24))
     return datasets.swiss_roll(120).X
 
 

@@ -18,9 +18,9 @@ SIMULATED = {
     "half_moons": datasets.half_moons,
     "swiss_roll": datasets.swiss_roll,
     "spike_counts": datasets.spike_counts,
-    "medium": lambda: datasets.gplvm_data("medium", 200, noise=0.1),
+    "medium": lambda: gp("medium", 60, 200, 0.1),
     "noisy": lambda: gp("easy", 64, 40, 1.0),
-    "gp": lambda: datasets.mapped_data("gp", 20, n_samples=150),
+    "gp": lambda: datasets.mapped_data("gp", 20, n_samples=80),
     "bump": lambda: datasets.mapped_data("bump_l1", 20, n_samples=320),
 }
 

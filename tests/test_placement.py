@@ -146,7 +146,7 @@ def test_shared_neighbours_place_by_mutual_ones():
     rng = np.random.default_rng(0)
     centres = 3.0 * rng.normal(size=(5, 40))
     X = centres[np.arange(150) % 5] + rng.normal(size=(150, 40))
-    model = IKD(3, affinity="shared_neighbors").fit(X[:120])
+    model = IKD(3, affinity="shared_neighbors", refine="stress").fit(X[:120])
     found = model.transform(X[120:])
     for row in range(0, 30, 7):
         np.testing.assert_allclose(model.transform(X[120 + row : 121 + row])[0], found[row])

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from .._config import pjit
+from .._config import inner, pjit
 
 
 @pjit
@@ -36,76 +36,96 @@ def majorise(indptr, indices, targets, weights, points, force, stress):
         stress[i] = total
 
 
-@pjit
-def majorise_table(targets, weights, loose, slack, points, force, stress):
-    """As `majorise` for every pair, in passes over whole rows that become vector instructions.
+@inner
+def sum_of(values, count):
+    """Sum of the first values, four at a time: the compiler may not choose the order."""
+    whole = count - count % 4
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    for j in range(0, whole, 4):
+        s0 += values[j]
+        s1 += values[j + 1]
+        s2 += values[j + 2]
+        s3 += values[j + 3]
+    for j in range(whole, count):
+        s0 += values[j]
+    return (s0 + s1) + (s2 + s3)
 
-    ``targets`` and ``weights`` are (n, n), 0 for what is no pair; ``points`` is (d, n), one
-    coordinate after the other. A pair that is ``loose`` (n, n) and lies farther apart than its
+
+@pjit
+def table_slope(targets, weights, loose, slack, points, slopes, stress):
+    """Slope of the stress of all pairs, in shares, and the stress of each row with later ones.
+
+    ``targets`` and ``weights`` are (n, n), symmetric, 0 for what is no pair; ``points`` is (d, n),
+    one coordinate after the other. A pair that is ``loose`` (n, n) and lies farther apart than its
     target counts ``slack`` times as much. The loss of a distance then bends less than its whole
-    weight does, so that a quadratic of that weight still lies above it.
+    weight does, so that a quadratic of that weight still lies above it. Each pair is looked at
+    once, in passes over rows that become vector instructions. ``slopes`` (s, d, n) is filled with
+    what each share of the work finds of all points; their sum is half the gradient.
     """
     n_dim, n = points.shape
-    whole = n - n % 4
-    for i in numba.prange(n):
-        pull = np.zeros(n)
-        miss = np.empty(n)
-        for c in range(n_dim):
-            at = points[c, i]
-            for j in range(n):
-                gap = at - points[c, j]
-                pull[j] += gap * gap
-        for j in range(n):
-            distance = np.sqrt(pull[j])
-            off = distance - targets[i, j]
-            share = slack if loose[i, j] and off > 0.0 else 1.0
-            miss[j] = weights[i, j] * share * off * off
-            aim = targets[i, j] + (1.0 - share) * off
-            pull[j] = weights[i, j] * aim / distance if distance > 0.0 else 0.0
-        # Four sums at a time, in an order that is written down: the compiler may not choose one.
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        for j in range(0, whole, 4):
-            s0 += miss[j]
-            s1 += miss[j + 1]
-            s2 += miss[j + 2]
-            s3 += miss[j + 3]
-        for j in range(whole, n):
-            s0 += miss[j]
-        stress[i] = (s0 + s1) + (s2 + s3)
-        for c in range(n_dim):
-            at = points[c, i]
-            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-            for j in range(0, whole, 4):
-                s0 += pull[j] * (at - points[c, j])
-                s1 += pull[j + 1] * (at - points[c, j + 1])
-                s2 += pull[j + 2] * (at - points[c, j + 2])
-                s3 += pull[j + 3] * (at - points[c, j + 3])
-            for j in range(whole, n):
-                s0 += pull[j] * (at - points[c, j])
-            force[i, c] = (s0 + s1) + (s2 + s3)
+    n_shares = len(slopes)
+    less = 1.0 - slack
+    for share in numba.prange(n_shares):
+        added = slopes[share]
+        added[:] = 0.0
+        pull, miss = np.empty(n), np.empty(n)
+        # Rows grow shorter: every share takes some of each length.
+        for i in range(share, n, n_shares):
+            first = i + 1
+            left = n - first
+            aims, counts, free = targets[i][first:], weights[i][first:], loose[i][first:]
+            pull[:left] = 0.0
+            for c in range(n_dim):
+                at, others = points[c, i], points[c][first:]
+                for j in range(left):
+                    gap = at - others[j]
+                    pull[j] += gap * gap
+            for j in range(left):
+                distance = np.sqrt(pull[j])
+                off = distance - aims[j]
+                beyond = off if off > 0.0 else 0.0
+                felt = off - less * beyond if free[j] else off
+                miss[j] = counts[j] * felt * off
+                pull[j] = counts[j] * felt / distance if distance > 0.0 else 0.0
+            stress[i] = sum_of(miss, left)
+            for c in range(n_dim):
+                at, others, back = points[c, i], points[c][first:], added[c][first:]
+                for j in range(left):
+                    miss[j] = pull[j] * (at - others[j])
+                    back[j] -= miss[j]
+                added[c, i] += sum_of(miss, left)
 
 
 @pjit
-def majorise_anchors(anchors, targets, weights, slack, points, force, stress):
+def majorise_anchors(places, targets, weights, slack, points, force, stress):
     """Add to what `majorise` found of the edges what each point sees of anchors.
 
-    Column k of ``targets`` and ``weights`` (n, a) is anchor ``anchors[k]``, which does not see the
-    point in return. All these pairs are loose, see `majorise_table`.
+    To the force that is also the weighted sum of where anchors are, which together with it is where
+    the point would be at the minimum of its quadratic, times its weights. ``places`` (d, a) holds
+    where the anchors are, one coordinate after the other. Column k of
+    ``targets`` and ``weights`` (n, a) is anchor k, which does not see the point in return. All
+    these pairs are loose, see `table_slope`.
     """
     n, n_dim = points.shape
+    n_anchors = places.shape[1]
+    less = 1.0 - slack
     for i in numba.prange(n):
-        total = 0.0
-        for k in range(anchors.size):
-            square = 0.0
-            for c in range(n_dim):
-                gap = points[i, c] - points[anchors[k], c]
-                square += gap * gap
-            distance = np.sqrt(square)
-            off = distance - targets[i, k]
-            share = slack if off > 0.0 else 1.0
-            total += weights[i, k] * share * off * off
-            if distance > 0.0:
-                pull = weights[i, k] * (targets[i, k] + (1.0 - share) * off) / distance
-                for c in range(n_dim):
-                    force[i, c] += pull * (points[i, c] - points[anchors[k], c])
-        stress[i] += total
+        aims, counts = targets[i], weights[i]
+        pull, miss = np.zeros(n_anchors), np.empty(n_anchors)
+        for c in range(n_dim):
+            at, others = points[i, c], places[c]
+            for k in range(n_anchors):
+                gap = at - others[k]
+                pull[k] += gap * gap
+        for k in range(n_anchors):
+            distance = np.sqrt(pull[k])
+            off = distance - aims[k]
+            given = less * (off if off > 0.0 else 0.0)
+            miss[k] = counts[k] * (off - given) * off
+            pull[k] = counts[k] * (aims[k] + given) / distance if distance > 0.0 else 0.0
+        stress[i] += sum_of(miss, n_anchors)
+        for c in range(n_dim):
+            at, others = points[i, c], places[c]
+            for k in range(n_anchors):
+                miss[k] = pull[k] * (at - others[k]) + counts[k] * others[k]
+            force[i, c] += sum_of(miss, n_anchors)

@@ -228,9 +228,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     --------
     >>> from sklearn.datasets import load_digits
     >>> from ikd_graph import IKD
-    >>> X = load_digits().data[:200]
+    >>> X = load_digits().data[:400]
     >>> IKD(n_components=2, n_neighbors=7).fit_transform(X).shape
-    (200, 2)
+    (400, 2)
     """
 
     def __init__(

@@ -46,9 +46,10 @@ class Views(NamedTuple):
     slack: float = 1.0
 
     def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
-        """Fill the force on every point, and the stress of what it sees."""
+        """Fill the force on every point and what anchors weigh, and the stress of what it sees."""
         self.edges.majorise(points, force, by_row)
-        _jit.stress.majorise_anchors(*self[1:], points, force, by_row)
+        places = np.ascontiguousarray(points[self.anchors].T)
+        _jit.stress.majorise_anchors(places, *self[2:], points, force, by_row)
 
     def coarse(self) -> Table:
         """All pairs of anchors."""

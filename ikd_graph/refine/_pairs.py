@@ -39,6 +39,7 @@ _HEAVIEST = 1e4  # largest weight relative to the median: beyond it the equation
 _CLOSEST, _FARTHEST = 1.0 - 1e-9, 1e-3
 _SHORTEST = 1e-2  # path relative to the median one whose weight is the largest
 _PARALLEL_FROM = 200_000  # pairs; a pass over fewer is over before threads have met
+_SHARES = 16  # of the work on a table, however many threads there are
 
 
 class Weights(NamedTuple):
@@ -107,11 +108,14 @@ class Table(NamedTuple):
     loose: NDArray[np.bool_]  # (n, n) pairs whose price is less where they are too far apart
     slack: float = 1.0  # that price
 
-    def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
-        """Fill the force on every point, and the stress of its pairs."""
+    def slope(self, points: Floats) -> tuple[float, Floats]:
+        """Stress, and half its gradient."""
         serial = self.targets.size < _PARALLEL_FROM
-        run = _jit.stress.majorise_table.serial if serial else _jit.stress.majorise_table
-        run(*self, np.ascontiguousarray(points.T), force, by_row)
+        run = _jit.stress.table_slope.serial if serial else _jit.stress.table_slope
+        columns = np.ascontiguousarray(points.T)
+        slopes, by_row = np.empty((_SHARES, *columns.shape)), np.empty(len(points))
+        run(*self, columns, slopes, by_row)
+        return float(by_row.sum()), np.ascontiguousarray(slopes.sum(axis=0).T)
 
 
 @door.takes(corr=door.numbers, n_observed=door.count)

@@ -8,12 +8,14 @@ distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqr
 which is the paper's Eq. 11 made exact. Weighted SMACOF minimises sum w (|z_i - z_j| - sqrt(d))^2:
 each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
 touches it. There the quadratic is still no higher than at the start, so the stress never rises, and
-half as many steps come as far as those to the minimum.
+half as many steps come as far as those to the minimum. Where weights are alike, steps that learn
+the curvature on their way (L-BFGS) come as far in half as many again.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -32,10 +34,18 @@ from ._pairs import WEIGHTS, Pairs, Rule, Table, Weights, pairs_of, stages
 
 Floats = NDArray[np.float64]
 
-_ROWS_AT_A_TIME = 2048
 _CG_STEPS = 8  # thirty end in the same stress
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
+_SEEN = 6  # differences that tell the curvature
+_NEAR = 3e-4  # the same of L-BFGS: as near as sixty steps of majorisation come
 _TOLERANCE = 1e-6  # share of the stress that a last step takes off
+
+
+class _Difference(NamedTuple):
+    """Between two points that a descent came by."""
+
+    moved: Floats  # (n, m)
+    turned: Floats  # (n, m), of half the gradient
 
 
 class StressFit(NamedTuple):
@@ -112,7 +122,8 @@ def stress(
     rule = Rule(get(kernel), n_observed, checked, path)
     if checked.rule == "precision" or g.n_nodes <= _limits.STRESS_FAR:
         pairs = pairs_of(g, rule)
-        return _in_turn(stages(pairs, checked), _Solver(pairs), starts, max_iter)
+        solve = _Solver(pairs, uneven=checked.rule == "precision")
+        return _in_turn(stages(pairs, checked), solve, starts, max_iter)
     return _from_anchors(views_of(g, rule), checked, starts, max_iter)
 
 
@@ -174,6 +185,8 @@ def _descend(
     pairs: Pairs | Table | Views, solve: _Solver, points: Floats, max_iter: int
 ) -> StressFit:
     """Steps from one start."""
+    if isinstance(pairs, Table):
+        return _curve(pairs, solve, points, max_iter)
     centre = points.mean(axis=0)
     points = points - centre
     force, by_row = np.empty_like(points), np.empty(len(points))
@@ -195,25 +208,82 @@ def _descend(
     return StressFit(points + centre, np.array(history), len(history) - 1, converged)
 
 
+def _curve(table: Table, solve: _Solver, points: Floats, max_iter: int) -> StressFit:
+    """Steps from one start among all pairs.
+
+    Where weights are alike they are of L-BFGS, whose first curvature is that of the quadratic above
+    the stress. Where one would rise, the last differences are forgotten, and a step of majorisation
+    is taken. Where they are not, that is all: it moves little what little is known of, and so ends
+    nearer to the truth than where the stress is least.
+    """
+    centre = points.mean(axis=0)
+    points = points - centre
+    stress, slope = table.slope(points)
+    history, seen = [stress], deque[_Difference](maxlen=solve.remembers)
+    converged = False
+    while not converged and len(history) <= max_iter:
+        there = points - _newton(slope, seen, solve)
+        fresh, turned = table.slope(there)
+        if fresh > stress:
+            # Also where rounding raises the last bits of a stress that has nowhere to go.
+            converged = not seen
+            seen.clear()
+            continue
+        change = _Difference(there - points, turned - slope)
+        if np.vdot(*change) > 0.0:
+            seen.append(change)
+        converged = stress - fresh <= solve.tolerance * stress
+        points, stress, slope = there, fresh, turned
+        history.append(stress)
+    return StressFit(points + centre, np.array(history), len(history) - 1, converged)
+
+
+def _newton(slope: Floats, seen: Iterable[_Difference], solve: _Solver) -> Floats:
+    """The step that the last differences ask for (Nocedal, Math. Comp. 35, 1980)."""
+    left, shares = slope.copy(), []
+    known = [(change, 1.0 / np.vdot(*change)) for change in seen]
+    for change, scale in reversed(known):
+        shares.append(scale * np.vdot(change.moved, left))
+        left -= shares[-1] * change.turned
+    step = solve.scaled(left) * (1.0 if known else solve.stride)
+    for (change, scale), share in zip(known, reversed(shares), strict=True):
+        step += (share - scale * np.vdot(change.turned, step)) * change.moved
+    return step
+
+
 class _Solver:
     """V Z = force for the weighted Laplacian V: factorised where small, else improved from Z.
 
     Conjugate gradients that start at Z lower the quadratic above the stress with every step, so
-    that the stress cannot rise however early they end.
+    that the stress cannot rise however early they end. A table whose weights are not ``uneven`` is
+    left to its diagonal: as many steps come as far.
     """
 
-    def __init__(self, pairs: Pairs | Table | Views) -> None:
-        self._factor, self._views = None, None
+    stride = _STRIDE
+    """How much of a solution is a step that cannot rise."""
+    remembers = 0
+    """Differences that tell the curvature."""
+    tolerance = _TOLERANCE
+    """Share of the stress that a last step takes off."""
+
+    def __init__(self, pairs: Pairs | Table | Views, *, uneven: bool = False) -> None:
+        self._factor, self._near = None, None
         if isinstance(pairs, Table):
             n = len(pairs.weights)
             degree = pairs.weights.sum(axis=1)
-            # The constant vector spans the null space; V + c 1 1^T is regular, the rest the same.
-            dense = degree.mean() / n - pairs.weights
-            dense.flat[:: n + 1] += degree
-            self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+            self._degree = np.where(degree > 0.0, degree, 1.0)
+            if not uneven:
+                # V lies below twice its diagonal.
+                self.stride, self.remembers, self.tolerance = 0.5 * _STRIDE, _SEEN, _NEAR
+            else:
+                # The constant vector spans the null space; V + c 1 1^T is regular, the rest the
+                # same.
+                dense = degree.mean() / n - pairs.weights
+                dense.flat[:: n + 1] += degree
+                self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
             return
         if isinstance(pairs, Views):
-            self._views, self._near = pairs, pairs.edges.links()
+            self._near = pairs.edges.links()
             far = pairs.weights.sum(axis=1, dtype=np.float64)
             degree = far + np.asarray(self._near.sum(axis=1)).ravel()
             self._degree = np.where(degree > 0.0, degree, 1.0)
@@ -224,11 +294,11 @@ class _Solver:
         self._laplacian = sp.csr_array(sp.diags_array(degree) - links)
 
     def __call__(self, force: Floats, points: Floats) -> Floats:
-        """Solve exactly, or take some steps towards the solution."""
-        if self._factor is not None:
-            return np.ascontiguousarray(cho_solve(self._factor, force, check_finite=False))
-        if self._views is not None:
-            return self._each_by_itself(self._views, force, points)
+        """Take some steps towards the solution."""
+        if self._near is not None:
+            # Every point at the minimum of its quadratic, the others where they are; what anchors
+            # weigh there is in the force.
+            return np.asarray((force + self._near @ points) / self._degree[:, None])
         moved = points.copy()
         residual = force - self._laplacian @ moved
         scaled = residual / self._degree[:, None]
@@ -249,11 +319,8 @@ class _Solver:
             energy = fresh
         return moved
 
-    def _each_by_itself(self, views: Views, force: Floats, points: Floats) -> Floats:
-        """Every point at the minimum of its quadratic, the others where they are."""
-        seen = points[views.anchors]
-        total = force + self._near @ points
-        for start in range(0, len(points), _ROWS_AT_A_TIME):
-            part = slice(start, start + _ROWS_AT_A_TIME)
-            total[part] += views.weights[part].astype(np.float64) @ seen
-        return np.asarray(total / self._degree[:, None])
+    def scaled(self, slope: Floats) -> Floats:
+        """Solution for a table, or for the diagonal of its V."""
+        if self._factor is None:
+            return slope / self._degree[:, None]
+        return np.ascontiguousarray(cho_solve(self._factor, slope, check_finite=False))

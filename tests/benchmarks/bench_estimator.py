@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -54,3 +55,29 @@ def bench_geodesic_fit(benchmark, rows, name):
     latent = benchmark.pedantic(model.fit_transform, args=(rows,), rounds=3)
     benchmark.extra_info["peak_megabytes"] = peak_megabytes(name, len(rows))
     assert np.all(np.isfinite(latent))
+
+
+@pytest.mark.parametrize("n_rows", [1000, 3000, 6000])
+@pytest.mark.benchmark(group="default, closed form and Isomap on Fashion-MNIST, M = 2, 2 threads")
+def test_fits_of_one_run(benchmark, data_home, n_rows):
+    # The cost of choosing is in the default; the ratios say how many times as long Isomap takes.
+    from ikd_graph.study.datasets import fashion_mnist
+
+    X = fashion_mnist(n_samples=n_rows).X
+    models = {
+        "isomap": Isomap(n_neighbors=N_NEIGHBORS, n_jobs=2),
+        "closed form": IKD(2, strategy="geodesic", n_neighbors=N_NEIGHBORS, n_jobs=2, refine=None),
+        "default": IKD(2, n_jobs=2),
+    }
+    seconds = {}
+    for name, model in models.items():
+        model.fit(X[:1100])  # compiled before the clock starts
+        start = time.perf_counter(), time.process_time()
+        model.fit(X)
+        seconds[name] = time.perf_counter() - start[0], time.process_time() - start[1]
+    for name in ("closed form", "default"):
+        for kind, ours, theirs in zip(
+            ("wall", "CPU"), seconds[name], seconds["isomap"], strict=True
+        ):
+            benchmark.extra_info[f"{name}, {kind}"] = theirs / ours
+    benchmark.pedantic(models["default"].fit, args=(X,), rounds=1)
