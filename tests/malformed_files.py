@@ -367,6 +367,7 @@ def malformed_files():
         endings += ["h5ad", "nwb"]
         made = hdf_files()
         found += [("t.h5ad", one, ()) for one in made] + [("t.mat", one, ()) for one in made]
+        found += [("t.h5ad", one, ("--labels", "kind")) for one in made]
         found += [("t.nwb", one, ("--bin", "0.1")) for one in made]
         found += [("t.nwb", one, ()) for one in made]
     if has("pandas", "pyarrow"):

@@ -178,6 +178,15 @@ def test_links_without_end_are_refused(tmp_path, monkeypatch):
         datasets.load(tmp_path / "t.h5ad")
 
 
+def test_a_class_that_is_not_there_is_refused(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file["X"] = np.eye(3)
+        file["obs/kind/codes"], file["obs/kind/categories"] = [0, 1, 2], [b"a", b"b"]
+    with pytest.raises(ValueError, match=r"t\.h5ad must be a whole .*class of number 2 among 2"):
+        datasets.load(tmp_path / "t.h5ad", label_column="kind")
+
+
 def recording(path, counts, position, step=0.5):
     h5py = pytest.importorskip("h5py")
     with h5py.File(path, "w") as file:
