@@ -84,12 +84,12 @@ def test_a_command_that_is_ended_leaves_nothing_half_written(undisturbed, tmp_pa
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("seed", range(100, 140 if isolated.LONG else 120))
-def test_forty_kills_leave_nothing_half_written(undisturbed, tmp_path, seed):
+@pytest.mark.parametrize("seed", range(100, 140 if isolated.LONG else 112))
+def test_kills_at_any_time_leave_nothing_half_written(undisturbed, tmp_path, seed):
     end_at_random(undisturbed, tmp_path, seed)
 
 
-@pytest.mark.parametrize("seconds", [0.15, 0.4, 0.8])
+@pytest.mark.parametrize("seconds", [0.05, 0.4])
 def test_an_interrupt_while_modules_are_loaded_is_one_line(tmp_path, seconds):
     slow = "import sys, time\nclass Slow:\n def find_spec(self, name, *rest):\n"
     slow += "  if name == 'sklearn': sys.stderr.write('loading\\n'); time.sleep(5)\n"

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import commands
+import isolated
 import pytest
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -48,9 +49,17 @@ SITUATIONS = {
     "head": {"stdout": "head", "code": (0, 2)},
     "disk full": {"preexec_fn": small_disk, "code": 2, "files": False},
 }
-SHORT = [("embed", one) for one in SITUATIONS]
-SHORT += [("compare", "all closed"), ("cliques", "both full"), ("diagnose", "C locale")]
-LONG = [(name, one) for name in FILES for one in SITUATIONS if (name, one) not in SHORT]
+SHORT = [
+    ("embed", "optimised"),
+    ("embed", "warnings are errors"),
+    ("embed", "C locale"),
+    ("embed", "both full"),
+    ("embed", "head"),
+    ("embed", "disk full"),
+    ("compare", "all closed"),
+]
+REST = [(name, one) for one in SITUATIONS for name in FILES if (name, one) not in SHORT]
+REST = REST if isolated.LONG else REST[::3]
 
 
 def run(folder, words, stdout="pipe", stderr="pipe", **more):
@@ -92,13 +101,19 @@ def test_a_command_works_in_every_situation(tmp_path, name, situation):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("name", "situation"), LONG)
+@pytest.mark.parametrize(("name", "situation"), REST)
 def test_every_command_works_in_every_situation(tmp_path, name, situation):
     check(tmp_path, name, situation)
 
 
-@pytest.mark.parametrize("situation", ["C locale", "warnings are errors", "all closed", "head"])
-@pytest.mark.parametrize("words", [("datasets",), ("--help-all",), ("embed", "nothing.csv")])
+@pytest.mark.parametrize(
+    ("words", "situation"),
+    [
+        (("datasets",), "all closed"),
+        (("--help-all",), "head"),
+        (("embed", "nothing.csv"), "warnings are errors"),
+    ],
+)
 def test_help_and_errors_too(tmp_path, words, situation):
     asked = {key: value for key, value in SITUATIONS[situation].items() if key != "code"}
     code, said, complained = run(tmp_path, words, **asked)

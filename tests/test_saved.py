@@ -80,7 +80,9 @@ def test_a_model_of_rows_that_stay_sparse_comes_back(tmp_path, monkeypatch, affi
 
 def test_the_golden_file_of_the_first_format_is_read():
     model = IKD.load(GOLDEN)
-    rows = np.cos(np.arange(12.0)[:, None] / 4.0 + np.arange(6.0))
+    # The last bits of a cosine depend on the version of numpy.
+    rows = model._model.rows
+    np.testing.assert_allclose(rows, np.cos(np.arange(12.0)[:, None] / 4.0 + np.arange(6.0)))
     assert np.array_equal(model.transform(rows), model.embedding_)
     expected = json.loads(GOLDEN.with_suffix(".json").read_text())
     np.testing.assert_allclose(model.embedding_, expected["embedding"], rtol=1e-12)

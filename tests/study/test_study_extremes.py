@@ -33,9 +33,8 @@ def measured():
         ]
         if not set(needed) & {"true", "X", "Z", "estimate"} or not set(needed) <= set(given):
             continue
-        if name == "decoding_r2":
-            given = {**given, "y": true[:, 0]}
-        found[name] = function, [given[one] for one in needed], needed
+        own = {**given, "y": true[:, 0]} if name == "decoding_r2" else given
+        found[name] = function, [own[one] for one in needed], needed
     return found
 
 

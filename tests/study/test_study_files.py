@@ -127,7 +127,7 @@ def of_scipy(path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             variables = scipy.io.loadmat(path, simplify_cells=True)
-    except (ValueError, NotImplementedError, zlib.error):
+    except (ValueError, IndexError, NotImplementedError, zlib.error):
         return None
     for name, value in variables.items():
         if not name.startswith("__"):
