@@ -226,7 +226,8 @@ def related(kind, X, Z, settings):
     for at, row in enumerate(np.nan_to_num(X, nan=-7e77)):
         rows.setdefault((row + 0.0).tobytes(), []).append(at)
     relations["equal rows"] = all(same(Z[a], Z[b]) for a, *more in rows.values() for b in more)
-    if kind not in PLAIN:
+    if kind not in PLAIN or settings.get("disconnected") == "separate":
+        # Which way round two points lie that are a part of their own is a matter of the last bit.
         return relations
     if settings.get("refine") not in ("auto", "likelihood"):
         # A search among local optima may end elsewhere for a last bit.
