@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,8 +35,12 @@ def read_variables(path: Path) -> dict[str, NDArray[Any]]:
             ) from None
     from scipy.io import loadmat
 
+    with warnings.catch_warnings():
+        # Which kind of sparse matrix comes is of no matter here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        variables = loadmat(path, squeeze_me=True)
     found = {}
-    for name, value in loadmat(path, squeeze_me=True).items():
+    for name, value in variables.items():
         if sp.issparse(value):
             check_fits(name, value.shape, "keep fewer columns")
             check_sparse(name, value)
