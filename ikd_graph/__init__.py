@@ -1,12 +1,20 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
 `IKD` is the estimator; `kernels`, `covariance`, `graph`, `cliques`, `alignment`, `geodesics`,
-`eigen` and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData).
+`eigen` and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData). Each
+is loaded when it is first asked for.
 """
 
-from . import alignment, cliques, covariance, eigen, geodesics, gplvm, graph, kernels, tl
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._version import __version__
-from .estimator import IKD
+
+if TYPE_CHECKING:
+    from . import alignment, cliques, covariance, eigen, geodesics, gplvm, graph, kernels, tl
+    from .estimator import IKD
 
 
 def _show(fitted: IKD) -> str:
@@ -15,8 +23,6 @@ def _show(fitted: IKD) -> str:
 
     return model_html(fitted)
 
-
-IKD._shown = staticmethod(_show)
 
 __all__ = [
     "IKD",
@@ -31,3 +37,23 @@ __all__ = [
     "kernels",
     "tl",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimator, or a module of the package."""
+    if name == "IKD":
+        estimator = import_module(".estimator", __name__).IKD
+        estimator._shown = staticmethod(_show)
+        return estimator
+    if not name.startswith("_"):
+        try:
+            return import_module(f".{name}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Names to choose from."""
+    return sorted(__all__)

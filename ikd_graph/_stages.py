@@ -11,7 +11,7 @@ from typing import Any
 
 def progress_bar(verbose: int, **settings: Any) -> Any:
     """A ``tqdm`` bar, to be closed by the caller; None without a terminal or with ``verbose=0``."""
-    if not verbose or not sys.stderr.isatty():
+    if not verbose or sys.stderr is None or not sys.stderr.isatty():
         return None
     from tqdm import tqdm
 

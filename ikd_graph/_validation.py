@@ -10,6 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+LARGEST = 1e70
+"""Largest size of a value: fourth powers of more overflow, and of less than its inverse vanish."""
+
 
 def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> None:
     """Raise unless ``value`` is one of ``choices``; ``more`` says what else it may be."""
@@ -208,6 +211,19 @@ def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> Non
         raise ValueError(f"{name} must be finite, got {bad} NaN or infinite value(s){_cure(cure)}")
 
 
+def check_size(name: str, values: Any) -> None:
+    """Raise if moments of what is in a table would be infinite, or would all be zero."""
+    known = values.data if sp.issparse(values) else values
+    # Zeros have no size, and NaN is looked at elsewhere.
+    highest, lowest = (f.reduce(known, axis=None, initial=0.0) for f in (np.fmax, np.fmin))
+    largest = float(max(highest, -lowest))
+    if largest > 0.0 and not 1.0 / LARGEST <= largest <= LARGEST:
+        raise ValueError(
+            f"the largest value of {name} must lie between {1.0 / LARGEST:g} and {LARGEST:g}, got "
+            f"{largest:g}; multiply {name} by a power of ten"
+        )
+
+
 def check_enough_columns(n_features: int, affinity: str, low: int = 2) -> None:
     """Raise unless rows have enough columns to be compared."""
     if n_features < low:
@@ -346,6 +362,15 @@ def check_graph_connected(sizes: NDArray[np.integer], cure: str) -> None:
         f"(largest {int(sizes.max())} of {int(sizes.sum())} points); {cure}, disconnected='join' "
         "bridges it, 'separate' lays the components side by side"
     )
+
+
+def check_has_edges(n_components: int, n_points: int) -> None:
+    """Raise if a graph is of points alone, of which nothing can be solved."""
+    if n_components == n_points:
+        raise ValueError(
+            f"the graph must have an edge to be embedded in parts, got {n_points} points without "
+            "any; lower threshold, or set n_neighbors"
+        )
 
 
 def check_memory(what: str, needed: float, free: int | None, cure: str) -> None:

@@ -6,18 +6,16 @@ at least one is.
 """
 
 import collections
-import faulthandler
 import importlib
 import inspect
 import json
-import os
 import random
 import resource
-import signal
 import sys
 import traceback
 import warnings
 
+import isolated
 import numpy as np
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
@@ -240,26 +238,7 @@ def attempt(function, positional, named):
 
 def in_a_child(function, positional, named):
     """What comes of a call in a forked child, death and a hang included."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        # What ends it is told below.
-        faulthandler.disable()
-        signal.alarm(SECONDS)
-        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-        kind, words = attempt(function, positional, named)
-        os.write(write, f"{kind}\n{words[:300]}".encode("utf-8", "replace"))
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        said = pipe.read().decode("utf-8", "replace")
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        return ("hang" if number == signal.SIGALRM else "crash"), signal.Signals(number).name
-    kind, _, words = said.partition("\n")
-    return kind or "crash", words
+    return isolated.in_a_child(lambda: attempt(function, positional, named), SECONDS, BYTES)
 
 
 def main(seed, count):

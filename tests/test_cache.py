@@ -211,7 +211,7 @@ def test_code_of_another_version_under_the_same_name_is_not_run(small_package):
 
 
 def command(*arguments, **variables):
-    code = "import sys; from ikd_graph.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from ikd_graph.cli import main; sys.exit(main(sys.argv[1:]))"
     environment = {**os.environ, "IKD_GRAPH_NUMBA_CACHE": "1", **variables}
     run = [sys.executable, "-c", code, *arguments]
     return subprocess.run(run, capture_output=True, text=True, env=environment)

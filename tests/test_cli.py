@@ -14,7 +14,7 @@ import pytest
 from ikd_graph import IKD, graph
 from ikd_graph._files import write_whole
 from ikd_graph.cli import common, flags, main
-from ikd_graph.cli.main import build_parser
+from ikd_graph.cli.entry import build_parser
 from ikd_graph.kernels import Matern, RationalQuadratic
 from ikd_graph.show import page
 

@@ -15,7 +15,7 @@ import pytest
 
 from ikd_graph import IKD
 from ikd_graph.cli import main
-from ikd_graph.cli.main import build_parser
+from ikd_graph.cli.entry import build_parser
 from ikd_graph.cli.reading import join_bare
 from ikd_graph.study import datasets
 

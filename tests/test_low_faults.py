@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, _memory, kernels
+from ikd_graph import IKD, _memory, gplvm, kernels
 
 
 def test_a_length_scale_whose_square_overflows_is_refused():
@@ -36,3 +36,38 @@ def test_memory_is_also_what_ulimit_leaves():
         "from ikd_graph import _memory; assert 0 < _memory._of_process() < 2**33"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-80, 1e80, 1e160])
+def test_values_whose_moments_overflow_or_vanish_are_refused(size):
+    X = np.random.default_rng(0).normal(size=(12, 6))
+    with pytest.raises(ValueError, match=r"largest value of X must lie between 1e-70 and 1e\+70"):
+        IKD(1).fit(size * X)
+    model = IKD(1, n_neighbors=5, refine=None).fit(X)
+    with pytest.raises(ValueError, match="multiply X by a power of ten"):
+        model.transform(size * X)
+
+
+def test_points_without_any_edge_are_no_parts():
+    X = np.random.default_rng(0).normal(size=(12, 60))
+    with pytest.raises(ValueError, match=r"the graph must have an edge .* got 12 points without"):
+        IKD(1, threshold=0.99, disconnected="separate", affinity="correlation").fit(X)
+
+
+def test_the_noise_of_rows_that_do_not_vary_is_finite():
+    latent = np.arange(6.0)[:, None]
+    for cov in (np.zeros((6, 6)), np.ones((6, 6)) - 0.5 * np.eye(6), -np.eye(6)):
+        assert np.isfinite(gplvm.fit_variances(latent, cov, 9, "matern")).all()
+    line = np.arange(12.0)[:, None] * np.ones(5)
+    model = IKD(1, n_neighbors=5, refine=None, affinity="euclidean").fit(line)
+    assert np.isfinite(model.score(line))
+
+
+@pytest.mark.filterwarnings("ignore:.*leading eigenvalues are not positive")
+@pytest.mark.parametrize("refine", [None, "stress"])
+def test_two_rows_again_and_again_have_two_places(refine):
+    X = np.random.default_rng(0).normal(size=(2, 25))[np.arange(10) % 2]
+    for n_landmarks in (None, 5):
+        model = IKD(2, n_landmarks=n_landmarks, refine=refine).fit(X)
+        assert np.unique(model.embedding_, axis=0).shape[0] <= 2
+        assert np.array_equal(model.transform(X), model.embedding_)

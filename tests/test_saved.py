@@ -70,7 +70,7 @@ def test_a_model_comes_back_to_the_last_bit(tmp_path, case):
 def test_a_model_of_rows_that_stay_sparse_comes_back(tmp_path, monkeypatch, affinity):
     monkeypatch.setattr(_limits, "DENSE_ENTRIES", 0)
     rng = np.random.default_rng(0)
-    X = sp.random_array((80, 40), density=0.3, rng=rng, format="csr")
+    X = sp.csr_array(np.where(rng.random((80, 40)) < 0.3, rng.random((80, 40)), 0.0))
     model = IKD(affinity=affinity, disconnected="join", refine="stress").fit(X)
     model.save(tmp_path / "model.ikd")
     again = IKD.load(tmp_path / "model.ikd")
@@ -80,7 +80,9 @@ def test_a_model_of_rows_that_stay_sparse_comes_back(tmp_path, monkeypatch, affi
 
 def test_the_golden_file_of_the_first_format_is_read():
     model = IKD.load(GOLDEN)
-    rows = np.cos(np.arange(12.0)[:, None] / 4.0 + np.arange(6.0))
+    # The last bits of a cosine depend on the version of numpy.
+    rows = model._model.rows
+    np.testing.assert_allclose(rows, np.cos(np.arange(12.0)[:, None] / 4.0 + np.arange(6.0)))
     assert np.array_equal(model.transform(rows), model.embedding_)
     expected = json.loads(GOLDEN.with_suffix(".json").read_text())
     np.testing.assert_allclose(model.embedding_, expected["embedding"], rtol=1e-12)

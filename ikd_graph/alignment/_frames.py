@@ -158,8 +158,10 @@ def _newton_step(quadratic: Floats, frames: Floats, damping: float) -> Floats | 
     pulled = (quadratic @ frames.reshape(-1, width)).reshape(frames.shape)
     gradient = np.einsum("bkix,bix->bk", moves, pulled).ravel()
     hessian = np.zeros((gradient.size, gradient.size))
+    places = np.arange(n_blocks + 1)
     for column in range(width):
-        across = sp.block_diag(list(moves[..., column]), format="csr")
+        # One block for each frame, on the diagonal.
+        across = sp.bsr_array((moves[..., column], places[:-1], places)).tocsr()
         hessian += across @ (across @ quadratic).T
     each = np.arange(n_blocks)
     blocked = hessian.reshape(n_blocks, n_moves, n_blocks, n_moves)

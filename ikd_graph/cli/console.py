@@ -38,7 +38,10 @@ def complain(kind: str, text: str, more: Sequence[str] = ()) -> None:
     if sys.stderr is None:
         return
     lines = [f"{PROG}: {kind}: {' '.join(text.split())}", *(f"  {line}" for line in more)]
-    sys.stderr.write("\n".join(lines) + "\n")
+    # Where nobody can hear it, the exit code says it.
+    with suppress(OSError):
+        sys.stderr.write("\n".join(lines) + "\n")
+        sys.stderr.flush()
 
 
 @contextmanager

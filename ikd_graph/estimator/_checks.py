@@ -27,6 +27,7 @@ from .._validation import (
     check_number_or_auto,
     check_positive,
     check_seed,
+    check_size,
     check_symmetric,
     check_unmasked,
 )
@@ -180,6 +181,8 @@ class CheckedEstimator(BaseEstimator):
         X = validate_data(self, X, ensure_all_finite=finite, **options)
         if self._has_rows and not gaps:
             check_known("X", X)
+        if self._has_rows:
+            check_size("X", X)
         return X
 
     @property

@@ -236,14 +236,19 @@ def fit_variances(
     n = len(points)
     values, vectors = np.linalg.eigh(kernel.covariance(cdist(points, points, "sqeuclidean")))
     values = np.maximum(values, 0.0)
-    power = np.einsum("ij,ij->j", vectors, cov @ vectors)
+    # Covariances over the columns that pairs of rows share may be negative along a vector.
+    power = np.maximum(np.einsum("ij,ij->j", vectors, cov @ vectors), 0.0)
+
+    def scale(log_ratio: float) -> float:
+        # Rows that do not vary have none, and a likelihood without bound.
+        found = float(np.mean(power / (values + np.exp(log_ratio))))
+        return max(found, float(np.finfo(np.float64).tiny))
 
     def cost(log_ratio: float) -> float:
-        shifted = values + np.exp(log_ratio)
-        return n * float(np.log(np.mean(power / shifted))) + float(np.log(shifted).sum())
+        return n * np.log(scale(log_ratio)) + float(np.log(values + np.exp(log_ratio)).sum())
 
     log_ratio = float(minimize_scalar(cost, bounds=(-18.0, 7.0), method="bounded").x)
-    variance = float(np.mean(power / (values + np.exp(log_ratio))))
+    variance = scale(log_ratio)
     total = n * (_LOG_2PI + 1.0) + n * np.log(variance)
     total += float(np.log(values + np.exp(log_ratio)).sum())
     return variance, variance * float(np.exp(log_ratio)), -0.5 * n_observed * float(total)

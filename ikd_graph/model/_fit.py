@@ -29,14 +29,15 @@ from ._record import Latent, Model, Polished
 from ._task import Task
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 
 def fit(X: Any, task: Task, stages: Stages) -> Model:
     """Find the latent of rows."""
-    first = inverse = np.arange(X.shape[0])
+    first = inverse = place = np.arange(X.shape[0])
     has_rows = AFFINITIES.get(task.affinity, Similarity).has_rows
     if has_rows:
-        first, inverse = _rows_that_differ(X, task)
+        first, inverse, place = _rows_that_differ(X, task)
     rows = X if first is inverse else some_rows(X, first)
     task = replace(_seen_from(task, inverse), copies=np.bincount(inverse))
     verdict = Verdict(task.affinity, task.wishes.refine, Ground(None))
@@ -53,7 +54,7 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
         report_pieces(similarity, closed.graph, closed.labels, closed.choice, task)
     plan = closed.plan if polished is None else replace(closed.plan, kernel=polished.kernel)
     with stages("placement"):
-        found = _assemble(X, first, inverse, similarity, closed, plan, start, polished)
+        found = _assemble(X, first, place, similarity, closed, plan, start, polished)
     choice = _with_kernel(closed.choice, polished, asked)
     return replace(found, task=asked, choice=choice, trials=verdict.trials)
 
@@ -70,14 +71,19 @@ def _with_kernel(choice: Choice, polished: Polished | None, asked: Task) -> Choi
     return replace(choice, reasons={**choice.reasons, "kernel": told})
 
 
-def _rows_that_differ(X: Any, task: Task) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows that differ, or all where those are too few to be solved by themselves."""
+def _rows_that_differ(X: Any, task: Task) -> tuple[Places, Places, Places]:
+    """Rows that differ, which of those each row is, and whose place it takes.
+
+    Where they are too few to be solved by themselves all rows are, each as one of its own, and
+    equal ones take the place of the first all the same.
+    """
     first, inverse = unique_rows(X)
     least = 2 if task.n_components == "auto" else int(task.n_components) + 1
-    if first.size < least:
-        order = np.argsort(inverse, kind="stable")
-        return order, np.argsort(order)
-    return first, inverse
+    if first.size >= least:
+        return first, inverse, inverse
+    order = np.argsort(inverse, kind="stable")
+    number = np.argsort(order)
+    return order, number, number[first[inverse]]
 
 
 def _seen_from(task: Task, inverse: NDArray[np.int64]) -> Task:

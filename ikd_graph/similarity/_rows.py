@@ -140,7 +140,9 @@ class Covariance(ProductSimilarity):
     def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
         squares = np.empty(X.shape[0])
         for start in range(0, X.shape[0], 512):
-            centred = X[start : start + 512] - X[start : start + 512].mean(axis=1, keepdims=True)
+            # In double precision: squares of single precision overflow from 1e19 on.
+            block = X[start : start + 512].astype(np.float64)
+            centred = block - block.mean(axis=1, keepdims=True)
             squares[start : start + 512] = np.sum(centred**2, axis=1)
         degrees = X.shape[1] - 1
         self.variance = float(np.mean(squares) / degrees)

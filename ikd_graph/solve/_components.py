@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import eigen, graph
 from .._records import CsrGraph, Embedding
 from .._stages import Stages
+from .._validation import check_has_edges
 from ..similarity import Similarity
 from ._blockwise import solve_blockwise
 from ._geodesic import solve_geodesic
@@ -61,6 +62,7 @@ def _solve_separately(
     component. ``solve`` is `solve_geodesic` or `solve_blockwise`.
     """
     members = [np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1)]
+    check_has_edges(len(members), labels.size)
     parts: list[Floats] = []
     spectra: list[Embedding] = []
     for rows in members:

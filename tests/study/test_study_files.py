@@ -1,7 +1,11 @@
 """Files as users have them: MATLAB, NWB, both generations of .h5ad, frames, messy tables."""
 
+import struct
 import sys
 import types
+import warnings
+import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +13,9 @@ import scipy.io
 import scipy.sparse as sp
 
 from ikd_graph.study import datasets
-from ikd_graph.study.datasets import Reading, TableError
+from ikd_graph.study.datasets import Reading, TableError, hdf
 from ikd_graph.study.datasets.frames import FrameSource
+from ikd_graph.study.datasets.matlab import read_variables
 
 N_ROWS, N_UNITS = 30, 6
 
@@ -101,6 +106,85 @@ def test_sparse_matlab_arrays_are_unpacked_within_limits(tmp_path, spikes):
     scipy.io.savemat(tmp_path / "u.mat", {"spikes": sp.csc_matrix((100_000, 30_000))})
     with pytest.raises(ValueError, match="must fit into 8 GiB unpacked"):
         datasets.load(tmp_path / "u.mat")
+
+
+def of_scipy(path):
+    """Arrays of numbers and text in a file as scipy reads it; None for what it refuses."""
+    found = {}
+
+    def flatten(name, value):
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                flatten(f"{name}.{key}", inner)
+            return
+        array = value.toarray() if sp.issparse(value) else np.asarray(value)
+        if array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array.ravel()):
+            array = array.astype(np.str_)
+        if array.dtype.kind in "biufU" and array.size:
+            found[name] = np.char.strip(array) if array.dtype.kind == "U" else array
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            variables = scipy.io.loadmat(path, simplify_cells=True)
+    except (ValueError, IndexError, NotImplementedError, zlib.error):
+        return None
+    for name, value in variables.items():
+        if not name.startswith("__"):
+            flatten(name, value)
+    return found
+
+
+def test_matlab_files_are_read_as_scipy_reads_them():
+    files = sorted(Path(scipy.io.__file__).parent.glob("matlab/tests/data/*.mat"))
+    if len(files) < 50:
+        pytest.skip("scipy was installed without its tests")
+    seen = 0
+    for path in files:
+        expected = of_scipy(path)
+        if expected is None:
+            continue
+        found = {k: v for k, v in read_variables(path).items() if v.size}
+        for name, value in expected.items():
+            # Objects of classes, cells that are no words and two fields of a name are no tables.
+            if name in found:
+                np.testing.assert_array_equal(found[name], value, err_msg=f"{path.name} {name}")
+                seen += 1
+    assert seen > 70
+
+
+@pytest.mark.parametrize("kind", [0, 14, 15, 20, 8, 10**4])
+def test_a_number_of_no_known_type_ends_nothing(tmp_path, kind):
+    path = tmp_path / "t.mat"
+    scipy.io.savemat(path, {"spikes": np.eye(3)})
+    data = path.read_bytes()
+    # The tag of the numbers stands before their 72 bytes.
+    at = data.index(struct.pack("<II", 9, 72))
+    path.write_bytes(data[:at] + struct.pack("<I", kind) + data[at + 4 :])
+    with pytest.raises(ValueError, match=r"t\.mat must be a whole \.mat file, got .*element type"):
+        datasets.load(path)
+
+
+def test_links_without_end_are_refused(tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.setattr(hdf, "MOST_PARTS", 500)
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file["X"] = np.eye(3)
+        group = file.create_group("obs")
+        for _ in range(40):
+            group["a"] = group["b"] = inner = file.create_group(None)
+            group = inner
+    with pytest.raises(ValueError, match="must have at most 500 parts, got more"):
+        datasets.load(tmp_path / "t.h5ad")
+
+
+def test_a_class_that_is_not_there_is_refused(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file["X"] = np.eye(3)
+        file["obs/kind/codes"], file["obs/kind/categories"] = [0, 1, 2], [b"a", b"b"]
+    with pytest.raises(ValueError, match=r"t\.h5ad must be a whole .*class of number 2 among 2"):
+        datasets.load(tmp_path / "t.h5ad", label_column="kind")
 
 
 def recording(path, counts, position, step=0.5):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -251,4 +252,5 @@ def _progress(total: int, verbose: int) -> Any:
     """Progress bar on a terminal, or nothing."""
     from tqdm import tqdm
 
-    return tqdm(total=total, desc="compare", unit="fit", disable=None if verbose else True)
+    silent = not verbose or sys.stderr is None
+    return tqdm(total=total, desc="compare", unit="fit", disable=silent or None)

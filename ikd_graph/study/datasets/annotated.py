@@ -146,6 +146,8 @@ def _coded(codes: NDArray[Any], categories: Any) -> Coded:
     """Classes from their codes; those that are missing are a class of that name."""
     names = texts(categories)
     codes = codes.astype(np.int64)
+    if codes.max(initial=-1) >= len(names):
+        raise LookupError(f"a class of number {codes.max()} among {len(names)}")
     if np.any(codes < 0):
         codes, names = np.where(codes < 0, len(names), codes), (*names, "missing")
     return Coded(codes, names)

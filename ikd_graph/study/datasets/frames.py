@@ -1,9 +1,11 @@
-"""Tables that pandas reads: .parquet, and sheets of .xlsx."""
+"""Tables of cells that have types: .parquet, and sheets of .xlsx."""
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,10 @@ from numpy.typing import NDArray
 
 from ._choice import cures, looks_like_date
 from ._reading import Floats, Problem, Reading, listed
+from .hdf import check_fits
 from .tables import CellSource, exchanged
+
+_SHEET_ERRORS = ("#N/A", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!")
 
 
 class FrameSource:
@@ -71,7 +76,8 @@ class FrameSource:
 
 def read_parquet(path: Path, reading: Reading) -> FrameSource | CellSource:
     """Read a .parquet table."""
-    frame = _pandas(path, "pyarrow").read_parquet(path)
+    _reader(path, "pyarrow")
+    frame = _reader(path, "pandas").read_parquet(path)
     if not reading.transpose:
         return FrameSource(path.name, frame)
     frame = frame if type(frame.index).__name__ == "RangeIndex" else frame.reset_index()
@@ -81,16 +87,15 @@ def read_parquet(path: Path, reading: Reading) -> FrameSource | CellSource:
 
 def read_sheet(path: Path, reading: Reading) -> CellSource:
     """Read the first sheet of an .xlsx file, or the one that is the key."""
-    pandas = _pandas(path, "openpyxl")
-    with pandas.ExcelFile(path) as book:
-        sheets = list(book.sheet_names)
+    book = _reader(path, "openpyxl").load_workbook(path, read_only=True, data_only=True)
+    with closing(book):
+        sheets = list(book.sheetnames)
         if reading.key is not None and reading.key not in sheets:
             raise ValueError(
                 f"--key must name a sheet of {path.name}: {listed(sheets)}; got {reading.key!r}"
             )
         sheet = reading.key or sheets[0]
-        frame = book.parse(sheet, header=None, dtype=object)
-    cells = [row for row in _texts(frame) if any(row)]
+        cells = _filled(book[sheet], f"sheet {sheet!r} of {path.name}")
     if not cells:
         raise ValueError(
             f"sheet {sheet!r} of {path.name} must hold a table, got no cells; the file has "
@@ -104,6 +109,30 @@ def read_sheet(path: Path, reading: Reading) -> CellSource:
     if len(sheets) > 1:
         source.header += f" of sheet {sheet!r} (of {len(sheets)}: {listed(sheets, 4)})"
     return source
+
+
+def _filled(sheet: Any, name: str) -> list[list[str]]:
+    """Rows of a sheet that are not blank, all as long as the longest."""
+    # A sheet may say it is larger than it is, and one cell in its last corner makes it so.
+    sheet.reset_dimensions()
+    rows: list[list[str]] = []
+    width = 0
+    for values in sheet.iter_rows(values_only=True):
+        cells = [_sheet_text(value) for value in values]
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            rows.append(cells)
+            width = max(width, len(cells))
+            check_fits(name, (len(rows), width), "delete cells far from the table")
+    return [cells + [""] * (width - len(cells)) for cells in rows]
+
+
+def _sheet_text(cell: Any) -> str:
+    """A cell of a sheet as text: every number is a float there, and an error is no value."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if isinstance(cell, str) and cell in _SHEET_ERRORS else _text(cell)
 
 
 def _texts(frame: Any) -> Iterator[list[str]]:
@@ -133,16 +162,12 @@ def _as_numbers(column: Any) -> Floats | None:
         return None
 
 
-def _pandas(path: Path, engine: str) -> Any:
-    """The module pandas, if it and its reader of this kind of file are there."""
-    import importlib
-
-    for name in ("pandas", engine):
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            raise ImportError(
-                f"reading {path.name} needs the package {name}, which is not installed; "
-                f"pip install pandas {engine}, or export the table as .csv"
-            ) from None
-    return importlib.import_module("pandas")
+def _reader(path: Path, package: str) -> Any:
+    """A package that reads a kind of file."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise ImportError(
+            f"reading {path.name} needs the package {package}, which is not installed; "
+            f"pip install {package}, or export the table as .csv"
+        ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,9 @@ from ..._arrays import check_sparse
 
 DENSE_LIMIT = 8 * 2**30
 """Largest number of bytes into which a sparse table is unpacked."""
+
+MOST_PARTS = 50_000
+"""Most parts of a file that are looked at: seconds, and more than recordings have."""
 
 
 @contextmanager
@@ -36,11 +40,20 @@ def opened(path: Path) -> Iterator[Any]:
         yield file
 
 
-def check_inside(group: Any, path: Path, names: Iterable[str]) -> None:
-    """Raise if parts of a file are links to other files, or lie in them: they may be anyone's."""
+def check_inside(
+    group: Any, path: Path, names: Iterable[str], seen: Iterator[int] | None = None
+) -> None:
+    """Raise if parts of a file lie in other files, which may be anyone's, or are without end."""
     import h5py
 
+    # Links may lead to one part by many ways, whose number doubles from each part to the next.
+    seen = itertools.count(1) if seen is None else seen
     for name in names:
+        if next(seen) > MOST_PARTS:
+            raise ValueError(
+                f"{path.name} must have at most {MOST_PARTS} parts, got more; its links may run in "
+                "a circle: write the file again without them"
+            )
         outside = isinstance(group.get(name, getlink=True), h5py.ExternalLink)
         if name not in group and not outside:
             continue
@@ -52,7 +65,7 @@ def check_inside(group: Any, path: Path, names: Iterable[str]) -> None:
                 f"{path.name} must hold its own data, got {name!r} in another file; copy it here"
             )
         if isinstance(item, h5py.Group):
-            check_inside(item, path, item)
+            check_inside(item, path, item, seen)
 
 
 def is_group(item: Any) -> bool:
@@ -113,3 +126,14 @@ def dense_table(item: Any, path: Path, name: str = "X") -> NDArray[Any]:
         ) from None
     check_sparse(f"{name} of {path.name}", table)
     return np.asarray(table.toarray())
+
+
+def sparse_columns(
+    name: str, data: NDArray[Any], places: NDArray[Any], starts: NDArray[Any], rows: int
+) -> NDArray[Any]:
+    """Dense array of entries stored column by column, which must lie within it."""
+    import scipy.sparse as sp
+
+    matrix = sp.csc_matrix((data, places, starts), shape=(rows, starts.size - 1))
+    check_sparse(name, matrix)
+    return np.asarray(matrix.toarray())

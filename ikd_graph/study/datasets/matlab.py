@@ -1,15 +1,20 @@
-"""Arrays of MATLAB files: versions 4 to 7 by scipy, 7.3 (HDF5) by h5py."""
+"""Arrays of MATLAB files: version 4 by scipy, 5 to 7 read here, 7.3 (HDF5) by h5py."""
 
 from __future__ import annotations
 
+import warnings
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .hdf import check_fits, check_inside, is_group, opened
+from ..._arrays import check_sparse
+from .hdf import check_fits, check_inside, is_group, opened, sparse_columns
+from .matlab5 import read_elements
 
 
 def read_variables(path: Path) -> dict[str, NDArray[Any]]:
@@ -20,34 +25,30 @@ def read_variables(path: Path) -> dict[str, NDArray[Any]]:
         with opened(path) as file:
             check_inside(file, path, [name for name in file if not name.startswith("#")])
             return dict(_walk(file, file, ""))
+    if 0 not in start[:4]:
+        try:
+            return dict(read_elements(path.read_bytes()))
+        except (ValueError, IndexError, zlib.error) as error:
+            raise ValueError(
+                f"{path.name} must be a whole .mat file, got something else ({error}); write it "
+                "again with MATLAB's save"
+            ) from None
     from scipy.io import loadmat
 
-    found: dict[str, NDArray[Any]] = {}
-    for name, value in loadmat(path, simplify_cells=True).items():
-        if not name.startswith("__"):
-            _flatten(name, value, found)
+    with warnings.catch_warnings():
+        # Which kind of sparse matrix comes is of no matter here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        variables = loadmat(path, squeeze_me=True)
+    found = {}
+    for name, value in variables.items():
+        if sp.issparse(value):
+            check_fits(name, value.shape, "keep fewer columns")
+            check_sparse(name, value)
+            value = value.toarray()
+        array = np.asarray(value)
+        if array.dtype.kind in "biufU" and not name.startswith("__"):
+            found[name] = np.char.strip(array) if array.dtype.kind == "U" else array
     return found
-
-
-def _flatten(name: str, value: Any, found: dict[str, NDArray[Any]]) -> None:
-    """Put the arrays of a variable among those found."""
-    import scipy.sparse as sp
-
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            _flatten(f"{name}.{key}", inner, found)
-        return
-    if sp.issparse(value):
-        check_fits(name, value.shape, "keep fewer columns")
-        found[name] = value.toarray()
-        return
-    array = np.asarray(value)
-    if array.dtype.kind == "O":
-        if not all(isinstance(cell, str) for cell in array.ravel().tolist()):
-            return
-        array = array.astype(np.str_)
-    if array.dtype.kind in "biufU":
-        found[name] = np.char.strip(array) if array.dtype.kind == "U" else array
 
 
 def _walk(file: Any, group: Any, before: str) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -90,15 +91,9 @@ def _letters(item: Any) -> str:
 
 def _sparse(item: Any) -> NDArray[Any]:
     """Dense array of a sparse one, stored by columns."""
-    import scipy.sparse as sp
-
-    from ..._arrays import check_sparse
-
     rows = int(item.attrs["MATLAB_sparse"])
     starts = np.asarray(item["jc"][:], dtype=np.int64)
     check_fits("a sparse array", (rows, starts.size - 1), "keep fewer columns")
     data = np.asarray(item["data"][:]) if "data" in item else np.zeros(0)
     places = np.asarray(item["ir"][:], dtype=np.int64) if "ir" in item else np.zeros(0, np.int64)
-    matrix = sp.csc_matrix((data, places, starts), shape=(rows, starts.size - 1))
-    check_sparse("a sparse array", matrix)
-    return np.asarray(matrix.toarray())
+    return sparse_columns("a sparse array", data, places, starts, rows)

@@ -57,7 +57,7 @@ def knn_scores(
     """
     from sklearn.neighbors import KNeighborsClassifier
 
-    points = as_table("Z", Z)
+    points = within_reach(as_table("Z", Z))[0]
     codes = as_classes(y, points.shape[0])
     check_integer("n_splits", n_splits, 2)
     check_integer("k", k, 1, points.shape[0] - points.shape[0] // n_splits)
@@ -135,7 +135,7 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
     """
     from sklearn.metrics import silhouette_score
 
-    points = as_table("Z", Z)
+    points = within_reach(as_table("Z", Z))[0]
     return float(silhouette_score(points, as_classes(y, points.shape[0])))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import signal
 import sys
 import threading
@@ -37,24 +38,24 @@ def build_parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line: 0 if all went well, 2 for a mistake of the user, 130 after Ctrl-C."""
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code."""
     typed = list(sys.argv[1:] if argv is None else argv)
-    try:
-        arguments = build_parser().parse_args(join_bare(typed))
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    arguments.typed = typed
-    if getattr(arguments, "json", None) == STDOUT:
-        # One object and nothing else.
-        arguments.quiet = True
+    arguments = argparse.Namespace(command="", quiet=False, traceback=False)
     asked: list[int] = []
     try:
+        arguments = build_parser().parse_args(join_bare(typed))
+        arguments.typed = typed
+        if getattr(arguments, "json", None) == STDOUT:
+            # One object and nothing else.
+            arguments.quiet = True
         loud = not getattr(arguments, "quiet", False)
         with plain_warnings() as arguments.heard, _ended_gently() as asked, told_of_waits(loud):
             arguments.run(arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()
+    except SystemExit as ended:
+        return int(ended.code or 0)
     except KeyboardInterrupt as stopped:
         complain("interrupted", str(stopped) or "stopped between two stages")
         return 128 + asked[0] if asked else _INTERRUPTED

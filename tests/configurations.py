@@ -1,0 +1,285 @@
+"""Random settings of the estimator on many kinds of tables, and what must hold for each.
+
+Run as ``python configurations.py SEED N``: counts, and each promise that was broken, as JSON.
+"""
+
+import collections
+import faulthandler
+import json
+import random
+import sys
+import traceback
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from ikd_graph import IKD, covariance, kernels
+
+SECONDS = 90
+DOCUMENTED = (ValueError, TypeError, MemoryError)
+
+
+def process(rng, n, p, dims=1):
+    """Samples of a Gaussian process over points of a cube."""
+    z = 3.0 * rng.random((n, dims))
+    cov = np.exp(-((z[:, None] - z) ** 2).sum(axis=2) / 2.0) + 1e-6 * np.eye(n)
+    return np.linalg.cholesky(cov) @ rng.normal(size=(n, p))
+
+
+def of_rows(change):
+    """A kind of table that changes rows of a process."""
+    return lambda rng, n, p: change(process(rng, n, p), rng)
+
+
+def set_to(X, where, value):
+    """A copy with another value at some places."""
+    X = np.array(X)
+    X[where] = value
+    return X
+
+
+KINDS = {
+    "process": process,
+    "plane": lambda rng, n, p: process(rng, n, p, 2),
+    "noise": lambda rng, n, p: rng.normal(size=(n, p)),
+    "uniform": lambda rng, n, p: rng.random((n, p)),
+    "counts": lambda rng, n, p: rng.poisson(2.0, (n, p)),
+    "rare counts": lambda rng, n, p: rng.poisson(0.05, (n, p)),
+    "small integers": lambda rng, n, p: rng.integers(0, 3, (n, p)).astype(np.int8),
+    "bytes": lambda rng, n, p: rng.integers(0, 256, (n, p)).astype(np.uint8),
+    "truths": lambda rng, n, p: rng.random((n, p)) < 0.4,
+    "float32": of_rows(lambda X, rng: X.astype(np.float32)),
+    "float16": of_rows(lambda X, rng: X.astype(np.float16)),
+    "columns first": of_rows(lambda X, rng: np.asfortranarray(X)),
+    "strided": lambda rng, n, p: process(rng, 2 * n, 2 * p)[::-2, ::2],
+    "read only": of_rows(lambda X, rng: np.frombuffer(X.tobytes()).reshape(X.shape)),
+    "lists": of_rows(lambda X, rng: X.tolist()),
+    "objects": of_rows(lambda X, rng: X.astype(object)),
+    "byte order": of_rows(lambda X, rng: X.astype(">f8")),
+    "huge": of_rows(lambda X, rng: X * 1e69),
+    "huge float32": of_rows(lambda X, rng: (X * 1e36).astype(np.float32)),
+    "tiny": of_rows(lambda X, rng: X * 1e-69),
+    "subnormal": of_rows(lambda X, rng: X * 1e-310),
+    "far from zero": of_rows(lambda X, rng: X + 1e9),
+    "units": of_rows(lambda X, rng: X * 10.0 ** rng.integers(-8, 9, X.shape[1])),
+    "row scales": of_rows(lambda X, rng: X * 10.0 ** rng.integers(-5, 6, (len(X), 1))),
+    "heavy tails": lambda rng, n, p: rng.standard_cauchy((n, p)),
+    "outlier cell": of_rows(lambda X, rng: set_to(X, (1, 1), 1e6)),
+    "outlier row": of_rows(lambda X, rng: set_to(X, 2, 1e6 * rng.normal(size=X.shape[1]))),
+    "zeros": lambda rng, n, p: np.zeros((n, p)),
+    "ones": lambda rng, n, p: np.ones((n, p)),
+    "constant rows": of_rows(lambda X, rng: set_to(X, slice(0, 3), 1.0)),
+    "silent rows": of_rows(lambda X, rng: set_to(X, slice(0, 2), 0.0)),
+    "constant columns": of_rows(lambda X, rng: set_to(X, (slice(None), slice(0, 3)), 2.0)),
+    "equal rows": lambda rng, n, p: np.repeat(process(rng, n, p)[: n // 2 + 1], 2, axis=0)[:n],
+    "two rows only": lambda rng, n, p: process(rng, 2, p)[np.arange(n) % 2],
+    "proportional rows": lambda rng, n, p: rng.random((n, 1)) @ rng.random((1, p)),
+    "opposite rows": lambda rng, n, p: np.vstack([X := process(rng, n, p)[: n // 2], -X]),
+    "rank two": lambda rng, n, p: rng.normal(size=(n, 2)) @ rng.normal(size=(2, p)),
+    "identity": lambda rng, n, p: np.eye(n),
+    "steps": lambda rng, n, p: np.tri(n, p),
+    "groups": lambda rng, n, p: 9.0 * np.eye(3, p)[np.arange(n) % 3] + rng.normal(size=(n, p)),
+    "far groups": lambda rng, n, p: 1e6 * np.eye(3, p)[np.arange(n) % 3] + rng.normal(size=(n, p)),
+    "circle": lambda rng, n, p: np.cos(
+        np.linspace(0, 6.28, n, endpoint=False)[:, None] + np.linspace(0, 6.28, p)
+    ),
+    "line": lambda rng, n, p: np.linspace(0, 1, n)[:, None] * np.ones(p),
+    "grid": lambda rng, n, p: np.stack([np.arange(n) % 4, np.arange(n) // 4], 1).astype(float),
+    "sine": lambda rng, n, p: np.sin(np.outer(np.arange(n), np.arange(1, p + 1)) / n),
+    "few columns": lambda rng, n, p: rng.normal(size=(n, 2)),
+    "one column": lambda rng, n, p: rng.normal(size=(n, 1)),
+    "many columns": lambda rng, n, p: process(rng, n, 300),
+    "few rows": lambda rng, n, p: process(rng, rng.integers(1, 5), p),
+    "nearly equal": lambda rng, n, p: 1.0 + 1e-14 * rng.normal(size=(n, p)),
+    "probabilities": lambda rng, n, p: rng.dirichlet(np.full(p, 0.3), n),
+    "logarithms": lambda rng, n, p: np.log1p(rng.poisson(1.0, (n, p))),
+    "angles": lambda rng, n, p: rng.vonmises(0.0, 2.0, (n, p)),
+    "holes": of_rows(lambda X, rng: set_to(X, rng.random(X.shape) < 0.2, np.nan)),
+    "masked": of_rows(lambda X, rng: np.ma.masked_greater(X, 1.5)),
+    "infinity": of_rows(lambda X, rng: set_to(X, (0, 0), np.inf)),
+    "sparse": lambda rng, n, p: sp.csr_array(np.maximum(process(rng, n, p), 0.0)),
+    "sparse columns": lambda rng, n, p: sp.csc_matrix(rng.poisson(0.5, (n, p)).astype(float)),
+    "complex": of_rows(lambda X, rng: X + 1j),
+    "words": lambda rng, n, p: np.full((n, p), "a"),
+}
+SQUARES = {
+    "kernel": lambda rng, n, p: np.exp(-((z := rng.random((n, 1)) * 4.0) - z.T) ** 2),
+    "sample": lambda rng, n, p: covariance.correlation(process(rng, n, 40)),
+    "covariance": lambda rng, n, p: 1e-3 * np.cov(process(rng, n, 40)),
+    "indefinite": lambda rng, n, p: (A := rng.normal(size=(n, n))) + A.T,
+    "sparse": lambda rng, n, p: sp.csr_array(np.maximum(np.cov(process(rng, n, 40)), 0.0)),
+    "identity": lambda rng, n, p: np.eye(n),
+    "ones": lambda rng, n, p: np.ones((n, n)),
+    "huge": lambda rng, n, p: 1e200 * np.cov(process(rng, n, 40)),
+    "tiny": lambda rng, n, p: 1e-200 * np.cov(process(rng, n, 40)),
+    "zeros": lambda rng, n, p: np.zeros((n, n)),
+    "not square": lambda rng, n, p: np.ones((n, n + 1)),
+}  # fmt: skip
+PLAIN = ("process", "plane", "many columns", "groups", "uniform")
+"""Kinds without ties and extremes, on which an answer can be compared with another."""
+
+CHOICES = {
+    "strategy": ("auto", "eigen", "blockwise", "geodesic"),
+    "kernel": (
+        "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", "auto",
+        kernels.Matern(nu=2.5, length_scale=3.0), kernels.RationalQuadratic(alpha=0.3),
+    ),
+    "affinity": (
+        "auto", "correlation", "cosine", "covariance", "euclidean", "standardized_euclidean",
+        "shared_neighbors", "hellinger",
+    ),
+    "threshold": ("auto", None, 0.05, 0.3, 0.8, 0.999),
+    "n_neighbors": (None, 1, 3, 6, 100),
+    "mutual": ("auto", True, False),
+    "neighbors": ("auto", "exact", "approximate"),
+    "path": ("auto", "covariance", "distance"),
+    "reference": ("auto", "min_max", "min_mean", "center", 0, -1, 5),
+    "merge": ("global", "greedy"),
+    "max_cliques": (None, 1, 5, 100),
+    "disconnected": ("join", "separate", "raise"),
+    "keep_edges": (True, False),
+    "refine": (None, None, "stress", "stress", "auto", "likelihood"),
+    "starts": ("auto", "own", "own", "all"),
+    "fit_shape": (False, False, True),
+    "n_landmarks": (None, "auto", 5, 0.5, 8),
+    "missing": ("error", "pairwise"),
+}  # fmt: skip
+
+
+def drawn(seed, number):
+    """Kind of table, the table and the settings of a number."""
+    chosen = random.Random(f"{seed}/{number}")
+    rng = np.random.default_rng([seed, number])
+    settings = {"n_components": chosen.choice([1, 2, 2, 3, "auto"])}
+    # The whole search is left to the tests of its own: it takes seconds.
+    settings["refine"] = chosen.choice(CHOICES["refine"])
+    for name, values in CHOICES.items():
+        if chosen.random() < 0.3:
+            settings[name] = chosen.choice(values)
+    n, p = chosen.randrange(6, 25), chosen.randrange(2, 30)
+    kinds = KINDS
+    if chosen.random() < 0.1:
+        kinds, settings["affinity"] = SQUARES, "precomputed"
+    kind = chosen.choice(list(kinds)) if chosen.random() < 0.8 else chosen.choice(list(kinds)[:2])
+    if kind in ("holes", "masked"):
+        settings["missing"] = chosen.choice(["error", "pairwise", "pairwise"])
+    return kind, kinds[kind](rng, n, p), settings
+
+
+def fitted(X, settings):
+    """A model; a warning of numpy's is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", RuntimeWarning)
+        return IKD(random_state=0, **settings).fit(X)
+
+
+def same(a, b):
+    """Whether two arrays are equal to the last bit."""
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def broken(kind, X, settings):
+    """Promises that do not hold, and the number of those looked at."""
+    model = fitted(X, {**settings, "n_jobs": 1})
+    Z = model.embedding_
+    found, looked = [], 3
+    if not (np.isfinite(Z).all() and Z.shape[0] == np.shape(X)[0]):
+        found.append("finite")
+    if not same(fitted(X, {**settings, "n_jobs": 2}).embedding_, Z):
+        found.append("n_jobs")
+    if settings.get("affinity") == "precomputed":
+        return found, looked
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", RuntimeWarning)
+        if not same(model.transform(X), Z):
+            found.append("transform")
+        found += [name for name, holds in generated(model, X, Z).items() if not holds]
+    if isinstance(X, np.ndarray) and X.dtype == np.float64 and not isinstance(X, np.ma.MaskedArray):
+        relations = related(kind, X, Z, settings)
+        looked += 2 + len(relations)
+        found += [name for name, holds in relations.items() if not holds]
+    return found, looked
+
+
+def generated(model, X, Z):
+    """Whether what a model makes of rows and of places is finite, and a row is placed by itself."""
+    back = model.inverse_transform(Z)
+    relations = {"inverse_transform": bool(np.isfinite(back).all())}
+    relations["score"] = bool(np.isfinite(model.score(X)))
+    if isinstance(X, np.ndarray) and X.dtype == np.float64 and np.isfinite(X).all():
+        other = 0.7 * X + 0.3 * X[::-1]
+        together = model.transform(other)
+        relations["place"] = bool(np.isfinite(together).all())
+        relations["batches"] = same(
+            np.vstack([model.transform(row[None]) for row in other]), together
+        )
+    return relations
+
+
+def related(kind, X, Z, settings):
+    """Whether tables that say the same get the same latent."""
+    relations = {}
+    rows = {}
+    for at, row in enumerate(np.nan_to_num(X, nan=-7e77)):
+        rows.setdefault((row + 0.0).tobytes(), []).append(at)
+    relations["equal rows"] = all(same(Z[a], Z[b]) for a, *more in rows.values() for b in more)
+    if kind not in PLAIN or settings.get("disconnected") == "separate":
+        # Which way round two points lie that are a part of their own is a matter of the last bit.
+        return relations
+    if settings.get("refine") not in ("auto", "likelihood"):
+        # A search among local optima may end elsewhere for a last bit.
+        relations["scale"] = alike(fitted(4.0 * X, settings).embedding_, Z)
+    plain = settings.get("refine") is None and settings.get("n_landmarks") is None
+    if plain and settings.get("neighbors") != "approximate" and "reference" not in settings:
+        order = np.random.default_rng(0).permutation(len(X))
+        turned = fitted(X[order], settings).embedding_
+        relations["order"] = alike(turned, Z[order])
+    return relations
+
+
+def alike(A, B):
+    """Whether two sets of points have the same distances."""
+    if A.shape != B.shape:
+        return False
+    a, b = (np.sqrt(((P[:, None] - P) ** 2).sum(axis=2)) for P in (A, B))
+    return bool(np.abs(a - b).max() <= 1e-5 * b.max())
+
+
+def judged(kind, X, settings):
+    """What to call what came of settings: kept, refused, broken or foreign; and a few words."""
+    try:
+        found, looked = broken(kind, X, settings)
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = "ikd_graph" in frames[-1].filename and frames[-1].line.startswith("raise")
+        ours |= any("= validate_data(" in frame.line for frame in frames)
+        word = "refused" if ours and isinstance(error, DOCUMENTED) else "foreign"
+        last = f"{frames[-1].filename}:{frames[-1].lineno}"
+        return word, f"{type(error).__name__}: {error} ({last})", 0
+    return ("broken" if found else "kept"), ", ".join(found), looked
+
+
+def main(seed, count):
+    """Try the settings and print what came of them."""
+    counts, told = collections.Counter(), []
+    kinds = set()
+    for number in range(count):
+        kind, X, settings = drawn(seed, number)
+        kinds.add(kind)
+        # A hang ends the process and says where it was.
+        faulthandler.dump_traceback_later(SECONDS, exit=True)
+        sys.stderr.write(f"{seed}/{number} {kind} {settings}\n")
+        word, said, looked = judged(kind, X, settings)
+        faulthandler.cancel_dump_traceback_later()
+        counts[word] += 1
+        counts["promises"] += looked
+        if word in ("broken", "foreign"):
+            told.append(f"{seed}/{number} {kind} {np.shape(X)} {settings}: {said}"[:700])
+    sys.stdout.write(json.dumps({"counts": counts, "kinds": len(kinds), "told": told}, indent=1))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,122 @@
+"""Commands under every kind of output, locale and interpreter: whole files or none, few words."""
+
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+import commands
+import isolated
+import pytest
+
+pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+
+FILES = {"embed": 3, "cliques": 3, "diagnose": 2, "compare": 4}
+C_LOCALE = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+FEW_BYTES = 4000
+
+
+def closing(*descriptors):
+    """What closes some of the standard streams of a process before it begins."""
+
+    def close():
+        for one in descriptors:
+            os.close(one)
+
+    return close
+
+
+def small_disk():
+    """Let no file of the process grow large, as on a disk that is full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FEW_BYTES, FEW_BYTES))
+
+
+SITUATIONS = {
+    "optimised": {"options": ("-OO",)},
+    "warnings are errors": {"options": ("-W", "error")},
+    "development mode": {"options": ("-X", "dev")},
+    "C locale": {"env": C_LOCALE},
+    "ascii": {"env": {"PYTHONIOENCODING": "ascii:strict"}},
+    "latin-1": {"env": {**C_LOCALE, "PYTHONIOENCODING": "latin-1"}},
+    "no home": {"env": {"HOME": "/nowhere", "MPLCONFIGDIR": "/nowhere"}},
+    "input closed": {"preexec_fn": closing(0)},
+    "output closed": {"preexec_fn": closing(1)},
+    "errors closed": {"preexec_fn": closing(2)},
+    "all closed": {"preexec_fn": closing(0, 1, 2)},
+    "output full": {"stdout": "full", "code": 2},
+    "errors full": {"stderr": "full"},
+    "both full": {"stdout": "full", "stderr": "full", "code": 2},
+    "head": {"stdout": "head", "code": (0, 2)},
+    "disk full": {"preexec_fn": small_disk, "code": 2, "files": False},
+}
+SHORT = [
+    ("embed", "optimised"),
+    ("embed", "warnings are errors"),
+    ("embed", "C locale"),
+    ("embed", "both full"),
+    ("embed", "head"),
+    ("embed", "disk full"),
+    ("compare", "all closed"),
+]
+REST = [(name, one) for one in SITUATIONS for name in FILES if (name, one) not in SHORT]
+REST = REST if isolated.LONG else REST[::3]
+
+
+def run(folder, words, stdout="pipe", stderr="pipe", **more):
+    """Exit code, output and complaints of a command in a situation."""
+    with Path("/dev/full").open("w") as full:
+        kinds = {"pipe": subprocess.PIPE, "head": subprocess.PIPE, "full": full}
+        process = commands.started(
+            folder, words, stdout=kinds[stdout], stderr=kinds[stderr], **more
+        )
+        if stdout == "head":
+            first = process.stdout.readline()
+            process.stdout.close()
+            process.stdout = None
+            said = first, process.communicate(timeout=300.0)[1]
+        else:
+            said = process.communicate(timeout=300.0)
+    return process.returncode, *((text or b"").decode("utf-8", "replace") for text in said)
+
+
+def check(folder, name, situation):
+    """Run a command in a situation and look at all that is left of it."""
+    asked = dict(SITUATIONS[situation])
+    codes, files = asked.pop("code", 0), asked.pop("files", True)
+    commands.make_table(folder)
+    code, said, complained = run(folder, commands.COMMANDS[name], **asked)
+    assert code in (codes if isinstance(codes, tuple) else (codes,)), (said, complained)
+    for line in complained.splitlines():
+        assert line.startswith(("ikd-graph: ", "  ")), complained
+    assert complained.count("ikd-graph: error") <= 1
+    assert len(commands.names_in(folder / "out")) == (FILES[name] if files else 0)
+    assert commands.half_files(folder / "out") == []
+    assert commands.until(lambda: not list((folder / "tmp").iterdir()), 30.0)
+    assert not commands.running(folder)
+
+
+@pytest.mark.parametrize(("name", "situation"), SHORT)
+def test_a_command_works_in_every_situation(tmp_path, name, situation):
+    check(tmp_path, name, situation)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("name", "situation"), REST)
+def test_every_command_works_in_every_situation(tmp_path, name, situation):
+    check(tmp_path, name, situation)
+
+
+@pytest.mark.parametrize(
+    ("words", "situation"),
+    [
+        (("datasets",), "all closed"),
+        (("--help-all",), "head"),
+        (("embed", "nothing.csv"), "warnings are errors"),
+    ],
+)
+def test_help_and_errors_too(tmp_path, words, situation):
+    asked = {key: value for key, value in SITUATIONS[situation].items() if key != "code"}
+    code, said, complained = run(tmp_path, words, **asked)
+    assert code == 2 if words[0] == "embed" else code in (0, 2)
+    assert "Traceback" not in said + complained
+    assert complained.count("\n") <= 1
