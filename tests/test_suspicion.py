@@ -67,7 +67,7 @@ def test_shares_against_agree_with_the_naive_twin(seed, share):
     unknown = np.zeros((60, 60), dtype=bool)
     unknown[left[condemned], right[condemned]] = unknown[right[condemned], left[condemned]] = True
     naive = naive_shares_against(dense(g), reach, unknown)
-    found = graph._suspicion._shares_against(g, g, 0.3, condemned)
+    found = graph._suspicion._shares_against(g, g, 0.3, 3, condemned)
     np.testing.assert_allclose(found, naive[left, right], rtol=0, atol=1e-12)
     assert found.max() > 0.5
 
