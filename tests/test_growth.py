@@ -77,3 +77,10 @@ def test_the_page_of_false_edges_has_a_line_for_each_setting(tmp_path, monkeypat
     text = false_edges_table.page(again, "")
     assert "| 200 | 0.1 | 10 |" in text
     assert "| sheet | 80 | 2.0% |" in text
+
+
+def test_a_false_pair_that_half_of_many_witnesses_speak_against_is_found():
+    row = false_edges_table.look_at_damage("knot", 300, 0.005, "", 612)
+    assert row["geodesic: found"] == row["geodesic: false edges"] > 200
+    assert row["geodesic: lost"] == 0
+    assert row["geodesic"] > 0.97
