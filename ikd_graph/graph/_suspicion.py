@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,8 +190,8 @@ class _Ground(NamedTuple):
 
     graph: CsrGraph
     at_edge: NDArray[np.int64]  # (m,) edge of each of its entries
-    by_length: _jit.suspicion.ByLength
-    edges: _jit.suspicion.EdgeList
+    by_length: Any  # records of the compiled code
+    edges: Any
 
 
 def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
@@ -221,28 +221,28 @@ def _reaching(
     ``doubtful`` among them some lie around a gap in the surface, all together; others are between
     two sheets, of which the first came before the surface was whole and acquitted all that follow.
     """
-    reaching, doubtful = np.zeros_like(strict), np.flatnonzero(doubtful)
-    if doubtful.size == 0:
+    reaching, open_ = np.zeros_like(strict), np.flatnonzero(doubtful)
+    if open_.size == 0:
         return reaching
     left, right, lengths = ground.edges
     n = ground.graph.n_nodes
     ends = np.zeros(n, dtype=np.bool_)
-    ends[left[doubtful]] = ends[right[doubtful]] = True
+    ends[left[open_]] = ends[right[open_]] = True
     # A family hangs together by its own edges and those between its ends.
     tied = ~strict & ends[left] & ends[right]
-    tied[doubtful] = True
+    tied[open_] = True
     labels = component_labels(from_edges(n, left[tied], right[tied], np.ones(tied.sum())))
-    kinds, at = np.unique(labels[left[doubtful]], return_inverse=True)
+    kinds, at = np.unique(labels[left[open_]], return_inverse=True)
     longest, first = np.zeros(kinds.size), np.zeros(kinds.size, dtype=np.int64)
-    np.maximum.at(longest, at, lengths[doubtful])
-    longest_first = np.argsort(-lengths[doubtful], kind="stable")
-    first[at[longest_first]] = doubtful[longest_first]
+    np.maximum.at(longest, at, lengths[open_])
+    longest_first = np.argsort(-lengths[open_], kind="stable")
+    first[at[longest_first]] = open_[longest_first]
     families = np.where(ends, np.searchsorted(kinds, labels), -1)
     found = np.zeros(kinds.size, dtype=np.bool_)
     _jit.suspicion.reach(
         ground.by_length, strict, first, families, _LONGEST * longest, ground.edges, found
     )
-    reaching[doubtful] = found[at]
+    reaching[open_] = found[at]
     return reaching
 
 
