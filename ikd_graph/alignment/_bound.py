@@ -63,9 +63,10 @@ def merge_bound(
     sum(s) min(lambda, 0), lambda being the least eigenvalue of Q - L relative to diag(s). At the
     best merger lambda is often 0, and the bound is its cost (Chaudhury, Khoo, Singer 2015).
 
-    The bound found is that of the semidefinite relaxation to .3 % of it. A gap says that some other
-    merger may cost less, not that it is nearer to the truth: where blocks are noisy the cheapest
-    merger folds parts of the whole over others, which `merge_global` does not follow.
+    For a dozen noisy pieces of a plane the bound found is that of the semidefinite relaxation, to
+    .3 % of it. A gap says that some other merger may cost less, not that it is nearer to the truth:
+    where blocks are noisy the cheapest merger may be far from it, and `merge_global` stays near its
+    start.
 
     Parameters
     ----------
