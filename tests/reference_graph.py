@@ -98,6 +98,34 @@ def naive_shortest(lengths):
 
 def naive_short_cuts(weights, leg=0.8, longest=3.5):
     """Set of condemned pairs of a dense matrix of weights, NaN where there is no edge."""
+    strict, sure = naive_judged(weights, 1.0 - 1e-9, longest), naive_judged(weights, leg, longest)
+    lengths, n = naive_lengths(weights), len(weights)
+    np.fill_diagonal(lengths, np.inf)
+    doubtful = sorted(strict - sure, key=lambda pair: lengths[pair])
+    ends = {point for pair in doubtful for point in pair}
+    kept = lengths.copy()
+    for i, j in strict:
+        kept[i, j] = kept[j, i] = np.inf
+    tied = np.zeros((n, n), dtype=bool)
+    for i in ends:
+        for j in ends:
+            tied[i, j] = np.isfinite(kept[i, j]) or (i, j) in doubtful or (j, i) in doubtful
+    ways = naive_shortest(kept)
+    np.fill_diagonal(ways, 0.0)
+    for first in doubtful:
+        family, new = set(), {first[0]}
+        while new:
+            family |= new
+            new = {j for i in family for j in ends if tied[i, j]} - family
+        edges = [pair for pair in doubtful if pair[0] in family]
+        far = max(min(ways[first[0], p], ways[first[1], p]) for p in family)
+        if edges[0] == first and far > longest * max(lengths[pair] for pair in edges):
+            sure |= set(edges)
+    return sure
+
+
+def naive_judged(weights, leg, longest):
+    """Pairs that only a long way replaces where legs connect their ends."""
     lengths = naive_lengths(weights)
     np.fill_diagonal(lengths, np.inf)
     kept = lengths.copy()

@@ -3,10 +3,11 @@
 import subprocess
 import sys
 
+import networkx
 import numpy as np
 import pytest
 
-from ikd_graph import IKD
+from ikd_graph import IKD, graph, kernels
 
 ROWS = np.sin(np.linspace(0, 1, 40)[:, None] * np.arange(2, 8) + np.arange(6))
 
@@ -88,6 +89,46 @@ def test_what_is_a_table_is_taken_as_one(thing):
     model = plain()
     np.testing.assert_array_equal(model.fit_transform(thing), plain().fit_transform(ROWS))
     np.testing.assert_array_equal(model.transform(thing), model.embedding_)
+
+
+def joined(n=40):
+    """A graph of correlations and its networkx twin."""
+    points = np.random.default_rng(0).uniform(0.0, 3.0, (n, 2))
+    kernel = kernels.SquaredExponential()
+    corr = kernel.covariance(((points[:, None] - points) ** 2).sum(axis=2))
+    g = graph.threshold_graph(corr, 0.3)
+    return g, graph.to_networkx(g)
+
+
+@pytest.mark.parametrize("strategy", ["geodesic", "blockwise"])
+def test_a_networkx_graph_is_a_sparse_covariance(strategy):
+    g, ours = joined()
+    settings = {"affinity": "precomputed", "strategy": strategy, "refine": None}
+    found, same = (IKD(**settings).fit(X) for X in (ours, graph.to_sparse(g)))
+    np.testing.assert_array_equal(found.embedding_, same.embedding_)
+    back = graph.to_networkx(found.graph_)
+    assert set(back.edges) == set(ours.edges)
+
+
+def test_nodes_of_a_networkx_graph_keep_their_order_whatever_their_names():
+    _, ours = joined()
+    names = {node: f"cell {node}" for node in ours}
+    settings = {"affinity": "precomputed", "refine": None}
+    named = IKD(**settings).fit_transform(networkx.relabel_nodes(ours, names))
+    np.testing.assert_array_equal(named, IKD(**settings).fit_transform(ours))
+
+
+def test_networkx_graphs_that_are_no_covariance_are_refused():
+    _, ours = joined()
+    with pytest.raises(ValueError, match="got a networkx Graph; affinity='precomputed' takes"):
+        plain().fit(ours)
+    several = networkx.MultiGraph(ours)
+    with pytest.raises(ValueError, match=r"got a networkx MultiGraph; pass networkx\.Graph\(X\)"):
+        IKD(affinity="precomputed").fit(several)
+    end, other = next(iter(ours.edges))
+    del ours.edges[end, other]["weight"]
+    with pytest.raises(ValueError, match=f"got 1 of {ours.number_of_edges()} edges without"):
+        IKD(affinity="precomputed").fit(ours)
 
 
 def test_polars_frames_are_tables_too():

@@ -1,4 +1,4 @@
-"""Drivers that say whether more data hurts and how spike counts are decoded."""
+"""Drivers that measure tables: growing data, spike counts, false edges."""
 
 import sys
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 
+import false_edges_table
 import growth
 import spike_counts_table
 
@@ -52,3 +53,34 @@ def test_place_cells_fire_as_often_as_asked(scene, rate):
     assert place.min() >= 0.0
     assert place.max() <= 1.0
     assert len(place) == len(X) == 400
+
+
+@pytest.mark.parametrize("latent", false_edges_table.LATENTS)
+def test_false_pairs_are_as_many_as_asked_and_far_apart(latent):
+    corr, points, false = false_edges_table.damaged(latent, 120, 0.01, 3)
+    left, right = np.divmod(false, 120)
+    assert false.size == round(0.01 * 120 * 119 / 2)
+    assert np.all(corr[left, right] >= 0.9)
+    np.testing.assert_array_equal(corr, corr.T)
+    true = np.exp(-0.5 * ((points[left] - points[right]) ** 2).sum(axis=1))
+    assert np.median(true) < 0.25
+
+
+def test_the_page_of_false_edges_has_a_line_for_each_setting(tmp_path, monkeypatch):
+    monkeypatch.setattr(false_edges_table, "ROLLS", ((200,), (0.1,), (10,)))
+    monkeypatch.setattr(false_edges_table, "LATENTS", ("sheet",))
+    monkeypatch.setattr(false_edges_table, "SHARES", (0.0, 0.02))
+    monkeypatch.setattr(false_edges_table, "SIZES", (80,))
+    rows = false_edges_table.measured(tmp_path / "found.csv", (0,), (0,))
+    again = false_edges_table.measured(tmp_path / "found.csv", (0,), (0,))
+    assert len(rows) == len(again) == 3
+    text = false_edges_table.page(again, "")
+    assert "| 200 | 0.1 | 10 |" in text
+    assert "| sheet | 80 | 2.0% |" in text
+
+
+def test_a_false_pair_that_half_of_many_witnesses_speak_against_is_found():
+    row = false_edges_table.look_at_damage("knot", 300, 0.005, "", 612)
+    assert row["geodesic: found"] == row["geodesic: false edges"] > 200
+    assert row["geodesic: lost"] == 0
+    assert row["geodesic"] > 0.97

@@ -10,6 +10,7 @@ from sklearn.datasets import make_s_curve, make_swiss_roll
 from test_graph import dense
 
 from ikd_graph import IKD, covariance, graph, kernels, similarity
+from ikd_graph.graph import _suspicion
 from ikd_graph.study.datasets import gp_mapping
 from ikd_graph.study.metrics import affine_r2
 
@@ -66,7 +67,7 @@ def test_shares_against_agree_with_the_naive_twin(seed, share):
     unknown = np.zeros((60, 60), dtype=bool)
     unknown[left[condemned], right[condemned]] = unknown[right[condemned], left[condemned]] = True
     naive = naive_shares_against(dense(g), reach, unknown)
-    found = graph._suspicion._shares_against(g, g, 0.3, condemned)
+    found = graph._suspicion._shares_against(g, g, 0.3, 3, condemned)
     np.testing.assert_allclose(found, naive[left, right], rtol=0, atol=1e-12)
     assert found.max() > 0.5
 
@@ -88,6 +89,37 @@ def test_no_long_edge_across_the_innermost_turn_acquits_the_others(seed):
     X, latent = roll(500, 0.1, seed)
     kept, _ = similarity.compare(X, "euclidean").protected_graph_of(None, 30)
     assert jumps(kept, latent) == 0
+
+
+@pytest.mark.parametrize("seed", [408, 412, 424])
+def test_the_first_edge_between_two_sheets_does_not_acquit_the_others(seed, monkeypatch):
+    # It is there before a neck of its own sheet is joined.
+    X, latent = roll(500, 0.5, seed)
+    made = similarity.compare(X, "euclidean")
+    kept, found = made.protected_graph_of(None, 20)
+    assert jumps(kept, latent) == 0
+    np.testing.assert_array_equal(found.scores[found.condemned], 1.0)
+    monkeypatch.setattr(
+        _suspicion, "_reaching", lambda ground, *_: np.zeros(len(ground.edges[0]), bool)
+    )
+    assert jumps(made.protected_graph_of(None, 20)[0], latent) > 200
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_edges_around_a_gap_are_kept_where_the_first_joins_what_was_apart(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    turn, around = rng.uniform(0.0, 2.0 * np.pi, (2, 300))
+    ring = np.column_stack([np.cos(turn), np.sin(turn)]) + 0.02 * rng.normal(size=(300, 2))
+    out = 2.0 + 0.7 * np.cos(around)
+    torus = np.column_stack([out * np.cos(turn), out * np.sin(turn), 0.7 * np.sin(around)])
+    monkeypatch.setattr(_suspicion, "_LEG", _suspicion._SHORTER)
+    strict = [
+        similarity.compare(X, "euclidean").protected_graph_of(None, 15)[1] for X in (ring, torus)
+    ]
+    assert min(found.n_condemned for found in strict) > 0
+    monkeypatch.undo()
+    for X in (ring, torus):
+        assert similarity.compare(X, "euclidean").protected_graph_of(None, 15)[1].n_condemned == 0
 
 
 @pytest.mark.parametrize("k", [4, 7, 10, 20])

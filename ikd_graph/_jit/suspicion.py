@@ -117,6 +117,51 @@ def reconsider(by_length, edges, longest, condemned, acquitted, detours):
             acquitted[edge] = way < np.inf
 
 
+@jit
+def reach(graph, condemned, first, families, longest, points, reaches):
+    """Tell which families of edges lie further apart than a length on edges that passed.
+
+    ``first`` (f,) is an edge of each family, of ends ``points.left`` and ``points.right``, and
+    ``longest`` (f,) the length. ``families`` (n,) has the family of each point that is an end of
+    one of its edges, -1 of others. Written: ``reaches`` (f,) bool, whether an end of an edge is
+    further than that from both ends of the first one.
+    """
+    distance = np.full(families.size, np.inf)
+    sizes = np.zeros(first.size, dtype=np.int64)
+    for node in range(families.size):
+        if families[node] >= 0:
+            sizes[families[node]] += 1
+    for family in range(first.size):
+        ends = points.left[first[family]], points.right[first[family]]
+        found = 0
+        heap = [(0.0, ends[0]), (0.0, ends[1])]
+        seen = [ends[0], ends[1]]
+        distance[ends[0]] = distance[ends[1]] = 0.0
+        while len(heap) > 0:
+            base, node = heapq.heappop(heap)
+            if base == distance[node]:
+                found += families[node] == family
+                spread(graph, condemned, node, base, longest[family], distance, heap, seen)
+        for node in seen:
+            distance[node] = np.inf
+        reaches[family] = found < sizes[family]
+
+
+@inner
+def spread(graph, condemned, node, base, longest, distance, heap, seen):
+    """Shorten the ways to the neighbours of a node at distance ``base``; see `reach`."""
+    for entry in range(graph.indptr[node], graph.indptr[node + 1]):
+        way = base + graph.lengths[entry]
+        if way > longest:
+            break
+        other = graph.indices[entry]
+        if way < distance[other] and not condemned[graph.edges[entry]]:
+            if distance[other] == np.inf:
+                seen.append(other)
+            distance[other] = way
+            heapq.heappush(heap, (way, other))
+
+
 @inner
 def root(parent, node):
     """Follow a union-find forest (n,) from a node to its root, halving the way."""

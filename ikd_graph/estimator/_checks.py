@@ -144,7 +144,7 @@ class CheckedEstimator(BaseEstimator):
 
     def _check_input(self, X: Any) -> Any:
         """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
-        X = as_table(X)
+        X = as_table(X, pairs=not self._has_rows)
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
         X = self._read(

@@ -291,7 +291,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         ----------
         X : (n_samples, n_features) array_like of float64
             Points in rows, or the (n_samples, n_samples) covariance for
-            ``affinity="precomputed"``, dense or scipy sparse (large tables of rows stay sparse).
+            ``affinity="precomputed"``, dense, scipy sparse, or a networkx graph whose edges have
+            their correlation in the attribute ``weight`` (large tables of rows stay sparse).
         y : ignored
             Present for the scikit-learn interface.
 

@@ -190,7 +190,7 @@ class LearntEstimator(GenerativeEstimator):
         check_is_fitted(self)
         found = self._model
         X = self._read(
-            as_table(X),
+            as_table(X, pairs=not self._has_rows),
             dtype=np.float64 if found.rows is None else found.rows.dtype,
             reset=False,
             accept_sparse="csr",

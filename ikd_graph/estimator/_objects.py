@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 
-def as_table(X: Any) -> Any:
+def as_table(X: Any, *, pairs: bool = False) -> Any:
     """X as scikit-learn's checks take it, or an error that says what to pass instead.
 
-    No library is imported: objects are known by the names of their class and attributes. Arrays
-    pass as they are, and so do data frames of numbers, whose columns have names to be kept.
+    No library is imported that X does not come from: objects are known by the names of their class
+    and attributes. Arrays pass as they are, and so do data frames of numbers, whose columns have
+    names to be kept. A graph of networkx is taken where X has a value for ``pairs`` of points.
     """
     kind = type(X).__name__
     library = type(X).__module__.partition(".")[0]
@@ -22,6 +23,8 @@ def as_table(X: Any) -> Any:
             f"X must be a table of numbers, got an {kind} of {X.shape[0]} rows and {X.shape[1]} "
             f"columns; pass {', or '.join(['adata.X', *parts])}"
         )
+    if hasattr(X, "adjacency") and hasattr(X, "is_directed"):
+        return _from_networkx(X, kind, pairs=pairs)
     if library == "xarray":
         return _from_xarray(X, kind)
     if library == "pynapple":
@@ -33,6 +36,29 @@ def as_table(X: Any) -> Any:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X)
     return X
+
+
+def _from_networkx(X: Any, kind: str, *, pairs: bool) -> Any:
+    """Sparse matrix of the correlations of edges, points in the order of the nodes."""
+    if not pairs:
+        raise ValueError(
+            f"X must be a table of numbers, got a networkx {kind}; affinity='precomputed' takes "
+            "the weights of its edges for correlations"
+        )
+    if X.is_directed() or X.is_multigraph():
+        raise ValueError(
+            f"X must have one edge between two nodes, got a networkx {kind}; pass networkx.Graph(X)"
+        )
+    n_open = sum("weight" not in edge for *_, edge in X.edges(data=True))
+    if n_open:
+        raise ValueError(
+            f"X must have the correlation of each edge in its attribute 'weight', got "
+            f"{n_open} of {X.number_of_edges()} edges without; "
+            "networkx.set_edge_attributes(X, values, 'weight') sets it"
+        )
+    from networkx import to_scipy_sparse_array
+
+    return to_scipy_sparse_array(X, dtype=np.float64, format="csr")
 
 
 def _from_xarray(X: Any, kind: str) -> Any:
