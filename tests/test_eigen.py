@@ -156,6 +156,7 @@ def test_the_eigengap_of_a_long_sheet_is_two_though_its_widest_drop_comes_after_
 
 def test_the_eigengap_of_digits_lies_where_their_spectrum_falls_by_half():
     settings = {"affinity": "correlation", "threshold": None, "path": "covariance"}
+    settings["keep_edges"] = True
     values = spectrum(load_digits().data, n_neighbors=7, **settings)
     assert eigen.eigengap(values) == 6
 

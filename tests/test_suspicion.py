@@ -112,6 +112,7 @@ def test_edges_around_a_gap_are_kept_where_the_first_joins_what_was_apart(seed, 
     ring = np.column_stack([np.cos(turn), np.sin(turn)]) + 0.02 * rng.normal(size=(300, 2))
     out = 2.0 + 0.7 * np.cos(around)
     torus = np.column_stack([out * np.cos(turn), out * np.sin(turn), 0.7 * np.sin(around)])
+    monkeypatch.setattr(_suspicion, "_close_gaps", lambda *_: None)
     monkeypatch.setattr(_suspicion, "_LEG", _suspicion._SHORTER)
     strict = [
         similarity.compare(X, "euclidean").protected_graph_of(None, 15)[1] for X in (ring, torus)
@@ -120,6 +121,24 @@ def test_edges_around_a_gap_are_kept_where_the_first_joins_what_was_apart(seed, 
     monkeypatch.undo()
     for X in (ring, torus):
         assert similarity.compare(X, "euclidean").protected_graph_of(None, 15)[1].n_condemned == 0
+
+
+def a_random_ring(seed):
+    rng = np.random.default_rng(seed)
+    turn = rng.uniform(0.0, 2.0 * np.pi, 100)
+    frame = np.linalg.qr(rng.standard_normal((20, 2)))[0]
+    ring = np.column_stack([np.cos(turn), np.sin(turn)])
+    return ring, ring @ frame.T + 0.02 * rng.standard_normal((100, 20))
+
+
+def test_a_ring_is_not_torn_at_its_widest_gap(monkeypatch):
+    settings = {"affinity": "euclidean", "n_neighbors": 15, "refine": None}
+    rings = [a_random_ring(seed) for seed in range(20)]
+    for ring, X in rings:
+        assert affine_r2(ring, IKD(2, **settings).fit_transform(X)) > 0.99
+    monkeypatch.setattr(_suspicion, "_close_gaps", lambda *_: None)
+    torn = [affine_r2(ring, IKD(2, **settings).fit_transform(X)) < 0.95 for ring, X in rings]
+    assert sum(torn) > 3
 
 
 @pytest.mark.parametrize("k", [4, 7, 10, 20])

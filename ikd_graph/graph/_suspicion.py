@@ -126,7 +126,8 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
     shortest first, on those that passed. Where the surface is not yet sampled, the first edge
     between two sheets joins them as if it lay in it, and acquits all that follow; such edges are
     condemned together where they lie further apart than 3.5 times their length, as those across a
-    gap do not. The score is 1 where an edge is condemned, else how long the way round is: 0 for
+    gap do not. Edges across a gap in a closed curve are acquitted where the neighbours of their
+    ends lie behind these. The score is 1 where an edge is condemned, else how long the way round is: 0 for
     twice the length of the edge or less.
 
     Parameters
@@ -179,6 +180,7 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
         condemned, detours = _condemned(ground, _LEG)
         reaching = _reaching(ground, strict & ~condemned, strict)
         condemned, detours[reaching] = condemned | reaching, np.inf
+        _close_gaps(ground, condemned, detours)
     one, other, _ = edges(g)
     mine = np.searchsorted(left * n + right, one * n + other)
     scores = np.clip((detours[mine] - 2.0) / (_LONGEST - 2.0), 0.0, 1.0)
@@ -201,6 +203,14 @@ def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[
     shortest_first = np.argsort(ground.edges.lengths, kind="stable")
     rule = (leg, _LONGEST)
     _jit.suspicion.short_cuts(*ground, shortest_first, rule, condemned, detours)
+    _reconsider(ground, condemned, detours)
+    return condemned, detours
+
+
+def _reconsider(
+    ground: _Ground, condemned: NDArray[np.bool_], detours: NDArray[np.float64]
+) -> None:
+    """Acquit what the edges that were not condemned can replace by no long way, in place."""
     acquitted = np.zeros_like(condemned)
     while True:
         # What is acquitted opens ways for others.
@@ -208,8 +218,61 @@ def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[
             ground.by_length, ground.edges, _LONGEST, condemned, acquitted, detours
         )
         if not np.any(acquitted & condemned):
-            return condemned, detours
+            return
         condemned &= ~acquitted
+
+
+def _close_gaps(
+    ground: _Ground, condemned: NDArray[np.bool_], detours: NDArray[np.float64]
+) -> None:
+    """Acquit edges across gaps in the sampling of a closed curve, in place.
+
+    The widest gap of a ring looks like a short cut: shorter edges connect its ends the long way
+    round. But there the neighbours of both ends lie behind them, seen from the other end, as a
+    curve goes on that has a gap; those of a short cut lie around its ends.
+    """
+    chosen = np.flatnonzero(condemned)
+    left, right, lengths = (values[chosen] for values in ground.edges)
+    shortest = np.full(ground.graph.n_nodes, np.inf)
+    np.minimum.at(shortest, left, lengths)
+    np.minimum.at(shortest, right, lengths)
+    # The others of a family need not look straight: points lie between their ends.
+    first = chosen[(lengths == shortest[left]) & (lengths == shortest[right])]
+    straight = np.array([_straightness(ground, condemned, edge) for edge in first])
+    for edge in first[straight > 0.0]:
+        without, ways = condemned.copy(), detours.copy()
+        without[edge] = False
+        _reconsider(ground, without, ways)
+        # Between two sheets there are many more, which would all pass now, and do not look so.
+        if straight[~without[first]].mean() > 0.0:
+            condemned[:], detours[:] = without, ways
+
+
+def _straightness(ground: _Ground, condemned: NDArray[np.bool_], edge: int) -> float:
+    """Mean of the cosines at both ends of an edge."""
+    left, right = int(ground.edges.left[edge]), int(ground.edges.right[edge])
+    pairs = (left, right), (right, left)
+    return 0.5 * sum(_straight(ground, condemned, near, far) for near, far in pairs)
+
+
+def _straight(ground: _Ground, condemned: NDArray[np.bool_], near: int, far: int) -> float:
+    """Mean cosine between the ways from neighbours of an end to it, and on to the other end.
+
+    Heard are neighbours whose distances to both ends are known, at half to twice the edge's length.
+    """
+    indptr, indices, lengths = ground.graph
+    mine, yours = (slice(indptr[end], indptr[end + 1]) for end in (near, far))
+    _, here, there = np.intersect1d(
+        indices[mine], indices[yours], assume_unique=True, return_indices=True
+    )
+    length = float(lengths[mine][indices[mine] == far][0])
+    back, whole = lengths[mine][here], lengths[yours][there]
+    heard = (back >= 0.5 * length) & (back <= 2.0 * length)
+    heard &= ~condemned[ground.at_edge[mine][here]]
+    if not heard.any() or length == 0.0:
+        return -1.0
+    back, whole = back[heard], whole[heard]
+    return float(np.mean((whole**2 - back**2 - length**2) / (2.0 * back * length)))
 
 
 def _reaching(

@@ -40,7 +40,7 @@ def _templates() -> Environment:
         raise ImportError(CURE) from error
     made = Environment(
         loader=PackageLoader("ikd_graph.show"), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     # Escapes < > & ' as well: no label ends the element that holds it.
     made.policies["json.dumps_function"] = _dumps

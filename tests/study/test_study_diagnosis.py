@@ -183,7 +183,7 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
 
 @pytest.mark.slow
 def test_the_same_seed_makes_the_same_diagnosis_and_another_other_draws(weak):
-    X = drawn(40, 3.0, n_points=40)
+    X = drawn(40, 3.0, n_points=24)
     assert quietly(X, 2) == weak
     assert quietly(X, 2, random_state=1).draws_r2 != weak.draws_r2
 
