@@ -127,8 +127,8 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
     between two sheets joins them as if it lay in it, and acquits all that follow; such edges are
     condemned together where they lie further apart than 3.5 times their length, as those across a
     gap do not. Edges across a gap in a closed curve are acquitted where the neighbours of their
-    ends lie behind these. The score is 1 where an edge is condemned, else how long the way round is: 0 for
-    twice the length of the edge or less.
+    ends lie behind these. The score is 1 where an edge is condemned, else how long the way round
+    is: 0 for twice the length of the edge or less.
 
     Parameters
     ----------
@@ -153,12 +153,13 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> turn = np.linspace(0.1, 2.0 * np.pi - 0.1, 60)  # a ring that is open at one place
-    >>> ring = np.column_stack([np.cos(turn), np.sin(turn)])
-    >>> corr = 1.0 - ((ring[:, None] - ring) ** 2).sum(axis=2) / 20.0
-    >>> g = graph.threshold_graph(corr, 0.995)
+    >>> arm = np.arange(0.0, 3.0, 0.1)
+    >>> turn = 3.0 + 0.25j - 0.25j * np.exp(1j * np.linspace(0.0, np.pi, 9))
+    >>> hairpin = np.concatenate([arm, turn, arm[::-1] + 0.5j, [1.0 + 0.22j]])  # one lies between
+    >>> corr = 1.0 - np.abs(hairpin[:, None] - hairpin) ** 2 / 20.0
+    >>> g = graph.threshold_graph(corr, 0.9959)
     >>> graph.short_cut_edges(g, g).pairs.tolist()
-    [[0, 58], [0, 59], [1, 59]]
+    [[58, 69]]
     """
     _check_same_nodes("wide", wide, g)
     wide = union(g, wide)
