@@ -107,9 +107,12 @@ def repair(
         The best found, never worse.
     """
     at = best
-    for _ in range(_REPAIRS):
+    for turn in range(_REPAIRS):
+        # The first is followed whatever its own steps cost.
+        if turn and objective.meter.work > most_work:
+            break
         soft = repaired(objective, at, n_observed)
-        if soft is None or objective.meter.work > most_work:
+        if soft is None:
             break
         # Followed even where it ends higher: under the floor it was lower, and seams remain.
         at = descend(soft)
