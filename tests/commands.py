@@ -1,6 +1,7 @@
 """Commands run as users run them: in processes, whose traces are looked for afterwards."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -37,7 +38,14 @@ def started(folder, words, options=(), before="", **more):
     if words[0] in COMMANDS:
         # The folder stands in the command, by which its processes are found.
         command += ["--output", str(folder / "out")]
-    return subprocess.Popen(command, env=environment, cwd=folder, **more)
+    return subprocess.Popen(
+        command, env=environment, cwd=folder, preexec_fn=_hear_interrupts, **more
+    )
+
+
+def _hear_interrupts():
+    """Undo what a shell does to what it runs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def running(folder):
