@@ -37,6 +37,7 @@ from .similarity import Similarity
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_LEAST_SQUARE = 1e-20  # of the largest: the distance of a row whose values tell no difference
 CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
 
@@ -315,7 +316,8 @@ def _reconstruct(squares: Floats, between: Floats, penalty: Floats) -> tuple[Flo
     """
     gram = 0.5 * (squares[:, None] + squares - between)
     # In units of each distance, in which no weight is near the rounding of another.
-    scale = 1.0 / np.sqrt(squares)
+    largest = float(squares.max()) or 1.0
+    scale = 1.0 / np.sqrt(np.maximum(squares, _LEAST_SQUARE * largest))
     values, vectors = np.linalg.eigh(gram * scale[:, None] * scale + np.diag(penalty))
     # Squared distances of no points have negative eigenvalues.
     values = np.maximum(values, penalty.min())
