@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import make_swiss_roll
+from weak_data_table import cells, column, table
 
 from ikd_graph import IKD, covariance
 from ikd_graph.study.datasets import gp_mapping
@@ -156,26 +157,6 @@ def write(path, rows):
         writer.writeheader()
         for row in rows:
             writer.writerow({k: text(v) for k, v in row.items()})
-
-
-def column(rows, name):
-    """Values of a column."""
-    return np.array([row[name] for row in rows], dtype=float)
-
-
-def cells(rows, keys):
-    """Rows by setting."""
-    found = {}
-    for row in rows:
-        found.setdefault(tuple(row[key] for key in keys), []).append(row)
-    return found
-
-
-def table(head, lines):
-    """Markdown."""
-    return "\n".join(
-        f"| {' | '.join(map(str, line))} |" for line in [head, ["---"] * len(head), *lines]
-    )
 
 
 def median_and_worst(values):

@@ -10,7 +10,7 @@ from sklearn.datasets import make_s_curve, make_swiss_roll
 from test_graph import dense
 
 from ikd_graph import IKD, covariance, graph, kernels, similarity
-from ikd_graph.graph import _suspicion
+from ikd_graph.graph import _short_cuts, _suspicion
 from ikd_graph.study.datasets import gp_mapping
 from ikd_graph.study.metrics import affine_r2
 
@@ -100,7 +100,7 @@ def test_the_first_edge_between_two_sheets_does_not_acquit_the_others(seed, monk
     assert jumps(kept, latent) == 0
     np.testing.assert_array_equal(found.scores[found.condemned], 1.0)
     monkeypatch.setattr(
-        _suspicion, "_reaching", lambda ground, *_: np.zeros(len(ground.edges[0]), bool)
+        _short_cuts, "_reaching", lambda ground, *_: np.zeros(len(ground.edges[0]), bool)
     )
     assert jumps(made.protected_graph_of(None, 20)[0], latent) > 200
 
@@ -112,8 +112,8 @@ def test_edges_around_a_gap_are_kept_where_the_first_joins_what_was_apart(seed, 
     ring = np.column_stack([np.cos(turn), np.sin(turn)]) + 0.02 * rng.normal(size=(300, 2))
     out = 2.0 + 0.7 * np.cos(around)
     torus = np.column_stack([out * np.cos(turn), out * np.sin(turn), 0.7 * np.sin(around)])
-    monkeypatch.setattr(_suspicion, "_close_gaps", lambda *_: None)
-    monkeypatch.setattr(_suspicion, "_LEG", _suspicion._SHORTER)
+    monkeypatch.setattr(_short_cuts, "_close_gaps", lambda *_: None)
+    monkeypatch.setattr(_short_cuts, "_LEG", _short_cuts._SHORTER)
     strict = [
         similarity.compare(X, "euclidean").protected_graph_of(None, 15)[1] for X in (ring, torus)
     ]
@@ -136,7 +136,7 @@ def test_a_ring_is_not_torn_at_its_widest_gap(monkeypatch):
     rings = [a_random_ring(seed) for seed in range(20)]
     for ring, X in rings:
         assert affine_r2(ring, IKD(2, **settings).fit_transform(X)) > 0.99
-    monkeypatch.setattr(_suspicion, "_close_gaps", lambda *_: None)
+    monkeypatch.setattr(_short_cuts, "_close_gaps", lambda *_: None)
     torn = [affine_r2(ring, IKD(2, **settings).fit_transform(X)) < 0.95 for ring, X in rings]
     assert sum(torn) > 3
 

@@ -23,8 +23,8 @@ from .majorize import stress
 Floats = NDArray[np.float64]
 
 PATHLESS = ("eigen", "principal components")
-"""Starts that follow no paths: they see that a latent turns back to pass near itself. Most often
-they lead nowhere better, so that the others do not share their search with them."""
+"""Starts that follow no paths: they see that a latent turns back to pass near itself. They are
+searched apart: among the others they took the places of starts that led to better optima."""
 
 
 @door.takes(sample_cov=door.square, n_observed=door.count)

@@ -3,17 +3,18 @@
 On a line points cannot pass one another, so that a line once broken or folded stays so: where its
 pieces are beyond the reach of the kernel, nothing pulls them to where they belong. Within a piece
 model and data agree; between pieces only the data say how they lie.
+
+The constants were chosen on cells 8, 19, 65, 94, 122, 135, 164 and 182 of `tests/polish_cells.py`
+and confirmed on 31 others, numbers 300 to 362.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, laplacian
 from scipy.spatial.distance import cdist
 
 from .. import gplvm
@@ -112,10 +113,8 @@ def pieces(objective: Objective, vector: Floats, error: Floats) -> tuple[list[Po
         piece_of[part] = number
     torn = ties & (model > _SEAM * variance) & (piece_of[:, None] != piece_of)
     seam = torn.any(axis=1)
-    whole = [part[~seam[part]] for part in found]
-    return sorted((part for part in whole if part.size), key=len, reverse=True), np.flatnonzero(
-        seam
-    )
+    whole = [part[~seam[part]] for part in found if not seam[part].all()]
+    return sorted(whole, key=len, reverse=True), np.flatnonzero(seam)
 
 
 def _connected(members: Points, ties: Pairs) -> list[Points]:
@@ -135,9 +134,8 @@ def _cut(members: Points, ties: Pairs, conflicts: Pairs) -> list[Points]:
     if len(members) < _FEWEST or not against.any():
         return [members]
     tied = ties[inside].astype(np.float64)
-    root = 1.0 / np.sqrt(tied.sum(axis=1))
-    laplacian = np.eye(len(tied)) - root[:, None] * tied * root
-    along = root * eigh(laplacian, subset_by_index=[1, 1])[1][:, 0]
+    scaled, root = laplacian(tied, normed=True, return_diag=True)
+    along = eigh(scaled, subset_by_index=[1, 1])[1][:, 0] / root
     order = np.argsort(along, kind="stable")
     gain = _across(against, order) - _across(tied, order)
     best = int(np.argmax(gain))
@@ -148,7 +146,7 @@ def _cut(members: Points, ties: Pairs, conflicts: Pairs) -> list[Points]:
     return [piece for part in parts for piece in _cut(part, ties, conflicts)]
 
 
-def _across(pairs: NDArray[Any], order: Points) -> Floats:
+def _across(pairs: Pairs | Floats, order: Points) -> Floats:
     """Number of pairs that each cut of an order parts."""
     later = np.triu(pairs[np.ix_(order, order)].astype(np.float64), 1)
     return np.cumsum(later.sum(axis=1) - later.sum(axis=0))[:-1]

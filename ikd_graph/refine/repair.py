@@ -3,7 +3,7 @@
 A covariance that is several standard errors off the model says that one of two points lies wrong.
 At the true latent hardly any does, so that what is left of them tells a wrong optimum from a right
 one without knowing the truth. Few points usually account for all such pairs: they are placed again
-by the others. A line in pieces is put together as well.
+by the others. A line in pieces is put together as well. Confirmed on the cells that `pieces` names.
 """
 
 from __future__ import annotations
@@ -140,9 +140,11 @@ def repaired(objective: Objective, best: Candidate, n_observed: int) -> Candidat
     # Variance and noise under a floor are not those of the data.
     scales = objective.scales(best.vector)
     changes: list[Change] = [_placed_anew]
+    whole = True
     if objective.n_components == 1:
         changes.append(_rejoined)
-    if all(change(objective, best.vector, n_observed) is None for change in changes):
+        whole = assembled(objective, best.vector, n_observed) is None
+    if whole and _misplaced(objective, best.vector, n_observed) is None:
         return None
     soft = start = polish(objective, best, _STEPS, SOFT[-1], LOOSE)
     for _ in range(_ROUNDS):
@@ -160,18 +162,23 @@ def repaired(objective: Objective, best: Candidate, n_observed: int) -> Candidat
     return None if soft is start else soft
 
 
+def _misplaced(
+    objective: Objective, vector: Floats, n_observed: int, loose: Points = _NONE
+) -> Points | None:
+    """Misfits and loose points; None if there are none, or too many to be placed by the others."""
+    found = np.union1d(misfits(objective, vector, n_observed), loose)
+    n = len(objective.cov)
+    return found if 0 < len(found) <= min(_MOST * n, _MOST_WORK / n**2) else None
+
+
 def _placed_anew(
     objective: Objective, vector: Floats, n_observed: int, loose: Points = _NONE
 ) -> Floats | None:
-    """The latent with its misfits placed by the others; None if there are none, or too many.
-
-    Points that are loose are placed anew whatever they fit.
-    """
-    latent, (variance, noise) = objective.latent(vector), objective.scales(vector)
-    out = np.union1d(misfits(objective, vector, n_observed), loose)
-    n = len(latent)
-    if not 0 < len(out) <= min(_MOST * n, _MOST_WORK / n**2):
+    """The latent with its misfits, and points that are loose, placed by the others."""
+    out = _misplaced(objective, vector, n_observed, loose)
+    if out is None:
         return None
+    latent, (variance, noise) = objective.latent(vector), objective.scales(vector)
     cov, kernel = objective.cov, objective.kernel
     return next(perturb.reinserted(latent, cov, kernel, variance, max(noise, _NOISE), [out]))
 
