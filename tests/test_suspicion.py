@@ -10,7 +10,7 @@ from sklearn.datasets import make_s_curve, make_swiss_roll
 from test_graph import dense
 
 from ikd_graph import IKD, covariance, graph, kernels, similarity
-from ikd_graph.graph import _short_cuts, _suspicion
+from ikd_graph.graph import _short_cuts
 from ikd_graph.study.datasets import gp_mapping
 from ikd_graph.study.metrics import affine_r2
 
