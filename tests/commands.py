@@ -28,8 +28,11 @@ def make_table(folder, rows=60, columns=30):
     (folder / "t.csv").write_text("\n".join([head, *lines]) + "\n", "utf-8")
 
 
-def started(folder, words, options=(), before="", **more):
-    """A command in a folder; the interpreter has ``options``, ``before`` runs first."""
+def started(folder, words, options=(), before="", prepare=lambda: None, **more):
+    """A command in a folder; the interpreter has ``options``, ``before`` runs first.
+
+    ``prepare`` runs in the new process before the interpreter does.
+    """
     paths = [str(Path(__file__).parents[1]), *(path for path in sys.path if path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "MPLBACKEND": "Agg"}
     environment |= {"TMPDIR": str(folder / "tmp"), **more.pop("env", {})}
@@ -38,14 +41,13 @@ def started(folder, words, options=(), before="", **more):
     if words[0] in COMMANDS:
         # The folder stands in the command, by which its processes are found.
         command += ["--output", str(folder / "out")]
-    return subprocess.Popen(
-        command, env=environment, cwd=folder, preexec_fn=_hear_interrupts, **more
-    )
 
+    def first():
+        # A shell lets what it runs in the background ignore interrupts.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        prepare()
 
-def _hear_interrupts():
-    """Undo what a shell does to what it runs in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(command, env=environment, cwd=folder, preexec_fn=first, **more)
 
 
 def running(folder):
