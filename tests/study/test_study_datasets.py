@@ -379,7 +379,7 @@ def test_fashion_mnist_comes_from_its_home_when_the_folder_lacks_it(monkeypatch,
     data = datasets.fashion_mnist(n_samples=4)
     np.testing.assert_allclose(data.X, images.reshape(5, -1)[:4] / 255.0)
     assert data.labels.tolist() == ["Ankle boot", "Pullover", "Trouser", "Trouser"]
-    assert all(h.startswith("md5:") and "t10k" in url for url, h in asked)
+    assert all(h.startswith("sha256:") and "t10k" in url for url, h in asked)
 
     def offline(*args, **kwargs):
         raise OSError("no route")

@@ -39,11 +39,11 @@ _SOURCES = {
     ),
 }
 _FASHION_HOME = "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion/"
-_FASHION_MD5 = {
-    "train-images-idx3-ubyte.gz": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
-    "train-labels-idx1-ubyte.gz": "25c81989df183df01b3e8a0aad5dffbe",
-    "t10k-images-idx3-ubyte.gz": "bef4ecab320f06d8554ea6380940ec79",
-    "t10k-labels-idx1-ubyte.gz": "bb300cfdad3c16e7a12a480ee83cd310",
+_FASHION_SHA256 = {
+    "train-images-idx3": "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+    "train-labels-idx1": "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+    "t10k-images-idx3": "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+    "t10k-labels-idx1": "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
 }
 _FASHION_LABELS = (
     *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
@@ -237,7 +237,7 @@ def _fashion_file(name: str) -> NDArray[np.uint8]:
     try:
         path = pooch.retrieve(
             _FASHION_HOME + name,
-            known_hash=f"md5:{_FASHION_MD5[name]}",
+            known_hash=f"sha256:{_FASHION_SHA256[name.removesuffix('-ubyte.gz')]}",
             path=pooch.os_cache("ikd_graph"),
             fname=name,
         )
