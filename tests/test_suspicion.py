@@ -132,13 +132,38 @@ def a_random_ring(seed):
 
 
 def test_a_ring_is_not_torn_at_its_widest_gap(monkeypatch):
-    settings = {"affinity": "euclidean", "n_neighbors": 15, "refine": None}
+    settings = {"affinity": "euclidean", "n_neighbors": 15, "refine": None, "keep_edges": False}
     rings = [a_random_ring(seed) for seed in range(20)]
     for ring, X in rings:
         assert affine_r2(ring, IKD(2, **settings).fit_transform(X)) > 0.99
     monkeypatch.setattr(_short_cuts, "_close_gaps", lambda *_: None)
     torn = [affine_r2(ring, IKD(2, **settings).fit_transform(X)) < 0.95 for ring, X in rings]
     assert sum(torn) > 3
+
+
+def a_torus_in_noise(seed):
+    """Points of a torus seen by waves, with noise of the size of the distances of neighbours."""
+    rng = np.random.default_rng(seed)
+    tube, turn = 2.0 * np.pi * rng.random((2, 1200))
+    wide = 3.0 + np.cos(tube)
+    torus = np.column_stack([wide * np.cos(turn), wide * np.sin(turn), np.sin(tube)])
+    waves = torus @ rng.standard_normal((3, 100)) + 2.0 * np.pi * rng.random(100)
+    return torus, np.sqrt(2.0) * np.cos(waves) + 0.3 * rng.standard_normal((1200, 100))
+
+
+@pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
+def test_edges_that_close_a_torus_are_kept_though_the_others_speak_against_them(strategy):
+    settings = {"strategy": strategy, "affinity": "euclidean", "refine": None}
+    torus, X = a_torus_in_noise(2)
+    found, torn = IKD(3, **settings).fit(X), IKD(3, keep_edges=False, **settings).fit(X)
+    assert affine_r2(torus, found.embedding_) > 0.9
+    assert affine_r2(torus, torn.embedding_) < 0.8
+    assert found.edge_suspicion_.n_condemned == 0
+    assert found.edge_suspicion_.scores.max() == 1.0
+    count = torn.edge_suspicion_.n_condemned
+    assert found.graph_.n_edges == torn.graph_.n_edges + count
+    said = found.choices_["keep_edges"]
+    assert f"{count} of {found.graph_.n_edges} edges were kept that look like short cuts" in said
 
 
 @pytest.mark.parametrize("k", [4, 7, 10, 20])
@@ -265,8 +290,8 @@ def test_two_points_and_equal_points():
     )
 
 
-def test_keep_edges_must_be_a_flag():
-    with pytest.raises(ValueError, match="keep_edges must be True or False, got 'yes'"):
+def test_keep_edges_must_be_auto_or_a_flag():
+    with pytest.raises(ValueError, match="must be one of 'auto', True or False; got 'yes'"):
         IKD(keep_edges="yes").fit(np.eye(4))
 
 

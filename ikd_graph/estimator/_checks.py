@@ -61,7 +61,7 @@ class CheckedEstimator(BaseEstimator):
     merge: str
     max_cliques: int | None
     disconnected: str
-    keep_edges: bool
+    keep_edges: bool | str
     refine: str | None
     starts: str
     fit_shape: bool
@@ -101,7 +101,8 @@ class CheckedEstimator(BaseEstimator):
         if self.max_cliques is not None:
             check_integer("max_cliques", self.max_cliques, 1)
         check_choice("disconnected", self.disconnected, solve.DISCONNECTED)
-        check_flag("keep_edges", self.keep_edges)
+        if not isinstance(self.keep_edges, (bool, np.bool_)):
+            check_choice("keep_edges", self.keep_edges, ("auto",), ", True or False")
         if self.refine is not None:
             check_choice("refine", self.refine, ("auto", *REFINES))
             if self.refine == "likelihood":
@@ -122,7 +123,7 @@ class CheckedEstimator(BaseEstimator):
     def _check_affinity(self) -> None:
         """Raise on what the affinity cannot be combined with."""
         if not isinstance(self.mutual, (bool, np.bool_)):
-            check_choice("mutual", self.mutual, ("auto",))
+            check_choice("mutual", self.mutual, ("auto",), ", True or False")
         if self.affinity == "auto":
             return
         kind = AFFINITIES[self.affinity]
@@ -209,7 +210,7 @@ class CheckedEstimator(BaseEstimator):
             merge=self.merge,
             max_cliques=self.max_cliques,
             disconnected=self.disconnected,
-            keep_edges=bool(self.keep_edges),
+            keep_edges="auto" if self.keep_edges == "auto" else bool(self.keep_edges),
             starts=self.starts,
             fit_shape=bool(self.fit_shape),
             n_landmarks=self.n_landmarks,

@@ -87,10 +87,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     disconnected : {"join", "raise", "separate"}
         What to do with a graph in several components: bridge them along their strongest spanning
         tree, raise an error, or embed each by itself and lay them side by side.
-    keep_edges : bool
-        Whether edges that the others speak against stay in the graph. By default short cuts, and
-        entries of a precomputed covariance that the other entries contradict, are dropped;
-        `choices_` counts and `edge_suspicion_` lists them.
+    keep_edges : "auto" or bool
+        Whether edges that the others speak against stay in the graph: short cuts, and entries of a
+        precomputed covariance that the other entries contradict. "auto" drops the entries, and
+        short cuts where the latent without them predicts the measurements better, by more than a
+        standard error; False drops both. `choices_` says what was done and `edge_suspicion_` lists
+        what was dropped.
     refine : {"auto", "likelihood", "stress", None}
         Polish of the closed form. "likelihood" maximises the likelihood of the model, with a noise
         variance of its own, from the starts of ``starts``; "stress" moves the points to the
@@ -249,7 +251,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         merge: str = "global",
         max_cliques: int | None = None,
         disconnected: str = "join",
-        keep_edges: bool = False,
+        keep_edges: bool | str = "auto",
         refine: str | None = "auto",
         starts: str = "auto",
         fit_shape: bool = False,

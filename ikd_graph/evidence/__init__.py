@@ -9,7 +9,7 @@ from ._candidates import (
     candidates,
 )
 from ._choose import CLIQUE_NEIGHBORS, REFINES, Choice, Wishes, choose, sentence
-from ._prediction import Prediction, predict, principal_directions
+from ._prediction import Judge, Prediction, predict, principal_directions
 from ._table import Evidence, examine
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Candidate",
     "Choice",
     "Evidence",
+    "Judge",
     "Prediction",
     "Trial",
     "Wishes",

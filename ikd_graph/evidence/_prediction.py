@@ -11,13 +11,15 @@ drown the rest.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from .. import covariance
+from .. import _limits, covariance
+from .._table import dense_rows
 
 Floats = NDArray[np.float64]
 
@@ -111,3 +113,49 @@ def predict(latent: Floats, directions: Floats) -> Prediction:
     told = left.sum(axis=0) < 1.0
     by_point = np.count_nonzero(told) / n - left[:, told].sum(axis=1)
     return Prediction(float(by_point.sum()), by_point)
+
+
+class Judge:
+    """A table whose rows tell latents apart by what they predict of it.
+
+    Parameters
+    ----------
+    rows : (n, p) table of numbers
+        Measurements; of more than 2000 rows a random sample is looked at.
+    are_counts : bool
+        Whether they are counts, of which the square roots have noise that is alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import evidence
+    >>> z = np.linspace(0.0, 1.0, 200)[:, None]
+    >>> judge = evidence.Judge(np.c_[np.sin(6 * z), np.cos(6 * z)])
+    >>> straight, folded = judge.predict(z), judge.predict(np.abs(z - 0.5))
+    >>> straight.score > folded.score + judge.error(straight, folded)
+    True
+    """
+
+    def __init__(self, rows: Any, *, are_counts: bool = False) -> None:
+        n = len(rows)
+        self.some = np.arange(n)
+        if n > _limits.EXAMINED:
+            chosen = np.random.default_rng(0).choice(n, _limits.EXAMINED, replace=False)
+            self.some, rows = np.sort(chosen), rows[np.sort(chosen)]
+        self._rows, self._are_counts = rows, are_counts
+
+    @cached_property
+    def directions(self) -> Floats:
+        """What latents are to predict."""
+        rows = dense_rows(self._rows)
+        return principal_directions(np.sqrt(rows) if self._are_counts else rows)
+
+    def predict(self, latent: Floats) -> Prediction:
+        """What a latent of all rows, (n, m), predicts of those that are looked at."""
+        return predict(latent[self.some], self.directions)
+
+    @staticmethod
+    def error(one: Prediction, other: Prediction) -> float:
+        """Standard error of the difference of two scores."""
+        apart = other.by_point - one.by_point
+        return float(apart.std() * np.sqrt(apart.size))

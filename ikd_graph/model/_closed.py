@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from .. import eigen, evidence, kernels
 from .._records import CsrGraph
 from .._stages import Stages
-from ..evidence import Choice
+from ..evidence import Choice, Judge
 from ..graph import EdgeSuspicion
 from ..similarity import Similarity
 from ..solve import Plan, Solution, landmarks, require_memory, solve_eigen, solve_graph
+from ._edges import graph_for
 from ._pieces import refuse_pieces
 from ._task import Task
 
@@ -32,6 +33,7 @@ class Ground(NamedTuple):
     table: evidence.Evidence | None  # None for a precomputed covariance
     trusted: bool | None = None  # whether values are those of a kernel; None leaves it to the table
     reasons: Mapping[str, str] = MappingProxyType({})  # of what was decided already
+    judge: Judge | None = None  # of latents; None for a precomputed covariance
 
 
 class Closed(NamedTuple):
@@ -95,13 +97,13 @@ def solve(
     """Closed form; where the number of coordinates is "auto", its spectrum tells it first."""
     if task.n_components != "auto":
         choice, plan = settle(similarity, task, ground, int(task.n_components))
-        return solve_plan(similarity, choice, plan, task, stages)
+        return solve_plan(similarity, choice, plan, task, ground, stages)
     leading = min(_LEADING, similarity.n_samples - 1)
     choice, plan = settle(similarity, task, ground, leading)
     # Merged cliques have no spectrum of their own; the paths of their graph do.
     merges = plan.strategy == "blockwise"
     first_plan = replace(plan, strategy="geodesic") if merges else plan
-    found = solve_plan(similarity, choice, first_plan, task, stages)
+    found = solve_plan(similarity, choice, first_plan, task, ground, stages)
     spectrum = found.solution.embedding.eigenvalues
     largest = min(_MOST_COMPONENTS, leading - 1)
     count = eigen.eigengap(spectrum, largest=largest) if largest > 0 else 1
@@ -110,7 +112,7 @@ def solve(
     if same:
         found = found._replace(choice=final, plan=plan, solution=found.solution.leading(count))
     else:
-        found = solve_plan(similarity, final, plan, task, stages)
+        found = solve_plan(similarity, final, plan, task, ground, stages)
     found.choice.reasons["n_components"] = (
         f"{count} coordinates, because the last wide gap among {spectrum.size} leading eigenvalues "
         f"lies behind them. Pass n_components={count + 1} (or another number) to change this."
@@ -124,7 +126,7 @@ def _graph_of(choice: Choice) -> tuple[Any, ...]:
 
 
 def solve_plan(
-    similarity: Similarity, choice: Choice, plan: Plan, task: Task, stages: Stages
+    similarity: Similarity, choice: Choice, plan: Plan, task: Task, ground: Ground, stages: Stages
 ) -> Closed:
     """Closed form of one plan."""
     if plan.strategy == "eigen":
@@ -132,28 +134,9 @@ def solve_plan(
         solution = solve_eigen(similarity, plan, stages)
         return Closed(choice, plan, solution, None, labels)
     with stages("graph"):
-        g, suspicion = _graph_for(similarity, choice, task)
+        g, suspicion = graph_for(similarity, choice, plan, task, ground.judge)
         if task.disconnected == "raise":
             refuse_pieces(similarity, g, choice, task)
     solution, joined, labels = solve_graph(similarity, g, plan, task.disconnected, stages)
     alone = task.disconnected == "separate" and labels.max(initial=0) > 0
     return Closed(choice, plan, solution, joined, labels, alone, suspicion)
-
-
-def _graph_for(
-    similarity: Similarity, choice: Choice, task: Task
-) -> tuple[CsrGraph, EdgeSuspicion | None]:
-    """The graph, protected unless its edges are to be kept, with a reason for what was dropped."""
-    rule = choice.threshold, choice.n_neighbors
-    if task.keep_edges:
-        return similarity.graph_of(*rule, mutual=choice.mutual), None
-    g, suspicion = similarity.protected_graph_of(
-        *rule, mutual=choice.mutual, trusted=choice.trusted
-    )
-    if suspicion is not None and suspicion.n_condemned:
-        choice.reasons["keep_edges"] = (
-            f"{suspicion.n_condemned} of {suspicion.left.size} edges were dropped, because the "
-            f"others {similarity.against}. edge_suspicion_ lists them; pass keep_edges=True to "
-            "change this."
-        )
-    return g, suspicion

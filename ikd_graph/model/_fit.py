@@ -16,7 +16,7 @@ from .. import alignment, blocks, eigen, kernels, placement
 from .._stages import Stages
 from .._table import some_rows
 from .._validation import check_reference
-from ..evidence import Choice, sentence
+from ..evidence import Choice, Judge, sentence
 from ..similarity import AFFINITIES, Similarity, unique_rows
 from ..solve import Plan
 from ._attempt import Attempt, close, polish, similarity_of
@@ -111,7 +111,10 @@ def _attempt(
     for text in said:
         if not chosen:
             warnings.warn(text, UserWarning, stacklevel=4)
-    found = close(similarity, task, verdict.ground, stages)
+    ground = verdict.ground
+    if ground.table is not None:
+        ground = ground._replace(judge=Judge(rows, are_counts=ground.table.are_counts))
+    found = close(similarity, task, ground, stages)
     if chosen and said:
         # Nobody is warned of what was chosen for him.
         found.closed.choice.reasons["rows"] = f"{'; '.join(said)}."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from .. import _limits, evidence
 from .._stages import Stages
 from .._table import dense_rows
-from ..evidence import Candidate, Evidence, Prediction, Trial, sentence
+from ..evidence import Candidate, Evidence, Judge, Prediction, Trial, sentence
 from ..similarity import AFFINITIES, Similarity
 from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Ground
@@ -92,12 +91,7 @@ class _Portfolio:
         self.n_samples = n
         self.seen = self._seen(task)
         self.known: dict[str, tuple[Similarity, list[str]]] = {}
-
-    @cached_property
-    def directions(self) -> Floats:
-        """What latents are to predict: of counts the square roots, whose noise is alike."""
-        rows = np.sqrt(self.rows) if self.table.are_counts else self.rows
-        return evidence.principal_directions(rows)
+        self.judge = Judge(self.rows, are_counts=table.are_counts)
 
     @property
     def affords_likelihood(self) -> bool:
@@ -142,7 +136,7 @@ class _Portfolio:
     def run(self, options: list[Candidate]) -> Verdict:
         """Fit and judge the candidates, and take the best."""
         closed = [found for option in options if (found := self._closed(option)) is not None]
-        if not closed or self.directions.shape[1] == 0:
+        if not closed or self.judge.directions.shape[1] == 0:
             # Nothing can be compared, or nothing differs: the fit itself says so.
             return Verdict(options[0].affinity, self.task.wishes.refine, Ground(self.table))
         # Whatever polish is asked for: a table has one similarity.
@@ -162,7 +156,7 @@ class _Portfolio:
         """Closed form of a candidate, None if its rows cannot be compared or joined."""
         wishes = self.seen.wishes._replace(refine=None)
         task = replace(self.seen, affinity=candidate.affinity, wishes=wishes)
-        ground = Ground(self.table, candidate.trusted)
+        ground = Ground(self.table, candidate.trusted, judge=self.judge)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", UserWarning)
             try:
@@ -181,7 +175,7 @@ class _Portfolio:
         return self._judged(one.candidate, attempt, one.warned or bool(said))
 
     def _judged(self, candidate: Candidate, attempt: Attempt, warned: bool) -> _Judged:
-        prediction = evidence.predict(attempt.coordinates, self.directions)
+        prediction = self.judge.predict(attempt.coordinates)
         return _Judged(candidate, attempt, prediction, warned)
 
     def _verdict(self, best: _Judged, judged: list[_Judged]) -> Verdict:
@@ -251,8 +245,7 @@ def _most(judged: list[_Judged]) -> _Judged:
 
 def _error(one: _Judged, best: _Judged) -> float:
     """Standard error of the difference of two scores."""
-    apart = best.prediction.by_point - one.prediction.by_point
-    return float(apart.std() * np.sqrt(apart.size))
+    return Judge.error(one.prediction, best.prediction)
 
 
 def _trial(one: _Judged, best: _Judged) -> Trial:

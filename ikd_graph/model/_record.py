@@ -135,8 +135,8 @@ class Model:
             found["threshold"] = self.choice.threshold
             found["n_neighbors"] = self.choice.n_neighbors
             found["mutual"] = self.choice.mutual
-        if self.task.keep_edges:
-            found["keep_edges"] = True
+        if self.task.keep_edges != "auto":
+            found["keep_edges"] = self.task.keep_edges
         if refine in ("likelihood", "auto"):
             found["starts"] = "all" if wide else "own"
         return found

@@ -24,7 +24,7 @@ class Task:
     merge: str = "global"
     max_cliques: int | None = None
     disconnected: str = "join"
-    keep_edges: bool = False
+    keep_edges: bool | str = "auto"
     starts: str = "auto"
     fit_shape: bool = False
     n_landmarks: float | str | None = "auto"
