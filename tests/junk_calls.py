@@ -119,6 +119,7 @@ OWN = {
     "gplvm.locate": {"start": Z[0]},
     "graph.add_edges": {"weights": np.array([0.5])},
     "graph.join_components": {"corr": CORR},
+    "graph.joined_by": {"wider": SANE["g"]},
     "study.metrics.column_halves": {"n_splits": 2},
     "study.metrics.decoding_r2": {"y": Z.ravel()},
     "study.metrics.density_preservation": {"k": 3},

@@ -86,14 +86,13 @@ def test_what_connects_a_graph_is_named_and_connects_it(strategy, affinity, give
             IKD(**{**model.get_params(), "disconnected": way}).fit(X)
 
 
-def test_of_a_graph_that_was_chosen_the_same_is_said_among_the_reasons(digits):
-    model = IKD(2).fit(digits[0])
+def test_of_a_graph_that_was_chosen_the_same_is_said_among_the_reasons():
+    X = in_pieces()
+    model = IKD(2).fit(X)
     text = model.choices_["disconnected"]
     assert model.n_components_graph_ > 1
     (cure,) = settings_named(text)
-    assert IKD(2, refine=None, affinity=model.affinity_, disconnected="raise", **cure).fit(
-        digits[0]
-    )
+    assert IKD(2, refine=None, affinity=model.affinity_, disconnected="raise", **cure).fit(X)
 
 
 SETTING = re.compile(r"Pass (\w+)=('?)([\w.]+)\2")

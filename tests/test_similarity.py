@@ -1,11 +1,13 @@
 import tracemalloc
 
+import networkx as nx
 import numpy as np
 import pytest
 
 from ikd_graph import IKD, _limits, covariance, graph, similarity
 from ikd_graph.similarity import _nearest
 from ikd_graph.similarity._equal import row_keys
+from ikd_graph.study.metrics import affine_r2
 
 
 def table(seed=0, n=80, p=12, name=None):
@@ -205,6 +207,34 @@ def test_known_neighbours_change_no_bridge(affinity, seed):
     )
     assert known == searched
     assert len(known) == graph.component_labels(g).max()
+
+
+@pytest.mark.parametrize("affinity", ["euclidean", "shared_neighbors"])
+@pytest.mark.parametrize("seed", range(4))
+def test_pieces_of_mutual_neighbours_are_joined_by_all_neighbours_of_either_end(affinity, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3)) + 4.0 * rng.normal(size=(4, 3))[rng.integers(0, 4, 60)]
+    made = similarity.compare(X, affinity)
+    near, wider = made.neighbor_graph(4, mutual=True), made.neighbor_graph(4)
+    found = graph.to_networkx(made.graph_of(None, 4, mutual=True))
+    inner, outer = graph.to_networkx(near), graph.to_networkx(wider)
+    pieces = {i: at for at, piece in enumerate(nx.connected_components(inner)) for i in piece}
+    across = {edge for edge in outer.edges if pieces[edge[0]] != pieces[edge[1]]}
+    assert set(found.edges) == set(inner.edges) | across
+    assert nx.number_connected_components(found) == nx.number_connected_components(outer)
+    for one, other in found.edges:
+        assert found[one][other]["weight"] == outer[one][other]["weight"]
+
+
+def test_outlying_rows_do_not_hang_on_one_bridge_each(monkeypatch):
+    rng = np.random.default_rng(0)
+    z = 4.0 * rng.random((400, 2))
+    X = np.cos(z @ rng.standard_normal((2, 80)) + 2.0 * np.pi * rng.random(80))
+    X = np.sqrt(2.0) * X + 0.5 * rng.standard_t(2, (400, 80))
+    settings = {"affinity": "euclidean", "refine": None}
+    assert affine_r2(z, IKD(2, **settings).fit_transform(X)) > 0.8
+    monkeypatch.setattr(graph, "joined_by", lambda g, wider: g)
+    assert affine_r2(z, IKD(2, **settings).fit_transform(X)) < 0.75
 
 
 def test_what_an_error_about_constant_rows_advises_works(rng):

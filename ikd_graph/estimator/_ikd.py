@@ -69,8 +69,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         cliques) where there is a threshold; else 7 for correlations, 12 for cosines, 15 for other
         affinities and for cliques.
     mutual : "auto" or bool
-        Whether neighbours make an edge only where each is one of the other's. "auto" does so for
-        shared neighbours, and where it chooses ``n_neighbors`` for Euclidean similarities.
+        Whether neighbours make an edge only where each is one of the other's; pieces that this
+        leaves are joined by the neighbours of either end. "auto" does so for shared neighbours, and
+        where it chooses ``n_neighbors`` for Euclidean similarities.
     neighbors : {"auto", "exact", "approximate"}
         How neighbours are found: among all rows, or among those of some cells of the table, which
         finds about .98 of them; "auto" is exact up to 10 000 rows (see `graph.row_neighbors`).
@@ -161,7 +162,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     n_neighbors_ : int or None
         The number of neighbours used.
     mutual_ : bool
-        Whether only mutual neighbours make an edge.
+        Whether only mutual neighbours make an edge within a piece of the graph.
     reference_ : int or str
         Index of the point that the distances behind `embedding_` were seen from, or "center".
     graph_ : CsrGraph or None

@@ -33,7 +33,7 @@ from ._csr import (
     to_sparse,
     union,
 )
-from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components
+from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components, joined_by
 from ._search import SEARCHES, block_neighbors, row_neighbors
 from ._search import near_rows as near_rows
 from ._short_cuts import short_cut_edges
@@ -57,6 +57,7 @@ __all__ = [
     "from_neighbors",
     "from_sparse",
     "join_components",
+    "joined_by",
     "neighbor_graph",
     "pairs_above",
     "row_correlations",

@@ -15,7 +15,7 @@ from .._records import GRAPH_CURE, CsrGraph, check_graph
 from .._threads import keep_threads, map_blocks
 from .._validation import check_positive
 from ._build import row_correlations, walkable
-from ._csr import component_labels, edges, from_edges
+from ._csr import component_labels, edges, from_edges, union
 from ._search import block_rows, check_correlations, check_rows
 
 Pairs = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
@@ -126,6 +126,39 @@ def find_bridges(
             labels = _bridge(correlations, labels, found, listed, exact)
     ends = np.array(found, dtype=np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]
+
+
+@door.takes(g=_GRAPH, wider=_GRAPH)
+def joined_by(g: CsrGraph, wider: CsrGraph) -> CsrGraph:
+    """Graph with those edges of a wider one that connect its components.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        A graph, for instance of mutual neighbours.
+    wider : CsrGraph
+        Another one on the same points, for instance of all neighbours.
+
+    Returns
+    -------
+    CsrGraph
+        All edges of ``g``, and those of ``wider`` whose ends are in different components of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.exp(-np.square(np.subtract.outer(*2 * [np.array([0.0, 0.1, 0.2, 0.6])])))
+    >>> near = graph.neighbor_graph(corr, 2, mutual=True)
+    >>> graph.joined_by(near, graph.neighbor_graph(corr, 2)).n_edges - near.n_edges
+    2
+    """
+    labels = component_labels(g)
+    if not labels.any():
+        return g
+    left, right, weights = edges(wider)
+    across = labels[left] != labels[right]
+    return union(g, from_edges(g.n_nodes, left[across], right[across], weights[across]))
 
 
 @door.takes(g=_GRAPH)

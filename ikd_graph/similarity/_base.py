@@ -151,13 +151,20 @@ class Similarity(ABC):
     def graph_of(
         self, threshold: float | None, n_neighbors: int | None, *, mutual: bool = False
     ) -> CsrGraph:
-        """Graph of trusted similarities: above a threshold, between neighbours, or both united."""
+        """Graph of trusted similarities: above a threshold, between neighbours, or both united.
+
+        What mutual neighbours leave in pieces is joined by the neighbours of either end: a piece
+        that hangs on one bridge may lie in any direction.
+        """
         found = []
         if threshold is not None:
             found.append(self.threshold_graph(threshold))
         if n_neighbors is not None:
             found.append(self.neighbor_graph(n_neighbors, mutual=mutual))
-        return found[0] if len(found) == 1 else graph.union(*found)
+        g = found[0] if len(found) == 1 else graph.union(*found)
+        if mutual and n_neighbors is not None:
+            return graph.joined_by(g, self.neighbor_graph(n_neighbors))
+        return g
 
     def protected_graph_of(
         self,
