@@ -2,8 +2,8 @@
 
 What closes a ring or a torus can look like a short cut to the edges around it, which see no more
 than a way that is long. But points that a tear takes apart, or a short cut brings together,
-predict one another's measurements worse. Of tori, strange attractors and rolls (seeds 2, 3, 5 and 900
-to 905) the wrong latent was 3 to 40 standard errors behind, on either side.
+predict one another's measurements worse. Of tori, strange attractors and rolls (seeds 2, 3, 5 and
+900 to 905) the wrong latent was 3 to 40 standard errors behind, on either side.
 """
 
 from __future__ import annotations
