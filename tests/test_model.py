@@ -263,8 +263,10 @@ def test_the_stages_of_a_fit_are_named():
     assert Stages().seconds == {}
 
 
-@pytest.mark.parametrize(("gap", "taken"), [(0.02, "cosine"), (0.2, "shared_neighbors")])
-def test_values_that_estimate_no_kernel_must_predict_more_by_one_standard_error(gap, taken):
+@pytest.mark.parametrize(
+    ("gap", "taken"), [(0.02, "cosine"), (0.15, "cosine"), (0.3, "shared_neighbors")]
+)
+def test_values_that_estimate_no_kernel_must_predict_more_by_two_standard_errors(gap, taken):
     from ikd_graph.evidence import Candidate, Prediction
     from ikd_graph.model import _portfolio
 
@@ -281,11 +283,6 @@ def test_values_that_estimate_no_kernel_must_predict_more_by_one_standard_error(
     assert _portfolio._best(judged[::-1]).candidate.affinity == taken
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="since stress descends further, shared neighbours predict 8.37 directions and cosines "
-    "8.26 +- .07: taken by 1.6 errors, with an R2 of .945 instead of .994",
-)
 def test_a_ring_in_doubt_is_no_set_of_groups():
     from ikd_graph.study.datasets import add_noise, gp_mapping
     from ikd_graph.study.metrics import affine_r2
@@ -299,7 +296,7 @@ def test_a_ring_in_doubt_is_no_set_of_groups():
     assert affine_r2(ring, model.embedding_) > 0.98
     taken, others = model.candidates_[0], model.candidates_[1:]
     assert taken.standard_error == 0.0
-    assert others[0].score - taken.score < others[0].standard_error
+    assert others[0].score - taken.score < 2.0 * others[0].standard_error
     assert "as much as any" in model.choices_["affinity"]
 
 

@@ -27,6 +27,9 @@ _POLISHED = 2
 # Coordinates that candidates have where their number is not known yet.
 _USUAL_COMPONENTS = 5
 
+# Standard errors of a difference that chance makes in one of twenty tables.
+_CHANCE = 2.0
+
 # Scores that differ by less are equal: their last bits depend on the order of columns.
 _EQUAL = 1e-9
 
@@ -217,8 +220,7 @@ def _best(judged: list[_Judged]) -> _Judged:
     """The first of those that score most, or one as good that takes the table as it is.
 
     A similarity that is only an order spoils a continuum, and scaling columns what their units say;
-    near points show neither. Such must predict more by one standard error (the rule of Breiman et
-    al., Classification and Regression Trees, 1984).
+    near points show neither. Such must predict more by more than chance does: two standard errors.
     """
     first = _most(judged)
     if _is_plain(first):
@@ -226,7 +228,7 @@ def _best(judged: list[_Judged]) -> _Judged:
     as_good = [
         one
         for one in judged
-        if _is_plain(one) and _score(first) - _score(one) <= _error(one, first)
+        if _is_plain(one) and _score(first) - _score(one) <= _CHANCE * _error(one, first)
     ]
     return _most(as_good) if as_good else first
 
