@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from .. import _limits, gplvm, kernels
 from .._gaps import check_filled, check_overlap
@@ -23,7 +24,8 @@ from ..covariance import pairwise
 from ..evidence import Wishes
 from ..similarity import AFFINITIES, ProductSimilarity, Similarity
 from ._fit import fit
-from ._generate import explain
+from ._generate import explain_covariance
+from ._record import Noise
 from ._task import Task
 
 Floats = NDArray[np.float64]
@@ -36,8 +38,13 @@ _NEIGHBORS, _NEAREST = 7, 10
 # Coordinates that values are filled in from, or as many as are asked for: those of a plane tell too
 # little of a digit (root mean square 3.6, with ten 2.9, with twenty 2.9).
 _FILLED_FROM = 10
-# Each round takes the filled values for known ones; after three they hardly move.
-_ROUNDS = 3
+# A latent of the pairs that are known, and one of the table that was filled in from it: a third
+# gains nothing.
+_LATENTS = 2
+# Rounds of expectation and maximization, after which the variances hardly move.
+_ROUNDS = 5
+# Noise, as a share of the variance, below which the covariance cannot be inverted.
+_LEAST_NOISE = 1e-6
 
 
 def least_overlap(n_columns: int) -> int:
@@ -72,23 +79,69 @@ def fill(X: NDArray[np.floating], task: Task, stages: Stages) -> NDArray[np.floa
         return X
     check_filled("row", known.any(axis=1))
     check_filled("column", known.any(axis=0))
+    kind = _kind(task.affinity)
+    kernel = kernels.get("squared_exponential" if task.kernel == "auto" else task.kernel)
     with stages("missing values"):
         values = X.astype(np.float64)
         unit = float(np.nanmax(np.abs(values))) or 1.0
-        values /= unit
-        kind = _kind(task.affinity)
-        latent = _latent_of_pairs(values, task, kind)
-        filled = np.where(known, values, np.nanmean(values, axis=0))
-        kernel = kernels.get("squared_exponential" if task.kernel == "auto" else task.kernel)
-        for _ in range(_ROUNDS):
-            middle = filled.mean(axis=0)
-            noise = explain(latent, filled, kernel, centred=kind.centres_rows)
-            least = max(noise.noise, 1e-6 * noise.variance)
-            expected = gplvm.posterior_mean(
-                latent, latent, filled - middle, noise.kernel, noise.variance, least
-            )
-            filled = np.where(known, values, expected.mean + middle)
+        filled = values / unit
+        middle = np.nanmean(filled, axis=0)
+        centred = np.where(known, filled - middle, 0.0)
+        for _ in range(_LATENTS):
+            latent = _latent_of_pairs(filled, task, kind)
+            filled = _expected(latent, centred, known, kernel) + middle
     return np.where(known, X, (filled * unit).astype(X.dtype))
+
+
+def _expected(
+    latent: Floats, values: Floats, known: NDArray[np.bool_], kernel: kernels.StationaryKernel
+) -> Floats:
+    """Values with the mean, given what is known of their column, of those that are missing.
+
+    Variances and length-scale are those of the known values: expectation and maximization, where
+    the covariance of the rows has, beside that of the filled values, what is open about them.
+    """
+    few = np.linspace(0, len(latent) - 1, min(len(latent), _limits.GENERATIVE_SCALE)).astype(
+        np.int64
+    )
+    points, some, seen = latent[few], values[few], known[few]
+    filled, doubt = some, np.zeros((few.size, few.size))
+    for _ in range(_ROUNDS):
+        cov = gplvm.sample_covariance(filled, centered=False) + doubt / values.shape[1]
+        noise = explain_covariance(points, cov, values.shape[1], kernel)
+        doubt = np.zeros_like(cov)
+        filled = _condition(_precision(points, noise), some, seen, doubt)
+    return _condition(_precision(latent, noise), values, known)
+
+
+def _precision(latent: Floats, noise: Noise) -> Floats:
+    """Inverse of the covariance of the rows, noise included."""
+    cov = noise.variance * noise.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    cov.flat[:: len(cov) + 1] += max(noise.noise, _LEAST_NOISE * noise.variance)
+    return np.linalg.inv(cov)
+
+
+def _condition(
+    precision: Floats, values: Floats, known: NDArray[np.bool_], doubt: Floats | None = None
+) -> Floats:
+    r"""Mean of what is missing given what is known, each column by itself.
+
+    With P the precision, U the missing and O the known rows of a column, that mean is
+    ``-P_UU^-1 P_UO x_O``, and the covariance about it ``P_UU^-1``, which is added to ``doubt``.
+    """
+    filled = values.copy()
+    # What is missing is zero here, so that only what is known counts.
+    pull = precision @ values
+    for column in np.flatnonzero(~known.all(axis=0)):
+        gone = np.flatnonzero(~known[:, column])
+        block = precision[np.ix_(gone, gone)]
+        if doubt is None:
+            filled[gone, column] = -np.linalg.solve(block, pull[gone, column])
+        else:
+            cov = np.linalg.inv(block)
+            filled[gone, column] = -cov @ pull[gone, column]
+            doubt[np.ix_(gone, gone)] += cov
+    return filled
 
 
 def fill_new(X: NDArray[np.floating], rows: NDArray[np.floating], affinity: str) -> Any:
