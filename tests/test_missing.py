@@ -73,7 +73,11 @@ def test_known_values_stay_and_the_others_are_near_what_they_were():
 def test_what_is_missing_has_the_mean_and_covariance_given_what_is_known_of_its_column():
     rng = np.random.default_rng(0)
     root = rng.normal(size=(8, 8))
-    cov, values, known = root @ root.T + np.eye(8), rng.normal(size=(8, 5)), rng.random((8, 5)) < 0.6
+    cov, values, known = (
+        root @ root.T + np.eye(8),
+        rng.normal(size=(8, 5)),
+        rng.random((8, 5)) < 0.6,
+    )
     known[:, 3] = True
     values[~known] = 0.0
     doubt = np.zeros((8, 8))

