@@ -167,8 +167,8 @@ with one probability, whatever it is.
 - mean, iterative: `SimpleImputer` and `IterativeImputer` of scikit-learn, and then the same fit.
 
 Mean over {len(seeds)} seeds; the gains are means of paired differences with their standard error.
-A fit of holes took {seconds["tables"]:.1f} s of processor time in the median, {seconds["digits"]:.1f}
-s of digits.
+With the stress polish a fit of a table with holes took {seconds["tables"]:.1f} s of processor time
+in the median, and one of digits {seconds["digits"]:.1f} s.
 
 ## In short
 

@@ -57,8 +57,8 @@ def check_common(shared: NDArray[Any], least: int) -> NDArray[np.bool_]:
     if bad.size:
         worst = bad[np.argmax(count[bad])]
         raise ValueError(
-            f"every row must share at least {least} columns with values with half of the others for "
-            f"missing='pairwise', got {others - int(count[worst])} of {others} for row {worst} "
+            f"every row must have at least {least} columns in common with half of the others for "
+            f"missing='pairwise', got {others - int(count[worst])} of {others} rows for row {worst} "
             f"({bad.size} such rows: {few(bad)}); drop those rows, or impute"
         )
     return unknown

@@ -105,6 +105,16 @@ def test_without_noise_half_of_a_table_is_filled_in_closely():
     assert np.mean(errors) < 0.07
 
 
+@pytest.mark.parametrize("affinity", ["correlation", "cosine", "euclidean"])
+def test_of_a_table_without_spread_nothing_but_its_value_is_expected(affinity):
+    X = np.full((12, 6), 3.0)
+    X[4, 2] = np.nan
+    task = IKD(1, affinity=affinity, missing="pairwise")
+    task._counts = False
+    filled = _missing.fill(X, task._task(), _missing.Stages())
+    np.testing.assert_allclose(filled, 3.0)
+
+
 def test_new_rows_with_holes_are_placed_each_by_itself():
     X, z, whole = table(seed=1)
     model = quick().fit(X[::2])
@@ -171,13 +181,14 @@ def test_rows_that_share_columns_with_less_than_half_of_the_others_are_named():
     apart = table()[2]
     apart[9, 2:] = np.nan
     with pytest.raises(
-        ValueError, match=r"at least 3 columns.* got 0 of 59 for row 9 \(1 such rows: 9\); drop"
+        ValueError,
+        match=r"at least 3 columns.* got 0 of 59 rows for row 9 \(1 such rows: 9\); drop",
     ):
         quick().fit(apart)
     # Of two halves without a column in common each row shares columns with 29 others.
     apart = table()[2]
     apart[:30, 30:], apart[30:, :30] = np.nan, np.nan
-    with pytest.raises(ValueError, match=r"got 29 of 59 for row 0 \(60 such rows: 0, 1, 2"):
+    with pytest.raises(ValueError, match=r"got 29 of 59 rows for row 0 \(60 such rows: 0, 1, 2"):
         quick().fit(apart)
 
 
@@ -189,7 +200,7 @@ def test_a_pair_without_overlap_is_counted_and_placed_by_the_others(affinity):
     # The two are at either end, and no edge of nothing may bring them together.
     assert abs(z[2, 0] - z[55, 0]) > 2.0
     model = IKD(1, missing="pairwise", affinity=affinity, refine="stress")
-    with pytest.warns(UserWarning, match="1 of 1770 pairs of rows share fewer than 3 columns"):
+    with pytest.warns(UserWarning, match="1 of 1770 pairs of rows have fewer than 3 columns"):
         model.fit(apart)
     assert affine_r2(z, model.embedding_) > 0.9
 

@@ -39,8 +39,8 @@ _NEIGHBORS, _NEAREST = 7, 10
 # Coordinates that values are filled in from, or as many as are asked for: those of a plane tell too
 # little of a digit (root mean square 3.6, with ten 2.9, with twenty 2.9).
 _FILLED_FROM = 10
-# A latent of the pairs that are known, and one of the table filled in from it: with noise half of the
-# loss goes by it. A third gained nothing in 48 tables of Gaussian processes.
+# A latent of the pairs that are known, and one of the table filled in from it: with noise half of
+# the loss goes by it. A third gained nothing in 48 tables of Gaussian processes.
 _LATENTS = 2
 # Rounds of expectation and maximization, after which the variances hardly move.
 _ROUNDS = 5
@@ -144,13 +144,14 @@ def _expected(
         noise = explain_covariance(points, cov, values.shape[1], kernel)
         doubt = np.zeros_like(cov)
         filled = _condition(_precision(points, noise), some, seen, doubt)
+        doubt *= noise.variance
     return _condition(_precision(latent, noise), values, known)
 
 
 def _precision(latent: Floats, noise: Noise) -> Floats:
-    """Inverse of the covariance of the rows, noise included."""
-    cov = noise.variance * noise.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
-    cov.flat[:: len(cov) + 1] += max(noise.noise, _LEAST_NOISE * noise.variance)
+    """Inverse of the covariance of the rows over the variance, which may be next to nothing."""
+    cov = noise.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    cov.flat[:: len(cov) + 1] += max(noise.noise / noise.variance, _LEAST_NOISE)
     return np.linalg.inv(cov)
 
 
@@ -225,9 +226,9 @@ def _latent_of_pairs(values: Floats, task: Task, kind: type[Similarity]) -> Floa
     unknown = check_common(shared, least)
     if unknown.any():
         warnings.warn(
-            f"{int(unknown.sum()) // 2} of {n * (n - 1) // 2} pairs of rows share fewer than "
-            f"{least} columns with values: they are compared by way of the other rows; impute, or "
-            "drop the rows with fewest values, to be rid of such pairs",
+            f"{int(unknown.sum()) // 2} of {n * (n - 1) // 2} pairs of rows have fewer than "
+            f"{least} columns in common: they are compared by way of the other rows; drop the rows "
+            "with fewest values, or impute, to be rid of such pairs",
             UserWarning, stacklevel=4,
         )  # fmt: skip
     if kind.ignores_columns:
