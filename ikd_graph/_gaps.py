@@ -58,7 +58,7 @@ def check_common(shared: NDArray[Any], least: int) -> NDArray[np.bool_]:
         worst = bad[np.argmax(count[bad])]
         raise ValueError(
             f"every row must have at least {least} columns in common with half of the others for "
-            f"missing='pairwise', got {others - int(count[worst])} of {others} rows for row {worst} "
-            f"({bad.size} such rows: {few(bad)}); drop those rows, or impute"
+            f"missing='pairwise', got {others - int(count[worst])} of {others} rows for row "
+            f"{worst} ({bad.size} such rows: {few(bad)}); drop those rows, or impute"
         )
     return unknown
