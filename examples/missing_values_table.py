@@ -128,7 +128,8 @@ def worse(rows):
         n += 1
         if gap.mean() < -2.0 * gap.std(ddof=1) / np.sqrt(gap.size):
             where = [at[0], *(f"{x:g}" for x in at[1:3]), f"{at[3]:.0%}"]
-            lines.append([*where, polish, other, change(gap)])
+            error = gap.std(ddof=1) / np.sqrt(gap.size)
+            lines.append([*where, polish, other, f"{gap.mean():+.4f} ± {error:.4f}"])
     head = [*KEYS[:3], "missing", "polish", "compared with", "difference"]
     return f"{len(lines)} of {n}:\n\n{table(head, lines)}" if lines else f"None of {n}."
 
@@ -161,8 +162,8 @@ def page(rows):
     }
     return f"""# Missing values
 
-Written by `{command}`. Latents in the plane (a walk and a sheet of {POINTS} points, in units of the
-length-scale), N samples of a Gaussian process over each and noise of standard deviation sd: R² of
+Written by `{command}`.
+Latents in the plane (a walk and a sheet of {POINTS} points, in units of the length-scale), N samples of a Gaussian process over each and noise of standard deviation sd: R² of
 the latent after affine alignment, `IKD(2, strategy="geodesic", affinity="correlation")`. Digits:
 {DIGITS} of them, 5-NN accuracy in the plane, `IKD(2)` with the stress polish. Each value is missing
 with one probability, whatever it is.

@@ -152,7 +152,7 @@ def _precision(latent: Floats, noise: Noise) -> Floats:
     """Inverse of the covariance of the rows over the variance, which may be next to nothing."""
     cov = noise.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
     cov.flat[:: len(cov) + 1] += max(noise.noise / noise.variance, _LEAST_NOISE)
-    return np.linalg.inv(cov)
+    return np.asarray(np.linalg.inv(cov), dtype=np.float64)
 
 
 def _condition(
