@@ -163,8 +163,9 @@ def page(rows):
     return f"""# Missing values
 
 Written by `{command}`.
-Latents in the plane (a walk and a sheet of {POINTS} points, in units of the length-scale), N samples of a Gaussian process over each and noise of standard deviation sd: R² of
-the latent after affine alignment, `IKD(2, strategy="geodesic", affinity="correlation")`. Digits:
+Latents in the plane (a walk and a sheet of {POINTS} points, in units of the length-scale), N
+samples of a Gaussian process over each and noise of standard deviation sd: R² of the latent after
+affine alignment, `IKD(2, strategy="geodesic", affinity="correlation")`. Digits:
 {DIGITS} of them, 5-NN accuracy in the plane, `IKD(2)` with the stress polish. Each value is missing
 with one probability, whatever it is.
 

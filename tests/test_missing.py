@@ -205,6 +205,22 @@ def test_a_pair_without_overlap_is_counted_and_placed_by_the_others(affinity):
     assert affine_r2(z, model.embedding_) > 0.9
 
 
+@pytest.mark.parametrize("affinity", ["correlation", "euclidean"])
+def test_two_columns_tell_nothing_of_a_pair(monkeypatch, affinity):
+    seen, real = [], _missing.fit
+    monkeypatch.setattr(_missing, "fit", lambda X, *rest: (seen.append(X), real(X, *rest))[1])
+    X = table(width=8, share=0.0)[0]
+    # They have columns 3 and 4 in common, over which any two rows correlate by 1 or by -1.
+    X[2, 5:], X[9, :3] = np.nan, np.nan
+    X[9, 3:5] = X[2, 3:5]
+    task = IKD(1, affinity=affinity, missing="pairwise")
+    task._counts = False
+    with pytest.warns(UserWarning, match="1 of 1770 pairs"):
+        _missing.fill(X, task._task(), _missing.Stages())
+    assert seen[0][2, 9] == seen[0][9, 2] == 0.0
+    assert np.sum(seen[0] == 0.0) == 2
+
+
 def test_infinity_is_no_missing_value():
     X = table()[2]
     X[0, 0] = np.inf
