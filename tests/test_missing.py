@@ -1,5 +1,7 @@
 """Missing values: refused by default, or filled in by what the rows tell of one another."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -113,6 +115,19 @@ def test_of_a_table_without_spread_nothing_but_its_value_is_expected(affinity):
     task._counts = False
     filled = _missing.fill(X, task._task(), _missing.Stages())
     np.testing.assert_allclose(filled, 3.0)
+
+
+def test_equal_rows_with_the_same_holes_are_filled_in_alike():
+    for seed in (24, 27):
+        X = (np.random.default_rng(0).normal(size=(30, 8)) > 0) * 1.0
+        holes = np.random.default_rng(seed).random(X.shape) < 0.2
+        holes[0], holes[:, 0] = False, False
+        X[holes] = np.nan
+        X[20] = X[10]
+        model = IKD(1, missing="pairwise", affinity="euclidean", refine=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert np.array_equal(model.fit(X).transform(X), model.embedding_)
 
 
 def test_new_rows_with_holes_are_placed_each_by_itself():

@@ -23,7 +23,7 @@ from .._stages import Stages
 from .._validation import check_integer
 from ..covariance import pairwise
 from ..evidence import Wishes
-from ..similarity import AFFINITIES, ProductSimilarity, Similarity
+from ..similarity import AFFINITIES, ProductSimilarity, Similarity, unique_rows
 from ._fit import fit
 from ._generate import explain_covariance
 from ._record import Model, Noise
@@ -123,7 +123,10 @@ def _filled_from(
     values, unit = _in_units(X)
     middle = np.nanmean(values, axis=0)
     expected = _expected(latent, np.where(known, values - middle, 0.0), known, kernel) + middle
-    return np.where(known, X, (expected * unit).astype(X.dtype))
+    filled = np.where(known, X, (expected * unit).astype(X.dtype))
+    # Rows with the same values and the same holes are one row, rounding in the latent or not.
+    first, inverse = unique_rows(np.hstack([np.where(known, values, 0.0), known]))
+    return filled[first[inverse]]
 
 
 def _expected(
