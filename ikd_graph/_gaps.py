@@ -33,15 +33,32 @@ def check_filled(what: str, some: NDArray[np.bool_]) -> None:
         )
 
 
-def check_overlap(shared: NDArray[Any], least: int, pairs: NDArray[Any] | None = None) -> None:
-    """Raise if rows share fewer columns than they can be compared by; ``pairs`` names them."""
+def check_overlap(shared: NDArray[Any], least: int) -> None:
+    """Raise if new rows hold fewer values than they can be compared by."""
     worst = int(np.argmin(shared))
     if shared[worst] < least:
-        one = (
-            f"new row {worst}" if pairs is None else f"rows {pairs[worst][0]} and {pairs[worst][1]}"
-        )
         raise ValueError(
-            f"two rows must share at least {least} columns with values for missing='pairwise', got "
-            f"{int(shared[worst])} for {one} ({int(np.sum(shared < least))} such in all); drop the "
-            "rows with fewest values, or impute"
+            f"a new row must hold at least {least} values for missing='pairwise', got "
+            f"{int(shared[worst])} for new row {worst} ({int(np.sum(shared < least))} such in all);"
+            " drop the rows with fewest values, or impute"
         )
+
+
+def check_common(shared: NDArray[Any], least: int) -> NDArray[np.bool_]:
+    """Pairs of rows with too few columns in common; raise where a row has too many of them.
+
+    A row that can be compared with half of the others is placed by them. Two groups of rows without
+    a column in common cannot be laid against one another, and one of them is at most half of all.
+    """
+    unknown = shared < least
+    np.fill_diagonal(unknown, False)
+    count, others = unknown.sum(axis=1), max(len(unknown) - 1, 1)
+    bad = np.flatnonzero(2 * count > others)
+    if bad.size:
+        worst = bad[np.argmax(count[bad])]
+        raise ValueError(
+            f"every row must have at least {least} columns in common with half of the others for "
+            f"missing='pairwise', got {others - int(count[worst])} of {others} rows for row "
+            f"{worst} ({bad.size} such rows: {few(bad)}); drop those rows, or impute"
+        )
+    return unknown

@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 
 import false_edges_table
 import growth
+import missing_values_table
 import spike_counts_table
 
 
@@ -77,6 +78,28 @@ def test_the_page_of_false_edges_has_a_line_for_each_setting(tmp_path, monkeypat
     text = false_edges_table.page(again, "")
     assert "| 200 | 0.1 | 10 |" in text
     assert "| sheet | 80 | 2.0% |" in text
+
+
+def test_the_page_of_missing_values_has_a_line_for_each_setting(tmp_path, monkeypatch):
+    monkeypatch.setattr(missing_values_table, "LATENTS", ("walk",))
+    monkeypatch.setattr(missing_values_table, "WIDTHS", (30,))
+    monkeypatch.setattr(missing_values_table, "NOISES", (0.0,))
+    monkeypatch.setattr(missing_values_table, "SHARES", (0.1, 0.3))
+    monkeypatch.setattr(missing_values_table, "POINTS", 60)
+    monkeypatch.setattr(missing_values_table, "DIGITS", 150)
+    rows = missing_values_table.measured(tmp_path / "found.csv", (0, 1))
+    again = missing_values_table.measured(tmp_path / "found.csv", (0, 1))
+    assert len(rows) == len(again) == 8
+    text = missing_values_table.page(again)
+    assert "| walk | 30 | 0 | 30% |" in text
+    assert "| digits | 64 | 0 | 10% |" in text
+
+
+def test_holes_are_as_many_as_asked_and_the_rest_is_as_it_was():
+    X, holes, _ = missing_values_table.make("sheet", 50, 0.5, 0.3, 0)
+    gone = np.isnan(holes)
+    assert gone.mean() == pytest.approx(0.3, abs=0.02)
+    np.testing.assert_array_equal(holes[~gone], X[~gone])
 
 
 def test_a_false_pair_that_half_of_many_witnesses_speak_against_is_found():

@@ -125,8 +125,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     missing : {"error", "pairwise"}
         What to do about NaN, masked entries and NA: refuse them, or compare rows over the columns
         that both have, fill in what the latent of those similarities expects (the mean of a
-        Gaussian process), and fit the filled table. New rows are filled in from the training rows
-        nearest over what is known of them. Rows must share at least 3 columns.
+        Gaussian process given what is known of the column), once more from a latent of the filled
+        table, and fit that; a latent polished by the likelihood fills it in a last time, for a
+        second fit. New rows are filled in from the training rows nearest over what is
+        known of them. Rows that share fewer than 3 columns are compared by way of others, with a
+        warning; each must share 3 with half of the others.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -318,6 +321,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
                 if self.missing == "pairwise":
                     whole = model.fill(given, self._task(), stages)
                 found = model.fit(whole, self._task(), stages)
+                if self.missing == "pairwise":
+                    found = model.fit_again(given, found, self._task(), stages)
         finally:
             stages.close()
         self.stage_times_ = stages.seconds

@@ -11,7 +11,7 @@ from ._generate import (
     reconstruct,
     used_rows,
 )
-from ._missing import fill, fill_new
+from ._missing import fill, fill_new, fit_again
 from ._record import Latent, Model, Noise, Polished
 from ._task import Task
 
@@ -26,6 +26,7 @@ __all__ = [
     "fill",
     "fill_new",
     "fit",
+    "fit_again",
     "has_process",
     "log_likelihood",
     "noise_of",

@@ -26,8 +26,14 @@ def explain(
     A closed-form latent has the unit of the kernel only as far as the covariances are those of the
     model; where they are not, a Gaussian process of that length-scale would swing between points.
     """
-    n_observed = X.shape[1]
     cov = gplvm.sample_covariance(X, centered=centred)
+    return explain_covariance(latent, cov, X.shape[1], kernel)
+
+
+def explain_covariance(
+    latent: Floats, cov: Floats, n_observed: int, kernel: kernels.StationaryKernel
+) -> Noise:
+    """The same from the covariance of the observations, of which there are ``n_observed``."""
     few = np.linspace(0, len(latent) - 1, min(len(latent), _limits.GENERATIVE_SCALE)).astype(
         np.int64
     )
