@@ -266,7 +266,7 @@ def test_the_stages_of_a_fit_are_named():
 @pytest.mark.parametrize(
     ("gap", "taken"), [(0.02, "cosine"), (0.15, "cosine"), (0.3, "shared_neighbors")]
 )
-def test_values_that_estimate_no_kernel_must_predict_more_by_two_standard_errors(gap, taken):
+def test_values_that_estimate_no_kernel_must_predict_more_than_chance_makes_one(gap, taken):
     from ikd_graph.evidence import Candidate, Prediction
     from ikd_graph.model import _portfolio
 
@@ -296,7 +296,7 @@ def test_a_ring_in_doubt_is_no_set_of_groups():
     assert affine_r2(ring, model.embedding_) > 0.98
     taken, others = model.candidates_[0], model.candidates_[1:]
     assert taken.standard_error == 0.0
-    assert others[0].score - taken.score < 2.0 * others[0].standard_error
+    assert others[0].score - taken.score < 1.645 * others[0].standard_error
     assert "as much as any" in model.choices_["affinity"]
 
 

@@ -209,7 +209,7 @@ def test_known_neighbours_change_no_bridge(affinity, seed):
     assert len(known) == graph.component_labels(g).max()
 
 
-@pytest.mark.parametrize("affinity", ["euclidean", "shared_neighbors"])
+@pytest.mark.parametrize("affinity", ["euclidean", "correlation"])
 @pytest.mark.parametrize("seed", range(4))
 def test_pieces_of_mutual_neighbours_are_joined_by_all_neighbours_of_either_end(affinity, seed):
     rng = np.random.default_rng(seed)

@@ -70,8 +70,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         affinities and for cliques.
     mutual : "auto" or bool
         Whether neighbours make an edge only where each is one of the other's; pieces that this
-        leaves are joined by the neighbours of either end. "auto" does so for shared neighbours, and
-        where it chooses ``n_neighbors`` for Euclidean similarities.
+        leaves, but those of shared neighbours, are joined by the neighbours of either end. "auto"
+        does so for shared neighbours, and where it chooses ``n_neighbors`` for Euclidean
+        similarities.
     neighbors : {"auto", "exact", "approximate"}
         How neighbours are found: among all rows, or among those of some cells of the table, which
         finds about .98 of them; "auto" is exact up to 10 000 rows (see `graph.row_neighbors`).

@@ -71,8 +71,10 @@ def connecting_settings(
     bridge = labels[left] != labels[right]
     low, high = left[bridge], right[bridge]
     ranks = np.stack([_ranks(similarity, low, high), _ranks(similarity, high, low)])
-    # Either end may name the other: so are pieces of a mutual graph joined.
-    cures = [f"n_neighbors={int(ranks.min(axis=0).max())}"]
+    # Where one end may name the other; pieces of a mutual graph are joined like that as well.
+    both = choice.mutual and not similarity.estimates_kernel
+    needed = ranks.max(axis=0) if both else ranks.min(axis=0)
+    cures = [f"n_neighbors={int(needed.max())}"]
     weakest = float(similarity.between(low, high).min())
     level = float(f"{0.99 * weakest:.2g}")
     level = level if level < weakest else float(f"{0.9 * weakest:.2g}")

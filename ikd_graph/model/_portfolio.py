@@ -27,8 +27,8 @@ _POLISHED = 2
 # Coordinates that candidates have where their number is not known yet.
 _USUAL_COMPONENTS = 5
 
-# Standard errors of a difference that chance makes in one of twenty tables.
-_CHANCE = 2.0
+# Standard errors that a difference by chance exceeds one time in twenty.
+_CHANCE = 1.645
 
 # Scores that differ by less are equal: their last bits depend on the order of columns.
 _EQUAL = 1e-9
@@ -220,7 +220,7 @@ def _best(judged: list[_Judged]) -> _Judged:
     """The first of those that score most, or one as good that takes the table as it is.
 
     A similarity that is only an order spoils a continuum, and scaling columns what their units say;
-    near points show neither. Such must predict more by more than chance does: two standard errors.
+    near points show neither. Such must predict more than chance may make one do, at a level of 5 %.
     """
     first = _most(judged)
     if _is_plain(first):

@@ -154,7 +154,8 @@ class Similarity(ABC):
         """Graph of trusted similarities: above a threshold, between neighbours, or both united.
 
         What mutual neighbours leave in pieces is joined by the neighbours of either end: a piece
-        that hangs on one bridge may lie in any direction.
+        that hangs on one bridge may lie in any direction. An order of neighbours tells groups
+        apart, which stay apart.
         """
         found = []
         if threshold is not None:
@@ -162,7 +163,7 @@ class Similarity(ABC):
         if n_neighbors is not None:
             found.append(self.neighbor_graph(n_neighbors, mutual=mutual))
         g = found[0] if len(found) == 1 else graph.union(*found)
-        if mutual and n_neighbors is not None:
+        if mutual and n_neighbors is not None and self.estimates_kernel:
             return graph.joined_by(g, self.neighbor_graph(n_neighbors))
         return g
 
