@@ -50,7 +50,6 @@ SITUATIONS = {
     "disk full": {"prepare": small_disk, "code": 2, "files": False},
 }
 SHORT = [
-    ("embed", "optimised"),
     ("embed", "warnings are errors"),
     ("embed", "C locale"),
     ("embed", "both full"),

@@ -39,7 +39,9 @@ def table_of(name):
     return datasets.swiss_roll(120).X
 
 
-@pytest.mark.parametrize("name", ["model", "groups", "roll"])
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(one, marks=pytest.mark.slow) for one in ("model", "groups")), "roll"]
+)
 def test_four_commands_name_one_similarity_and_graph_and_a_command_to_paste(name, tmp_path, capsys):
     path = tmp_path / "table.npy"
     np.save(path, table_of(name))

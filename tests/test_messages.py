@@ -134,7 +134,9 @@ def test_a_number_of_coordinates_that_was_found_warns_once_of_a_graph_that_was_n
 
 
 @pytest.mark.parametrize("affinity", ["correlation", "cosine"])
-@pytest.mark.parametrize("refine", [None, "stress", "likelihood"])
+@pytest.mark.parametrize(
+    "refine", [None, "stress", pytest.param("likelihood", marks=pytest.mark.slow)]
+)
 def test_what_helps_against_constant_rows_helps(affinity, refine):
     X = gp("medium", 50, 150, 0.2).X
     X[7] = 0.0 if affinity == "cosine" else 3.0

@@ -93,6 +93,7 @@ def test_trials_repeat_with_their_seed_and_differ_from_one_another():
     assert first[0] != other[0]
 
 
+@pytest.mark.slow
 def test_what_is_found_of_the_model_is_compared_with_the_truth():
     latent = datasets.ou_latent(30, 1, variance=0.5, seed=0)
     table = run("fig4", {"own": latent}, ("matern",), (200,), ("ikd", "pca"), n_trials=1)

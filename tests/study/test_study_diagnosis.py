@@ -235,6 +235,7 @@ def test_data_off_the_model_are_said_to_be():
     assert any("trust it less" in text for text in found.suggestions)
 
 
+@pytest.mark.slow
 def test_many_points_are_sampled_and_the_suggestion_is_for_all(monkeypatch):
     monkeypatch.setattr(_limits, "DIAGNOSED_WHOLE", 50)
     monkeypatch.setattr(_limits, "DIAGNOSED_SAMPLE", 24)
@@ -254,6 +255,7 @@ def test_above_the_size_of_a_likelihood_polish_the_closed_form_is_foretold(monke
     assert found.parameters["refine"] == "likelihood"
 
 
+@pytest.mark.slow
 def test_silent_rows_of_counts_are_looked_at_too():
     rng = np.random.default_rng(0)
     counts = rng.poisson(np.exp(drawn(40, 0.1, n_points=30)))
