@@ -104,7 +104,7 @@ def test_text_from_data_cannot_become_markup():
         part("advice([evil])", evil=EVIL),
         part("steps([(evil, evil)])", evil=EVIL),
         part("table(found)", found=page.table([EVIL], [[EVIL]], sortable=True)),
-        part("bars(found)", found=page.level_bars({EVIL: 1.0}, str)),
+        part("bars(found)", found=charts.levels({EVIL: 1.0}, str)),
         part("names([(evil, evil, '#123456')])", evil=EVIL),
         part("choice(evil, evil, [evil])", evil=EVIL),
         part("figure(evil, evil, evil)", evil=EVIL),
@@ -175,9 +175,17 @@ def test_the_best_rows_of_a_table_are_marked():
 
 
 def test_bars_are_as_long_as_their_values():
-    html = part("bars(found)", found=page.level_bars({"a": 1.0, "b": 0.5, "c": np.nan}))
-    assert re.findall(r"width:([\d.]+)%", html) == ["72.0", "36.0", "0.0"]
+    values = {"a": 1.0, "b": 0.5, "c": np.nan, "d": -3.0}
+    html = part("bars(found)", found=charts.levels(values))
+    assert re.findall(r"width:([\d.]+)%", html) == ["72.0", "36.0", "0.0", "0.0"]
     assert "did not finish" in html
+    drawn = plot.level_bars(values, ax=plot.axes())
+    assert [bar.get_width() for bar in drawn.patches] == [1.0, 0.5, 0.0, 0.0]
+    assert [text.get_text() for text in drawn.texts] == ["1", "0.5", "did not finish", "-3"]
+
+
+def test_bars_that_are_all_below_zero_are_none():
+    assert [bar.share for bar in charts.levels({"a": -2.0, "b": -1.0, "c": np.nan})] == [0.0] * 3
 
 
 def test_a_legend_lists_the_classes_that_have_points():

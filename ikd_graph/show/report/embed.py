@@ -201,10 +201,10 @@ def _shares(model: IKD) -> dict[str, float]:
 
 def _charts(model: IKD) -> list[dict[str, Any]]:
     """Spectrum, time per stage, neighbours per point, sizes of cliques."""
-    shares = page.level_bars(_shares(model), "{:.1%}".format)
+    shares = charts.levels(_shares(model), "{:.1%}".format)
     found: list[dict[str, Any]] = [
         {"bars": shares, "heading": "Spectrum", "caption": _SPECTRUM_NOTE},
-        {"bars": page.level_bars(model.stage_times_), "heading": "Time per stage"},
+        {"bars": charts.levels(model.stage_times_), "heading": "Time per stage"},
     ]
     if model.graph_ is not None:
         degrees = np.diff(model.graph_.indptr)
