@@ -375,7 +375,7 @@ def test_the_page_of_a_comparison_has_a_panel_a_row_and_a_bar_for_each_method():
     html = report.compare_page(found, "ikd-graph compare made")
     found = outline(html)
     assert len(found.specs("points")) == 3  # truth and two methods
-    assert html.count("<tr") == 1 + 3
+    assert found.tags.count("tr") == 1 + 3
     assert 'class="best"><td>BLOCKWISE' in html
     assert "UMAP did not run: gone." in html
     assert "Against noise" not in html
