@@ -199,6 +199,16 @@ def test_a_legend_lists_the_classes_that_have_points():
     assert re.findall("<span>(.*?)</span>", html) == ["1", "3"]
 
 
+def test_classes_that_came_with_colours_have_them_on_the_page():
+    codes, mine = np.array([0, 1, 2]), ("#112233", "#445566")
+    data = Dataset(X=np.eye(3), y=codes, label_names=("a", "b", "missing"), label_palette=mine)
+    one = points.paint_points(data)
+    shades = [*mine, colors.class_color(2)]
+    assert [entry[2] for entry in points.legend(one)["entries"]] == shades
+    (column,) = points.table(data, [one], codes)["columns"]
+    assert column["colors"] == [*shades, colors.MUTED]
+
+
 def test_every_point_of_a_page_has_its_place_name_and_labels():
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(50, 3))

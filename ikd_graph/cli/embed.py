@@ -136,6 +136,7 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
         model.embedding_,
         data.y if paint.values is None else paint.values,
         names=(data.label_names or None) if paint.values is None else None,
+        palette=data.label_palette,
         shares=model.explained_variance_ratio_,
         label_title=data.label_title,
         ax=ax,

@@ -133,7 +133,7 @@ def clique_groups(view: CliqueView, paint: Paint) -> colors.Groups | None:
     if paint.groups is None:
         return None
     codes = [main_label(view.members(node), paint) for node in view.links]
-    return colors.Groups(paint.groups.names, np.array(codes, dtype=np.intp))
+    return paint.groups._replace(codes=np.array(codes, dtype=np.intp))
 
 
 def clique_places(view: CliqueView) -> NDArray[np.float64]:
