@@ -158,8 +158,8 @@ def summarise(
         lines.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))
     kept = float(np.sum(model.start_explained_variance_ratio_))
     dims = count(model.embedding_.shape[1], "dimension")
-    mass = f"{model.start_negative_mass_:.1%} negative"
-    lines.append(("closed form", f"{kept:.1%} of variance in {dims}, {mass}"))
+    mass = f"{model.start_negative_mass_:.1%} of the spectrum is negative"
+    lines.append(("closed form", f"{kept:.1%} of variance in {dims}; {mass}"))
     if model.refine_ is not None:
         lines.append(("polish", f"{model.refine_}, {count(model.n_iter_, 'step')}"))
     if model.candidates_:
@@ -167,16 +167,17 @@ def summarise(
     lines += [(title or "labels", say_scores(one)) for title, one in scores.items()]
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
-    say("to have the same again:")
+    say("to repeat this run:")
     say(f"  {again(model, arguments)}")
 
 
 def _tried(model: IKD) -> str:
     """What "auto" had to choose among, and how clear the choice was."""
     best, *others = model.candidates_
-    found = f"{len(others) + 1}: this one predicts {best.score:.1f} directions of the measurements"
+    found = f"{count(len(others) + 1, 'setting')}; neighbours predict the measurements best in this"
+    found += f" one, score {best.score:.1f}"
     if not others:
         return found
     after = others[0]
     name = f"{after.affinity}, {after.refine or 'no polish'}"
-    return f"{found}, the next ({name}) {after.score:.1f} ± {after.standard_error:.1f}"
+    return f"{found}; the next ({name}) has {after.score:.1f} ± {after.standard_error:.1f}"

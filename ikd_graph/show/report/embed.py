@@ -23,9 +23,9 @@ _SPECTRUM_NOTE = (
 )
 
 _TRIED_NOTE = (
-    "What was tried. Each point is predicted by the mean of the points nearest to it in the "
-    "latent, itself left out; a principal direction of the measurements counts by its R2. The "
-    "error is the standard error of the difference from the choice."
+    "Settings that were tried. Each point's measurements are predicted by the mean of its nearest "
+    "neighbours in the embedding; the score sums R² over the principal directions of the "
+    "measurements. The error is the standard error of the difference from the chosen setting."
 )
 
 
@@ -183,7 +183,7 @@ def _tried(model: IKD) -> dict[str, Any] | None:
         )
         for k, one in enumerate(model.candidates_)
     ]
-    columns = ("similarity", "graph", "polish", "directions predicted", "error of the difference")
+    columns = ("similarity", "graph", "polish", "score", "error of the difference")
     return page.table(columns, rows, best=[0]) if rows else None
 
 
