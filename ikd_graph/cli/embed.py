@@ -32,7 +32,7 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "embed",
         help="find the hidden coordinates of a data set",
-        description="Find the hidden coordinates of a data set; leave them as .csv, a picture as "
+        description="Find the hidden coordinates of a data set; save them as .csv, a picture as "
         ".png and a report as .html.",
     )
     common.add_data_arguments(parser)
@@ -104,12 +104,12 @@ def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str
     """What to do with an embedding: a sentence and a command each."""
     dims = ["--n-components", str(model.embedding_.shape[1])]
     asked = [
-        ("What the embedding can be worth, and what would make it better:", "diagnose"),
+        ("How accurate the embedding can be, and what would improve it:", "diagnose"),
         ("How other methods do on the same data:", "compare"),
-        ("Which points hold each other in place, and who is placed badly:", "cliques"),
+        ("Which points hold each other in place, and which are badly placed:", "cliques"),
     ]
     return [
-        ("The same again, with nothing left to choose:", again(model, arguments)),
+        ("To repeat this run, with nothing left to choose:", again(model, arguments)),
         *((words, common.paste_command(arguments, name, dims)) for words, name in asked),
     ]
 
