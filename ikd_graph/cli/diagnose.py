@@ -29,8 +29,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser = commands.add_parser(
         "diagnose",
         help="predict how accurate an embedding of a data set can be",
-        description="Count the correlations that can be trusted, predict the accuracy of an embedding "
-        "and suggest its settings; save the numbers as .json and a page as .html.",
+        description="Count the correlations that can be trusted, predict the accuracy of an "
+        "embedding and suggest its settings; save the numbers as .json and a page as .html.",
     )
     add_data_arguments(parser)
     for flag, default, text in (
