@@ -497,7 +497,7 @@ def test_the_default_call_is_named_as_such_and_its_choices_are_told():
     assert compare_words.own_choices(found) == ("IKD", {"n neighbors": "7: near <enough>"})
     html = report.compare_page(found)
     outline(html)
-    assert "What IKD chose by itself" in html
+    assert "What IKD chose automatically" in html
     assert "7: near &lt;enough&gt;" in html
     assert compare_words.own_choices(comparison({"pca": [0.9]})) == ("", {})
 

@@ -125,6 +125,6 @@ def _metavar(name: str, kind: str) -> str:
     if name == "kernel":
         return "NAME[:PARAM=VALUE]"
     if choices:
-        names = choices[1].replace('"', "").replace(" ", "")
+        names = choices[1].replace('"', "").replace(" ", "").lower()
         return "{" + names + (",N" if kind.endswith("or int") else "") + "}"
     return "N" if "int" in kind.split() or kind.startswith("int") else "VALUE"

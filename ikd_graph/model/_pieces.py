@@ -39,7 +39,10 @@ def report_pieces(
         what += "laid side by side, so that distances between them mean nothing"
         cure = "disconnected='join' bridges them"
     else:
-        what += f"joined by {sizes.size - 1} bridges (single edges), which alone say where they lie"
+        what += (
+            f"joined by {sizes.size - 1} bridges (single edges), which alone fix their relative "
+            "positions"
+        )
         cure = connecting_settings(similarity, joined, labels, choice)
     if task.wishes.names_graph:
         warnings.warn(f"{what}; {cure}", UserWarning, stacklevel=4)
