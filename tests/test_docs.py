@@ -147,6 +147,13 @@ def test_pages_link_to_pages_that_are_there():
             assert source.exists(), f"{page.name}: {place}"
 
 
+def test_the_draft_of_the_paper_has_no_numbers_of_its_own():
+    text, known = (DOCS / "paper" / "paper.md").read_text(), (ROOT / "README.md").read_text()
+    rows = re.findall(r"^\|.*\|$", text, re.MULTILINE)
+    assert len(rows) == 10
+    assert set(rows) <= set(known.splitlines())
+
+
 def test_links_that_lead_nowhere_are_named(tmp_path):
     script = runpy.run_path(str(DOCS / "links.py"))
     (tmp_path / "sub").mkdir()
