@@ -1,8 +1,8 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
 `IKD` is the estimator; `kernels`, `covariance`, `graph`, `cliques`, `alignment`, `geodesics`,
-`eigen` and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData). Each
-is loaded when it is first asked for.
+`eigen` and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl`
+draws them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import alignment, cliques, covariance, eigen, geodesics, gplvm, graph, kernels, tl
+    from . import alignment, cliques, covariance, eigen, geodesics, gplvm, graph, kernels, pl, tl
     from .estimator import IKD
 
 
@@ -35,6 +35,7 @@ __all__ = [
     "gplvm",
     "graph",
     "kernels",
+    "pl",
     "tl",
 ]
 

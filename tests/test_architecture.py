@@ -52,6 +52,7 @@ FLOOR_OF = {
     "tl": 9.5,
     "study": 10,
     "show": 11,
+    "pl": 11.5,
     "cli": 12,
 }
 

@@ -4,6 +4,7 @@ import configparser
 import doctest
 import importlib.util
 import re
+import runpy
 import shlex
 import warnings
 from pathlib import Path
@@ -144,6 +145,25 @@ def test_pages_link_to_pages_that_are_there():
             made_by = DOCS / place.replace("gallery/index.rst", "tutorials/GALLERY_HEADER.rst")
             source = made_by if made_by.exists() else DOCS / "tutorials" / f"{made_by.stem}.py"
             assert source.exists(), f"{page.name}: {place}"
+
+
+def test_the_draft_of_the_paper_has_no_numbers_of_its_own():
+    text, known = (DOCS / "paper" / "paper.md").read_text(), (ROOT / "README.md").read_text()
+    rows = re.findall(r"^\|.*\|$", text, re.MULTILINE)
+    assert len(rows) == 10
+    assert set(rows) <= set(known.splitlines())
+
+
+def test_links_that_lead_nowhere_are_named(tmp_path):
+    script = runpy.run_path(str(DOCS / "links.py"))
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.html").write_text(
+        '<p id="top"><a href="#top"></a><a href="sub/b.html#x%20y"></a><a href="#gone"></a>'
+        '<a href="sub/b.html#z"></a><img src="no.png"><a href="https://example.org/c"></a>'
+    )
+    (tmp_path / "sub" / "b.html").write_text('<b id="x y"><a href="../a.html?q=1#top">')
+    wrong = ["a.html: #gone", "a.html: no.png", "a.html: sub/b.html#z"]
+    assert list(script["broken"](tmp_path)) == wrong
 
 
 def digits_row(text, name):

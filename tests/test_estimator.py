@@ -556,9 +556,9 @@ def test_silent_rows_of_counts_are_warned_of_once_where_the_similarity_was_named
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = IKD(2, affinity=affinity).fit(counts)
-        assert len([one for one in caught if "do not vary" in str(one.message)]) == times
+        assert len([one for one in caught if "not vary" in str(one.message)]) == times
     if model.affinity_ != "euclidean":
-        assert "rows of X do not vary" in model.choices_["rows"]
+        assert "not vary" in model.choices_["rows"]
 
 
 def test_a_silent_row_has_a_similarity_that_nobody_chose():

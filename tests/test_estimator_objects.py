@@ -77,18 +77,78 @@ def test_what_is_no_table_says_how_to_make_one(thing, message):
         plain().fit(thing)
 
 
-@pytest.mark.parametrize(
-    "thing",
-    [
-        made("xarray.core", "DataArray", ndim=2, dims=("t", "n"), shape=ROWS.shape, values=ROWS),
-        made("pynapple.core", "TsdFrame", values=ROWS),
-    ],
-    ids=["xarray", "pynapple"],
-)
-def test_what_is_a_table_is_taken_as_one(thing):
+class Labelled:
+    """As much of an xarray array of two dimensions as is used."""
+
+    __module__ = "xarray.core"
+
+    def __init__(self, values, coords=None, dims=("t", "n")):
+        self.values, self.coords, self.dims = np.asarray(values), coords, dims
+        self.ndim, self.shape = self.values.ndim, self.values.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values.astype(dtype or float)
+
+    def isel(self, which, drop):
+        assert drop
+        assert which == {"n": 0}
+        return Labelled(self.values[:, 0], {"t": self.coords["t"]})
+
+
+class TsdFrame:
+    """As much of a table of pynapple as is used."""
+
+    __module__ = "pynapple.core"
+
+    def __init__(self, t, d, time_support):
+        self.t, self.values, self.time_support = t, d, time_support
+
+
+def test_an_array_with_coordinates_keeps_those_of_its_rows():
+    at = np.linspace(0.0, 1.0, 40)
+    thing = Labelled(ROWS, {"t": at, "n": list("abcdef")})
     model = plain()
-    np.testing.assert_array_equal(model.fit_transform(thing), plain().fit_transform(ROWS))
-    np.testing.assert_array_equal(model.transform(thing), model.embedding_)
+    Z = model.fit_transform(thing)
+    np.testing.assert_array_equal(Z.values, plain().fit_transform(ROWS))
+    assert Z.coords == {"t": at}
+    assert Z.dims == ("t", "component")
+    np.testing.assert_array_equal(model.transform(thing).values, model.embedding_)
+    assert model.score(thing) == model.score(ROWS)
+
+
+def test_a_table_over_time_keeps_its_times():
+    at = np.linspace(0.0, 1.0, 40)
+    thing = TsdFrame(at, ROWS, "from 0 to 1")
+    model = plain()
+    Z = model.fit_transform(thing)
+    assert (Z.t is at, Z.time_support) == (True, "from 0 to 1")
+    np.testing.assert_array_equal(Z.values, plain().fit_transform(ROWS))
+    np.testing.assert_array_equal(model.transform(thing).values, model.embedding_)
+    assert type(model.embedding_) is np.ndarray
+
+
+def test_real_objects_keep_coordinates_and_times():
+    xarray = pytest.importorskip("xarray")
+    at = np.arange(40) // 2
+    rows = xarray.DataArray(
+        ROWS, dims=("t", "n"), attrs={"units": "Hz"}, name="rates",
+        coords={"t": np.arange(40) / 40, "n": list("abcdef"), "trial": ("t", at), "rat": 3},
+    )  # fmt: skip
+    Z = plain().fit_transform(rows)
+    assert (Z.dims, Z.shape, Z.attrs) == (("t", "component"), (40, 2), {})
+    assert set(Z.coords) == {"t", "trial", "rat"}
+    named = plain().fit_transform(rows.rename(t="component"))
+    assert named.dims == ("component", "ikd_component")
+    cube = xarray.DataArray(ROWS.reshape(4, 10, 6), dims=("trial", "t", "n"))
+    Z = plain().fit_transform(cube.stack(point=("trial", "t")).transpose("point", "n"))
+    assert Z.unstack("point").sizes == {"trial": 4, "t": 10, "component": 2}
+    frame = plain().set_output(transform="pandas").fit_transform(rows)
+    assert frame.shape == (40, 2)
+    pynapple = pytest.importorskip("pynapple")
+    rates = pynapple.TsdFrame(t=np.arange(40) / 40, d=ROWS, columns=list("abcdef"))
+    Z = plain().fit_transform(rates)
+    np.testing.assert_array_equal(Z.t, rates.t)
+    np.testing.assert_array_equal(Z.values, plain().fit_transform(ROWS))
 
 
 def joined(n=40):

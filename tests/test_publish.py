@@ -115,7 +115,7 @@ def version_in(name):
     return found
 
 
-@pytest.mark.parametrize("name", ["CITATION.cff", "conda/meta.yaml"])
+@pytest.mark.parametrize("name", ["CITATION.cff", "conda/meta.yaml", "docs/scverse/meta.yaml"])
 def test_every_file_tells_the_same_version(name):
     assert version_in(name) == ikd_graph.__version__
 

@@ -104,7 +104,7 @@ def test_text_from_data_cannot_become_markup():
         part("advice([evil])", evil=EVIL),
         part("steps([(evil, evil)])", evil=EVIL),
         part("table(found)", found=page.table([EVIL], [[EVIL]], sortable=True)),
-        part("bars(found)", found=page.level_bars({EVIL: 1.0}, str)),
+        part("bars(found)", found=charts.levels({EVIL: 1.0}, str)),
         part("names([(evil, evil, '#123456')])", evil=EVIL),
         part("choice(evil, evil, [evil])", evil=EVIL),
         part("figure(evil, evil, evil)", evil=EVIL),
@@ -175,9 +175,17 @@ def test_the_best_rows_of_a_table_are_marked():
 
 
 def test_bars_are_as_long_as_their_values():
-    html = part("bars(found)", found=page.level_bars({"a": 1.0, "b": 0.5, "c": np.nan}))
-    assert re.findall(r"width:([\d.]+)%", html) == ["72.0", "36.0", "0.0"]
+    values = {"a": 1.0, "b": 0.5, "c": np.nan, "d": -3.0}
+    html = part("bars(found)", found=charts.levels(values))
+    assert re.findall(r"width:([\d.]+)%", html) == ["72.0", "36.0", "0.0", "0.0"]
     assert "did not finish" in html
+    drawn = plot.level_bars(values, ax=plot.axes())
+    assert [bar.get_width() for bar in drawn.patches] == [1.0, 0.5, 0.0, 0.0]
+    assert [text.get_text() for text in drawn.texts] == ["1", "0.5", "did not finish", "-3"]
+
+
+def test_bars_that_are_all_below_zero_are_none():
+    assert [bar.share for bar in charts.levels({"a": -2.0, "b": -1.0, "c": np.nan})] == [0.0] * 3
 
 
 def test_a_legend_lists_the_classes_that_have_points():
@@ -189,6 +197,16 @@ def test_a_legend_lists_the_classes_that_have_points():
     html = part("legend(one)", one=points.legend(scale))
     assert "age" in html
     assert re.findall("<span>(.*?)</span>", html) == ["1", "3"]
+
+
+def test_classes_that_came_with_colours_have_them_on_the_page():
+    codes, mine = np.array([0, 1, 2]), ("#112233", "#445566")
+    data = Dataset(X=np.eye(3), y=codes, label_names=("a", "b", "missing"), label_palette=mine)
+    one = points.paint_points(data)
+    shades = [*mine, colors.class_color(2)]
+    assert [entry[2] for entry in points.legend(one)["entries"]] == shades
+    (column,) = points.table(data, [one], codes)["columns"]
+    assert column["colors"] == [*shades, colors.MUTED]
 
 
 def test_every_point_of_a_page_has_its_place_name_and_labels():
@@ -367,7 +385,7 @@ def test_the_page_of_a_comparison_has_a_panel_a_row_and_a_bar_for_each_method():
     html = report.compare_page(found, "ikd-graph compare made")
     found = outline(html)
     assert len(found.specs("points")) == 3  # truth and two methods
-    assert html.count("<tr") == 1 + 3
+    assert found.tags.count("tr") == 1 + 3
     assert 'class="best"><td>BLOCKWISE' in html
     assert "UMAP did not run: gone." in html
     assert "Against noise" not in html
@@ -479,7 +497,7 @@ def test_the_default_call_is_named_as_such_and_its_choices_are_told():
     assert compare_words.own_choices(found) == ("IKD", {"n neighbors": "7: near <enough>"})
     html = report.compare_page(found)
     outline(html)
-    assert "What IKD chose by itself" in html
+    assert "What IKD chose automatically" in html
     assert "7: near &lt;enough&gt;" in html
     assert compare_words.own_choices(comparison({"pca": [0.9]})) == ("", {})
 

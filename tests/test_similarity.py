@@ -124,7 +124,7 @@ def test_roots_of_counts_are_compared_and_nothing_below_zero_is_taken():
 def test_a_silent_row_of_counts_is_a_point_by_itself():
     counts = np.random.default_rng(0).poisson(2.0, size=(30, 6)).astype(float)
     counts[7] = 0.0
-    with pytest.warns(UserWarning, match="1 rows of X do not vary"):
+    with pytest.warns(UserWarning, match="1 row of X does not vary"):
         one = made("hellinger", counts)
     assert not one.block(np.array([7])).any()
 

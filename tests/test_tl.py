@@ -3,11 +3,16 @@
 import copy
 from types import SimpleNamespace
 
+import matplotlib as mpl
+
+mpl.use("Agg")
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ikd_graph import IKD, tl
+from ikd_graph import IKD, pl, tl
+from ikd_graph.show import colors, plot
 
 X = np.abs(np.sin(np.linspace(0, 1, 60)[:, None] * np.arange(2, 14) + np.arange(12)))
 PLAIN = {"strategy": "geodesic", "n_neighbors": 7, "refine": None, "affinity": "correlation"}
@@ -83,6 +88,61 @@ def test_uncertainty_is_added_where_there_is_one():
     assert (spread > 0.0).all()
 
 
+SHADES = ["#112233", "#445566", "#778899"]
+
+
+def shown(ax):
+    """Name and colour of each entry of a legend."""
+    legend = ax.get_legend()
+    return {
+        text.get_text(): mpl.colors.to_hex(handle.get_facecolor()[0])
+        for text, handle in zip(legend.texts, legend.legend_handles, strict=True)
+    }
+
+
+def drawn(column, **uns):
+    """Points of a column of labels, in a picture."""
+    Z = np.arange(12.0).reshape(6, 2)
+    adata = Annotated(obsm={"X_ikd": Z}, obs={"kind": column}, uns=uns)
+    return pl.ikd(adata, "kind", ax=plot.axes())
+
+
+def test_classes_have_the_colours_that_scanpy_gave_them_in_the_order_of_its_categories():
+    pandas = pytest.importorskip("pandas")
+    kinds = pandas.Series(pandas.Categorical(list("zbzbaa"), categories=list("zba")))
+    assert shown(drawn(kinds, kind_colors=np.array(SHADES))) == dict(
+        zip("zba", SHADES, strict=True)
+    )
+    kinds[0] = None
+    assert shown(drawn(kinds, kind_colors=SHADES))["no label"] == colors.MUTED
+    assert shown(drawn(list("bbaabb"), kind_colors=SHADES)) == {"a": SHADES[0], "b": SHADES[1]}
+
+
+def test_without_colours_of_scanpy_or_with_too_few_classes_have_ours():
+    ours = {"a": colors.class_color(0), "b": colors.class_color(1)}
+    assert shown(drawn(list("bbaabb"))) == ours
+    assert shown(drawn(list("bbaabb"), kind_colors=SHADES[:1])) == ours | {"a": SHADES[0]}
+
+
+def test_a_quantity_has_a_scale_and_no_column_one_colour():
+    pytest.importorskip("matplotlib")
+    ax = drawn(np.linspace(0.0, 1.0, 6), kind_colors=SHADES)
+    assert ax.get_legend() is None
+    assert [one.get_ylabel() for one in ax.figure.axes] == ["dimension 2", "kind"]
+    bare = pl.ikd(Annotated(obsm={"X_ikd": X[:, :2]}), ax=plot.axes())
+    assert bare.collections[0].get_offsets().shape == (60, 2)
+
+
+def test_what_is_not_there_to_draw_is_named_with_what_is():
+    adata = Annotated(obsm={"X_pca": X}, obs={"kind": list("ab")})
+    with pytest.raises(
+        ValueError, match=r"basis must be a key of adata\.obsm: 'X_pca'; got 'X_ikd'"
+    ):
+        pl.ikd(adata)
+    with pytest.raises(ValueError, match=r"color must be a column of adata\.obs: 'kind'; got 'a'"):
+        pl.ikd(adata, "a", basis="X_pca")
+
+
 def test_a_real_annotated_matrix_survives_its_file(tmp_path, expected):
     anndata = pytest.importorskip("anndata")
     # Its names of rows are text of pandas 3, which it writes when told to.
@@ -93,6 +153,7 @@ def test_a_real_annotated_matrix_survives_its_file(tmp_path, expected):
     again = anndata.read_h5ad(tmp_path / "t.h5ad")
     np.testing.assert_array_equal(again.obsm["X_ikd"], adata.obsm["X_ikd"])
     assert again.uns["ikd"]["params"]["refine"] == "none"
+    pl.ikd(again, ax=plot.axes())
     backed = anndata.read_h5ad(tmp_path / "t.h5ad", backed="r+")
     tl.ikd(backed, key_added="X_backed", **PLAIN)
     np.testing.assert_allclose(backed.obsm["X_backed"], expected.embedding_, atol=1e-6)

@@ -83,7 +83,10 @@ class Browser:
 
     def press_and_move(self, path):
         """Press the button at the first place of a path and let go at the last."""
-        steps = [{"type": "pointerMove", "duration": 30, "x": int(x), "y": int(y)} for x, y in path]
+        # Plotly looks for the point under the pointer once in 50 ms: no hand presses faster.
+        steps = [
+            {"type": "pointerMove", "duration": 100, "x": int(x), "y": int(y)} for x, y in path
+        ]
         steps.insert(1, {"type": "pointerDown", "button": 0})
         steps.append({"type": "pointerUp", "button": 0})
         mouse = {"type": "pointer", "id": "mouse", "actions": steps}

@@ -37,8 +37,8 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "cliques",
         help="look at the cliques of a data set",
-        description="Count the cliques of the graph of a data set and show how they hang "
-        "together; leave the counts as .json, a picture as .png and a page as .html.",
+        description="Count the cliques of the graph of a data set and show how they "
+        "overlap; save the counts as .json, a picture as .png and a page as .html.",
     )
     common.add_data_arguments(parser)
     parser.add_argument(

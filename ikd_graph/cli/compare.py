@@ -60,9 +60,9 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "compare",
         help="compare methods on a data set",
-        description="Compare methods on a data set, each in a process of its own; leave a page as "
+        description="Compare methods on a data set, each in a process of its own; save a page as "
         ".html, the numbers as .csv and a picture as .png. A built-in latent "
-        f"({', '.join(FIXED_LATENTS)}) is drawn afresh for every noise level and seed.",
+        f"({', '.join(FIXED_LATENTS)}) is sampled anew for every noise level and seed.",
     )
     add_data_arguments(parser)
     parser.add_argument(
@@ -103,7 +103,7 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--timeout", metavar="SECONDS", type=float, default=600.0,
-        help="end a fit after this time; default: 600",
+        help="stop a fit after this time; default: 600",
     )  # fmt: skip
     parser.set_defaults(run=run)
 

@@ -44,7 +44,7 @@ def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
         say(f"- {sentence}")
     title, chosen = own_choices(found)
     if chosen:
-        say(f"{title} chose by itself")
+        say(f"{title} chose automatically")
         facts(list(chosen.items()))
     say(again_words(found).lower())
     say(f"  {again(found, arguments)}")

@@ -28,14 +28,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Add the command to the parser."""
     parser = commands.add_parser(
         "diagnose",
-        help="tell what an embedding of a data set can be worth",
-        description="Count the correlations worth trusting, predict the accuracy of an embedding "
-        "and suggest its settings; leave the numbers as .json and a page as .html.",
+        help="predict how accurate an embedding of a data set can be",
+        description="Count the correlations that can be trusted, predict the accuracy of an "
+        "embedding and suggest its settings; save the numbers as .json and a page as .html.",
     )
     add_data_arguments(parser)
     for flag, default, text in (
         ("--n-components", 2, "number of hidden coordinates"),
-        ("--n-draws", 5, "number of data sets sampled for the expected accuracy"),
+        ("--n-draws", 5, "number of data sets simulated for the expected accuracy"),
     ):
         parser.add_argument(
             flag, metavar="N", type=int, default=default, help=f"{text}; default: {default}"

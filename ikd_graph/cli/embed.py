@@ -32,7 +32,7 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "embed",
         help="find the hidden coordinates of a data set",
-        description="Find the hidden coordinates of a data set; leave them as .csv, a picture as "
+        description="Find the hidden coordinates of a data set; save them as .csv, a picture as "
         ".png and a report as .html.",
     )
     common.add_data_arguments(parser)
@@ -104,12 +104,12 @@ def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str
     """What to do with an embedding: a sentence and a command each."""
     dims = ["--n-components", str(model.embedding_.shape[1])]
     asked = [
-        ("What the embedding can be worth, and what would make it better:", "diagnose"),
+        ("How accurate the embedding can be, and what would improve it:", "diagnose"),
         ("How other methods do on the same data:", "compare"),
-        ("Which points hold each other in place, and who is placed badly:", "cliques"),
+        ("Which points hold each other in place, and which are badly placed:", "cliques"),
     ]
     return [
-        ("The same again, with nothing left to choose:", again(model, arguments)),
+        ("To repeat this run, with nothing left to choose:", again(model, arguments)),
         *((words, common.paste_command(arguments, name, dims)) for words, name in asked),
     ]
 
@@ -136,6 +136,7 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
         model.embedding_,
         data.y if paint.values is None else paint.values,
         names=(data.label_names or None) if paint.values is None else None,
+        palette=data.label_palette,
         shares=model.explained_variance_ratio_,
         label_title=data.label_title,
         ax=ax,
@@ -157,8 +158,8 @@ def summarise(
         lines.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))
     kept = float(np.sum(model.start_explained_variance_ratio_))
     dims = count(model.embedding_.shape[1], "dimension")
-    mass = f"{model.start_negative_mass_:.1%} negative"
-    lines.append(("closed form", f"{kept:.1%} of variance in {dims}, {mass}"))
+    mass = f"{model.start_negative_mass_:.1%} of the spectrum is negative"
+    lines.append(("closed form", f"{kept:.1%} of variance in {dims}; {mass}"))
     if model.refine_ is not None:
         lines.append(("polish", f"{model.refine_}, {count(model.n_iter_, 'step')}"))
     if model.candidates_:
@@ -166,16 +167,17 @@ def summarise(
     lines += [(title or "labels", say_scores(one)) for title, one in scores.items()]
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
-    say("to have the same again:")
+    say("to repeat this run:")
     say(f"  {again(model, arguments)}")
 
 
 def _tried(model: IKD) -> str:
     """What "auto" had to choose among, and how clear the choice was."""
     best, *others = model.candidates_
-    found = f"{len(others) + 1}: this one predicts {best.score:.1f} directions of the measurements"
+    found = f"{count(len(others) + 1, 'setting')}; neighbours predict the measurements best in this"
+    found += f" one, score {best.score:.1f}"
     if not others:
         return found
     after = others[0]
     name = f"{after.affinity}, {after.refine or 'no polish'}"
-    return f"{found}, the next ({name}) {after.score:.1f} ± {after.standard_error:.1f}"
+    return f"{found}; the next ({name}) has {after.score:.1f} ± {after.standard_error:.1f}"

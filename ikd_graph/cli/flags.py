@@ -25,7 +25,7 @@ ESSENTIAL = {
     "n_neighbors": "neighbours of each point in the graph",
     "refine": "polish of the coordinates; none keeps the closed form",
     "n_jobs": "number of threads, -1 for all cores",
-    "random_state": "seed of the landmarks, which large tables are solved by",
+    "random_state": "seed of the landmarks with which large tables are solved",
 }
 """Parameters that the short help speaks of, in a few words."""
 _SHORT = {"random_state": "--seed"}
@@ -34,7 +34,7 @@ _SHORT = {"random_state": "--seed"}
 def add_method_flags(parser: Parser, leave_out: tuple[str, ...] = ()) -> None:
     """Give a parser one flag for each parameter of `IKD`, with the help of its docstring."""
     group = parser.add_argument_group(
-        "method", "parameters of ikd_graph.IKD; none is a value too; --help-all tells all of them"
+        "method", "parameters of ikd_graph.IKD, None written as none; --help-all lists all of them"
     )
     told = parameter_help(IKD)
     for name, parameter in inspect.signature(IKD).parameters.items():
@@ -48,7 +48,7 @@ def add_method_flags(parser: Parser, leave_out: tuple[str, ...] = ()) -> None:
             metavar=_metavar(name, kind),
             type=read_kernel if name == "kernel" else read_value,
             default=argparse.SUPPRESS,
-            help=f"{ESSENTIAL[name]}; default: {parameter.default}"
+            help=f"{ESSENTIAL[name]}; default: {str(parameter.default).lower()}"
             if name in ESSENTIAL
             else argparse.SUPPRESS,
         )
@@ -125,6 +125,6 @@ def _metavar(name: str, kind: str) -> str:
     if name == "kernel":
         return "NAME[:PARAM=VALUE]"
     if choices:
-        names = choices[1].replace('"', "").replace(" ", "")
+        names = choices[1].replace('"', "").replace(" ", "").lower()
         return "{" + names + (",N" if kind.endswith("or int") else "") + "}"
     return "N" if "int" in kind.split() or kind.startswith("int") else "VALUE"

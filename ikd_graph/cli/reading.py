@@ -36,7 +36,8 @@ def join_bare(words: Sequence[str]) -> list[str]:
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     """Give a parser the flags of `Reading`."""
     group = parser.add_argument_group(
-        "reading a file", "what is what in DATA; a table with problems says which flags cure them"
+        "reading a file",
+        "how DATA is read; if a table has problems, the message names the flags that solve them",
     )
     group.add_argument(
         "--labels", metavar="COLUMN,...", type=split, default=(),
@@ -58,7 +59,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--drop", metavar="NAME,...", type=split, default=(),
-        help="all but these columns; * and ? stand for any letters",
+        help="leave these columns out; * and ? stand for any letters",
     )  # fmt: skip
     group.add_argument(
         "--transpose", action="store_true", help="rows of the file are columns of the table"
@@ -77,7 +78,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--transform", choices=TRANSFORMS,
-        help="take this function of every value, such as sqrt of counts",
+        help="apply this function to every value, such as sqrt to counts",
     )  # fmt: skip
     group.add_argument(
         "--scale", choices=SCALES, metavar="{" + ",".join(SCALES) + "}",

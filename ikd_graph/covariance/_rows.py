@@ -93,9 +93,11 @@ def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
     flat = spread == 0.0
     if not allow_flat or not flat.any() or flat.all():
         return np.zeros_like(flat)
+    # Equal rows reach this as one.
+    few = "1 row of X does" if flat.sum() == 1 else f"{int(flat.sum())} rows of X do"
     warnings.warn(
-        f"{int(flat.sum())} rows of X do not vary; they are correlated with nothing and were "
-        "kept as isolated points; drop them if their place does not matter",
+        f"{few} not vary: constant rows correlate with nothing and are kept as isolated points; "
+        "drop them if their place does not matter (equal rows count once)",
         UserWarning,
         stacklevel=3,
     )

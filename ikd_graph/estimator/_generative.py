@@ -23,7 +23,7 @@ class GenerativeEstimator(CheckedEstimator):
     _model: model.Model
     _noise: model.Noise | None
     _process: gplvm.Process | None
-    transform: Any
+    _place: Any
 
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
         """Rows of X that latent points stand for: the posterior mean of the Gaussian process.
@@ -84,7 +84,7 @@ class GenerativeEstimator(CheckedEstimator):
         """
         check_is_fitted(self)
         check_has_rows(self._has_rows, "score")
-        latent, rows = self.transform(X), X
+        latent, rows = self._place(X)[0], X
         if self.missing == "pairwise":
             given = self._read(X, dtype=np.float64, reset=False)
             rows = model.fill_new(given, self._model.rows, self._model.similarity.name)

@@ -12,6 +12,7 @@ from .. import kernels, model
 from .._stages import Stages
 from .._threads import limit_threads
 from ._learnt import LearntEstimator
+from ._objects import like
 
 Floats = NDArray[np.float64]
 
@@ -330,7 +331,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         self._store(given, found)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> Floats:
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
         """Find the latent of the rows of X and return it.
 
         Parameters
@@ -343,11 +344,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         Returns
         -------
         (n_samples, n_components) ndarray of float64
-            The latent, `embedding_`.
+            The latent, `embedding_`. An xarray array keeps the coordinates of its rows, and a
+            `TsdFrame` of pynapple its times.
         """
-        return self.fit(X).embedding_
+        return like(X, self.fit(X).embedding_)
 
-    def transform(self, X: ArrayLike) -> Floats:
+    def transform(self, X: ArrayLike) -> Any:
         """Place rows in the latent that was found, each by itself.
 
         Parameters
@@ -363,9 +365,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             joins the graph by the rule of the fit and is put where its neighbours there ask for.
             After a polish by the likelihood, or by the stress of trusted correlations, of no more
             than 600 rows of 20 columns or more, or of a core, that is only a start: the row is put
-            where the Gaussian process finds it likeliest.
+            where the Gaussian process finds it likeliest. Objects come back as from
+            `fit_transform`.
         """
-        return self._place(X)[0]
+        return like(X, self._place(X)[0])
 
     def placement_residuals(self, X: ArrayLike) -> Floats:
         """How badly each row fits into the latent that was found.

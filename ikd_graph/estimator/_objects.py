@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:
@@ -36,6 +37,22 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X)
     return X
+
+
+def like(X: Any, Z: NDArray[np.floating]) -> Any:
+    """Coordinates (n, m) as the object that the rows came in, with what it knows of them.
+
+    An array of xarray keeps the coordinates along its rows, a table of pynapple its times; anything
+    else gives Z itself (`set_output` makes data frames).
+    """
+    library = type(X).__module__.partition(".")[0]
+    if library == "xarray":
+        rows, columns = X.dims
+        name = "component" if rows != "component" else "ikd_component"
+        return type(X)(Z, coords=X.isel({columns: 0}, drop=True).coords, dims=(rows, name))
+    if library == "pynapple":
+        return type(X)(t=X.t, d=Z, time_support=X.time_support)
+    return Z
 
 
 def _from_networkx(X: Any, kind: str, *, pairs: bool) -> Any:

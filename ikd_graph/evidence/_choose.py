@@ -84,7 +84,7 @@ def choose(
     if strategy == "auto":
         strategy = "geodesic"
         reasons["strategy"] = sentence(
-            "Geodesic", "it needs no more than one connected graph", "strategy='blockwise'"
+            "Geodesic", "a connected graph is all it needs", "strategy='blockwise'"
         )
     if reference == "auto":
         reference = "center"
@@ -185,7 +185,7 @@ def _choose_graph(
             reasons["threshold"] = sentence("No threshold", verdict, "threshold=0.3")
             reasons["n_neighbors"] = sentence(
                 f"The {n_neighbors} nearest {kind_of}neighbours of each point are edges",
-                "their order can be trusted where values cannot",
+                "the order of similarities is more reliable than their values",
                 "n_neighbors=10 (or another number)",
             )
     elif wishes.threshold is not None and wishes.threshold != "auto":

@@ -2,7 +2,7 @@
 
 The covariance between points is trusted where it is large. A graph keeps the trusted entries: those
 above a threshold (the paper's Section 2.4), or those between nearest neighbours. Graphs are
-:class:`~ikd_graph._records.CsrGraph` records; their weights are correlations, at most 1.
+``CsrGraph`` records; their weights are correlations, at most 1.
 """
 
 from ._build import (

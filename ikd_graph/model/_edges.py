@@ -41,13 +41,16 @@ def graph_for(
         without = judge.predict(_by_paths(similarity, g, plan))
         within = judge.predict(_by_paths(similarity, whole, plan))
         gain, error = without.score - within.score, judge.error(without, within)
-        told = f"without them the latent predicts {abs(gain):.2f} principal directions"
+        told = (
+            "without them neighbours in the embedding predict one another's measurements "
+            f"{'better' if gain > 0.0 else 'worse'}, by a score of {abs(gain):.2f} (standard error "
+            f"{error:.2f})"
+        )
         if gain <= error:
             what = f"{many} were kept that look like short cuts"
-            why = f"{told} {'more' if gain > 0.0 else 'fewer'} (standard error {error:.2f})"
-            choice.reasons["keep_edges"] = sentence(what, why, "keep_edges=False")
+            choice.reasons["keep_edges"] = sentence(what, told, "keep_edges=False")
             return whole, suspicion._replace(condemned=np.zeros_like(suspicion.condemned))
-        why += f", and {told} more (standard error {error:.2f})"
+        why += f", and {told}"
     choice.reasons["keep_edges"] = (
         f"{many} were dropped, because {why}. edge_suspicion_ lists them; pass keep_edges=True to "
         "change this."

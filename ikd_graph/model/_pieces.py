@@ -39,7 +39,10 @@ def report_pieces(
         what += "laid side by side, so that distances between them mean nothing"
         cure = "disconnected='join' bridges them"
     else:
-        what += f"joined by {sizes.size - 1} bridges, on whose similarities their places rest"
+        what += (
+            f"joined by {sizes.size - 1} bridges (single edges), which alone fix their relative "
+            "positions"
+        )
         cure = connecting_settings(similarity, joined, labels, choice)
     if task.wishes.names_graph:
         warnings.warn(f"{what}; {cure}", UserWarning, stacklevel=4)
@@ -80,7 +83,7 @@ def connecting_settings(
     level = level if level < weakest else float(f"{0.9 * weakest:.2g}")
     if choice.threshold is not None and 0.0 < level < 1.0:
         cures.append(f"threshold={level:g}")
-    return f"{' or '.join(cures)} connects it"
+    return f"{' or '.join(cures)} connects the graph"
 
 
 def _ranks(

@@ -267,8 +267,8 @@ def _why_affinity(trials: tuple[Trial, ...]) -> str:
     """What the best latent predicts, and how much less the best of another similarity."""
     best = trials[0]
     other = next((one for one in trials if one.affinity != best.affinity), None)
-    most = "the most" if other is None or other.score <= best.score else "as much as any"
-    why = f"points near in that latent predict {most} of one another's measurements, {_told(best)}"
+    most = "best" if other is None or other.score <= best.score else "as well as any"
+    why = f"neighbours in its embedding predict one another's measurements {most}: {_told(best)}"
     return why if other is None else f"{why}; with {other.affinity!r} {_told(other, best)}"
 
 
@@ -277,7 +277,7 @@ def _why_refine(trials: tuple[Trial, ...]) -> str:
     best = trials[0]
     what = "No polish" if best.refine is None else f"Polished by {best.refine}"
     other = next((one for one in trials if one.refine != best.refine), None)
-    why = f"that predicts {_told(best)}"
+    why = f"neighbours then predict one another's measurements best: {_told(best)}"
     if other is None:
         return sentence(what, why, "refine='stress'")
     name = "without a polish" if other.refine is None else f"with {other.refine}"
@@ -288,7 +288,7 @@ def _why_refine(trials: tuple[Trial, ...]) -> str:
 def _told(one: Trial, best: Trial | None = None) -> str:
     """A score in words."""
     if best is None:
-        return f"{one.score:.2f} principal directions"
+        return f"a score of {one.score:.2f} (R² summed over principal directions)"
     apart = best.score - one.score
-    what = "fewer" if apart >= 0.0 else "more"
+    what = "less" if apart >= 0.0 else "more"
     return f"{abs(apart):.2f} {what} (standard error {one.standard_error:.2f})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..study.dimension import eigengap
 from . import colors
+from .words import say_seconds
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +37,14 @@ class Bars(NamedTuple):
     at: Floats  # (k,) their middles
     heights: Floats  # (k,)
     kept: int  # so many are in colour, the rest are grey
+
+
+class Level(NamedTuple):
+    """One lying bar."""
+
+    name: str
+    share: float  # of the longest bar, 0 to 1
+    text: str
 
 
 class Chart(NamedTuple):
@@ -188,3 +197,24 @@ def named_points(
         for code, (name, (x, y)) in enumerate(known.items())
     )  # fmt: skip
     return Chart("points with names", xlabel, ylabel, curves, named="right")
+
+
+def levels(
+    values: Mapping[str, float], say: Callable[[float], str] = say_seconds
+) -> tuple[Level, ...]:
+    """Lying bars with their values as text, in the order given.
+
+    A value of 0 or less has no bar, and neither has NaN, which did not finish.
+
+    Examples
+    --------
+    >>> levels({"graph": 0.5, "solve": 1.0})[0]
+    Level(name='graph', share=0.5, text='500 ms')
+    """
+    longest = max((value for value in values.values() if 0.0 < value < np.inf), default=1.0)
+    return tuple(
+        Level(name, max(float(value), 0.0) / longest, say(value))
+        if np.isfinite(value)
+        else Level(name, 0.0, "did not finish")
+        for name, value in values.items()
+    )

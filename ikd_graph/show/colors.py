@@ -34,6 +34,11 @@ class Groups(NamedTuple):
 
     names: tuple[str, ...]  # in natural order
     codes: NDArray[np.intp]  # (n,) position in names, -1 where the label is missing
+    palette: tuple[str, ...] = ()  # colours of the first classes, where they came with the labels
+
+    def color(self, code: int) -> str:
+        """Colour of a class: its own, or one of ours; grey for what is missing (-1)."""
+        return self.palette[code] if 0 <= code < len(self.palette) else class_color(code)
 
 
 def is_quantity(labels: Any) -> bool:
@@ -55,7 +60,7 @@ def group(labels: Any, names: Any = None) -> Groups:
     Examples
     --------
     >>> group(["b", "a", None, "b"])
-    Groups(names=('a', 'b'), codes=array([ 1,  0, -1,  1]))
+    Groups(names=('a', 'b'), codes=array([ 1,  0, -1,  1]), palette=())
     """
     values = np.asarray(labels)
     if values.dtype.kind in "iub" and names is None:

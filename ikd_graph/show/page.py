@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .words import say_number, say_seconds
+from .words import say_number
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -116,19 +116,6 @@ def _cell(value: Any, numeric: bool, say: Callable[[Any], str]) -> tuple[str, st
     if value is None or not np.isfinite(value):
         return "–", ""
     return text or say(value), repr(float(value))
-
-
-def level_bars(
-    values: Mapping[str, float], say: Callable[[float], str] = say_seconds
-) -> list[tuple[str, float, str]]:
-    """Lying bars as (name, per cent of the width, text); NaN has no bar."""
-    longest = max((v for v in values.values() if np.isfinite(v)), default=1.0) or 1.0
-    return [
-        (name, 72 * value / longest, say(value))
-        if np.isfinite(value)
-        else (name, 0.0, "did not finish")
-        for name, value in values.items()
-    ]
 
 
 def image(png: bytes | None) -> str:

@@ -42,7 +42,8 @@ def paint(labels: Labels) -> Paint:
     # More classes than can be told apart are better on a scale, where they are numbers.
     many = label_quantity(labels) if len(labels.names) > colors.MAX_CLASSES else None
     if many is None and (labels.names or not colors.is_quantity(labels.y)):
-        return Paint(labels.title, colors.group(labels.y, labels.names or None))
+        groups = colors.group(labels.y, labels.names or None)
+        return Paint(labels.title, groups._replace(palette=labels.palette))
     values = np.asarray(labels.y, dtype=np.float64) if many is None else many
     return Paint(labels.title, None, values)
 
@@ -111,7 +112,7 @@ def _column(one: Paint, rows: NDArray[np.intp]) -> dict[str, Any]:
         "title": one.title,
         "data": packed(one.groups.codes[rows], "i2"),
         "classes": list(names),
-        "colors": [*(colors.class_color(code) for code in range(len(names))), colors.MUTED],
+        "colors": [*(one.groups.color(code) for code in range(len(names))), colors.MUTED],
     }
     markers = [_SYMBOLS[colors.class_marker(code)] for code in range(len(names))]
     if len(set(markers)) > 1:
@@ -152,11 +153,14 @@ def legend(one: Paint) -> dict[str, Any]:
         return {
             "title": one.title,
             "entries": [
-                (code, one.groups.names[code] if code >= 0 else "no label",
-                 colors.class_color(code))
+                (
+                    code,
+                    one.groups.names[code] if code >= 0 else "no label",
+                    one.groups.color(code),
+                )
                 for code in shown
             ],
-        }  # fmt: skip
+        }
     if one.values is None:
         return {"title": one.title, "entries": []}
     numbers = one.values[np.isfinite(one.values)]

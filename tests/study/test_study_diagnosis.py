@@ -85,7 +85,9 @@ def test_good_data_are_foretold_to_be_good_without_a_warning(strong):
 
 @pytest.mark.slow
 def test_bad_data_are_warned_of_once_and_in_every_respect():
-    with pytest.warns(UserWarning, match=r"expected R².*; the graph .*; too few") as told:
+    with pytest.warns(
+        UserWarning, match=r"expected R².*; (the graph|correlations above) .*; too few"
+    ) as told:
         found = diagnose(drawn(40, 3.0), 2, n_draws=2)
     assert len(told) == 1
     assert str(told[0].message) == "; ".join(found.warnings)
@@ -216,9 +218,9 @@ def test_each_warning_has_its_own_cause(strong):
     planted = (
         (replace(strong, predicted_r2=0.79), "expected R² is 0.79"),
         (replace(strong, predicted_r2=0.85, spread_r2=0.1), "0.85 ± 0.10, which may be below 0.8"),
-        (replace(strong, graph_components=2), "falls into 2 components"),
-        (replace(strong, largest_component=35), "join 35 of 40 points"),
-        (replace(strong, mean_degree=1.9), "too few correlations are trustworthy: 1.9"),
+        (replace(strong, graph_components=2), "has 2 separate components"),
+        (replace(strong, largest_component=35), "connect only 35 of 40 points"),
+        (replace(strong, mean_degree=1.9), "too few correlations can be trusted: 1.9 per point"),
     )
     for found, words in planted:
         (said,) = problems(found)
@@ -242,7 +244,7 @@ def test_many_points_are_sampled_and_the_suggestion_is_for_all(monkeypatch):
     X = drawn(200, 0.1)
     found = quietly(X)
     assert (found.n_points, found.n_used) == (N_POINTS, 24)
-    assert "24 of them looked at" in found.summary()
+    assert "24 points, chosen at random, were examined" in found.summary()
     chosen = evidence.examine(X)
     assert found.spread_ratio != chosen.spread_ratio
     assert quietly(X) == found
@@ -253,6 +255,16 @@ def test_above_the_size_of_a_likelihood_polish_the_closed_form_is_foretold(monke
     found = quietly(drawn(150, 0.1))
     assert found.refine is None
     assert found.parameters["refine"] == "likelihood"
+
+
+def test_samples_of_the_model_of_counts_are_compared_as_measurements():
+    rng = np.random.default_rng(1)
+    at = np.linspace(0.0, 6.0, 120)
+    counts = rng.poisson(4.0 * np.exp(np.cos(at[:, None] - rng.uniform(0.0, 6.0, 40))))
+    found = quietly(counts, 1)
+    # The one similarity that takes no values below zero, which samples of a Gaussian process have.
+    assert found.parameters["affinity"] == "hellinger"
+    assert min(found.draws_r2) > 0.8
 
 
 @pytest.mark.slow

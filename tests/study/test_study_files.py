@@ -242,6 +242,7 @@ def test_compound_annotations_of_the_first_generation(tmp_path):
         file["obs"] = obs
         file["var"] = np.array([(b"g1",), (b"g2",), (b"g3",)], dtype=[("index", "S4")])
         file["uns/bulk_labels_categories"] = np.array([b"T", b"B"])
+        file["uns/bulk_labels_colors"] = np.array([b"#112233", b"#445566"])
         raw = file.create_group("raw.X")
         raw.attrs["h5sparse_format"], raw.attrs["h5sparse_shape"] = "csr", (3, 2)
         for part in ("data", "indices", "indptr"):
@@ -250,6 +251,7 @@ def test_compound_annotations_of_the_first_generation(tmp_path):
         file["obsm"] = np.array([((1.0, 2.0),)] * 3, dtype=[("X_pca", "f8", (2,))])
     data = datasets.load(tmp_path / "t.h5ad", label_column=("bulk_labels", "n_genes"))
     assert data.labels.tolist() == ["B", "T", "missing"]
+    assert data.all_labels[0].palette == ("#112233", "#445566")
     assert data.row_names == ("AAC-1", "GGT-1", "TTA-1")
     assert data.feature_names == ("g1", "g2", "g3")
     assert [one.title for one in data.all_labels] == ["bulk_labels", "n_genes"]
@@ -276,11 +278,16 @@ def test_annotations_of_the_newest_generation(tmp_path):
         obs["depth/values"], obs["depth/mask"] = np.array([3, 4, 5]), np.array([0, 1, 0], bool)
         obs["good/values"], obs["good/mask"] = np.array([1, 0, 1], bool), np.array([0, 0, 1], bool)
         file["layers/counts"] = 2 * np.eye(3)
-    data = datasets.load(tmp_path / "t.h5ad", label_column=("cluster", "depth", "good"))
+        file["uns/cluster_colors"] = np.array([b"#112233ff", b"#445566ff"])
+        obs["site/codes"], obs["site/categories"] = np.array([0, 1, 0]), np.array([b"x", b"y"])
+        file["uns/site_colors"] = np.array([b"red; background: url(http://a)", b"#445566"])
+    columns = ("cluster", "depth", "good", "site")
+    data = datasets.load(tmp_path / "t.h5ad", label_column=columns)
     assert data.labels.tolist() == ["early", "late", "early"]
     assert (data.row_title, data.row_names) == ("barcode", ("c1", "c2", "c3"))
     np.testing.assert_array_equal(data.other_labels[0].y, [3.0, np.nan, 5.0])
     assert data.other_labels[1].texts == ["True", "False", "missing"]
+    assert [one.palette for one in data.all_labels] == [("#112233", "#445566"), (), (), ()]
     assert "barcode" not in data.notes[0].split("--labels")[-1].split("row names")[0]
     for key in ("counts", "layers/counts"):
         assert datasets.load(tmp_path / "t.h5ad", reading=Reading(key=key)).X[0, 0] == 2.0

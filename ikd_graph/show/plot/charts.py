@@ -208,15 +208,13 @@ def level_bars(
         Axes to draw into and to return; by default those of a new figure.
     """
     ax = drawing_axes(ax, 5.6, 0.9 + 0.34 * len(values))
-    lengths = np.array([float(value) for value in values.values()])
-    place = np.arange(lengths.size)
-    ax.barh(place, np.nan_to_num(lengths), height=0.62, color=colors.ACCENT)
-    for row, value in zip(place, lengths, strict=True):
-        text = say(value) if np.isfinite(value) else "did not finish"
-        ax.annotate(text, (max(np.nan_to_num(value), 0.0), row), xytext=(5, 0), va="center",
+    bars = charts.levels(values, say)
+    ax.barh(range(len(bars)), [bar.share for bar in bars], height=0.62, color=colors.ACCENT)
+    for row, bar in enumerate(bars):
+        ax.annotate(bar.text, (bar.share, row), xytext=(5, 0), va="center",
                     textcoords="offset points", fontsize=SMALL, color=colors.INK)  # fmt: skip
     quiet(ax, grid=None)
-    ax.set_yticks(place, list(values))
+    ax.set_yticks(range(len(bars)), [bar.name for bar in bars])
     ax.set_xticks([])
     ax.set_xlabel(xlabel)
     ax.spines["bottom"].set_visible(False)

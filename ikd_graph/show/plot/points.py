@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ def embedding(
     shares: ArrayLike | None = None,
     label_title: str = "",
     legend: bool = True,
+    palette: Sequence[str] = (),
     ax: Axes | None = None,
 ) -> Axes:
     """Scatter of an embedding, coloured by labels or by a quantity.
@@ -42,6 +44,8 @@ def embedding(
         What the labels are: title of the legend or of the colour scale.
     legend : bool
         Whether to explain the colours beside the picture.
+    palette : sequence of str
+        Colours of the classes, in their order; classes beyond it have the package's own.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
 
@@ -62,7 +66,8 @@ def embedding(
     elif names is None and colors.is_quantity(labels):
         _draw_quantity(ax, x, y, np.asarray(labels, dtype=float), size, label_title, legend)
     else:
-        _draw_classes(ax, x, y, colors.group(labels, names), size, label_title, legend)
+        groups = colors.group(labels, names)._replace(palette=tuple(palette))
+        _draw_classes(ax, x, y, groups, size, label_title, legend)
     if n_dims == 1:
         quiet(ax, grid="y")
         ax.set_xlabel("row")
@@ -164,11 +169,11 @@ def _draw_classes(
     """Draw classes in mixed order, so that the last class does not cover the others."""
     order = np.random.default_rng(0).permutation(x.size)
     markers = np.array([colors.class_marker(code) for code in groups.codes])
-    palette = np.array([colors.class_color(code) for code in groups.codes])
+    shades = np.array([groups.color(code) for code in groups.codes])
     for marker in dict.fromkeys(markers.tolist()):
         at = order[markers[order] == marker]
         ax.scatter(
-            x[at], y[at], s=size, c=palette[at], marker=marker, alpha=0.8, linewidths=0,
+            x[at], y[at], s=size, c=shades[at], marker=marker, alpha=0.8, linewidths=0,
             rasterized=True,
         )  # fmt: skip
     if legend:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._files import write_whole
-from ..colors import INK, RULE, Groups, class_color, class_marker
+from ..colors import INK, RULE, Groups, class_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,7 +133,7 @@ def class_legend(ax: Axes, groups: Groups, title: str = "", markers: bool = Fals
     shown = [code for code in present if code >= 0] + ([-1] if present[:1] == [-1] else [])
     handles = [
         ax.scatter(
-            [], [], s=42, c=class_color(code), marker=class_marker(code) if markers else "o",
+            [], [], s=42, c=groups.color(code), marker=class_marker(code) if markers else "o",
             linewidths=0, label=groups.names[code] if code >= 0 else "no label",
         )
         for code in shown

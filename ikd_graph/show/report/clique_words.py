@@ -65,13 +65,13 @@ def clique_advice(view: CliqueView) -> list[str]:
     top = levels.connected_up_to
     if top <= 0.0:
         said.append(
-            "No threshold above 0 keeps the graph connected by itself; neighbours (n_neighbors) or "
-            "bridges (disconnected='join') must hold it together."
+            "No threshold above 0 keeps the graph connected; nearest neighbours (n_neighbors) or "
+            "bridges (disconnected='join') are needed."
         )
     else:
         said.append(
             f"The thresholded graph stays connected up to a threshold of {top:.3g}; beyond it "
-            "components break off and need neighbours (n_neighbors) or bridges."
+            "components break off and need nearest neighbours (n_neighbors) or bridges."
         )
     whole = np.flatnonzero(levels.coverage >= 0.999)
     size = view.rule
@@ -84,16 +84,16 @@ def clique_advice(view: CliqueView) -> list[str]:
         labels = np.bincount(model.component_labels_)
         said.append(
             f"The graph used has {count(labels.size, 'component')}; the largest holds "
-            f"{labels.max()} of {labels.sum()} points. Distances between components rest on single "
-            "bridges."
+            f"{labels.max()} of {labels.sum()} points. Distances between components depend on "
+            "single edges."
         )
     bad, limit = badly_placed(model)
     if bad.size:
         few = ", ".join(str(row) for row in bad[:8]) + (", …" if bad.size > 8 else "")
-        sit, rows = ("sits", "row") if bad.size == 1 else ("sit", "rows")
+        are, rows = ("is", "row") if bad.size == 1 else ("are", "rows")
         said.append(
-            f"{count(bad.size, 'point')} {sit} badly (cliques disagree by more than {limit:.3g}, "
-            f"three deviations above the usual): {rows} {few}."
+            f"{count(bad.size, 'point')} {are} badly placed (their cliques disagree by more than "
+            f"{limit:.3g}, three robust standard deviations above the median): {rows} {few}."
         )
     elif model.merge_residuals_ is not None:
         said.append("No point stands out as badly placed: the cliques agree about all of them.")
@@ -133,7 +133,7 @@ def clique_groups(view: CliqueView, paint: Paint) -> colors.Groups | None:
     if paint.groups is None:
         return None
     codes = [main_label(view.members(node), paint) for node in view.links]
-    return colors.Groups(paint.groups.names, np.array(codes, dtype=np.intp))
+    return paint.groups._replace(codes=np.array(codes, dtype=np.intp))
 
 
 def clique_places(view: CliqueView) -> NDArray[np.float64]:

@@ -129,7 +129,7 @@ def _network(view: CliqueView, paint: Paint, shades: Sequence[Paint]) -> dict[st
     for one in shades:
         if one.groups is not None:
             codes = one.groups.codes.tolist()
-            shade = {"color": [colors.class_color(code) for code in codes]}
+            shade = {"color": [one.groups.color(code) for code in codes]}
             made.append({"codes": codes, "marker": shade})
         elif one.values is not None:
             made.append({"marker": {"color": colors.ramp(one.values)}})

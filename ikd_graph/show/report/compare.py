@@ -187,12 +187,12 @@ def _costs(found: Comparison, first: list[int]) -> list[dict[str, Any]]:
     memory = {row.title: row.extra_mb if not row.extra_mb < 0.5 else 0.0 for row in rows}
     return [
         {
-            "bars": page.level_bars(seconds),
+            "bars": charts.levels(seconds),
             "heading": "Time",
             "caption": "Fit alone, after a first call.",
         },
         {
-            "bars": page.level_bars(memory, "{:.0f} MB".format),
+            "bars": charts.levels(memory, "{:.0f} MB".format),
             "heading": "Memory",
             "caption": "What the fit added.",
         },

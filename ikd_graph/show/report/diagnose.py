@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...study.diagnosis import Diagnosis
-from .. import page
+from .. import charts, page
 from ..words import versions
 
 
@@ -39,6 +39,6 @@ def diagnosis_page(
         warnings=found.warnings,
         findings=found.findings(),
         suggestions=found.suggestions,
-        draws=page.level_bars(draws, "{:.3f}".format),
+        draws=charts.levels(draws, "{:.3f}".format),
         steps=steps,
     )

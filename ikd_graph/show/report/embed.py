@@ -23,9 +23,9 @@ _SPECTRUM_NOTE = (
 )
 
 _TRIED_NOTE = (
-    "What was tried. Each point is predicted by the mean of the points nearest to it in the "
-    "latent, itself left out; a principal direction of the measurements counts by its R2. The "
-    "error is the standard error of the difference from the choice."
+    "Settings that were tried. Each point's measurements are predicted by the mean of its nearest "
+    "neighbours in the embedding; the score sums R² over the principal directions of the "
+    "measurements. The error is the standard error of the difference from the chosen setting."
 )
 
 
@@ -183,7 +183,7 @@ def _tried(model: IKD) -> dict[str, Any] | None:
         )
         for k, one in enumerate(model.candidates_)
     ]
-    columns = ("similarity", "graph", "polish", "directions predicted", "error of the difference")
+    columns = ("similarity", "graph", "polish", "score", "error of the difference")
     return page.table(columns, rows, best=[0]) if rows else None
 
 
@@ -201,10 +201,10 @@ def _shares(model: IKD) -> dict[str, float]:
 
 def _charts(model: IKD) -> list[dict[str, Any]]:
     """Spectrum, time per stage, neighbours per point, sizes of cliques."""
-    shares = page.level_bars(_shares(model), "{:.1%}".format)
+    shares = charts.levels(_shares(model), "{:.1%}".format)
     found: list[dict[str, Any]] = [
         {"bars": shares, "heading": "Spectrum", "caption": _SPECTRUM_NOTE},
-        {"bars": page.level_bars(model.stage_times_), "heading": "Time per stage"},
+        {"bars": charts.levels(model.stage_times_), "heading": "Time per stage"},
     ]
     if model.graph_ is not None:
         degrees = np.diff(model.graph_.indptr)

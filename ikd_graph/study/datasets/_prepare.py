@@ -41,6 +41,7 @@ def prepare(source: Source, reading: Reading, name: str) -> Dataset:
         feature_names=tuple(columns) if source.named else (),
         label_period=labels[0].period if labels else None,
         label_title=labels[0].title if labels else "",
+        label_palette=labels[0].palette if labels else (),
         other_labels=tuple(labels[1:]),
         row_names=rows,
         row_title=row_title,
@@ -189,7 +190,8 @@ def _labels(source: Source, choice: Choice) -> list[Labels]:
         title = source.names[at] if _titled(source, at) else ""
         known = getattr(source, "class_names", ())
         coded = values if isinstance(values, Coded) else encode_labels(values, known)
-        found.append(Labels(title, *coded))
+        y, names, *palette = coded
+        found.append(Labels(title, y, names, None, *palette))
     return found
 
 

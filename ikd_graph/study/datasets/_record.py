@@ -18,6 +18,7 @@ class Coded(NamedTuple):
 
     codes: NDArray[np.int64]  # (n,)
     names: tuple[str, ...]
+    palette: tuple[str, ...] = ()  # "#rrggbb" of each class, where the file has them
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,15 @@ class Labels:
         Name of each class; empty without classes.
     period : float or None
         Length of the circle that measurements run around.
+    palette : tuple of str
+        Colour "#rrggbb" of each class, where the labels came with colours of their own.
     """
 
     title: str
     y: NDArray[np.int64] | NDArray[np.float64]
     names: tuple[str, ...]
     period: float | None = None
+    palette: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[Any]:
@@ -83,6 +87,8 @@ class Dataset:
         Length of the circle that labels which are measurements run around, such as 360.
     label_title : str
         Name of the column of labels; empty if unknown.
+    label_palette : tuple of str
+        Colour "#rrggbb" of each class; empty where the labels have no colours of their own.
     other_labels : tuple of Labels
         Further columns of labels.
     row_names : tuple of str
@@ -104,6 +110,7 @@ class Dataset:
     feature_names: tuple[str, ...] = ()
     label_period: float | None = None
     label_title: str = ""
+    label_palette: tuple[str, ...] = ()
     other_labels: tuple[Labels, ...] = ()
     row_names: tuple[str, ...] = ()
     row_title: str = ""
@@ -132,7 +139,9 @@ class Dataset:
         """Every column of labels, the one that colours points first."""
         if self.y is None:
             return ()
-        first = Labels(self.label_title, self.y, self.label_names, self.label_period)
+        first = Labels(
+            self.label_title, self.y, self.label_names, self.label_period, self.label_palette
+        )
         return (first, *self.other_labels)
 
 

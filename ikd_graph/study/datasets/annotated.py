@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,14 @@ def _columns(
             if name not in ("index", "_index"):
                 plain = _field(obs, name)
                 coded = key in file and plain.dtype.kind in "iu"
-                yield name, _coded(plain, file[key][:]) if coded else plain
+                yield (
+                    name,
+                    (
+                        _coded(plain, file[key][:])._replace(palette=_palette(file, name))
+                        if coded
+                        else plain
+                    ),
+                )
         return
     index = obs.attrs.get("_index", "_index")
     for name, item in obs.items():
@@ -129,7 +137,19 @@ def _columns(
                 f"{name} of {path.name} must have one label for each row of X, got shape {size} "
                 f"for {n_rows} rows; write it again with anndata's write_h5ad"
             )
+        if isinstance(values, Coded):
+            values = values._replace(palette=_palette(file, name))
         yield name, values
+
+
+def _palette(file: Any, name: str) -> tuple[str, ...]:
+    """Colours that scanpy keeps for the classes of a column; none where one is not "#rrggbb"."""
+    found = file.get(f"uns/{name}_colors")
+    if found is None or is_group(found):
+        return ()
+    shades = texts(found[:])
+    whole = all(re.fullmatch("#[0-9a-fA-F]{6}([0-9a-fA-F]{2})?", shade) for shade in shades)
+    return tuple(shade[:7] for shade in shades) if whole else ()
 
 
 def _plain(item: Any) -> NDArray[Any]:

@@ -20,6 +20,7 @@ from ..._validation import (
     check_integer,
 )
 from ...estimator import IKD
+from ...similarity import AFFINITIES
 from ..datasets.mappings import add_noise, gp_mapping
 from ..metrics import affine_r2
 from ._record import Diagnosis, advice, problems
@@ -248,7 +249,11 @@ def _bootstrap(
 ) -> tuple[float, ...]:
     """R² of the latents of data sampled from a fitted model, found with another one's settings."""
     truth = np.asarray(source.embedding_, dtype=np.float64)
-    again = IKD(**model._model.settings, n_landmarks=None, kernel=model.kernel_)
+    settings = dict(model._model.settings)
+    if AFFINITIES[settings["affinity"]].counts_only:
+        # Samples of a Gaussian process are measurements around zero, and no counts.
+        settings["affinity"] = "cosine"
+    again = IKD(**settings, n_landmarks=None, kernel=model.kernel_)
     rng = np.random.default_rng(random_state)
     found = []
     for _ in range(n_draws):

@@ -116,41 +116,52 @@ class Diagnosis:
         dict of str to str
             Name and sentence, in the order to read them.
         """
-        sampled = "" if self.n_used == self.n_points else f", {self.n_used} of them looked at"
+        sampled = (
+            ""
+            if self.n_used == self.n_points
+            else f"; {self.n_used} points, chosen at random, were examined"
+        )
         pieces = (
-            "join all points"
+            "connect all points"
             if self.components == 1
-            else f"leave {self.components} pieces, the largest of {self.largest_component} points"
+            else f"leave {self.components} separate groups, the largest of "
+            f"{self.largest_component} points"
         )
         if self.connected_up_to > 0.0:
-            link = f"a similarity of {self.connected_up_to:.3g}: lower thresholds leave it whole"
+            link = f"thresholds up to {self.connected_up_to:.3g} connect all points"
         else:
-            link = "no threshold above 0 leaves the graph whole"
-        doubt = "" if self.enough_trusted else ", if it is not points far apart (they look alike)"
-        polish = f"{self.refine} polish" if self.refine else "closed form"
+            link = "no threshold above 0 connects all points"
+        error = self.standard_error
+        doubt = "" if self.enough_trusted else "; points far apart would look the same"
+        polish = f"{self.refine} polish" if self.refine else "no polish"
+        look = "look" if self.model_holds else "do not look"
+        halves = (
+            f"; two halves of the measurements, embedded separately, imply {self.halves_r2:.2f}"
+            if np.isfinite(self.halves_r2)
+            else ""
+        )
         return {
-            "data": f"{self.n_points} points{sampled}, {self.n_observed} measurements of each",
+            "data": f"{self.n_points} points with {self.n_observed} measurements each{sampled}",
             "similarity": self.similarity,
             "graph": self.graph,
-            "correlations": f"{self.share_above_two:.1%} exceed 2 standard errors of "
-            f"{self.standard_error:.3g} (chance makes 2.3%), {self.share_above_five:.1%} exceed 5",
-            "trusted": f"above {self.threshold:.3g}: {self.n_edges} pairs, "
-            f"{self.mean_degree:.1f} for a point; they {pieces}",
-            "weakest link": link,
-            "model": ("nothing speaks against" if self.model_holds else "the rows do not look like")
-            + f" samples of a Gaussian process (variances scatter {self.spread_ratio:.2g} times as "
-            f"expected, kurtosis {self.kurtosis_gap:+.2f} off)",
-            "noise": f"{self.noise_share:.0%} of the variance{doubt}; negative mass "
-            f"{self.negative_mass:.1%}",
-            "samples": f"R² {np.mean(self.draws_r2):.2f} in {len(self.draws_r2)} data sets drawn "
-            f"from the fitted model ({self.likeliest_kernel}, {polish})",
-            "agreement": f"R² {self.agreement:.2f} with the embedding of that kernel"
-            + (
-                f"; two halves of the measurements speak for {self.halves_r2:.2f}"
-                if np.isfinite(self.halves_r2)
-                else ""
-            ),
-            "resampling": f"R² {self.resampled_r2:.2f} with embeddings of resampled measurements",
+            "correlations": f"{self.share_above_two:.1%} of the pairs of points correlate by more "
+            f"than {2.0 * error:.3g}, two standard errors (2.3% would by chance); "
+            f"{self.share_above_five:.1%} by more than {5.0 * error:.3g}, five of them",
+            "trusted": f"{self.n_edges} pairs correlate by more than {self.threshold:.3g}, "
+            f"{self.mean_degree:.1f} per point; they {pieces}",
+            "threshold": link,
+            "model": f"the rows {look} like samples of a Gaussian process, as the prediction "
+            f"assumes (their variances spread {self.spread_ratio:.2g} times as much as expected; "
+            f"excess kurtosis {self.kurtosis_gap:+.2f})",
+            "noise": f"{self.noise_share:.0%} of the variance{doubt}",
+            "distances": f"{self.negative_mass:.1%} of their spectrum is negative (0% for exact "
+            "distances)",
+            "simulation": f"R² {np.mean(self.draws_r2):.2f}, the mean over {len(self.draws_r2)} "
+            f"data sets simulated from the fitted model ({self.likeliest_kernel} kernel, {polish})",
+            "agreement": f"R² {self.agreement:.2f} between the embedding and that with the most "
+            f"likely kernel{halves}",
+            "resampling": f"R² {self.resampled_r2:.2f} between the embedding and those of "
+            "resampled measurements",
             "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f}",
         }
 
@@ -180,26 +191,26 @@ def problems(found: Diagnosis) -> list[str]:
     if low < WEAK_R2:
         may = "is" if found.predicted_r2 < WEAK_R2 else "may be"
         said.append(
-            f"expected R² is {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, which {may} below "
-            f"{WEAK_R2:g}: another sample of {found.n_observed} measurements would give another "
-            "picture; more of them help"
+            f"the expected R² is {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, which {may} "
+            f"below {WEAK_R2:g}: another sample of {found.n_observed} measurements could give a "
+            "different picture; more measurements help"
         )
     if found.graph_components > 1:
         said.append(
-            f"the graph falls into {found.graph_components} components; their places to one "
-            "another rest on single bridges"
+            f"the graph has {found.graph_components} separate components: where they lie relative "
+            "to one another depends on single edges; a larger n_neighbors connects them"
         )
     elif not found.holds_together:
         said.append(
-            f"the graph does not hold together: correlations above {found.threshold:.3g} join "
-            f"{found.largest_component} of {found.n_used} points; the places of its pieces to one "
-            "another rest on correlations that may be noise"
+            f"correlations above {found.threshold:.3g}, which can be trusted, connect only "
+            f"{found.largest_component} of {found.n_used} points: where the others lie relative to "
+            "these may be noise; more measurements help"
         )
     if not found.enough_trusted:
         said.append(
-            f"too few correlations are trustworthy: {found.mean_degree:.1f} for a point, "
-            f"{2 * found.n_components} are needed in {found.n_components} dimensions; fewer "
-            "dimensions or more measurements help"
+            f"too few correlations can be trusted: {found.mean_degree:.1f} per point, while "
+            f"{found.n_components} dimensions need {2 * found.n_components}; fewer dimensions "
+            "(n_components) or more measurements help"
         )
     return said
 
@@ -209,11 +220,12 @@ def advice(found: Diagnosis) -> list[str]:
     said = []
     if not found.model_holds:
         said.append(
-            "the expected R² is that of data of the model, which these are not; trust it less"
+            "The expected R² assumes samples of a Gaussian process, which these data do not look "
+            "like: trust it less."
         )
     if found.n_used < found.n_points:
         said.append(
-            f"correlations and R² are those of {found.n_used} points; all {found.n_points}, which "
-            "lie denser, were not tried"
+            f"Correlations and R² are those of {found.n_used} points; all {found.n_points} "
+            "together, which lie closer to one another, were not tested."
         )
     return said
