@@ -376,6 +376,15 @@ def test_a_limit_below_one_is_refused(limit, table, capsys):
     assert "--limit must be an integer at least 1" in one_line(capsys)
 
 
+def test_cliques_warn_of_silent_rows_once(tmp_path, capsys):
+    counts = np.random.default_rng(0).poisson(2.0, (40, 12))
+    counts[::8] = 0
+    path = tmp_path / "counts.csv"
+    np.savetxt(path, counts, fmt="%d", delimiter=",")
+    assert main(["cliques", str(path), "--output", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().err.count("not vary") == 1
+
+
 @pytest.mark.parametrize("flag", ["--strategy", "--refine"])
 def test_cliques_has_no_strategy_to_choose(flag, table, capsys):
     assert run("cliques", table, flag, "none") == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -119,13 +120,16 @@ def view_cliques(
     if model.graph_ is None or model.cliques_ is None:
         raise ValueError(_NOT_BLOCKWISE.format(model.strategy_))
     found = list(itertools.islice(cliques.iter_cliques(model.graph_), limit + 1))
-    levels = threshold_levels(
-        data.X,
-        affinity=model.affinity_,
-        also=() if model.threshold_ is None else (model.threshold_,),
-        n_components=model.embedding_.shape[1],
-        progress=progress,
-    )
+    with warnings.catch_warnings():
+        # The fit has warned of the rows.
+        warnings.simplefilter("ignore", UserWarning)
+        levels = threshold_levels(
+            data.X,
+            affinity=model.affinity_,
+            also=() if model.threshold_ is None else (model.threshold_,),
+            n_components=model.embedding_.shape[1],
+            progress=progress,
+        )
     links = largest_graph(model.cliques_)
     return CliqueView(model, data, found[:limit], len(found) <= limit, links, levels)
 
