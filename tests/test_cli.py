@@ -381,7 +381,8 @@ def test_cliques_warn_of_silent_rows_once(tmp_path, capsys):
     counts[::8] = 0
     path = tmp_path / "counts.csv"
     np.savetxt(path, counts, fmt="%d", delimiter=",")
-    assert main(["cliques", str(path), "--output", str(tmp_path / "out")]) == 0
+    words = ["cliques", str(path), "--affinity", "hellinger", "--output", str(tmp_path / "out")]
+    assert main(words) == 0
     assert capsys.readouterr().err.count("not vary") == 1
 
 
