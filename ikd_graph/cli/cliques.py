@@ -107,6 +107,8 @@ def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
         # The advice says what there is to say about components.
         warnings.filterwarnings("ignore", "the graph has", UserWarning)
         first.fit(X)
+        # The same rows have nothing else to warn of.
+        warnings.simplefilter("ignore", UserWarning)
         return clone(first).set_params(strategy="blockwise", **graph_settings(first)).fit(X)
 
 
