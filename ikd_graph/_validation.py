@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 LARGEST = 1e70
 """Largest size of a value: fourth powers of more overflow, and of less than its inverse vanish."""
 
+_LARGEST_INTEGER = 2**63 - 1  # of compiled code
+
 
 def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> None:
     """Raise unless ``value`` is one of ``choices``; ``more`` says what else it may be."""
@@ -35,8 +37,10 @@ def check_kernel(value: Any, choices: Iterable[str]) -> None:
 
 def check_integer(name: str, value: Any, low: int, high: int | None = None, cure: str = "") -> int:
     """Raise unless ``value`` is an integer with ``low <= value <= high``."""
-    rule = f"at least {low}" if high is None else f"from {low} to {high}"
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if high is None and is_integer and value > _LARGEST_INTEGER:
+        high = _LARGEST_INTEGER
+    rule = f"at least {low}" if high is None else f"from {low} to {high}"
     if not is_integer or value < low or (high is not None and value > high):
         raise ValueError(f"{name} must be an integer {rule}, got {value!r}{_cure(cure)}")
     return int(value)
