@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib import pyplot
 
 import ikd_graph
 
@@ -25,6 +26,8 @@ MODULES = sorted(
 @pytest.mark.filterwarnings("default")
 def test_docstring_examples_give_what_they_print(name):
     outcome = doctest.testmod(importlib.import_module(name))
+    # Pictures of examples are nobody's to close.
+    pyplot.close("all")
     assert outcome.failed == 0
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from stubs_study import Dies, Hangs, Raises, Takes
+from stubs_study import Dies, Hangs, Raises, memory_of_a_fit
 
 from ikd_graph.study import baselines, compare, datasets, metrics
 from ikd_graph.study.compare import _compare, _methods, _processes, _worker
@@ -273,21 +273,9 @@ def test_memory_is_that_of_the_fit_and_not_of_what_came_before():
     # peak must not be that of the process that starts it.
     large = np.ones(60_000_000)
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:
-        peak, extra = fresh.submit(_memory_of_a_fit).result()
+        peak, extra = fresh.submit(memory_of_a_fit).result()
     assert 30.0 < extra < 60.0
     assert extra < peak < large.nbytes / 2**20
-
-
-def _memory_of_a_fit():
-    """Peak and part of a fit of 40 MB in a process that held 160 before."""
-    held = np.ones(20_000_000)
-    del held
-    job = _worker.Job("", Takes(40), [])
-    # A system that takes pages back meanwhile hides as much of a fit: the most of three is its own.
-    rows = np.ones((200, 3))
-    outcomes = [_worker.run_cell(job, _worker.Cell(0, "", 2, 0), rows, 0.0) for _ in range(3)]
-    most = max(outcomes, key=lambda found: found.extra_mb)
-    return most.peak_mb, most.extra_mb
 
 
 def test_our_own_strategies_are_rows_with_their_spectrum():
