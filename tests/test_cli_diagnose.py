@@ -7,8 +7,11 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from ikd_graph import kernels
 from ikd_graph.cli import main
+from ikd_graph.cli.flags import read_kernel
 from ikd_graph.show import report
+from ikd_graph.show.words import settings_flags
 from ikd_graph.study import datasets
 from ikd_graph.study.diagnosis import diagnose
 
@@ -78,3 +81,12 @@ def test_a_wrong_flag_is_one_line_and_nothing_is_written(flag, value, message, t
     assert said.err.startswith("ikd-graph: error: ")
     assert message in said.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernels.Matern(nu=2.5), kernels.RationalQuadratic(alpha=2.0, length_scale=0.5)]
+)
+def test_the_flag_of_a_kernel_is_read_back_as_that_kernel(kernel):
+    name, text = settings_flags({"kernel": kernel})
+    assert name == "--kernel"
+    assert read_kernel(text) == kernel
