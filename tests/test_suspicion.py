@@ -249,6 +249,13 @@ def test_a_fit_drops_short_cuts_says_so_and_can_be_told_not_to(strategy):
     assert open_._model.settings["keep_edges"] is True
 
 
+def test_what_became_of_edges_is_said_too_where_the_number_of_coordinates_is_found():
+    settings = {"affinity": "euclidean", "n_neighbors": 20, "refine": None}
+    found = IKD("auto", **settings).fit(roll(500, 0.3, 30)[0])
+    assert found.edge_suspicion_.n_condemned > 0
+    assert "were dropped" in found.choices_["keep_edges"]
+
+
 @pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
 def test_a_fit_of_a_damaged_covariance_is_that_of_the_whole_one(strategy):
     settings = {"strategy": strategy, "affinity": "precomputed", "refine": None}

@@ -110,6 +110,8 @@ def solve(
     final, plan = settle(similarity, task, ground, count)
     same = _graph_of(final) == _graph_of(choice) and not merges
     if same:
+        # What was said of the graph holds for it still.
+        final = replace(final, reasons={**choice.reasons, **final.reasons})
         found = found._replace(choice=final, plan=plan, solution=found.solution.leading(count))
     else:
         found = solve_plan(similarity, final, plan, task, ground, stages)
