@@ -412,3 +412,12 @@ def test_a_latent_of_noise_predicts_nothing_and_the_true_one_most(rng):
     assert none < 0.05
     assert good.r2 > 0.5
     assert metrics.held_out_r2(latent, X) > 0.5
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e160])
+def test_a_motion_between_units_that_are_worlds_apart_is_a_number(size):
+    points = np.random.default_rng(0).standard_normal((40, 2))
+    assert metrics.rigid_r2(size * points, size * points) == pytest.approx(1.0)
+    for one, other in ((size * points, points), (points, size * points)):
+        assert np.isfinite(metrics.rigid_r2(one, other))
+        assert metrics.rigid_r2(one, other) < 0.01

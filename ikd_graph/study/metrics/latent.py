@@ -93,4 +93,7 @@ def _mean_r2(truth: Floats, fitted: Floats) -> float:
             f"every dimension of the true latent must vary, got a constant one (dimension {flat}); "
             "leave it out"
         )
-    return float(np.mean(1.0 - np.sum((truth - fitted) ** 2, axis=0) / total))
+    # In units 1e160 apart more is lost than a number can say.
+    with np.errstate(over="ignore"):
+        lost = np.mean(np.sum((truth - fitted) ** 2, axis=0) / total)
+    return float(1.0 - min(lost, np.finfo(np.float64).max))
