@@ -347,9 +347,6 @@ def test_placed_flowers_are_classified_as_well_as_by_isomap():
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    reason="of 100 flowers the default takes another similarity than of all 150: .935, .953"
-)
 def test_flowers_are_classified_as_by_the_fit():
     placed, of_fit = flowers()
     assert placed >= of_fit - 0.01
