@@ -122,7 +122,7 @@ def test_labels_can_be_chosen_and_a_quantity_is_one(tmp_path):
         (["--n-components", "99"], "n_components must be less than the number of points"),
         (["--n-components", "two"], "n_components must be an integer"),
         (["--reference", "far"], "reference must be one of"),
-        (["--labels", "nothing"], "label_column must be a column of table.csv"),
+        (["--labels", "nothing"], "labels must be a column of table.csv"),
         (["--affinity", "precomputed"], "must be square"),
     ],
 )

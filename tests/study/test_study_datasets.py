@@ -145,20 +145,20 @@ def test_text_in_another_encoding_is_an_error(tmp_path):
 
 def test_an_unknown_label_column_is_listed_against(tmp_path):
     path = write(tmp_path, "t.csv", "a,b\n1,2\n3,4\n")
-    with pytest.raises(ValueError, match=r"label_column must be a column of t.csv: a, b; got 'c'"):
+    with pytest.raises(ValueError, match=r"labels must be a column of t.csv: a, b; got 'c'"):
         datasets.load(path, label_column="c")
     bare = write(tmp_path, "u.csv", "1,2\n3,4\n")
     with pytest.raises(ValueError, match=r"0 to 1 .no header.; got 5"):
         datasets.load(bare, label_column=5)
     np.savez(tmp_path / "t.npz", X=np.eye(3))
     with pytest.raises(
-        ValueError, match=r"label_column must be a column .* 0 to 2 .no header.; got 'c'"
+        ValueError, match=r"labels must be a column .* 0 to 2 .no header.; got 'c'"
     ):
         datasets.load(tmp_path / "t.npz", label_column="c")
     np.save(tmp_path / "t.npy", np.eye(3))
-    with pytest.raises(ValueError, match=r"label_column must be None for a .npy"):
+    with pytest.raises(ValueError, match=r"labels must not be named for a .npy"):
         datasets.load(tmp_path / "t.npy", label_column="c")
-    with pytest.raises(ValueError, match="label_column must be None for the built-in"):
+    with pytest.raises(ValueError, match="labels must not be named for the built-in"):
         datasets.load("digits", label_column="c")
 
 
@@ -244,7 +244,7 @@ def test_annotated_matrices_of_the_old_layout(tmp_path):
         file["obs/__categories/stage"] = np.array([b"late", b"early"])
     data = datasets.load(tmp_path / "t.h5ad", label_column="stage")
     assert data.labels.tolist() == ["early", "late", "early"]
-    with pytest.raises(ValueError, match=r"label_column must be a column of t.h5ad: stage; got"):
+    with pytest.raises(ValueError, match=r"labels must be a column of t.h5ad: stage; got"):
         datasets.load(tmp_path / "t.h5ad", label_column="age")
 
 

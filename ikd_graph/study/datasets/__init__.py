@@ -97,7 +97,7 @@ def load(
     if text in BUILTIN:
         if label_column is not None or (reading is not None and reading.labels):
             raise ValueError(
-                f"label_column must be None for the built-in data set {text!r}, got "
+                f"labels must not be named for the built-in data set {text!r}, got "
                 f"{label_column or reading.labels!r}; its labels are known"  # type: ignore[union-attr]
             )
         return _changed(BUILTIN[text](), text, reading or Reading())

@@ -70,7 +70,7 @@ def _asked_for(source: Source, reading: Reading) -> tuple[list[int], int | None,
         if not found:
             problems.append(
                 Problem(
-                    f"label_column must be a column of {source.file}: {_choices(source)}; "
+                    f"labels must be a column of {source.file}: {_choices(source)}; "
                     f"got {wanted!r}; name one of them with --labels"
                 )
             )

@@ -90,7 +90,7 @@ def _read_npy(path: Path, reading: Reading) -> Source:
     named = [one for one in reading.labels if not str(one).lstrip("-").isdigit()]
     if named:
         raise ValueError(
-            f"label_column must be None for a .npy file, got {named[0]!r}: it holds X alone; "
+            f"labels must not be named for a .npy file, got {named[0]!r}: it holds X alone; "
             "numpy.savez(name, X=X, y=y) keeps both"
         )
     source = ArraySource(path.name, _numpy_load(path))
