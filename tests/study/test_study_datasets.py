@@ -151,9 +151,7 @@ def test_an_unknown_label_column_is_listed_against(tmp_path):
     with pytest.raises(ValueError, match=r"0 to 1 .no header.; got 5"):
         datasets.load(bare, label_column=5)
     np.savez(tmp_path / "t.npz", X=np.eye(3))
-    with pytest.raises(
-        ValueError, match=r"labels must be a column .* 0 to 2 .no header.; got 'c'"
-    ):
+    with pytest.raises(ValueError, match=r"labels must be a column .* 0 to 2 .no header.; got 'c'"):
         datasets.load(tmp_path / "t.npz", label_column="c")
     np.save(tmp_path / "t.npy", np.eye(3))
     with pytest.raises(ValueError, match=r"labels must not be named for a .npy"):
