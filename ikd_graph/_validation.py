@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 LARGEST = 1e70
 """Largest size of a value: fourth powers of more overflow, and of less than its inverse vanish."""
 
-_LARGEST_INTEGER = 2**63 - 1  # of compiled code
-
 
 def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> None:
     """Raise unless ``value`` is one of ``choices``; ``more`` says what else it may be."""
@@ -38,8 +36,8 @@ def check_kernel(value: Any, choices: Iterable[str]) -> None:
 def check_integer(name: str, value: Any, low: int, high: int | None = None, cure: str = "") -> int:
     """Raise unless ``value`` is an integer with ``low <= value <= high``."""
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if high is None and is_integer and value > _LARGEST_INTEGER:
-        high = _LARGEST_INTEGER
+    if is_integer and value >= 2**63:  # more than compiled code can hold
+        high = min(high or 2**63 - 1, 2**63 - 1)
     rule = f"at least {low}" if high is None else f"from {low} to {high}"
     if not is_integer or value < low or (high is not None and value > high):
         raise ValueError(f"{name} must be an integer {rule}, got {value!r}{_cure(cure)}")
@@ -398,6 +396,4 @@ def check_varies(X: NDArray[np.floating]) -> None:
 def check_number_or_auto(name: str, value: str) -> None:
     """Raise unless a word that stands for a number is "auto"."""
     if value != "auto":
-        raise ValueError(
-            f"{name} must be an integer or 'auto', got {value!r}; 'auto' goes by the data"
-        )
+        raise ValueError(f"{name} must be an integer or 'auto', got {value!r}; pass one of them")

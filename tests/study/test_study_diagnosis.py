@@ -257,6 +257,7 @@ def test_above_the_size_of_a_likelihood_polish_the_closed_form_is_foretold(monke
     assert found.parameters["refine"] == "likelihood"
 
 
+@pytest.mark.slow
 def test_samples_of_the_model_of_counts_are_compared_as_measurements():
     rng = np.random.default_rng(1)
     at = np.linspace(0.0, 6.0, 120)
