@@ -141,7 +141,8 @@ class Judge:
         self.some = np.arange(n)
         if n > _limits.EXAMINED:
             chosen = np.random.default_rng(0).choice(n, _limits.EXAMINED, replace=False)
-            self.some, rows = np.sort(chosen), rows[np.sort(chosen)]
+            self.some = np.sort(chosen)
+            rows = rows[self.some]
         self._rows, self._are_counts = rows, are_counts
 
     @cached_property
