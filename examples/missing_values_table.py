@@ -6,24 +6,21 @@ missing_values.csv and writes missing_values.md from it: R² of the latent of Ga
 each column or scikit-learn's `IterativeImputer` filled the holes.
 """
 
-import argparse
 import itertools
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 from false_edges_table import latent_points, number, read, text, write
 from sklearn.datasets import load_digits
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, SimpleImputer
-from weak_data_table import cells, change, column, table
+from weak_data_table import cells, change, column, table, write_page
 
 from ikd_graph import IKD
 from ikd_graph.study.datasets import add_noise, gp_mapping
 from ikd_graph.study.metrics import affine_r2, knn_accuracy
 
-HERE = Path(__file__).parent
 KEYS = ("data", "N", "sd", "share", "seed")
 LATENTS = ("walk", "sheet")
 WIDTHS, NOISES, SHARES = (50, 100, 200), (0.0, 0.5), (0.1, 0.3, 0.5)
@@ -199,15 +196,5 @@ Settings in which `missing="pairwise"` is more than two standard errors below an
 """
 
 
-def main():
-    """Measure what is missing and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", nargs="+", type=int, default=(200, 201, 202))
-    parser.add_argument("--out", type=Path, default=HERE / "missing_values.md")
-    asked = parser.parse_args()
-    rows = measured(asked.out.with_suffix(".csv"), tuple(asked.seeds))
-    asked.out.write_text(page(rows), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_page(__doc__, (200, 201, 202), "missing_values", measured, page)

@@ -301,15 +301,15 @@ than {TOLERANCE:g} below the better of Isomap and PCA. {shortfalls(rows)}
 """
 
 
-def main():
-    """Measure what is missing and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", nargs="+", type=int, default=(10, 11, 12, 13, 14))
-    parser.add_argument("--out", type=Path, default=HERE / "weak_data.md")
+def write_page(description, seeds, name, measured, page):
+    """Measure what is missing in the table of a name and write its page, as a command."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--seeds", nargs="+", type=int, default=seeds)
+    parser.add_argument("--out", type=Path, default=HERE / f"{name}.md")
     asked = parser.parse_args()
     rows = measured(asked.out.with_suffix(".csv"), tuple(asked.seeds))
     asked.out.write_text(page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    write_page(__doc__, (10, 11, 12, 13, 14), "weak_data", measured, page)

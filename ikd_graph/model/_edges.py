@@ -24,8 +24,8 @@ def graph_for(
 ) -> tuple[CsrGraph, EdgeSuspicion | None]:
     """Graph of a choice and what speaks against its edges, with a reason for what became of them.
 
-    Where ``keep_edges`` is "auto" and there is a judge, edges are dropped only if the latent without
-    them predicts more; without a judge all that the others speak against are.
+    Where ``keep_edges`` is "auto" and there is a judge, edges are dropped only if the latent
+    without them predicts more; without a judge all that the others speak against are.
     """
     rule = choice.threshold, choice.n_neighbors
     if task.keep_edges is True:
