@@ -13,6 +13,8 @@ here and there. Noise of the rows is in the diagonal of C: much of it averages o
 leaves a linear interpolation. As x approaches x_1 the penalty of w_1 vanishes and that of no other
 weight does, hence w_1 -> 1 and the place goes to z_1.
 
+A linear latent is a projection of the rows, and so is the place of a new one.
+
 Where rows are samples of a Gaussian process, a new one has a likeliest place under it, and the
 reconstruction is only the start. Near a training row it is all that counts: the process would put
 that row, seen with the same noise again, elsewhere than the fit did.
@@ -20,7 +22,7 @@ that row, seen with the same noise again, elsewhere than the fit did.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +71,7 @@ chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and
 """
 
 _CHUNK = 256
+_ROWS = 4096
 _EDGES = 65_536
 
 # Squared distances below it, relative to the similarities, are rounding.
@@ -89,6 +92,8 @@ class Placement:
     unit: float  # latent distance that a distance of 1 in the reconstruction stands for
     kernel: StationaryKernel | None = None  # that similarities estimate, if they do
     floor: float = FLOOR  # smallest similarity that tells a latent distance
+    axes: Floats | None = None  # (q, m) that the rows of a linear latent are projected on
+    middle: Floats | None = None  # (q,) their mean
 
 
 def prepare(
@@ -98,6 +103,7 @@ def prepare(
     kernel: StationaryKernel,
     *,
     trusted: bool,
+    linear: bool = False,
 ) -> Placement:
     """Keep what placing new rows needs.
 
@@ -113,6 +119,8 @@ def prepare(
         The kernel of the fit.
     trusted : bool
         Whether similarities estimate the kernel, or tell only an order.
+    linear : bool
+        Whether the latent is a projection of the rows as they are compared.
 
     Returns
     -------
@@ -130,8 +138,28 @@ def prepare(
         # All pairs made the latent: those of one shift stand for them.
         after = np.roll(every, 1).astype(np.int32)
         shifted = CsrGraph.trusted(np.arange(every.size + 1), after, own.copy())
-        return Placement(points, None, own, None, _walk_edges(points, shifted, own, sim)[1])
+        found = Placement(points, None, own, None, _walk_edges(points, shifted, own, sim)[1])
+        return _projected(found, sim) if linear else found
     return Placement(points, g, own, *_walk_edges(points, g, own, sim))
+
+
+def _projected(placement: Placement, sim: Similarity) -> Placement:
+    """The same with the axes on which rows have the latent as projection, however it was turned.
+
+    Where there are no rows, similarities with all points are projected.
+    """
+    centred = placement.latent - placement.latent.mean(axis=0)
+    # Of centred coordinates the mean of the rows takes no part.
+    pull = centred @ np.linalg.pinv(centred.T @ centred, hermitian=True)
+    rows = sim.factor()
+    if rows is None:
+        return replace(placement, axes=pull, middle=sim.totals() / sim.n_samples)
+    axes, middle = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
+    for start in range(0, len(rows), _ROWS):
+        block = rows[start : start + _ROWS]
+        axes += block.T @ pull[start : start + _ROWS]
+        middle += block.sum(axis=0, dtype=np.float64) / len(rows)
+    return replace(placement, axes=axes, middle=middle)
 
 
 def _walk_edges(points: Floats, g: CsrGraph, own: Floats, sim: Similarity) -> tuple[Floats, float]:
@@ -213,6 +241,7 @@ def _place_block(
 ) -> tuple[Floats, Floats]:
     """The same for a few rows, whose pairs of candidates are compared together."""
     taken = min(WITHOUT_GRAPH if placement.graph is None else CANDIDATES, sim.n_samples)
+    rows_new = None if placement.axes is None else sim.factor_of(X_new) - placement.middle
     found = [
         _joined(placement, np.asarray(near, dtype=np.int64), value)
         for near, value in zip(*sim.nearest(X_new, taken), strict=True)
@@ -235,6 +264,8 @@ def _place_block(
         latent[index] = weights @ points
         if process is not None:
             latent[index] = _by_likelihood(process, X_new[index], latent[index])
+        if rows_new is not None:
+            latent[index] = placement.latent.mean(axis=0) + rows_new[index] @ placement.axes
         spread = np.abs(weights) @ np.sum((points - latent[index]) ** 2, axis=1)
         residual[index] = np.sqrt(placement.unit**2 * left_over + spread)
     return latent, residual

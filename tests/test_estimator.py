@@ -28,7 +28,7 @@ KERNELS = [
     kernels.Matern(nu=2.5),
     kernels.Matern(nu=0.8),
 ]
-STRATEGIES = ["eigen", "blockwise", "geodesic"]
+STRATEGIES = ["eigen", "blockwise", "geodesic", "linear"]
 
 
 def sq_distances(points):
@@ -161,7 +161,7 @@ def test_everything_learnt_has_its_shape(strategy):
     assert model.n_features_in_ == X.shape[1]
     assert set(model.get_feature_names_out()) == {"ikd0", "ikd1"}
     assert all(seconds >= 0.0 for seconds in model.stage_times_.values())
-    assert (model.graph_ is None) == (strategy == "eigen")
+    assert (model.graph_ is None) == (strategy in ("eigen", "linear"))
     assert (model.cliques_ is None) == (strategy != "blockwise")
     assert np.all(np.isfinite(model.embedding_))
 

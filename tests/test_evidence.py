@@ -80,38 +80,70 @@ def test_the_polish_is_stress_where_nothing_is_tried():
     assert choose(table, refine="likelihood").refine == "likelihood"
 
 
-def candidates(table, affinity="auto", *, n_samples=100, **wishes):
-    found = evidence.candidates(
+def candidates(table, affinity="auto", *, n_samples=100, scaled=True, linear=False, **wishes):
+    return evidence.candidates(
         affinity,
         evidence.Wishes(**wishes),
         table,
         n_samples=n_samples,
+        scaled=scaled,
+        linear=linear,
     )
-    return [tuple(one) for one in found]
 
 
 def test_a_table_like_the_model_has_one_candidate_and_others_several():
     model, wide = evidence.Evidence(1000, 1.0, 0.0, 0.2), evidence.Evidence(200, 9.0, 0.0, 0.2)
     few = evidence.Evidence(5, 1.0, 0.0, 0.2)
-    assert candidates(model) == [("correlation", True)]
-    assert candidates(model, "euclidean") == [("euclidean", True)]
-    assert candidates(model, "shared_neighbors") == [("shared_neighbors", False)]
-    every = [(name, False) for name in evidence.TRIED if name != "hellinger"]
-    assert candidates(few) == every
-    assert candidates(wide) == [*every, ("correlation", True)]
-    assert candidates(wide, "cosine") == [("cosine", False)]
+    trusted = evidence.Candidate("correlation", True)
+    assert candidates(model) == [trusted]
+    assert candidates(model, "euclidean") == [evidence.Candidate("euclidean", True)]
+    order = evidence.Candidate("shared_neighbors", False)
+    assert candidates(model, "shared_neighbors") == [order]
+    every = [evidence.Candidate(name, False) for name in evidence.TRIED if name != "hellinger"]
+    # Of five columns there is no order of neighbours to speak of.
+    assert candidates(few) == [one for one in every if one != order]
+    assert candidates(wide) == [*every, trusted]
+    assert candidates(wide, "cosine") == [evidence.Candidate("cosine", False)]
+
+
+def test_principal_components_are_tried_where_nothing_speaks_against_having_no_graph():
+    wide = evidence.Evidence(200, 9.0, 0.0, 0.2)
+    linear = [one for one in candidates(wide, linear=True) if one.strategy == "linear"]
+    assert [one.affinity for one in linear] == ["euclidean", "standardized_euclidean"]
+    counts = evidence.Evidence(200, 9.0, 0.0, 0.2, are_counts=True)
+    linear = [one for one in candidates(counts, linear=True) if one.strategy == "linear"]
+    assert [one.affinity for one in linear] == ["euclidean", "hellinger"]
+    assert candidates(wide, "cosine", linear=True) == [evidence.Candidate("cosine", False)]
+    without = candidates(wide, linear=True, scaled=False)
+    assert not any("standardized" in one.affinity for one in without)
+
+
+def test_columns_are_scaled_where_that_tells_more_of_others():
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(300, 2))
+    X = z @ rng.normal(size=(2, 12)) + 0.3 * rng.normal(size=(300, 12))
+    units = np.logspace(-2, 2, 12)
+    assert not evidence.scaling_helps(X)
+    assert evidence.scaling_helps(X * units)
+    # Columns of noise become as loud as the others.
+    assert not evidence.scaling_helps(np.c_[X, 0.1 * rng.normal(size=(300, 12))])
+    order = rng.permutation(12)
+    assert evidence.scaling_helps((X * units)[:, order] * 1e-200)
+    assert not evidence.scaling_helps(X[:, :1])
+    assert not evidence.scaling_helps(np.ones((5, 3)))
 
 
 def test_roots_are_tried_for_counts_only():
     counts = np.random.default_rng(0).poisson(2.0, size=(40, 10)).astype(float)
     tables = {"counts": counts, "shares": counts / 7.0, "signed": counts - 3.0, "bits": counts > 1}
     tried = {
-        name: ("hellinger", False) in candidates(evidence.examine(np.asarray(X, dtype=float)))
+        name: "hellinger"
+        in {one.affinity for one in candidates(evidence.examine(np.asarray(X, dtype=float)))}
         for name, X in tables.items()
     }
     assert tried == {"counts": True, "shares": False, "signed": False, "bits": False}
-    names = {name for name, _ in candidates(evidence.examine(counts))}
-    assert names == {*evidence.TRIED} - {"standardized_euclidean"}
+    names = {one.affinity for one in candidates(evidence.examine(counts))}
+    assert names == {*evidence.TRIED} - {"standardized_euclidean", "shared_neighbors"}
     last = counts.copy()
     last[-1, -1] += 0.5
     assert not evidence.examine(last).are_counts
@@ -119,7 +151,7 @@ def test_roots_are_tried_for_counts_only():
 
 def test_what_was_given_leaves_out_what_does_not_go_with_it():
     wide = evidence.Evidence(200, 9.0, 0.0, 0.2)
-    names = lambda **given: {name for name, _ in candidates(wide, **given)}  # noqa: E731
+    names = lambda **given: {one.affinity for one in candidates(wide, **given)}  # noqa: E731
     plain = {"euclidean", "standardized_euclidean", "correlation", "cosine"}
     for given in ({"strategy": "blockwise"}, {"path": "distance"}, {"n_neighbors": 9}):
         assert names(**given) == plain
@@ -205,7 +237,7 @@ def test_tables_without_columns_that_vary_have_no_directions():
 
 def test_fewer_points_than_neighbours_are_enough():
     X = np.random.default_rng(0).normal(size=(4, 30))
-    assert IKD(1).fit(X).n_neighbors_ == 3
+    assert IKD(1, strategy="geodesic").fit(X).n_neighbors_ == 3
 
 
 def test_hardly_a_sample_of_the_model_is_taken_for_something_else():

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.decomposition import PCA
 
 from ikd_graph import IKD, _limits, kernels
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
-STRATEGIES = ["eigen", "blockwise", "geodesic"]
+STRATEGIES = ["eigen", "blockwise", "geodesic", "linear"]
 
 
 def sq_distances(one, other):
@@ -31,7 +32,7 @@ def test_training_rows_get_their_stored_latent(strategy, affinity):
     assert np.array_equal(model.transform(X[::3]), model.embedding_[::3])
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", ["eigen", "blockwise", "geodesic"])
 def test_new_rows_land_where_they_belong(strategy):
     X, latent = surface()
     train, new = np.arange(0, 200), np.arange(200, 240)
@@ -152,3 +153,24 @@ def test_shared_neighbours_place_by_mutual_ones():
         np.testing.assert_allclose(model.transform(X[120 + row : 121 + row])[0], found[row])
     nearest = np.linalg.norm(found[:, None] - model.embedding_, axis=2).argmin(axis=1)
     assert np.array_equal(nearest % 5, np.arange(120, 150) % 5)
+
+
+@pytest.mark.parametrize("affinity", ["euclidean", "standardized_euclidean", "cosine"])
+def test_a_linear_latent_is_that_of_principal_components(affinity):
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(90, 3)) @ rng.normal(size=(3, 12)) + 0.3 * rng.normal(size=(90, 12))
+    X, new = rows[:60] + 2.0, rows[60:] + 2.0
+    model = IKD(2, strategy="linear", affinity=affinity).fit(X)
+    if affinity == "standardized_euclidean":
+        X, new = X / X.std(axis=0), new / X.std(axis=0)
+    if affinity == "cosine":
+        X, new = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (X, new))
+    oracle = PCA(2, svd_solver="full").fit(X)
+    found, right = model.embedding_, oracle.transform(X)
+    # In units of the similarity, and of any sign.
+    ratio = np.sum(found * right, axis=0) / np.sum(right**2, axis=0)
+    np.testing.assert_allclose(np.abs(ratio), abs(ratio[0]), rtol=1e-9)
+    np.testing.assert_allclose(found, right * ratio, atol=1e-9)
+    np.testing.assert_allclose(
+        model.transform(rows[60:] + 2.0), oracle.transform(new) * ratio, atol=1e-9
+    )

@@ -88,7 +88,7 @@ class CheckedEstimator(BaseEstimator):
             check_fraction("threshold", self.threshold, "'auto' chooses by the number of columns")
         if self.n_neighbors is not None:
             check_integer("n_neighbors", self.n_neighbors, 1)
-        elif self.threshold is None and self.strategy != "eigen":
+        elif self.threshold is None and self.strategy not in solve.GRAPHLESS:
             raise ValueError(
                 "threshold and n_neighbors must not both be None, got no rule for the graph; set "
                 "n_neighbors=7, or threshold='auto'"
@@ -97,6 +97,11 @@ class CheckedEstimator(BaseEstimator):
         check_choice("path", self.path, ("auto", *solve.PATHS))
         if not isinstance(self.reference, (int, np.integer)) or isinstance(self.reference, bool):
             check_choice("reference", self.reference, ("auto", *eigen.REFERENCES))
+        if self.strategy == "linear" and self.reference not in ("auto", "center"):
+            raise ValueError(
+                f"reference must be 'auto' or 'center' for strategy='linear', got "
+                f"{self.reference!r}; principal components are seen from the mean row"
+            )
         check_choice("merge", self.merge, solve.MERGES)
         if self.max_cliques is not None:
             check_integer("max_cliques", self.max_cliques, 1)
@@ -127,10 +132,11 @@ class CheckedEstimator(BaseEstimator):
         if self.affinity == "auto":
             return
         kind = AFFINITIES[self.affinity]
-        if not kind.estimates_kernel and self.strategy == "eigen":
+        if not kind.estimates_kernel and self.strategy in solve.GRAPHLESS:
             raise ValueError(
                 f"strategy must be 'geodesic' or 'blockwise' for affinity={self.affinity!r}, got "
-                "'eigen'; most pairs share no neighbour, and only a graph does without them"
+                f"{self.strategy!r}; most pairs share no neighbour, and only a graph does without "
+                "them"
             )
         if not kind.takes_threshold and self.threshold is not None and self.threshold != "auto":
             raise ValueError(

@@ -9,10 +9,12 @@ from ._candidates import (
     candidates,
 )
 from ._choose import CLIQUE_NEIGHBORS, REFINES, Choice, Wishes, choose, sentence
-from ._prediction import Judge, Prediction, predict, principal_directions
+from ._prediction import CHANCE, Judge, Prediction, predict, principal_directions
+from ._scaling import scaling_helps
 from ._table import Evidence, examine
 
 __all__ = [
+    "CHANCE",
     "CLIQUE_NEIGHBORS",
     "FEWEST_COLUMNS",
     "FEWEST_POINTS",
@@ -30,5 +32,6 @@ __all__ = [
     "examine",
     "predict",
     "principal_directions",
+    "scaling_helps",
     "sentence",
 ]

@@ -79,6 +79,8 @@ def choose(
     rule = _rule_of(kind, n_components)
     if trusted is None:
         trusted = kind.estimates_kernel and (evidence is None or evidence.is_model)
+    if wishes.strategy == "linear":
+        return _linear(affinity, wishes, rule)
     reasons: dict[str, str] = {}
     strategy, reference = wishes.strategy, wishes.reference
     if strategy == "auto":
@@ -121,6 +123,13 @@ def choose(
         trusted,
         reasons,
     )
+
+
+def _linear(affinity: str, wishes: Wishes, rule: GraphRule) -> Choice:
+    """Settings of the linear strategy, which has no graph, no path and the centre as reference."""
+    refine = None if wishes.refine == "auto" else wishes.refine
+    weights = rule.weights or "precision"
+    return Choice("linear", affinity, "distance", "center", None, None, False, refine, weights)
 
 
 def _rule_of(kind: type[Similarity], n_components: int) -> GraphRule:

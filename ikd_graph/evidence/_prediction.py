@@ -26,6 +26,9 @@ Floats = NDArray[np.float64]
 NEAREST = (5, 10, 20)
 """Points whose mean predicts: few see what is near, many what is not noise."""
 
+CHANCE = 1.645
+"""Standard errors that a difference by chance exceeds one time in twenty."""
+
 _MOST_DIRECTIONS = 60
 # Directions with less of the largest variance are rounding.
 _ROUNDING = 1e-10

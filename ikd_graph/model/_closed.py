@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -16,7 +17,16 @@ from .._stages import Stages
 from ..evidence import Choice, Judge
 from ..graph import EdgeSuspicion
 from ..similarity import Similarity
-from ..solve import Plan, Solution, landmarks, require_memory, solve_eigen, solve_graph
+from ..solve import (
+    GRAPHLESS,
+    Plan,
+    Solution,
+    landmarks,
+    require_memory,
+    solve_eigen,
+    solve_graph,
+    solve_linear,
+)
 from ._edges import graph_for
 from ._pieces import refuse_pieces
 from ._task import Task
@@ -69,7 +79,7 @@ def settle(
         trusted=ground.trusted,
     )
     reasons, count = {**ground.reasons, **choice.reasons}, None
-    if choice.strategy != "blockwise":
+    if choice.strategy not in ("blockwise", "linear"):
         count, reason = landmarks.number(task.n_landmarks, similarity.n_samples, n_components)
         if reason:
             reasons["n_landmarks"] = reason
@@ -84,7 +94,8 @@ def settle(
         n_landmarks=count,
         random_state=task.random_state,
     )
-    require_memory(similarity.n_samples, plan)
+    if plan.strategy != "linear" or similarity.factor() is None:
+        require_memory(similarity.n_samples, plan)
     return replace(choice, reasons=reasons), plan
 
 
@@ -99,11 +110,18 @@ def solve(
         choice, plan = settle(similarity, task, ground, int(task.n_components))
         return solve_plan(similarity, choice, plan, task, ground, stages)
     leading = min(_LEADING, similarity.n_samples - 1)
+    rows = similarity.factor() if task.wishes.strategy == "linear" else None
+    if rows is not None:
+        # The gap behind the last is one like any other, unless there are as many as points.
+        leading = min(leading, min(rows.shape) + 1)
     choice, plan = settle(similarity, task, ground, leading)
     # Merged cliques have no spectrum of their own; the paths of their graph do.
     merges = plan.strategy == "blockwise"
     first_plan = replace(plan, strategy="geodesic") if merges else plan
-    found = solve_plan(similarity, choice, first_plan, task, ground, stages)
+    with warnings.catch_warnings():
+        # More are looked at than there may be.
+        warnings.filterwarnings("ignore", "the rows span", UserWarning)
+        found = solve_plan(similarity, choice, first_plan, task, ground, stages)
     spectrum = found.solution.embedding.eigenvalues
     largest = min(_MOST_COMPONENTS, leading - 1)
     count = eigen.eigengap(spectrum, largest=largest) if largest > 0 else 1
@@ -131,9 +149,10 @@ def solve_plan(
     similarity: Similarity, choice: Choice, plan: Plan, task: Task, ground: Ground, stages: Stages
 ) -> Closed:
     """Closed form of one plan."""
-    if plan.strategy == "eigen":
+    if plan.strategy in GRAPHLESS:
         labels = np.zeros(similarity.n_samples, dtype=np.int64)
-        solution = solve_eigen(similarity, plan, stages)
+        solve_pairs = solve_eigen if plan.strategy == "eigen" else solve_linear
+        solution = solve_pairs(similarity, plan, stages)
         return Closed(choice, plan, solution, None, labels)
     with stages("graph"):
         g, suspicion = graph_for(similarity, choice, plan, task, ground.judge)

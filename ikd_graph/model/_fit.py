@@ -40,11 +40,11 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
         first, inverse, place = _rows_that_differ(X, task)
     rows = X if first is inverse else some_rows(X, first)
     task = replace(_seen_from(task, inverse), copies=np.bincount(inverse))
-    verdict = Verdict(task.affinity, task.wishes.refine, Ground(None))
+    verdict = Verdict(task.affinity, task.wishes.strategy, task.wishes.refine, Ground(None))
     if has_rows:
         verdict = judge(rows, task, stages)
     asked = task
-    wishes = task.wishes._replace(refine=verdict.refine)
+    wishes = task.wishes._replace(strategy=verdict.strategy, refine=verdict.refine)
     task = replace(task, affinity=verdict.affinity, wishes=wishes)
     attempt = verdict.attempt
     if attempt is None:
@@ -154,7 +154,12 @@ def _assemble(
         if polished is None:
             begin = latent
     placed = placement.prepare(
-        latent.coordinates[first], g, similarity, plan.kernel, trusted=choice.trusted
+        latent.coordinates[first],
+        g,
+        similarity,
+        plan.kernel,
+        trusted=choice.trusted,
+        linear=plan.strategy == "linear" and polished is None,
     )
     return Model(
         latent=latent,

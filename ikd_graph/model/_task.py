@@ -35,6 +35,20 @@ class Task:
     copies: NDArray[np.int64] | None = None  # rows that each row that differs stands for
 
     @property
+    def leaves_all_open(self) -> bool:
+        """Whether nothing was asked for that a latent without a graph has not."""
+        wishes = self.wishes
+        given = (wishes.strategy, wishes.path, wishes.mutual, self.kernel, self.keep_edges)
+        return (
+            all(one == "auto" for one in given)
+            and not wishes.names_graph
+            and wishes.reference in ("auto", "center")
+            and wishes.refine in ("auto", None)
+            and self.disconnected == "join"
+            and self.n_landmarks in ("auto", None)
+        )
+
+    @property
     def searches_widely(self) -> bool:
         """Whether the likelihood starts from other closed forms than the strategy's own."""
         return self.starts == "all" or (self.starts == "auto" and self.wishes.strategy == "auto")

@@ -73,6 +73,9 @@ class Similarity(ABC):
     scales_columns: ClassVar[bool] = False
     """Whether every column is taken in a unit of its own; counts have one unit."""
 
+    linear: ClassVar[bool] = False
+    """Whether "auto" tries the principal components of the rows as they are compared."""
+
     least_columns: ClassVar[int] = 2
     rule: ClassVar[GraphRule] = GraphRule(7, False, "covariance", None)
 
@@ -116,6 +119,17 @@ class Similarity(ABC):
             points = np.arange(start, min(start + 512, self.n_samples))
             found[points] = self.block(points).sum(axis=1)
         return found
+
+    def factor(self) -> Any:
+        """Rows (n, q) whose distances are those of the similarities, None where there are none.
+
+        The squared distance of two rows is s(i, i) + s(j, j) - 2 s(i, j).
+        """
+        return None
+
+    def factor_of(self, X: Any) -> Floats:
+        """The same of new rows, (b, q)."""
+        raise NotImplementedError
 
     def neighbors(self, k: int) -> NDArray[np.int32]:
         """Most similar points of every point, (n, k) int32, found when they are first asked for.

@@ -30,12 +30,16 @@ class _Given(Similarity):
     against = "contradict their correlations"
     _corr: Any
 
+    def factor_of(self, X: Any) -> Floats:
+        """See `Similarity.factor_of`: similarities with all points stand for rows that are not."""
+        values = X.toarray() if sp.issparse(X) else np.asarray(X)
+        return np.asarray(values / self.variance, dtype=np.float64)
+
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        values = X.toarray() if sp.issparse(X) else np.asarray(X)
         # Near is what is at a small distance, not what has much variance.
         half = 0.5 * self._corr.diagonal()
-        near, found = nearest_by_values(values / self.variance - half, k)
+        near, found = nearest_by_values(self.factor_of(X) - half, k)
         return near, found + half[near]
 
 

@@ -67,6 +67,14 @@ class ProductSimilarity(Similarity):
         """New rows, scaled like the training rows."""
         return covariance.unit_rows(X, self.scaling, allow_flat=self._counts)
 
+    def factor(self) -> Any:
+        """See `Similarity.factor`."""
+        return self.rows
+
+    def factor_of(self, X: Any) -> Floats:
+        """See `Similarity.factor_of`."""
+        return self._scaled_new(X)
+
     def totals(self) -> Floats:
         """See `Similarity.totals`."""
         return np.asarray(self.rows @ self.rows.sum(axis=0, dtype=np.float64))
@@ -118,6 +126,7 @@ class Hellinger(Cosine):
     name = "hellinger"
     summary = "cosines between the square roots of counts"
     counts_only = True
+    linear = True
 
     def __init__(self, X: NDArray[np.floating], *, counts: bool = True) -> None:
         super().__init__(self.modelled(X), counts=True)
@@ -205,6 +214,7 @@ class Euclidean(Similarity):
     summary = "Euclidean distances between rows"
     over_pairs = "euclidean"
     ignores_columns = True
+    linear = True
     rule = GraphRule(15, True, "distance", "uniform")
 
     def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
@@ -230,6 +240,14 @@ class Euclidean(Similarity):
             return np.asarray(1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps))
 
         return nearest_by_products(made.rows, self._made.others, k, exact)
+
+    def factor(self) -> Any:
+        """See `Similarity.factor`."""
+        return self._made.points
+
+    def factor_of(self, X: Any) -> Floats:
+        """See `Similarity.factor_of`."""
+        return covariance.euclidean_rows(X, like=self._made).points
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
@@ -267,3 +285,7 @@ class StandardizedEuclidean(Euclidean):
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
         return super().nearest(self.modelled(X), k)
+
+    def factor_of(self, X: Any) -> Floats:
+        """See `Similarity.factor_of`."""
+        return super().factor_of(self.modelled(X))

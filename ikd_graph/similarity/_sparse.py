@@ -45,6 +45,10 @@ class _SparseSimilarity(Similarity):
         pairs = np.asarray(left, np.int64), np.asarray(right, np.int64)
         return np.minimum(self.rows.pairs(*pairs), 1.0)
 
+    def factor(self) -> Any:
+        """See `Similarity.factor`."""
+        return self.rows
+
     def _search(self, k: int) -> NDArray[np.int32]:
         rows = self.rows
         settler = graph.Settler(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _memory
 from .._validation import check_memory
-from ._plan import Plan
+from ._plan import GRAPHLESS, Plan
 
 
 def require_memory(n_samples: int, plan: Plan) -> None:
@@ -13,7 +13,7 @@ def require_memory(n_samples: int, plan: Plan) -> None:
         return
     columns = n_samples if plan.n_landmarks is None else min(plan.n_landmarks, n_samples)
     # A table of distances and what is made of it on the way, in such tables, as measured.
-    tables = 4.2 if plan.strategy == "eigen" else 3.0
+    tables = 4.2 if plan.strategy in GRAPHLESS else 3.0
     needed = 8.0 * n_samples * columns * (tables if plan.n_landmarks is None else 1.2)
     if plan.n_landmarks is None:
         what = f"squared distances between {n_samples} points"

@@ -13,7 +13,10 @@ from ..kernels import StationaryKernel
 
 Floats = NDArray[np.float64]
 
-STRATEGIES = ("eigen", "blockwise", "geodesic")
+STRATEGIES = ("eigen", "blockwise", "geodesic", "linear")
+GRAPHLESS = ("eigen", "linear")
+"""Strategies that compare all pairs, and have no graph."""
+
 PATHS = ("covariance", "distance")
 MERGES = ("greedy", "global")
 DISCONNECTED = ("raise", "join", "separate")
