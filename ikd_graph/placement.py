@@ -93,7 +93,7 @@ class Placement:
     kernel: StationaryKernel | None = None  # that similarities estimate, if they do
     floor: float = FLOOR  # smallest similarity that tells a latent distance
     axes: Floats | None = None  # (q, m) that the rows of a linear latent are projected on
-    middle: Floats | None = None  # (q,) their mean
+    origin: Floats | None = None  # (m,) where a row of zeros is
 
 
 def prepare(
@@ -149,17 +149,18 @@ def _projected(placement: Placement, sim: Similarity) -> Placement:
     Where there are no rows, similarities with all points are projected.
     """
     centred = placement.latent - placement.latent.mean(axis=0)
-    # Of centred coordinates the mean of the rows takes no part.
+    # Coordinates are centred, so that the mean of the rows takes no part.
     pull = centred @ np.linalg.pinv(centred.T @ centred, hermitian=True)
     rows = sim.factor()
     if rows is None:
-        return replace(placement, axes=pull, middle=sim.totals() / sim.n_samples)
-    axes, middle = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
-    for start in range(0, len(rows), _ROWS):
-        block = rows[start : start + _ROWS]
-        axes += block.T @ pull[start : start + _ROWS]
-        middle += block.sum(axis=0, dtype=np.float64) / len(rows)
-    return replace(placement, axes=axes, middle=middle)
+        axes, middle = pull, sim.totals() / sim.n_samples
+    else:
+        axes, middle = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
+        for start in range(0, len(rows), _ROWS):
+            block = rows[start : start + _ROWS]
+            axes += block.T @ pull[start : start + _ROWS]
+            middle += block.sum(axis=0, dtype=np.float64) / len(rows)
+    return replace(placement, axes=axes, origin=placement.latent.mean(axis=0) - middle @ axes)
 
 
 def _walk_edges(points: Floats, g: CsrGraph, own: Floats, sim: Similarity) -> tuple[Floats, float]:
@@ -241,7 +242,7 @@ def _place_block(
 ) -> tuple[Floats, Floats]:
     """The same for a few rows, whose pairs of candidates are compared together."""
     taken = min(WITHOUT_GRAPH if placement.graph is None else CANDIDATES, sim.n_samples)
-    rows_new = None if placement.axes is None else sim.factor_of(X_new) - placement.middle
+    rows_new = None if placement.axes is None else sim.factor_of(X_new)
     found = [
         _joined(placement, np.asarray(near, dtype=np.int64), value)
         for near, value in zip(*sim.nearest(X_new, taken), strict=True)
@@ -264,8 +265,8 @@ def _place_block(
         latent[index] = weights @ points
         if process is not None:
             latent[index] = _by_likelihood(process, X_new[index], latent[index])
-        if rows_new is not None:
-            latent[index] = placement.latent.mean(axis=0) + rows_new[index] @ placement.axes
+        if placement.axes is not None and rows_new is not None:
+            latent[index] = placement.origin + rows_new[index] @ placement.axes
         spread = np.abs(weights) @ np.sum((points - latent[index]) ** 2, axis=1)
         residual[index] = np.sqrt(placement.unit**2 * left_over + spread)
     return latent, residual

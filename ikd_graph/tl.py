@@ -47,7 +47,7 @@ def ikd(
 
         - ``obsm["X_ikd"]``, (n_obs, n_components) float64: the coordinates;
         - ``obsp["ikd_connectivities"]``, (n_obs, n_obs) sparse: the graph of trusted covariances
-          (not for ``strategy="eigen"``);
+          (not for strategies "eigen" and "linear");
         - ``obs["ikd_standard_error"]``, (n_obs,) float64: uncertainty of the coordinates, where
           the fit has one;
         - ``uns["ikd"]``: settings with nothing left to choose, reasons, eigenvalues.

@@ -80,13 +80,12 @@ def test_the_polish_is_stress_where_nothing_is_tried():
     assert choose(table, refine="likelihood").refine == "likelihood"
 
 
-def candidates(table, affinity="auto", *, n_samples=100, scaled=True, linear=False, **wishes):
+def candidates(table, affinity="auto", *, n_samples=100, linear=False, **wishes):
     return evidence.candidates(
         affinity,
         evidence.Wishes(**wishes),
         table,
         n_samples=n_samples,
-        scaled=scaled,
         linear=linear,
     )
 
@@ -114,8 +113,6 @@ def test_principal_components_are_tried_where_nothing_speaks_against_having_no_g
     linear = [one for one in candidates(counts, linear=True) if one.strategy == "linear"]
     assert [one.affinity for one in linear] == ["euclidean", "hellinger"]
     assert candidates(wide, "cosine", linear=True) == [evidence.Candidate("cosine", False)]
-    without = candidates(wide, linear=True, scaled=False)
-    assert not any("standardized" in one.affinity for one in without)
 
 
 def test_columns_are_scaled_where_that_tells_more_of_others():

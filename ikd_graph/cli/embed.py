@@ -151,7 +151,8 @@ def summarise(
 ) -> None:
     """Say what was found, in a few lines."""
     say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'measurement')}")
-    lines = [("strategy", f"{model.strategy_}, {say_kernel(model.kernel_)} kernel")]
+    kernel = "" if model.strategy_ == "linear" else f", {say_kernel(model.kernel_)} kernel"
+    lines = [("strategy", f"{model.strategy_}{kernel}")]
     lines += say_settings(model).items()
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes
@@ -171,13 +172,21 @@ def summarise(
     say(f"  {again(model, arguments)}")
 
 
+def _unpolished(strategy: str) -> str:
+    """A closed form in a word."""
+    return "linear" if strategy == "linear" else "no polish"
+
+
 def _tried(model: IKD) -> str:
     """What "auto" had to choose among, and how clear the choice was."""
     best, *others = model.candidates_
-    found = f"{count(len(others) + 1, 'setting')}; neighbours predict the measurements best in this"
-    found += f" one, score {best.score:.1f}"
+    least = max((one.score for one in others), default=0.0) > best.score
+    simplest = "this one is the simplest of those that predict the measurements as well"
+    found = "neighbours predict the measurements best in this one"
+    found = f"{count(len(others) + 1, 'setting')}; {simplest if least else found}"
+    found += f", score {best.score:.1f}"
     if not others:
         return found
     after = others[0]
-    name = f"{after.affinity}, {after.refine or 'no polish'}"
+    name = f"{after.affinity}, {after.refine or _unpolished(after.strategy)}"
     return f"{found}; the next ({name}) has {after.score:.1f} ± {after.standard_error:.1f}"

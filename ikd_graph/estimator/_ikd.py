@@ -23,18 +23,19 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     The closed-form, eigen-decomposition solver of the Gaussian-process latent variable model
     (Li & Wu 2024): the covariance between two rows of X estimates a stationary kernel of their
     hidden coordinates; the kernel is inverted to distances, and distances to coordinates. Small
-    covariances carry no distance, so all but the "eigen" strategy work on the graph of those that
-    do.
+    covariances carry no distance, so "blockwise" and "geodesic" work on the graph of those that do.
 
     Parameters
     ----------
     n_components : int or "auto"
         Number M of hidden coordinates, less than the number of points. "auto" takes up to ten by
         the gaps in the spectrum of the closed form (see `eigen.eigengap`).
-    strategy : {"auto", "eigen", "blockwise", "geodesic"}
+    strategy : {"auto", "eigen", "blockwise", "geodesic", "linear"}
         "eigen" inverts every covariance (Alg. 1); "blockwise" solves cliques of the graph and
         merges them by rigid motions; "geodesic" replaces what is not an edge by the best path
-        (Section 2.4). "auto" is "geodesic".
+        (Section 2.4); "linear" takes principal components of the rows as ``affinity`` compares
+        them, the closed form of a linear kernel (Lawrence 2005). "auto" is "geodesic", or "linear"
+        where nothing about the graph is given and no latent with bends predicts more (see below).
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the latent. "auto" takes the
@@ -55,15 +56,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         (n_samples, n_samples) covariance, dense, or sparse (what is not stored is not known).
         "auto" is "correlation" where X looks like samples of a Gaussian process with N >= 100
         columns or where ``threshold`` is a number. Else it tries "euclidean", "correlation",
-        "cosine", "shared_neighbors" and, of counts, "hellinger", of others
-        "standardized_euclidean", as far as they go with what was given, and takes the one whose
-        latent predicts the measurements best ("shared_neighbors" and "standardized_euclidean" where
-        theirs does so by more than one standard error): each point by the mean of the points
-        nearest to it in the latent, on at most 1000 rows (`candidates_`).
+        "cosine", "shared_neighbors" (of 20 columns or more), of counts "hellinger", and
+        "standardized_euclidean" where scaling helps to predict columns that are left out, and takes
+        the one whose latent predicts the measurements best: each point by the mean of the points
+        nearest to it in the latent, on at most 1000 rows (`candidates_`). A latent with bends must
+        win over principal components by one standard error, "shared_neighbors" by 1.645.
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
-        N >= 100 observed dimensions that look like samples of a Gaussian process, else none; None
-        makes no such edges.
+        N >= 100 columns that look like samples of a Gaussian process, else None: no such edges.
     n_neighbors : int or None
         Number of neighbours of the k-NN graph. Given with a number as ``threshold`` the two graphs
         are united; given alone it is the graph. None beside ``threshold="auto"`` is 6 (4 for

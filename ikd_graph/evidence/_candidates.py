@@ -22,8 +22,9 @@ TRIED = (
 Scaled columns are tried where they tell more of columns that were left out, see `scaling_helps`."""
 
 FEWEST_COLUMNS, FEWEST_POINTS = 20, 20
-"""Table below which no order of neighbours is tried, and no likelihood: its process cannot place new rows by so few
-numbers, and on iris their neighbours voted .93 where those of the fit voted .96."""
+"""Table below which no order of neighbours is tried, and no likelihood: its process cannot place
+new rows by so few numbers, and on iris their neighbours voted .93 where those of the fit voted .96.
+"""
 
 # With fewer, a correlation of .7 is within five standard errors of none.
 _THRESHOLD_COLUMNS = 50
@@ -54,7 +55,6 @@ def candidates(
     evidence: Evidence,
     *,
     n_samples: int,
-    scaled: bool = True,
     linear: bool = False,
 ) -> list[Candidate]:
     """What is tried under the settings that were given, the plainest first.
@@ -69,8 +69,6 @@ def candidates(
         What the table says about the model.
     n_samples : int
         Number n of points.
-    scaled : bool
-        Whether "auto" tries scaled columns.
     linear : bool
         Whether principal components are tried beside what the graph gives.
 
@@ -85,12 +83,7 @@ def candidates(
     elif wishes.threshold is not None and wishes.threshold != "auto":
         names = ("correlation",)
     else:
-        names = tuple(
-            name
-            for name in TRIED
-            if _fits(name, wishes, evidence, n_samples)
-            and (scaled or not AFFINITIES[name].scales_columns)
-        )
+        names = tuple(n for n in TRIED if _fits(n, wishes, evidence, n_samples))
     # An estimate of the kernel that ignores the scale of a row, and of which errors are known.
     model = "correlation" if affinity == "auto" else affinity
     trusted = Candidate(model, True)

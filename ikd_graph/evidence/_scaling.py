@@ -43,16 +43,17 @@ def scaling_helps(X: NDArray[np.floating]) -> bool:
     if len(X) > _ROWS:
         X = X[np.sort(np.random.default_rng(0).choice(len(X), _ROWS, replace=False))]
     units = covariance.column_units(X)
-    X, units = X[:, np.isfinite(units)], units[np.isfinite(units)]
-    if X.shape[1] < 2 or np.ptp(units) == 0.0:
+    varies = np.isfinite(units)
+    if varies.sum() < 2 or np.ptp(units[varies]) == 0.0:
         return False
-    X, units = X / units.max(), units / units.max()
+    largest = float(units[varies].max())
+    columns, units = np.asarray(X[:, varies] / largest, dtype=np.float64), units[varies] / largest
     # Parts have columns of all sizes, whatever their order.
     part = np.empty(units.size, dtype=np.int64)
-    part[np.lexsort((X.max(axis=0), units))] = np.arange(units.size) % _PARTS
+    part[np.lexsort((columns.max(axis=0), units))] = np.arange(units.size) % _PARTS
     gain = np.zeros(len(X))
     for left_out in range(min(_PARTS, units.size)):
-        judge, kept = Judge(X[:, part == left_out]), part != left_out
-        scaled = judge.predict(X[:, kept] / units[kept])
-        gain += scaled.by_point - judge.predict(X[:, kept]).by_point
+        judge, kept = Judge(columns[:, part == left_out]), part != left_out
+        plain = judge.predict(columns[:, kept])
+        gain += judge.predict(columns[:, kept] / units[kept]).by_point - plain.by_point
     return bool(gain.sum() > CHANCE * gain.std() * np.sqrt(gain.size))

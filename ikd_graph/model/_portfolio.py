@@ -71,8 +71,9 @@ def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
     if task.affinity != "auto" and AFFINITIES[task.affinity].ignores_columns:
         # What a named similarity cannot see may not decide what is done with it.
         table = evidence.examine(rows, ignore_columns=True)
-    allowed = {"n_samples": len(rows), "linear": task.leaves_all_open}
-    options = evidence.candidates(task.affinity, task.wishes, table, **allowed)
+    options = evidence.candidates(
+        task.affinity, task.wishes, table, n_samples=len(rows), linear=task.leaves_all_open
+    )
     first, wishes = options[0], task.wishes
     portfolio = _Portfolio(rows, task, table, sure=table.is_model and first.trusted)
     if portfolio.sure and not (wishes.refine == "auto" and portfolio.affords_likelihood):
@@ -80,9 +81,9 @@ def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
     if len(options) == 1 and wishes.refine != "auto":
         return Verdict(first.affinity, wishes.strategy, wishes.refine, Ground(table))
     with stages("choosing"):
-        if task.affinity == "auto" and any(_scales(one) for one in options):
-            allowed["scaled"] = evidence.scaling_helps(portfolio.rows)
-            options = evidence.candidates(task.affinity, wishes, table, **allowed)
+        scaled = [one for one in options if AFFINITIES[one.affinity].scales_columns]
+        if task.affinity == "auto" and scaled and not evidence.scaling_helps(portfolio.rows):
+            options = [one for one in options if one not in scaled]
         return portfolio.run(options)
 
 
@@ -212,6 +213,9 @@ class _Portfolio:
                 reasons["refine"] = sentence("Polished by likelihood", why, "refine='stress'")
         if _is_linear(best):
             strategy, reasons["strategy"] = "linear", _why_linear(trials)
+            if asked == "auto":
+                why = "principal components have no graph to polish on"
+                reasons["refine"] = sentence("No polish", why, "strategy='geodesic'")
         ground = Ground(self.table, best.candidate.trusted, reasons)
         attempt = None
         said = self.known[best.candidate.affinity][1]
@@ -269,11 +273,6 @@ def _beats(one: _Judged, other: _Judged, errors: float) -> bool:
 def _is_linear(one: _Judged) -> bool:
     """Whether principal components are the latent, which nobody asked for."""
     return one.candidate.strategy == "linear"
-
-
-def _scales(one: Candidate) -> bool:
-    """Whether a candidate takes every column in a unit of its own."""
-    return AFFINITIES[one.affinity].scales_columns
 
 
 def _most(judged: list[_Judged]) -> _Judged:

@@ -20,6 +20,12 @@ from ..solve import Plan
 Floats = NDArray[np.float64]
 
 
+_WITHOUT_GRAPH = {
+    "eigen": "none: every pair is inverted",
+    "linear": "none: rows are projected on their principal components",
+}
+
+
 @dataclass(frozen=True)
 class Latent:
     """Coordinates and what is said of them; nothing here describes another latent."""
@@ -104,7 +110,7 @@ class Model:
     def graph_words(self) -> str:
         """What made the graph, and how large it is."""
         if self.graph is None:
-            return "none: every pair is inverted"
+            return _WITHOUT_GRAPH[self.plan.strategy]
         rules = []
         if self.choice.threshold is not None:
             rules.append(f"similarity above {self.choice.threshold:.3g}")

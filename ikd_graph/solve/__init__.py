@@ -1,8 +1,9 @@
 """From a similarity to a latent: eigen, geodesic, blockwise, with or without landmarks, and linear.
 
-The first three invert the covariances they trust and end in leading eigenpairs (Li & Wu 2024, Section
-2.4); they differ in what they do about the covariances they do not trust. "eigen" trusts all,
-"blockwise" solves cliques of trusted pairs and merges them, "geodesic" replaces the rest by paths.
+The first three invert the covariances they trust and end in leading eigenpairs (Li & Wu 2024,
+Section 2.4); they differ in what they do about the covariances they do not trust. "eigen" trusts
+all, "blockwise" solves cliques of trusted pairs and merges them, "geodesic" replaces the rest by
+paths.
 """
 
 from . import landmarks

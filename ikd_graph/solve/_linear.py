@@ -1,8 +1,8 @@
 """The linear strategy: principal components of the rows as they are compared.
 
-The Gaussian process with the linear kernel k(z, z') = z · z' has its likeliest latent in closed form,
-the principal components (Lawrence 2005, J. Mach. Learn. Res. 6, Section 2): what a latent without
-bends looks like.
+The Gaussian process with the linear kernel k(z, z') = z · z' has its likeliest latent in closed
+form, the principal components (Lawrence 2005, J. Mach. Learn. Res. 6, Section 2): what a latent
+without bends looks like.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def run_facts(model: IKD) -> dict[str, Any]:
     """Numbers of the run, those that exist."""
     found: dict[str, Any] = {
         "strategy": model.strategy_,
-        "kernel": say_kernel(model.kernel_),
+        "kernel": "linear" if model.strategy_ == "linear" else say_kernel(model.kernel_),
         **say_settings(model),
         # A tile is narrow: the reasons say what it compares.
         "similarity": model.affinity_.replace("_", " "),
@@ -176,7 +176,7 @@ def _tried(model: IKD) -> dict[str, Any] | None:
     rows = [
         (
             one.affinity,
-            one.graph,
+            one.strategy if one.strategy == "linear" else one.graph,
             one.refine or "none",
             (one.score, f"{one.score:.2f}"),
             (one.standard_error, f"{one.standard_error:.2f}" if k else "chosen"),
