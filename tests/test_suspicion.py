@@ -283,7 +283,8 @@ def test_measurements_of_a_process_are_no_short_cuts():
 
 
 def test_two_points_and_equal_points():
-    two = IKD(1, affinity="euclidean", refine=None).fit(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    pair = np.array([[0.0, 1.0], [1.0, 0.0]])
+    two = IKD(1, strategy="geodesic", affinity="euclidean", refine=None).fit(pair)
     assert two.edge_suspicion_.n_condemned == 0
     ones = np.ones((6, 6))
     assert (

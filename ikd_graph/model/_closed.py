@@ -120,7 +120,7 @@ def solve(
     first_plan = replace(plan, strategy="geodesic") if merges else plan
     with warnings.catch_warnings():
         # More are looked at than there may be.
-        warnings.filterwarnings("ignore", "the rows span", UserWarning)
+        warnings.filterwarnings("ignore", ".* leading eigenvalues are not", UserWarning)
         found = solve_plan(similarity, choice, first_plan, task, ground, stages)
     spectrum = found.solution.embedding.eigenvalues
     largest = min(_MOST_COMPONENTS, leading - 1)
