@@ -2,12 +2,16 @@
 
 import base64
 import json
+import os
 import shutil
 import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
+
+import matplotlib
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -24,6 +28,22 @@ QUIET = (
     # WebGL without a graphics card.
     "--enable-unsafe-swiftshader",
 )
+# Letters of matplotlib, drawn as Debian does: what fonts a machine has, and how it likes them, does
+# not matter.
+FONTS = f"""<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+<dir>{Path(matplotlib.get_data_path()) / "fonts" / "ttf"}</dir>
+<match target="pattern">
+<edit name="family" mode="append_last"><string>DejaVu Sans</string></edit>
+</match>
+<cachedir prefix="xdg">fontconfig</cachedir>
+<match target="pattern">
+<edit name="antialias" mode="assign"><bool>true</bool></edit>
+<edit name="hintstyle" mode="assign"><const>hintslight</const></edit>
+<edit name="rgba" mode="assign"><const>none</const></edit>
+</match>
+</fontconfig>
+"""
 
 
 class Browser:
@@ -34,8 +54,13 @@ class Browser:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         self.home = f"http://127.0.0.1:{port}"
+        fonts = Path(profile) / "fonts.conf"
+        fonts.write_text(FONTS, encoding="utf-8")
         self.process = subprocess.Popen(
-            [DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [DRIVER, f"--port={port}"],
+            env={**os.environ, "FONTCONFIG_FILE": str(fonts)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         options = {
             "binary": CHROMIUM,
