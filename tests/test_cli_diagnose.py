@@ -70,7 +70,7 @@ def test_weak_data_are_warned_of_in_one_line_and_on_the_page(tmp_path, capsys):
     ("flag", "value", "message"),
     [
         ("--n-draws", 1, "n_draws must be an integer at least 2"),
-        ("--n-components", 40, "n_components must be less than the number of points"),
+        ("--n-components", 40, "--n-components must be less than the number of points"),
     ],
 )
 def test_a_wrong_flag_is_one_line_and_nothing_is_written(flag, value, message, tmp_path, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -145,6 +146,11 @@ def run(arguments: argparse.Namespace) -> None:
             timeout=arguments.timeout,
             verbose=0 if arguments.quiet else 1,
         )
+    for at, row in enumerate(found.rows):
+        told = {
+            name: arguments.wording(getattr(row, name)) for name in ("facts", "failure", "notes")
+        }
+        found.rows[at] = replace(row, **told)
     with named_stage("looking at spectra"):
         lengthen_spectra(found, arguments.kernel)
     stem = file_stem(found.name)

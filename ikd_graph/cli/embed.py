@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     model = IKD(**method_parameters(arguments), verbose=0 if arguments.quiet else 1)
     with common.named_stage("finding the coordinates"):
         model.fit(data.X)
+    model.choices_ = arguments.wording(model.choices_)
     with common.named_stage("scoring the labels"):
         scores = {one.title: score_labels(model.embedding_, one) for one in data.all_labels}
     stem = common.file_stem(data.name)

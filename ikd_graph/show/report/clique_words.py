@@ -65,13 +65,13 @@ def clique_advice(view: CliqueView) -> list[str]:
     top = levels.connected_up_to
     if top <= 0.0:
         said.append(
-            "No threshold above 0 keeps the graph connected; nearest neighbours (n_neighbors) or "
-            "bridges (disconnected='join') are needed."
+            "No threshold above 0 keeps the graph connected; nearest neighbours (--n-neighbors) "
+            "or bridges (--disconnected join) are needed."
         )
     else:
         said.append(
             f"The thresholded graph stays connected up to a threshold of {top:.3g}; beyond it "
-            "components break off and need nearest neighbours (n_neighbors) or bridges."
+            "components break off and need nearest neighbours (--n-neighbors) or bridges."
         )
     whole = np.flatnonzero(levels.coverage >= 0.999)
     size = view.rule
