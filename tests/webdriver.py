@@ -33,6 +33,7 @@ QUIET = (
 FONTS = f"""<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
 <dir>{Path(matplotlib.get_data_path()) / "fonts" / "ttf"}</dir>
+<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
 <match target="pattern">
 <edit name="family" mode="append_last"><string>DejaVu Sans</string></edit>
 </match>

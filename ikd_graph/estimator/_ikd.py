@@ -58,7 +58,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         "cosine", "shared_neighbors" and, of counts, "hellinger", of others
         "standardized_euclidean", as far as they go with what was given, and takes the one whose
         latent predicts the measurements best ("shared_neighbors" and "standardized_euclidean" where
-        theirs does so by more than one standard error): each point by the mean of the points
+        theirs does so better than chance, at a level of 5 %): each point by the mean of the points
         nearest to it in the latent, on at most 1000 rows (`candidates_`).
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
