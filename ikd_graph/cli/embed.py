@@ -10,7 +10,7 @@ import numpy as np
 
 from ..estimator import IKD
 from ..show import plot, report
-from ..show.points import paint_points
+from ..show.points import paint_points, variance_shares
 from ..show.words import (
     count,
     say_kernel,
@@ -138,7 +138,7 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
         data.y if paint.values is None else paint.values,
         names=(data.label_names or None) if paint.values is None else None,
         palette=data.label_palette,
-        shares=model.explained_variance_ratio_,
+        shares=variance_shares(model.embedding_),
         label_title=data.label_title,
         ax=ax,
     )

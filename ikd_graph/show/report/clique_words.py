@@ -26,7 +26,7 @@ def clique_facts(view: CliqueView) -> dict[str, Any]:
     sizes = np.array([clique.size for clique in view.maximal])
     # Where not all are listed, a larger one may be among those that were solved.
     largest = max(sizes.max(initial=0), solved.sizes.max(initial=0))
-    shared = np.array([n for *_, n in view.links.edges.data("overlap")])
+    shared = view.shared
     more = "" if view.complete else "more than "
     return {
         "points": g.n_nodes,
@@ -40,7 +40,9 @@ def clique_facts(view: CliqueView) -> dict[str, Any]:
         "mean clique size": float(sizes.mean()) if sizes.size else None,
         "cliques solved": solved.n_blocks,
         "points covered": f"{coverage(solved, g.n_nodes, view.rule):.1%}",
-        "mean overlap of solved": float(shared.mean()) if shared.size else None,
+        "mean overlap of solved": float(np.average(np.arange(shared.size), weights=shared))
+        if shared.any()
+        else None,
     }
 
 
