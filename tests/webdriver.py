@@ -47,10 +47,14 @@ FONTS = f"""<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 """
 
 
+class NoBrowser(Exception):
+    """The browser is installed and does not start."""
+
+
 class Browser:
     """One headless window; a context manager that ends what it started."""
 
-    def __init__(self, profile, width=1200, height=900):
+    def __init__(self, profile, width=1200, height=900, binary=CHROMIUM):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -64,17 +68,32 @@ class Browser:
             stderr=subprocess.DEVNULL,
         )
         options = {
-            "binary": CHROMIUM,
+            "binary": binary,
             "args": [*QUIET, f"--user-data-dir={profile}", f"--window-size={width},{height}"],
         }
         always = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
         asked = {"capabilities": {"alwaysMatch": always}}
-        for _ in range(100):
+        try:
+            self.session = self._started(asked)
+        except BaseException:
+            self._end()
+            raise
+
+    def _started(self, asked, tries=100):
+        """Number of a session, as soon as the driver answers."""
+        for _ in range(tries):
             try:
-                self.session = self._send("POST", "/session", asked)["sessionId"]
-                break
+                return self._send("POST", "/session", asked)["sessionId"]
+            except urllib.error.HTTPError as refused:
+                said = json.load(refused)["value"]["message"]
+                raise NoBrowser(said.partition("\n")[0]) from None
             except urllib.error.URLError:
                 time.sleep(0.1)
+        raise NoBrowser("chromedriver does not answer")
+
+    def _end(self):
+        self.process.terminate()
+        self.process.wait()
 
     def __enter__(self):
         return self
@@ -83,8 +102,7 @@ class Browser:
         try:
             self._send("DELETE", f"/session/{self.session}")
         finally:
-            self.process.terminate()
-            self.process.wait()
+            self._end()
 
     def _send(self, method, path, body=None):
         data = None if method != "POST" else json.dumps(body or {}).encode()
