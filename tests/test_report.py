@@ -589,6 +589,13 @@ def test_more_cliques_are_drawn_where_few_share_points():
     assert len(views.largest_graph(chain(20, 4, 3))) == 20
 
 
+def test_no_line_ends_within_a_flag_and_text_stays_text(view):
+    html = report.cliques_page(view, warnings=["pass --n-neighbors 7, <b>not</b> a--b"])
+    assert (
+        '<li>pass <span class="flag">--n-neighbors</span> 7, &lt;b&gt;not&lt;/b&gt; a--b</li>'
+    ) in html
+
+
 def test_axes_say_how_the_picture_is_spread(view):
     model, spread = copy(view.model), np.array([3.0, 1.0]) * np.eye(2)
     model.embedding_ = np.tile(np.concatenate([spread, -spread]), (10, 1))
