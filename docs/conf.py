@@ -27,6 +27,9 @@ nitpicky = False  # Words such as "array_like" in docstrings are no links.
 html_theme = "furo"
 html_title = "ikd_graph"
 html_show_sphinx = False
+html_show_copyright = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 
 myst_enable_extensions = ["dollarmath", "deflist"]
@@ -35,7 +38,7 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autosummary_ignore_module_all = False
 numpydoc_show_class_members = False
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 
@@ -54,5 +57,16 @@ sphinx_gallery_conf = {
 }
 # The gallery keeps functions in its settings, which cannot be stored for the next build.
 suppress_warnings = ["config.cache"]
+
+
+def keep_together(app, path, parent, content):
+    """Break no mean from its spread in narrow tables."""
+    content[0] = content[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+
+
+def setup(app):
+    """Register what is done to pages that include others."""
+    app.connect("include-read", keep_together)
+
 
 warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from screens import keep, largest_difference, squares, with_letters
 from test_report import clique_view, comparison
-from webdriver import CHROMIUM, DRIVER, Browser
+from webdriver import CHROMIUM, DRIVER, Browser, NoBrowser
 
 from ikd_graph import IKD
 from ikd_graph.show import report
@@ -39,7 +39,11 @@ FIRST = "document.querySelector('[data-kind=points]')"
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    with Browser(tmp_path_factory.mktemp("profile")) as window:
+    try:
+        window = Browser(tmp_path_factory.mktemp("profile"))
+    except NoBrowser as error:
+        pytest.skip(f"the browser does not start: {error}")
+    with window:
         yield window
 
 
@@ -135,6 +139,14 @@ def middle(browser, script):
         f"const e = {script}; e.scrollIntoView({{block: 'center'}});"
         "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]"
     )
+
+
+def test_a_browser_that_does_not_start_says_so_at_once(tmp_path):
+    broken = tmp_path / "chromium"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(NoBrowser, match="session not created"):
+        Browser(tmp_path, binary=str(broken))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

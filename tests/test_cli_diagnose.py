@@ -2,14 +2,16 @@
 
 import json
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from ikd_graph import kernels
 from ikd_graph.cli import main
+from ikd_graph.cli.entry import build_parser
 from ikd_graph.cli.flags import read_kernel
+from ikd_graph.cli.wording import Wording
 from ikd_graph.show import report
 from ikd_graph.show.words import settings_flags
 from ikd_graph.study import datasets
@@ -34,7 +36,9 @@ def test_diagnose_says_what_it_found_and_leaves_numbers_and_a_page(tmp_path, cap
     assert run(path, "-o", out, "--n-components", 1, "--n-draws", 2, "--seed", 3) == 0
     said = capsys.readouterr()
     assert said.err == ""
-    expected = diagnose(X, 1, n_draws=2, random_state=3)
+    found = diagnose(X, 1, n_draws=2, random_state=3)
+    say = Wording(build_parser().commands["diagnose"])
+    expected = replace(found, suggestions=say(found.suggestions))
     assert "line: diagnosis" in said.out
     assert all(text in said.out for text in expected.findings().values())
     assert all(f"- {text}" in said.out for text in expected.suggestions)
@@ -69,8 +73,8 @@ def test_weak_data_are_warned_of_in_one_line_and_on_the_page(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("flag", "value", "message"),
     [
-        ("--n-draws", 1, "n_draws must be an integer at least 2"),
-        ("--n-components", 40, "n_components must be less than the number of points"),
+        ("--n-draws", 1, "--n-draws must be an integer at least 2"),
+        ("--n-components", 40, "--n-components must be less than the number of points"),
     ],
 )
 def test_a_wrong_flag_is_one_line_and_nothing_is_written(flag, value, message, tmp_path, capsys):

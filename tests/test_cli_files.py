@@ -100,7 +100,7 @@ def test_what_is_likely_to_spoil_an_embedding_is_said_once_with_the_cure(sensors
     assert said.count("column 'time' (0, 0.5, 1, ...) rises by equal steps") == 1
     assert said.count("1 of 12 columns holds 100.0% of the variance (s3)") == 1
     page = (tmp_path / "raw_report.html").read_text(encoding="utf-8")
-    assert "--drop time leaves it out" in page
+    assert "--drop</span> time leaves it out" in page
     assert run("embed", path, "-o", tmp_path, "-q", "--drop", "time", "--scale", *FAST) == 0
     assert "--drop" not in capsys.readouterr().err
     assert run("diagnose", path, "-o", tmp_path, "--n-draws", "2") == 0

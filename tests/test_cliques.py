@@ -180,7 +180,7 @@ def test_all_cliques_of_moon_and_moser_are_found():
 
 def test_a_limit_stops_with_a_warning_that_says_how_many_points_are_covered():
     g = from_edges(6, [(0, 1), (2, 3), (4, 5)])
-    with pytest.warns(UserWarning, match=r"limit=2 .* these cover 4 of 6 points; raise limit"):
+    with pytest.warns(UserWarning, match=r"limit of 2 .* these cover 4 of 6 points; raise limit"):
         found = cliques.maximal_cliques(g, limit=2)
     assert len(found) == 2
 

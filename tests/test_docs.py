@@ -154,6 +154,16 @@ def test_the_draft_of_the_paper_has_no_numbers_of_its_own():
     assert set(rows) <= set(known.splitlines())
 
 
+def test_fractions_are_written_as_the_site_reads_them():
+    # Without braces the site takes every digit that follows for the numerator.
+    def unbraced(text):
+        return re.findall(r"\\[td]?frac(?!\{).*", text)
+
+    assert unbraced(r"\tfrac12 (a + b), \frac{1}{2}") == [r"\tfrac12 (a + b), \frac{1}{2}"]
+    for page in [*PAGES, *TUTORIALS]:
+        assert unbraced(page.read_text()) == [], page
+
+
 def test_links_that_lead_nowhere_are_named(tmp_path):
     script = runpy.run_path(str(DOCS / "links.py"))
     (tmp_path / "sub").mkdir()

@@ -21,6 +21,7 @@ import ikd_graph
 ROOT = Path(__file__).parent.parent
 SETUP = configparser.ConfigParser()
 SETUP.read(ROOT / "setup.cfg")
+SITE = "https://ikd-graph.readthedocs.io"
 
 
 def run(*command, folder=ROOT):
@@ -61,6 +62,7 @@ def test_the_sdist_has_tests_pages_and_everything_the_tests_read(dist):
     unneeded = {".gitignore"}
     assert set(listed) - names - unneeded == set()
     assert {"tests/test_publish.py", "docs/index.md", "examples/01_quickstart.py"} <= names
+    assert {".ci/run", ".ci/browser", ".readthedocs.yaml"} <= names
     made = ("docs/_build", "docs/gallery", "docs/generated")
     assert not [name for name in names if name.startswith(made) or name.endswith(".pyc")]
 
@@ -97,6 +99,7 @@ def test_the_metadata_say_what_a_reader_of_the_index_needs(dist):
         told = Parser().parsestr(archive.read(name).decode())
     assert told["Version"] == ikd_graph.__version__
     assert told["License-Expression"] == "MIT" or told["License"] == "MIT"
+    assert told.get_all("Project-URL") == [f"Documentation, {SITE}"]
     assert told["Description-Content-Type"] == "text/markdown"
     assert "(docs/index.md)" in told.get_payload()
     extras = {"plot", "data", "docs", "test", "compare"}
@@ -110,6 +113,33 @@ def test_the_classifiers_begin_where_the_package_does():
     assert SETUP["options"]["python_requires"] == f">=3.{versions[0]}"
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("setup.cfg", "Documentation ="),
+        ("CITATION.cff", "url:"),
+        ("conda/meta.yaml", "doc_url:"),
+        ("docs/scverse/meta.yaml", "documentation_home:"),
+    ],
+)
+def test_every_file_names_the_same_address_of_the_site(name, key):
+    text = (ROOT / name).read_text()
+    assert re.findall(rf"^ *{key} (\S+)$", text, re.MULTILINE) == [SITE]
+    assert SITE in (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def test_the_host_of_the_site_is_sent_to_files_and_an_extra_that_are_there():
+    text = (ROOT / ".readthedocs.yaml").read_text()
+    (settings,) = re.findall(r"configuration: (\S+)", text)
+    assert (ROOT / settings).is_file()
+    (folder,) = re.findall(r" path: (\S+)", text)
+    assert (ROOT / folder / "setup.cfg").is_file()
+    (extra,) = re.findall(r"extra_requirements:\n +- (\w+)\n", text)
+    assert "sphinx" in SETUP["options.extras_require"][extra]
+    (version,) = re.findall(r'python: "([\d.]+)"', text)
+    assert f"Python :: {version}" in SETUP["metadata"]["classifiers"]
+
+
 def version_in(name):
     (found,) = re.findall(r"^ *version: (\S+)$", (ROOT / name).read_text(), re.MULTILINE)
     return found
@@ -118,6 +148,25 @@ def version_in(name):
 @pytest.mark.parametrize("name", ["CITATION.cff", "conda/meta.yaml", "docs/scverse/meta.yaml"])
 def test_every_file_tells_the_same_version(name):
     assert version_in(name) == ikd_graph.__version__
+
+
+def misnamed(tags, version):
+    """Tags that look like a version and name another one."""
+    return [tag for tag in tags if re.match(r"v?\d", tag) and tag != f"v{version}"]
+
+
+def test_a_release_has_the_version_of_its_tag():
+    asked = ["git", "-C", str(ROOT), "tag", "--points-at", "HEAD"]
+    known = (ROOT / ".git").exists() and shutil.which("git")
+    tags = run(*asked).split() if known else []
+    if not tags:
+        pytest.skip("this commit has no tag")
+    assert misnamed(tags, ikd_graph.__version__) == []
+
+
+def test_a_tag_of_another_version_is_noticed():
+    assert misnamed(["v0.2.0", "landed"], "0.2.0") == []
+    assert misnamed(["v0.2.0", "0.1.0", "v0.1.0"], "0.1.0") == ["v0.2.0", "0.1.0"]
 
 
 def conda_needs(text):

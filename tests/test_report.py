@@ -5,6 +5,7 @@ import re
 import sys
 from base64 import b64decode
 from collections import Counter
+from copy import copy
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -15,6 +16,7 @@ import plotly.graph_objects as go
 import pytest
 
 from ikd_graph import IKD, cliques, graph
+from ikd_graph._records import Blocks
 from ikd_graph.show import charts, colors, figures, network, page, plot, points, report
 from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.show.report import clique_view as views
@@ -562,9 +564,47 @@ def test_each_clique_puts_its_points_near_where_they_are(view):
         assert off.max() <= 3.0 * view.model.merge_residuals_[row] + 0.05 * np.ptp(Z)
 
 
-def test_suspicious_edges_are_drawn_between_the_rows_they_join(view):
-    from copy import copy
+def test_pairs_of_cliques_are_counted_by_what_they_share(view, monkeypatch):
+    held = [set(view.members(k).tolist()) for k in range(view.solved.n_blocks)]
+    twin = [len(a & b) for k, a in enumerate(held) for b in held[:k]]
+    monkeypatch.setattr(views, "_ROWS", 7)
+    found = replace(view).shared
+    assert found.tolist()[1:] == np.bincount(twin, minlength=found.size).tolist()[1:]
+    mean = np.mean([one for one in twin if one])
+    assert clique_words.clique_facts(view)["mean overlap of solved"] == pytest.approx(mean)
 
+
+def chain(n_blocks, size, step):
+    """Cliques along a line, each ``step`` points on from the one before."""
+    members = np.concatenate([np.arange(size) + step * k for k in range(n_blocks)])
+    return Blocks(np.arange(0, n_blocks * size + 1, size), members.astype(np.int32))
+
+
+def test_more_cliques_are_drawn_where_few_share_points():
+    apart, together = chain(5000, 4, 3), chain(700, 900, 1)
+    assert len(views.largest_graph(apart)) == views.MOST_DISCS
+    dense = views.largest_graph(together)
+    assert len(dense) == views.FEWEST_DISCS
+    assert dense.number_of_edges() <= views.MOST_PAIRS
+    assert len(views.largest_graph(chain(20, 4, 3))) == 20
+
+
+def test_no_line_ends_within_a_flag_and_text_stays_text(view):
+    html = report.cliques_page(view, warnings=["pass --n-neighbors 7, <b>not</b> a--b"])
+    assert (
+        '<li>pass <span class="flag">--n-neighbors</span> 7, &lt;b&gt;not&lt;/b&gt; a--b</li>'
+    ) in html
+
+
+def test_axes_say_how_the_picture_is_spread(view):
+    model, spread = copy(view.model), np.array([3.0, 1.0]) * np.eye(2)
+    model.embedding_ = np.tile(np.concatenate([spread, -spread]), (10, 1))
+    html = report.cliques_page(replace(view, model=model))
+    notes = [[dim["note"] for dim in one["dims"]] for one in outline(html).specs("points")]
+    assert notes == [[" (90% of variance)", " (10% of variance)"]] * 2
+
+
+def test_suspicious_edges_are_drawn_between_the_rows_they_join(view):
     assert outline(report.cliques_page(view)).specs("points")[0]["links"] == []
     model = copy(view.model)
     model.edge_suspicion_ = graph.EdgeSuspicion(
@@ -619,8 +659,6 @@ def test_the_largest_cliques_that_are_listed_are_not_almost_the_same(view):
 
 
 def test_badly_placed_points_are_those_with_unusual_residuals(view):
-    from copy import copy
-
     model = copy(view.model)
     model.merge_residuals_ = np.r_[np.full(38, 0.1) + np.linspace(0, 0.01, 38), 5.0, 9.0]
     rows, limit = clique_words.badly_placed(model)
@@ -631,8 +669,6 @@ def test_badly_placed_points_are_those_with_unusual_residuals(view):
 
 
 def test_the_certificate_of_the_merger_is_said_and_counted_where_there_is_one(view):
-    from copy import copy
-
     words = view.model._merge_bound().words
     said = f"{words[0].upper()}{words[1:]}."
     assert said in clique_words.clique_advice(view)

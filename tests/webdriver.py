@@ -2,12 +2,16 @@
 
 import base64
 import json
+import os
 import shutil
 import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
+
+import matplotlib
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -24,31 +28,72 @@ QUIET = (
     # WebGL without a graphics card.
     "--enable-unsafe-swiftshader",
 )
+# Letters of matplotlib, drawn as Debian does: what fonts a machine has, and how it likes them, does
+# not matter.
+FONTS = f"""<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+<dir>{Path(matplotlib.get_data_path()) / "fonts" / "ttf"}</dir>
+<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+<match target="pattern">
+<edit name="family" mode="append_last"><string>DejaVu Sans</string></edit>
+</match>
+<cachedir prefix="xdg">fontconfig</cachedir>
+<match target="pattern">
+<edit name="antialias" mode="assign"><bool>true</bool></edit>
+<edit name="hintstyle" mode="assign"><const>hintslight</const></edit>
+<edit name="rgba" mode="assign"><const>none</const></edit>
+</match>
+</fontconfig>
+"""
+
+
+class NoBrowser(Exception):
+    """The browser is installed and does not start."""
 
 
 class Browser:
     """One headless window; a context manager that ends what it started."""
 
-    def __init__(self, profile, width=1200, height=900):
+    def __init__(self, profile, width=1200, height=900, binary=CHROMIUM):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         self.home = f"http://127.0.0.1:{port}"
+        fonts = Path(profile) / "fonts.conf"
+        fonts.write_text(FONTS, encoding="utf-8")
         self.process = subprocess.Popen(
-            [DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [DRIVER, f"--port={port}"],
+            env={**os.environ, "FONTCONFIG_FILE": str(fonts)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         options = {
-            "binary": CHROMIUM,
+            "binary": binary,
             "args": [*QUIET, f"--user-data-dir={profile}", f"--window-size={width},{height}"],
         }
         always = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
         asked = {"capabilities": {"alwaysMatch": always}}
-        for _ in range(100):
+        try:
+            self.session = self._started(asked)
+        except BaseException:
+            self._end()
+            raise
+
+    def _started(self, asked, tries=100):
+        """Number of a session, as soon as the driver answers."""
+        for _ in range(tries):
             try:
-                self.session = self._send("POST", "/session", asked)["sessionId"]
-                break
+                return self._send("POST", "/session", asked)["sessionId"]
+            except urllib.error.HTTPError as refused:
+                said = json.load(refused)["value"]["message"]
+                raise NoBrowser(said.partition("\n")[0]) from None
             except urllib.error.URLError:
                 time.sleep(0.1)
+        raise NoBrowser("chromedriver does not answer")
+
+    def _end(self):
+        self.process.terminate()
+        self.process.wait()
 
     def __enter__(self):
         return self
@@ -57,8 +102,7 @@ class Browser:
         try:
             self._send("DELETE", f"/session/{self.session}")
         finally:
-            self.process.terminate()
-            self.process.wait()
+            self._end()
 
     def _send(self, method, path, body=None):
         data = None if method != "POST" else json.dumps(body or {}).encode()

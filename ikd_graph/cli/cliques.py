@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     loud = 0 if arguments.quiet else 1
     with common.named_stage("solving the cliques"):
         model = solve_cliques(data.X, method_parameters(arguments), loud)
+    model.choices_ = arguments.wording(model.choices_)
 
     def watched(levels: Any) -> Any:
         return progress_bar(loud, iterable=levels, desc="thresholds") or levels

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -131,9 +132,8 @@ def run(arguments: argparse.Namespace) -> None:
             f"--label-period must go with labels that are measurements, got none in "
             f"{arguments.data}; name their column with --labels"
         )
-    methods = arguments.methods
-    if arguments.kernel is not None:
-        methods = with_kernel(methods, arguments.kernel)
+    own = arguments.kernel is not None
+    methods = with_kernel(arguments.methods, arguments.kernel) if own else arguments.methods
     with named_stage("comparing"):
         found = compare(
             source,
@@ -145,6 +145,7 @@ def run(arguments: argparse.Namespace) -> None:
             timeout=arguments.timeout,
             verbose=0 if arguments.quiet else 1,
         )
+    say_in_flags(found, arguments.wording)
     with named_stage("looking at spectra"):
         lengthen_spectra(found, arguments.kernel)
     stem = file_stem(found.name)
@@ -176,6 +177,21 @@ def run(arguments: argparse.Namespace) -> None:
         "again": again(found, arguments),
     }
     tell_json(arguments, source if isinstance(source, Dataset) else None, written, told)
+
+
+def say_in_flags(found: Comparison, wording: Callable[[Any], Any]) -> None:
+    """Say what methods told in flags of the command line.
+
+    Parameters
+    ----------
+    found : Comparison
+        All rows; replaced in place.
+    wording : callable
+        Says a text, or texts, in flags.
+    """
+    for at, row in enumerate(found.rows):
+        names = ("facts", "failure", "notes")
+        found.rows[at] = replace(row, **{name: wording(getattr(row, name)) for name in names})
 
 
 def drawn(arguments: argparse.Namespace) -> Callable[[float, int], Dataset]:

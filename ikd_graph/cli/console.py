@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -45,15 +45,19 @@ def complain(kind: str, text: str, more: Sequence[str] = ()) -> None:
 
 
 @contextmanager
-def plain_warnings() -> Iterator[list[str]]:
-    """Show warnings as one plain line each, without the place in the code; gives those shown."""
+def plain_warnings(wording: Callable[[str], str]) -> Iterator[list[str]]:
+    """Show warnings as one plain line each, without the place in the code; gives those shown.
+
+    ``wording`` says what was worded for Python in the words of the command.
+    """
     heard: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
 
         def show(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
-            heard.append(" ".join(str(message).split()))
-            complain("warning", str(message))
+            text = wording(" ".join(str(message).split()))
+            heard.append(text)
+            complain("warning", text)
 
         warnings.showwarning = show
         yield heard

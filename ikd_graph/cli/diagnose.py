@@ -58,7 +58,12 @@ def run(arguments: argparse.Namespace) -> None:
             random_state=arguments.random_state,
             verbose=0 if arguments.quiet else 1,
         )
-    found = replace(found, warnings=(*data.remarks, *found.warnings))
+    say_in_flags = arguments.wording
+    found = replace(
+        found,
+        suggestions=say_in_flags(found.suggestions),
+        warnings=say_in_flags((*data.remarks, *found.warnings)),
+    )
     stem = file_stem(data.name)
     files: dict[str, str | bytes | None] = {
         f"{stem}_diagnosis.json": json.dumps(asdict(found), indent=1) + "\n",

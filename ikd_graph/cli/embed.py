@@ -10,7 +10,7 @@ import numpy as np
 
 from ..estimator import IKD
 from ..show import plot, report
-from ..show.points import paint_points
+from ..show.points import paint_points, variance_shares
 from ..show.words import (
     count,
     say_kernel,
@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     model = IKD(**method_parameters(arguments), verbose=0 if arguments.quiet else 1)
     with common.named_stage("finding the coordinates"):
         model.fit(data.X)
+    model.choices_ = arguments.wording(model.choices_)
     with common.named_stage("scoring the labels"):
         scores = {one.title: score_labels(model.embedding_, one) for one in data.all_labels}
     stem = common.file_stem(data.name)
@@ -137,7 +138,7 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
         data.y if paint.values is None else paint.values,
         names=(data.label_names or None) if paint.values is None else None,
         palette=data.label_palette,
-        shares=model.explained_variance_ratio_,
+        shares=variance_shares(model.embedding_),
         label_title=data.label_title,
         ax=ax,
     )

@@ -17,6 +17,7 @@ from .console import PROG, close_pipe, complain, plain_warnings, told_of_waits
 from .outcome import STDOUT
 from .parser import Parser
 from .reading import join_bare
+from .wording import Wording
 
 _COMMANDS = (embed, compare, cliques, diagnose, datasets, warm)
 _INTERRUPTED = 130
@@ -41,16 +42,19 @@ def build_parser() -> Parser:
 def run(argv: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     typed = list(sys.argv[1:] if argv is None else argv)
-    arguments = argparse.Namespace(command="", quiet=False, traceback=False)
+    arguments = argparse.Namespace(command="", quiet=False, traceback=False, wording=str)
     asked: list[int] = []
     try:
-        arguments = build_parser().parse_args(join_bare(typed))
+        parser = build_parser()
+        arguments = parser.parse_args(join_bare(typed))
         arguments.typed = typed
+        arguments.wording = Wording(parser.commands[arguments.command])
         if getattr(arguments, "json", None) == STDOUT:
             # One object and nothing else.
             arguments.quiet = True
         loud = not getattr(arguments, "quiet", False)
-        with plain_warnings() as arguments.heard, _ended_gently() as asked, told_of_waits(loud):
+        heard = plain_warnings(arguments.wording)
+        with heard as arguments.heard, _ended_gently() as asked, told_of_waits(loud):
             arguments.run(arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -65,7 +69,8 @@ def run(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if getattr(arguments, "traceback", False):
             raise
-        first, *more = _say_error(error).splitlines() if _has_list(error) else [_say_error(error)]
+        text = arguments.wording(_say_error(error))
+        first, *more = text.splitlines() if _has_list(error) else [text]
         complain("error", first, more)
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             # Standard output may be what is full.

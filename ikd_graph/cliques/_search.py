@@ -74,7 +74,7 @@ def maximal_cliques(
     check_graph("g", g)
     min_size = check_integer("min_size", min_size, 1)
     if limit is not None:
-        limit = min(check_integer("limit", limit, 1, cure="use limit=None for all cliques"), 2**62)
+        limit = min(check_integer("limit", limit, 1, cure="use None for all cliques"), 2**62)
         found = list(itertools.islice(iter_cliques(g, min_size, min(limit + 1, 4096)), limit + 1))
         if len(found) > limit:
             _warn_truncated(found[:limit], limit, g.n_nodes)
@@ -201,8 +201,8 @@ def _warn_truncated(found: list[NDArray[np.int32]], limit: int, n_nodes: int) ->
     """Warn that there are more cliques than asked for."""
     covered = np.unique(np.concatenate(found)).size
     warnings.warn(
-        f"stopped after limit={limit} maximal cliques, there are more: these cover {covered} of "
-        f"{n_nodes} points; raise limit, or use cliques.cover(), which covers every point",
+        f"stopped at the limit of {limit} maximal cliques, there are more: these cover {covered} "
+        f"of {n_nodes} points; raise limit, or use cliques.cover(), which covers every point",
         UserWarning,
         stacklevel=3,
     )

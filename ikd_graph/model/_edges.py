@@ -53,8 +53,8 @@ def graph_for(
             return whole, suspicion._replace(condemned=np.zeros_like(suspicion.condemned))
         why += f", and {told}"
     choice.reasons["keep_edges"] = (
-        f"{many} were dropped, because {why}. edge_suspicion_ lists them; pass keep_edges=True to "
-        "change this."
+        f"{many} were dropped, because {why}. In Python, edge_suspicion_ lists them. Pass "
+        "keep_edges=True to change this."
     )
     return g, suspicion
 

@@ -39,10 +39,12 @@ def report_pieces(
         what += "laid side by side, so that distances between them mean nothing"
         cure = "disconnected='join' bridges them"
     else:
-        what += (
-            f"joined by {sizes.size - 1} bridges (single edges), which alone fix their relative "
-            "positions"
+        bridges = (
+            "1 bridge (a single edge), which alone fixes"
+            if sizes.size == 2
+            else f"{sizes.size - 1} bridges (single edges), which alone fix"
         )
+        what += f"joined by {bridges} their relative positions"
         cure = connecting_settings(similarity, joined, labels, choice)
     if task.wishes.names_graph:
         warnings.warn(f"{what}; {cure}", UserWarning, stacklevel=4)

@@ -116,7 +116,7 @@ def threshold_counts(levels: Mapping[str, Any], used: float | None = None) -> Ch
             values = np.where(values > 0, values, np.nan)
             curves.append(Curve(name, at, values, colors.class_color(code)))
     return Chart(
-        "edges, components and cliques against the threshold", "threshold on the correlation",
+        "edges, components and cliques against the threshold", "threshold on the similarity",
         "count", tuple(curves), mark=_used(at, used), log_y=True, named="left",
     )  # fmt: skip
 
@@ -132,7 +132,7 @@ def threshold_shares(levels: Mapping[str, Any], used: float | None = None) -> Ch
         for name, code in (("covered", 1), ("largest component", 2))
     )
     return Chart(
-        "coverage against the threshold", "threshold on the correlation", "% of points", curves,
+        "coverage against the threshold", "threshold on the similarity", "% of points", curves,
         mark=_used(at, used), ceiling=100.0,
     )  # fmt: skip
 

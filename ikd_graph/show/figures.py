@@ -49,6 +49,9 @@ def figure(chart: Chart) -> dict[str, Any]:
                   yanchor="bottom", xshift=-34, yshift=4)
         )  # fmt: skip
     traces = [] if chart.bars is None else [_bars(chart.bars)]
+    if chart.bars is not None and chart.bars.at.size and np.ptp(chart.bars.at) < 10:
+        # Between whole numbers there is nothing to read.
+        layout["xaxis"]["dtick"] = 1
     for curve in chart.curves:
         traces += [*_band(curve, chart.ceiling), _curve(curve)]
     if chart.mark is not None:
@@ -85,9 +88,12 @@ def _mark_text(chart: Chart, at: float, text: str) -> dict[str, Any]:
     places = [curve.x for curve in chart.curves] or [chart.bars.at if chart.bars else np.zeros(1)]
     low, high = np.min(places), np.max(places)
     right = at - low > 0.66 * (high - low)
+    # Above the curves, unless the name of the axis stands there.
+    above = at - low > 0.3 * (high - low)
     return _text(
-        text, x=at, y=1, yref="paper", xanchor="right" if right else "left", yanchor="top",
-        xshift=-4 if right else 4, font={"color": colors.SECOND},
+        text, x=at, y=1, yref="paper", xanchor="right" if right else "left",
+        yanchor="bottom" if above else "top", xshift=-4 if right else 4,
+        font={"color": colors.SECOND},
     )  # fmt: skip
 
 

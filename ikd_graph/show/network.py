@@ -40,7 +40,7 @@ def network(graph: nx.Graph, positions: ArrayLike | None = None, most_edges: int
     ends = np.array([(row_of[a], row_of[b]) for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
     shared = np.array([float(weight) for *_, weight in edges])
     sizes = np.array([float(size) for _, size in graph.nodes.data("size", default=1)])
-    widest = float(np.clip(110.0 / np.sqrt(max(sizes.size, 1)), 5.0, 17.0))
+    widest = float(np.clip(110.0 / np.sqrt(max(sizes.size, 1)), 3.0, 17.0))
     radii = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 2.2)
     # Hundreds of cliques share points with hundreds of others: fade the many, keep the strong.
     fade = min(1.0, 6.0 * sizes.size / max(len(ends), 1)) ** 0.5

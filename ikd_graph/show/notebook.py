@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import page, plot
+from .points import variance_shares
 from .report import embed
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def model_html(model: IKD) -> str:
     """
     try:
         ax = plot.axes(5.6, 4.0)
-        plot.embedding(model.embedding_, shares=model.explained_variance_ratio_, ax=ax)
+        plot.embedding(model.embedding_, shares=variance_shares(model.embedding_), ax=ax)
         return page.render(
             "model.html",
             title=type(model).__name__,

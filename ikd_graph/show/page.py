@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -45,6 +46,7 @@ def _templates() -> Environment:
     # Escapes < > & ' as well: no label ends the element that holds it.
     made.policies["json.dumps_function"] = _dumps
     made.filters |= {"number": say_number, "source": lambda name: _source(made, name)}
+    made.filters["flags"] = _flags
     made.globals |= {"library": _library(get_plotlyjs()), "fingerprint": _fingerprint}
     return made
 
@@ -52,6 +54,15 @@ def _templates() -> Environment:
 def _library(text: str) -> str:
     """Plotly as a page holds it: browsers read line ends as line feeds, and so the fingerprint."""
     return text.replace("\r\n", "\n").replace("</script", "<\\/script")
+
+
+def _flags(text: str) -> Any:
+    """Sentence whose flags are not broken at the end of a line."""
+    from markupsafe import Markup, escape
+
+    return Markup(
+        re.sub(r"(?<!\w)--[a-z][a-z-]*", r'<span class="flag">\g<0></span>', str(escape(text)))
+    )
 
 
 def _source(made: Environment, name: str) -> str:

@@ -120,6 +120,18 @@ def _column(one: Paint, rows: NDArray[np.intp]) -> dict[str, Any]:
     return found
 
 
+def variance_shares(latent: ArrayLike) -> NDArray[np.float64]:
+    """Share of each coordinate in the variance of a latent: what a picture of it shows.
+
+    Examples
+    --------
+    >>> variance_shares([[-3.0, 1.0], [3.0, 1.0], [-3.0, -1.0], [3.0, -1.0]])
+    array([0.9, 0.1])
+    """
+    spread = np.var(np.asarray(latent, dtype=np.float64), axis=0)
+    return np.asarray(spread / (spread.sum() or 1.0))
+
+
 def picture(
     Z: ArrayLike,
     rows: NDArray[np.intp],
@@ -131,8 +143,8 @@ def picture(
 ) -> dict[str, Any]:
     """One picture of the points of a page: their coordinates, and the column that colours them.
 
-    ``shares`` are of the variance. ``more`` are ``links``, pairs of positions among ``rows``, and
-    ``places``, the cliques of each point and where they put it.
+    ``shares`` are of the variance, see `variance_shares`. ``more`` are ``links``, pairs of
+    positions among ``rows``, and ``places``, the cliques of each point and where they put it.
     """
     points = np.asarray(Z, dtype=np.float64)
     points = points[:, None] if points.ndim == 1 else points

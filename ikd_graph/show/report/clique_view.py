@@ -6,9 +6,11 @@ import itertools
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ... import cliques
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
 
     from ...estimator import IKD
 
-MOST_DISCS = 300
-"""Cliques of one picture; the largest are drawn."""
+FEWEST_DISCS, MOST_DISCS, MOST_PAIRS = 300, 2000, 45_000
+"""Cliques of one picture: the largest, more of them where not so many pairs share points."""
+
+_ROWS = 500
+"""Cliques that are compared with all others at once."""
 
 _NOT_BLOCKWISE = (
     "the model must be fitted with strategy='blockwise' to look at its cliques, got {!r}"
@@ -64,6 +69,21 @@ class CliqueView:
         if self.model.graph_ is None:
             raise ValueError(_NOT_BLOCKWISE.format(self.model.strategy_))
         return self.model.graph_
+
+    @cached_property
+    def shared(self) -> NDArray[np.int64]:
+        """How many pairs of solved cliques share 0 (not counted), 1, 2, ... points."""
+        blocks = self.solved
+        shape = (blocks.n_blocks, self.points.n_nodes)
+        held = sp.csr_matrix(
+            (np.ones(blocks.members.size, np.int32), blocks.members, blocks.indptr), shape
+        )
+        found = np.zeros(int(blocks.sizes.max(initial=0)) + 1, dtype=np.int64)
+        for start in range(0, blocks.n_blocks, _ROWS):
+            part = (held[start : start + _ROWS] @ held.T).data
+            found += np.bincount(part, minlength=found.size)
+        # Every clique shares all its points with itself, and every pair came twice.
+        return (found - np.bincount(blocks.sizes, minlength=found.size)) // 2
 
     @property
     def solved(self) -> Blocks:
@@ -134,13 +154,20 @@ def view_cliques(
     return CliqueView(model, data, found[:limit], len(found) <= limit, links, levels)
 
 
-def largest_graph(blocks: Blocks, most: int = MOST_DISCS) -> nx.Graph:
+def largest_graph(blocks: Blocks) -> nx.Graph:
     """Graph of the largest cliques of a list, as many as a picture holds.
 
     Nodes are numbers in the list with ``size``, edges have ``overlap``.
     """
     import networkx as nx
 
-    kept = np.sort(np.argsort(-blocks.sizes, kind="stable")[:most]).tolist()
-    chosen = [blocks.members[blocks.indptr[k] : blocks.indptr[k + 1]] for k in kept]
-    return nx.relabel_nodes(cliques.clique_graph(chosen), dict(enumerate(kept)))
+    def members(numbers: NDArray[np.intp]) -> list[NDArray[np.int32]]:
+        return [blocks.members[blocks.indptr[k] : blocks.indptr[k + 1]] for k in numbers]
+
+    largest = np.argsort(-blocks.sizes, kind="stable")[:MOST_DISCS]
+    pairs = cliques.overlaps(members(largest)).tocoo()
+    among = np.cumsum(np.bincount(np.maximum(pairs.row, pairs.col), minlength=largest.size)) // 2
+    fits = max(FEWEST_DISCS, int(np.searchsorted(among, MOST_PAIRS, side="right")))
+    kept = np.sort(largest[:fits])
+    chosen = members(kept)
+    return nx.relabel_nodes(cliques.clique_graph(chosen), dict(enumerate(kept.tolist())))

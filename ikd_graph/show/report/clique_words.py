@@ -26,7 +26,7 @@ def clique_facts(view: CliqueView) -> dict[str, Any]:
     sizes = np.array([clique.size for clique in view.maximal])
     # Where not all are listed, a larger one may be among those that were solved.
     largest = max(sizes.max(initial=0), solved.sizes.max(initial=0))
-    shared = np.array([n for *_, n in view.links.edges.data("overlap")])
+    shared = view.shared
     more = "" if view.complete else "more than "
     return {
         "points": g.n_nodes,
@@ -40,7 +40,9 @@ def clique_facts(view: CliqueView) -> dict[str, Any]:
         "mean clique size": float(sizes.mean()) if sizes.size else None,
         "cliques solved": solved.n_blocks,
         "points covered": f"{coverage(solved, g.n_nodes, view.rule):.1%}",
-        "mean overlap of solved": float(shared.mean()) if shared.size else None,
+        "mean overlap of solved": float(np.average(np.arange(shared.size), weights=shared))
+        if shared.any()
+        else None,
     }
 
 
@@ -65,13 +67,13 @@ def clique_advice(view: CliqueView) -> list[str]:
     top = levels.connected_up_to
     if top <= 0.0:
         said.append(
-            "No threshold above 0 keeps the graph connected; nearest neighbours (n_neighbors) or "
-            "bridges (disconnected='join') are needed."
+            "No threshold above 0 keeps the graph connected; nearest neighbours (--n-neighbors) "
+            "or bridges (--disconnected join) are needed."
         )
     else:
         said.append(
             f"The thresholded graph stays connected up to a threshold of {top:.3g}; beyond it "
-            "components break off and need nearest neighbours (n_neighbors) or bridges."
+            "components break off and need nearest neighbours (--n-neighbors) or bridges."
         )
     whole = np.flatnonzero(levels.coverage >= 0.999)
     size = view.rule

@@ -97,7 +97,7 @@ def _lead(view: CliqueView) -> str:
     most = max(listed, view.solved.sizes.max(initial=0))
     number = ("" if view.complete else "more than ") + count(len(view.maximal), "maximal clique")
     parts = count(model.n_components_graph_, "component")
-    rules = [] if model.threshold_ is None else [f"correlation above {model.threshold_:.3g}"]
+    rules = [] if model.threshold_ is None else [f"similarity above {model.threshold_:.3g}"]
     if model.n_neighbors_ is not None:
         rules.append(f"{model.n_neighbors_} nearest neighbours")
     return (
@@ -202,7 +202,7 @@ def _or_more(number: float, limit: int) -> str:
 def _charts(view: CliqueView) -> list[dict[str, Any]]:
     """Histograms of clique sizes, overlaps and degrees."""
     sizes = [clique.size for clique in view.maximal]
-    shared = [int(n) for *_, n in view.links.edges.data("overlap")]
+    shared = np.repeat(np.arange(view.shared.size), view.shared)
     degrees = np.diff(view.points.indptr)
     return [
         drawn(charts.counts(sizes, "points in a clique", "maximal cliques"), "Sizes"),
@@ -240,7 +240,7 @@ def _pictures(
 ) -> list[dict[str, Any]]:
     """Residual of every point on the embedding, beside the labels of the same points."""
     model = view.model
-    shares = model.explained_variance_ratio_
+    shares = points.variance_shares(model.embedding_)
     more: dict[str, Any] = {"links": _suspicious(view, rows)}
     places = _places(view, rows)
     if places is not None:
@@ -318,7 +318,7 @@ def _worst(view: CliqueView, values: NDArray[np.float64]) -> dict[str, Any]:
     names = view.data.labels
     heads = ["row", *(["label"] if names is not None else []), "residual", "neighbours", "cliques"]
     rows = [
-        [int(r), *([str(names[r])] if names is not None else []), float(values[r]),
+        [(int(r), str(r)), *([str(names[r])] if names is not None else []), float(values[r]),
          int(degree[r]), int(holding[r])]
         for r in worst
     ]  # fmt: skip

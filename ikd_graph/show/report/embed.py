@@ -86,7 +86,7 @@ def embed_page(
         command=command,
         versions=versions(),
         points=points.table(data, paints, rows, errors),
-        picture=points.picture(model.embedding_, rows, model.explained_variance_ratio_),
+        picture=points.picture(model.embedding_, rows, points.variance_shares(model.embedding_)),
         columns=[one.title or "labels" for one in paints],
         legends=[points.legend(one) for one in paints],
         offers=offers,
@@ -124,7 +124,7 @@ def _axes_note(model: IKD) -> str:
     """What the two axes of the picture are."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
-    shares = model.explained_variance_ratio_
+    shares = points.variance_shares(model.embedding_)
     said = [f"dimension {k + 1} ({shares[k]:.0%} of variance)" for k in range(2)]
     rest = model.embedding_.shape[1] - 2
     more = f" {count(rest, 'further dimension')} to choose above." if rest else ""
