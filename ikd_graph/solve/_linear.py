@@ -58,8 +58,8 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
     span = int(np.count_nonzero(real))
     if span < n_components and total > 0.0:
         warnings.warn(
-            f"{n_components - span} of the {n_components} leading eigenvalues are not positive: the "
-            f"rows span {span} dimension(s); the coordinates beyond are zero",
+            f"{n_components - span} of the {n_components} leading eigenvalues are not positive: "
+            f"the rows span {span} dimension(s); the coordinates beyond are zero",
             UserWarning,
             stacklevel=3,
         )
