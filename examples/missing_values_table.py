@@ -26,8 +26,8 @@ LATENTS = ("walk", "sheet")
 WIDTHS, NOISES, SHARES = (50, 100, 200), (0.0, 0.5), (0.1, 0.3, 0.5)
 POINTS, DIGITS = 200, 500
 WAYS = ("pairwise", "mean", "iterative")
-# The likelihood takes seconds a fit: one width, two shares and the first seed. The imputer takes
-# ten seconds for the widest tables: last, and the first seed.
+# The likelihood takes seconds a fit: one width and two shares. The imputer takes ten seconds for
+# the widest tables: last, and the first seed.
 SEARCHED, SEARCHED_SHARES, WIDEST = 100, (0.3, 0.5), 200
 IMPUTERS = {
     "mean": SimpleImputer(keep_empty_features=True),
@@ -78,7 +78,7 @@ def measured(path, seeds):
         key, first = (*at, share, seed), seed == seeds[0]
         if tuple(map(text, key)) in known or (at[1] == WIDEST and not first):
             continue
-        searched = first and at[1] == SEARCHED and share in SEARCHED_SHARES
+        searched = at[1] == SEARCHED and share in SEARCHED_SHARES
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             row = look(*key, searched=searched)

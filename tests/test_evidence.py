@@ -3,6 +3,7 @@ import pytest
 
 from ikd_graph import IKD, evidence, graph, kernels, similarity
 from ikd_graph.study.datasets import fixed_latent, gp_mapping, load
+from ikd_graph.study.metrics import affine_r2
 
 
 def choose(table, *, affinity="correlation", n_samples=100, n_components=2, **wishes):
@@ -128,6 +129,25 @@ def test_columns_are_scaled_where_that_tells_more_of_others():
     assert evidence.scaling_helps((X * units)[:, order] * 1e-200)
     assert not evidence.scaling_helps(X[:, :1])
     assert not evidence.scaling_helps(np.ones((5, 3)))
+
+
+def test_the_length_of_rows_counts_where_it_tells_of_columns_left_out():
+    rng = np.random.default_rng(4)
+    loud = rng.uniform(0.0, 1.0, (600, 2))
+    X = loud @ rng.uniform(0.5, 1.5, (2, 16)) + 0.1 * rng.normal(size=(600, 16))
+    assert evidence.length_tells(X, "cosine")
+    assert evidence.length_tells(X, "correlation")
+    model = IKD(2).fit(X)
+    assert affine_r2(loud, model.embedding_) > 0.85
+    # Rows near in distance have one gain, but their latent tells less than that of angles.
+    place = rng.uniform(0.0, 3.0, (400, 2))
+    waves = np.cos(place @ rng.normal(size=(2, 200)) + rng.uniform(0.0, 6.28, 200))
+    gain = rng.lognormal(0.0, 0.7, (400, 1))
+    X = gain * np.exp(0.1 * waves @ rng.normal(size=(200, 60)))
+    model = IKD(2).fit(X)
+    assert similarity.AFFINITIES[model.affinity_].forgets_length
+    assert affine_r2(place, model.embedding_) > 0.9
+    assert not evidence.length_tells(np.zeros((9, 3)), "cosine")
 
 
 def test_roots_are_tried_for_counts_only():

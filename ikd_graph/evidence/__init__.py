@@ -9,8 +9,8 @@ from ._candidates import (
     candidates,
 )
 from ._choose import CLIQUE_NEIGHBORS, REFINES, Choice, Wishes, choose, sentence
+from ._left_out import beyond_chance, left_out, length_tells, scaling_helps, varying_columns
 from ._prediction import CHANCE, Judge, Prediction, predict, principal_directions
-from ._scaling import scaling_helps
 from ._table import Evidence, examine
 
 __all__ = [
@@ -27,11 +27,15 @@ __all__ = [
     "Prediction",
     "Trial",
     "Wishes",
+    "beyond_chance",
     "candidates",
     "choose",
     "examine",
+    "left_out",
+    "length_tells",
     "predict",
     "principal_directions",
     "scaling_helps",
     "sentence",
+    "varying_columns",
 ]

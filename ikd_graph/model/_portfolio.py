@@ -160,7 +160,7 @@ class _Portfolio:
         bent = [one for one in closed if one.attempt.closed.graph is not None]
         leading = sorted(bent, key=_score, reverse=True)[:_POLISHED]
         judged = closed + [self._polished(one, "stress") for one in leading]
-        best = _best(judged)
+        best = self._seeing_length(judged)
         if self.task.wishes.refine == "auto" and self.affords_likelihood:
             likely = self._polished(best, "likelihood")
             judged.append(likely)
@@ -169,6 +169,33 @@ class _Portfolio:
             if self.sure or _beats(likely, best, _ONE_ERROR if _is_linear(best) else 0.0):
                 best = likely
         return self._verdict(best, judged)
+
+    def _seeing_length(self, judged: list[_Judged]) -> _Judged:
+        """The best, or the best that sees how long rows are, if it tells more of left out columns.
+
+        Angles between rows of few causes tell less than the rows, and the latent has room for
+        noise, which it predicts as well as anything. Near rows ask first, which costs little.
+        """
+        best = _best(judged)
+        name = best.candidate.affinity
+        seeing = [one for one in judged if not AFFINITIES[one.candidate.affinity].forgets_length]
+        if not (seeing and AFFINITIES[name].forgets_length and self.task.affinity == "auto"):
+            return best
+        are_counts = self.table.are_counts
+        if not evidence.length_tells(self.rows, name, are_counts=are_counts):
+            return best
+        rival = _best(seeing)
+        columns = evidence.varying_columns(self.rows)
+        gain = np.zeros(len(columns))
+        for away in evidence.left_out(columns):
+            judge = Judge(columns[:, away], are_counts=are_counts)
+            kept = _Portfolio(columns[:, ~away], self.task, self.table, sure=False)
+            for sign, one in ((1.0, rival), (-1.0, best)):
+                found = kept._closed(one.candidate)
+                if found is None:
+                    return best
+                gain += sign * judge.predict(found.attempt.coordinates).by_point
+        return rival if evidence.beyond_chance(gain) else best
 
     def _closed(self, candidate: Candidate) -> _Judged | None:
         """Closed form of a candidate, None if its rows cannot be compared or joined."""

@@ -76,6 +76,9 @@ class Similarity(ABC):
     linear: ClassVar[bool] = False
     """Whether "auto" tries the principal components of the rows as they are compared."""
 
+    forgets_length: ClassVar[bool] = False
+    """Whether the scale of a row changes nothing."""
+
     least_columns: ClassVar[int] = 2
     rule: ClassVar[GraphRule] = GraphRule(7, False, "covariance", None)
 

@@ -98,6 +98,7 @@ class Correlation(ProductSimilarity):
     """Pearson correlation between rows: an offset and the scale of a row change nothing."""
 
     name = scaling = "correlation"
+    forgets_length = True
     summary = "Pearson correlations between rows"
 
 
@@ -108,6 +109,7 @@ class Cosine(ProductSimilarity):
     """
 
     name = scaling = "cosine"
+    forgets_length = True
     summary = "cosines between rows, which are not centred"
     over_pairs = "cosine"
     centres_rows = False
