@@ -170,7 +170,7 @@ with one probability, whatever it is.
 - pairwise: `missing="pairwise"`.
 - mean, iterative: `SimpleImputer` and `IterativeImputer` of scikit-learn, and then the same fit.
 
-Mean over {len(seeds)} seeds (one of N = {WIDEST} and with the likelihood); the gains are means of
+Mean over {len(seeds)} seeds (one of N = {WIDEST}); the gains are means of
 paired differences with their standard error, where there are several.
 With the stress polish a fit of a table with holes took {seconds["tables"]:.1f} s of processor time
 in the median, and one of digits {seconds["digits"]:.1f} s.
