@@ -9,7 +9,7 @@ from ._candidates import (
     candidates,
 )
 from ._choose import CLIQUE_NEIGHBORS, REFINES, Choice, Wishes, choose, sentence
-from ._left_out import beyond_chance, left_out, length_tells, scaling_helps, varying_columns
+from ._left_out import left_out, length_tells, scaling_helps, varying_columns
 from ._prediction import CHANCE, Judge, Prediction, predict, principal_directions
 from ._table import Evidence, examine
 
@@ -27,7 +27,6 @@ __all__ = [
     "Prediction",
     "Trial",
     "Wishes",
-    "beyond_chance",
     "candidates",
     "choose",
     "examine",

@@ -112,11 +112,6 @@ def left_out(columns: Floats) -> Iterator[NDArray[np.bool_]]:
         yield part == one
 
 
-def beyond_chance(gain: Floats) -> bool:
-    """Whether the sum over points is above zero by more than chance, at a level of 5 %."""
-    return bool(gain.sum() > CHANCE * gain.std() * np.sqrt(gain.size))
-
-
 def _tells_more(
     columns: Floats,
     one: Callable[[Floats], Floats],
@@ -129,4 +124,4 @@ def _tells_more(
     for away in left_out(columns):
         judge, kept = Judge(columns[:, away], are_counts=are_counts), columns[:, ~away]
         gain += judge.predict(one(kept)).by_point - judge.predict(other(kept)).by_point
-    return beyond_chance(gain)
+    return bool(gain.sum() > CHANCE * gain.std() * np.sqrt(gain.size))

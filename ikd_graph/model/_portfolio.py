@@ -174,7 +174,9 @@ class _Portfolio:
         """The best, or the best that sees how long rows are, if it tells more of left out columns.
 
         Angles between rows of few causes tell less than the rows, and the latent has room for
-        noise, which it predicts as well as anything. Near rows ask first, which costs little.
+        noise, which it predicts as well as anything. The other must tell more than chance may make
+        it, and gain there what it loses on the columns that latents were made from. Near rows are
+        asked first, which costs little.
         """
         best = _best(judged)
         name = best.candidate.affinity
@@ -195,7 +197,8 @@ class _Portfolio:
                 if found is None:
                     return best
                 gain += sign * judge.predict(found.attempt.coordinates).by_point
-        return rival if evidence.beyond_chance(gain) else best
+        least = max(_score(best) - _score(rival), evidence.CHANCE * gain.std() * gain.size**0.5)
+        return rival if gain.sum() > least else best
 
     def _closed(self, candidate: Candidate) -> _Judged | None:
         """Closed form of a candidate, None if its rows cannot be compared or joined."""
