@@ -473,7 +473,7 @@ def test_the_words_name_the_best_the_strategy_and_the_price():
     found.rows[1] = replace(found.rows[1], seconds=2.0)
     words = compare_words.say_comparison(found)
     assert words[0].startswith("Best: BLOCKWISE with R² after affine alignment 0.900 in 9.0 s")
-    assert "Call IKD(strategy='blockwise', refine=None)" in words[1]
+    assert "Run ikd-graph embed --strategy blockwise --refine none" in words[1]
     assert "GEODESIC takes 2.0 s instead of 9.0 s and gives up 0.020" in words[1]
 
 
@@ -495,7 +495,7 @@ def test_the_default_call_is_named_as_such_and_its_choices_are_told():
     found = comparison({"ikd": [0.9], "geodesic": [0.9], "pca": [0.95]})
     found.rows[0] = replace(found.rows[0], facts={"n_neighbors": "7: near <enough>"})
     words = compare_words.say_comparison(found)
-    assert words[1].startswith("Call IKD() as it is: 0.900 against GEODESIC 0.900")
+    assert words[1].startswith("Run ikd-graph embed as it is: 0.900 against GEODESIC 0.900")
     assert compare_words.own_choices(found) == ("IKD", {"n neighbors": "7: near <enough>"})
     html = report.compare_page(found)
     outline(html)

@@ -29,7 +29,7 @@ from .outcome import tell_json
 
 _LIMIT = 100_000
 # Refined coordinates or landmarks would no longer show what the cliques say of each point.
-_PLAIN: dict[str, Any] = {"strategy": "geodesic", "refine": None, "n_landmarks": None}
+_PLAIN: dict[str, Any] = {"strategy": "auto", "refine": None, "n_landmarks": None}
 
 
 def add_command(commands: Any) -> None:
@@ -108,6 +108,9 @@ def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
         # The advice says what there is to say about components.
         warnings.filterwarnings("ignore", "the graph has", UserWarning)
         first.fit(X)
+        if first.graph_ is None:
+            # Rows are compared as they are for principal components, which need no graph.
+            first.set_params(strategy="geodesic", affinity=first.affinity_).fit(X)
         # The same rows have nothing else to warn of.
         warnings.simplefilter("ignore", UserWarning)
         return clone(first).set_params(strategy="blockwise", **graph_settings(first)).fit(X)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...study.compare import GROUPS, IKD_METHODS, MEASURES, Comparison, Row
-from ..words import say_seconds
+from ..words import say_seconds, settings_flags
 
 MEASURE_WORDS = {
     "r2_affine": "R² after affine alignment",
@@ -205,10 +205,10 @@ def _say_strategy(
     rivals = ", ".join(f"{title} {overall[title][0]:.3f}" for title in ranked[1:])
     fast = min(ranked, key=lambda title: overall[title][1])
     if ours[first] == "ikd":
-        text = f"Call IKD() as it is{where}: {value:.3f} against {rivals}"
+        text = f"Run ikd-graph embed as it is{where}: {value:.3f} against {rivals}"
     else:
-        call = ", ".join(f"{key}={word!r}" for key, word in IKD_METHODS[ours[first]].items())
-        text = f"Call IKD({call}){where}: {value:.3f} against {rivals}"
+        flags = " ".join(settings_flags(IKD_METHODS[ours[first]]))
+        text = f"Run ikd-graph embed {flags}{where}: {value:.3f} against {rivals}"
     gap = value - overall[fast][0]
     if fast == first:
         text += ", and it is the quickest of them"
