@@ -1,4 +1,4 @@
-"""Tables of rows that are mostly zeros: kept as they came, given out a few dense rows at a time."""
+"""Tables that are kept as they came, sparse or on disk, and give out a few dense rows at a time."""
 
 from __future__ import annotations
 
@@ -55,23 +55,80 @@ class SparseTable:
         )
 
 
+class MappedTable:
+    """Rows (n, p) of an array on disk, in an order: a row, or some, are read when asked for."""
+
+    ndim = 2
+
+    def __init__(self, array: NDArray[np.floating], order: NDArray[np.int64] | None = None) -> None:
+        """Take a mapped array, and the rows of it in their order, all as they are by default."""
+        self.array, self._order = array, order
+        self.shape: tuple[int, int] = (len(array) if order is None else order.size, array.shape[1])
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the values."""
+        return self.array.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> NDArray[np.floating]:
+        """Rows, (b, p), or one row, (p,), in memory."""
+        return np.array(self.array[rows if self._order is None else self._order[rows]])
+
+    def take(self, rows: NDArray[np.int64]) -> MappedTable:
+        """Some rows as a table of this kind."""
+        return MappedTable(self.array, rows if self._order is None else self._order[rows])
+
+    def mean(self, axis: int = 0) -> NDArray[np.floating]:
+        """The mean row, (p,)."""
+        step = blocks_of(self.shape[1])
+        starts = range(0, len(self), step)
+        return np.sum([self[s : s + step].sum(axis, np.float64) for s in starts], 0) / len(self)
+
+    def min(self, initial: float) -> float:
+        """Least value, or ``initial``."""
+        return float(self.array.min(initial=initial))
+
+    def max(self, initial: float) -> float:
+        """Largest value, or ``initial``."""
+        return float(self.array.max(initial=initial))
+
+
+def is_mapped(X: Any) -> bool:
+    """Whether an array is that of a file, not of memory."""
+    while isinstance(X, np.ndarray):
+        if isinstance(X, np.memmap):
+            return True
+        X = X.base
+    return False
+
+
+def blocks_of(width: int) -> int:
+    """Rows of a table that are read together: two million entries, 16 MB in double precision."""
+    return max(16, min(4096, 2**21 // max(width, 1)))
+
+
 def rows_of(matrix: Any) -> Any:
-    """Rows as they are worked with: dense, or sparse where a dense table would be large."""
+    """Rows as they are worked with: dense, or sparse or on disk where a dense table is large."""
     if not sp.issparse(matrix):
-        return matrix
+        large = float(matrix.shape[0]) * matrix.shape[1] > _limits.DENSE_ENTRIES
+        many = matrix.shape[0] > _limits.SOLVED_WHOLE
+        return MappedTable(matrix) if large and many and is_mapped(matrix) else matrix
     if float(matrix.shape[0]) * matrix.shape[1] <= _limits.DENSE_ENTRIES:
         return matrix.toarray()
     return SparseTable(matrix)
 
 
 def some_rows(rows: Any, which: NDArray[np.int64]) -> Any:
-    """Some rows, kept as they are: sparse ones sparse."""
-    return rows.take(which) if isinstance(rows, SparseTable) else rows[which]
+    """Some rows, kept as they are: sparse ones sparse, those on disk there."""
+    return rows.take(which) if isinstance(rows, (SparseTable, MappedTable)) else rows[which]
 
 
 def dense_rows(rows: Any) -> Any:
     """All rows of a table, dense."""
-    return rows[:] if isinstance(rows, SparseTable) else rows
+    return rows[:] if isinstance(rows, (SparseTable, MappedTable)) else rows
 
 
 def stored_values(rows: Any) -> NDArray[np.floating]:

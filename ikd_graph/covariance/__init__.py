@@ -18,6 +18,10 @@ from ._scale import (
 )
 
 # Named as themselves: for the floors above, not for users.
+from ._on_demand import CentredRows as CentredRows
+from ._on_demand import ScaledRows as ScaledRows
+from ._on_demand import UnitRows as UnitRows
+from ._on_demand import WithLengths as WithLengths
 from ._sparse import SparseRows as SparseRows
 from ._sparse import sparse_column_units as sparse_column_units
 from ._sparse import sparse_euclidean_rows as sparse_euclidean_rows

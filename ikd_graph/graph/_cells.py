@@ -256,17 +256,27 @@ def _centres(points: Single) -> Single:
 
 def _exactly(rows: Any, half: NDArray[np.float64], held: Indices, k: int) -> Indices:
     """Exact neighbours of some rows, (held, k)."""
-    n = rows.shape[0]
+    n, p = rows.shape
     mine = np.asarray(rows[held], np.float32)
-    values = np.empty((held.size, n), np.float32)
+    step = max(_block_rows(p), k)
+    found = np.empty((held.size, -(-n // step) * k), np.int64)
+    values = np.full(found.shape, -np.inf, np.float32)
 
     def multiply(start: int, stop: int) -> None:
-        block = np.asarray(rows[start:stop], np.float32)
-        values[:, start:stop] = mine @ block.T - half[start:stop].astype(np.float32)
+        # The best of each block of rows, from which those of all are taken.
+        seen = mine @ np.asarray(rows[start:stop], np.float32).T
+        seen -= half[start:stop].astype(np.float32)
+        own = (held >= start) & (held < stop)
+        seen[own, held[own] - start] = -np.inf
+        few = min(k, stop - start)
+        best = np.argpartition(seen, stop - start - few, axis=1)[:, stop - start - few :]
+        part = slice(start // step * k, start // step * k + few)
+        found[:, part] = start + best
+        values[:, part] = np.take_along_axis(seen, best, axis=1)
 
-    map_blocks(multiply, n, _block_rows(rows.shape[1]))
-    values[np.arange(held.size), held] = -np.inf
-    return np.argpartition(values, n - k, axis=1)[:, n - k :].astype(np.int64)
+    map_blocks(multiply, n, step)
+    best = np.argpartition(values, values.shape[1] - k, axis=1)[:, values.shape[1] - k :]
+    return np.take_along_axis(found, best, axis=1)
 
 
 def _effort_for(

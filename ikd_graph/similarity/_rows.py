@@ -188,11 +188,17 @@ class SharedNeighbors(Correlation):
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """See `Similarity.neighbor_graph`."""
-        found = self.neighbors(k)
-        # The ends of a bridge have none in common but themselves.
-        self.bridge_strength = 1.0 / (found.shape[1] + 1)
         with keep_threads():
-            return graph.from_neighbors(found, self.between, mutual=mutual, shared=True)
+            return graph.from_neighbors(self.neighbors(k), self.between, mutual=mutual, shared=True)
+
+    def graph_of(
+        self, threshold: float | None, n_neighbors: int | None, *, mutual: bool = False
+    ) -> CsrGraph:
+        """See `Similarity.graph_of`."""
+        if n_neighbors is not None:
+            # The ends of a bridge have none in common but themselves.
+            self.bridge_strength = 1.0 / (min(n_neighbors, self.n_samples - 1) + 1)
+        return super().graph_of(threshold, n_neighbors, mutual=mutual)
 
 
 class Euclidean(Similarity):
