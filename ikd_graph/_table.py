@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from . import _limits
+from . import _limits, _memory
+from ._validation import check_memory
+
+
+# Bytes of a table on disk after which they are let go.
+_LET_GO = 2**27
 
 
 class SparseTable:
@@ -56,13 +62,17 @@ class SparseTable:
 
 
 class MappedTable:
-    """Rows (n, p) of an array on disk, in an order: a row, or some, are read when asked for."""
+    """Rows (n, p) of an array on disk, in an order: a row, or some, are read when asked for.
+
+    What was read is let go again: it stays in the cache of the system as long as nobody needs the
+    memory, and counts for no process.
+    """
 
     ndim = 2
 
     def __init__(self, array: NDArray[np.floating], order: NDArray[np.int64] | None = None) -> None:
         """Take a mapped array, and the rows of it in their order, all as they are by default."""
-        self.array, self._order = array, order
+        self.array, self.order, self._read = array, order, 0
         self.shape: tuple[int, int] = (len(array) if order is None else order.size, array.shape[1])
 
     @property
@@ -75,11 +85,16 @@ class MappedTable:
 
     def __getitem__(self, rows: Any) -> NDArray[np.floating]:
         """Rows, (b, p), or one row, (p,), in memory."""
-        return np.array(self.array[rows if self._order is None else self._order[rows]])
+        found = np.array(self.array[rows if self.order is None else self.order[rows]])
+        self._read += found.nbytes
+        if self._read > _LET_GO:
+            self._read = 0
+            let_go(self.array)
+        return found
 
     def take(self, rows: NDArray[np.int64]) -> MappedTable:
         """Some rows as a table of this kind."""
-        return MappedTable(self.array, rows if self._order is None else self._order[rows])
+        return MappedTable(self.array, rows if self.order is None else self.order[rows])
 
     def mean(self, axis: int = 0) -> NDArray[np.floating]:
         """The mean row, (p,)."""
@@ -96,13 +111,40 @@ class MappedTable:
         return float(self.array.max(initial=initial))
 
 
+def let_go(array: Any) -> None:
+    """Take the pages of a mapped array out of this process, where the system has a way."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    if isinstance(array, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        array.madvise(mmap.MADV_DONTNEED)
+
+
 def is_mapped(X: Any) -> bool:
     """Whether an array is that of a file, not of memory."""
     while isinstance(X, np.ndarray):
-        if isinstance(X, np.memmap):
-            return True
         X = X.base
-    return False
+    return isinstance(X, mmap.mmap)
+
+
+def require_memory(X: Any, dtypes: list[Any]) -> None:
+    """Raise MemoryError, before work is done, if an array on disk has to be in memory and cannot.
+
+    ``dtypes`` are the types that are worked with as they come.
+    """
+    if not is_mapped(X) or X.ndim != 2:
+        return
+    n, p = X.shape
+    if X.dtype not in dtypes:
+        what = f"{n} rows and {p} columns of {X.dtype} on disk, as {np.dtype(dtypes[0])},"
+        cure = "a file of float32 (numpy.lib.format.open_memmap writes one) is read in blocks"
+        check_memory(what, float(n) * p * np.dtype(dtypes[0]).itemsize, _memory.available(), cure)
+    if n <= _limits.SOLVED_WHOLE:
+        what = f"{n} rows and {p} columns, scaled in double precision,"
+        cure = (
+            f"more than {_limits.SOLVED_WHOLE} rows are read in blocks, so few need fewer columns "
+            "(sklearn.random_projection makes some)"
+        )
+        check_memory(what, 16.0 * n * p, _memory.available(), cure)
 
 
 def blocks_of(width: int) -> int:

@@ -48,6 +48,7 @@ FLOOR_OF = {
     "refine": 6,
     "evidence": 7,
     "model": 8,
+    "distributed": 8.5,
     "estimator": 9,
     "tl": 9.5,
     "study": 10,

@@ -120,16 +120,16 @@ def legs_connect(edges, order, leg, n, connected):
 
 
 @jit
-def acquit(graph, edges, longest, condemned, detours):
+def acquit(graph, edges, longest, doubtful, condemned, detours):
     """Acquit edges whose ends the edges that are not condemned connect by no long way.
 
     What is acquitted opens ways for others, until there are no more: in whatever order edges are
     looked at, the same are left. Most have a way of two edges, and are looked at before those for
-    which one has to be searched. ``condemned`` (e,) bool is written, and ``detours`` (e,), the way
-    round as a multiple of the edge for those that were acquitted.
+    which one has to be searched. ``doubtful`` (d,) are the edges that may be. ``condemned`` (e,)
+    bool is written, and ``detours`` (e,), the way round as a multiple of the edge for those that
+    were acquitted.
     """
     distances = np.full((2, graph.indptr.size - 1), np.inf)
-    doubtful = np.flatnonzero(condemned)
     searched = True
     while searched:
         found = 1
@@ -137,8 +137,9 @@ def acquit(graph, edges, longest, condemned, detours):
             found = 0
             for edge in doubtful:
                 if condemned[edge]:
-                    way = two_legs(graph, condemned, edges.left[edge], edges.right[edge])
-                    if way <= longest * edges.lengths[edge]:
+                    most = longest * edges.lengths[edge]
+                    ends = edges.left[edge], edges.right[edge]
+                    if two_legs(graph, condemned, ends, most) <= most:
                         condemned[edge] = False
                         found += 1
         searched = False
@@ -151,7 +152,7 @@ def acquit(graph, edges, longest, condemned, detours):
     for edge in doubtful:
         if not condemned[edge]:
             most = longest * edges.lengths[edge]
-            way = two_legs(graph, condemned, edges.left[edge], edges.right[edge])
+            way = two_legs(graph, condemned, (edges.left[edge], edges.right[edge]), 0.0)
             if way > most:
                 way = walk(graph, condemned, edges, edge, most, distances)
             detours[edge] = way / edges.lengths[edge]
@@ -211,12 +212,15 @@ def root(parent, node):
 
 
 @inner
-def two_legs(graph, condemned, left, right):
-    """Length of the shortest way of two edges that are not condemned; infinite without one."""
-    a, b = graph.indptr[left], graph.indptr[right]
-    stop_a, stop_b = graph.indptr[left + 1], graph.indptr[right + 1]
+def two_legs(graph, condemned, ends, enough):
+    """Length of the shortest way of two edges that are not condemned; infinite without one.
+
+    Of those that are short ``enough`` the first that is found.
+    """
+    a, b = graph.indptr[ends[0]], graph.indptr[ends[1]]
+    stop_a, stop_b = graph.indptr[ends[0] + 1], graph.indptr[ends[1] + 1]
     shortest = np.inf
-    while a < stop_a and b < stop_b:
+    while a < stop_a and b < stop_b and shortest > enough:
         if graph.indices[a] < graph.indices[b]:
             a += 1
         elif graph.indices[a] > graph.indices[b]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from .. import eigen, graph, kernels, model, solve
 from .._arrays import check_sparse
 from .._gaps import check_known
-from .._table import rows_of
+from .._table import require_memory, rows_of
 from .._validation import (
     check_choice,
     check_components,
@@ -178,6 +178,8 @@ class CheckedEstimator(BaseEstimator):
         if gaps and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         check_unmasked("X", X)
+        dtype = options["dtype"]
+        require_memory(X, dtype if isinstance(dtype, list) else [dtype])
         finite = "allow-nan" if self._has_rows else True
         X = validate_data(self, X, ensure_all_finite=finite, **options)
         if self._has_rows and not gaps:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _jit
+from .. import _jit, _limits
 from .._records import CsrGraph
 from ._csr import component_labels, edges, from_edges, union
 from ._suspicion import EdgeSuspicion, check_same_nodes, lengths_of
@@ -24,6 +25,8 @@ _SHORTER = 1.0 - 1e-9
 # Neighbours that tell which way a curve goes on, in lengths of the edge across a gap: nearer ones
 # lie anywhere by noise, farther ones round the bend.
 _HEARD = 0.5, 2.0
+# Nodes that are numbered together.
+_PATCH = 32
 
 
 def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
@@ -74,8 +77,32 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
     entries = _entries(g, wide)
     if not (np.all(entries >= 0) and np.array_equal(wide.weights[entries], edges(g)[2])):
         wide = union(g, wide)
-        entries = _entries(g, wide)
+    if g.n_nodes <= _limits.SOLVED_WHOLE:
+        return EdgeSuspicion(*edges(g)[:2], *_judged(g, _ground(wide)))
+    # In an order in which near nodes have near numbers: most of the time goes to fetching rows.
+    order = np.empty(g.n_nodes, np.int64)
+    _jit.patches.order_in_patches(wide.indptr, wide.indices, _PATCH, order)
+    near, wide = _renumbered(g, order), _renumbered(wide, order)
     ground = _ground(wide)
+    del wide
+    scores, condemned = _judged(near, ground)
+    one, other, _ = edges(near)
+    one, other = np.sort(order[np.stack((one, other))], axis=0)
+    back = np.argsort(one * g.n_nodes + other)
+    return EdgeSuspicion(one[back], other[back], scores[back], condemned[back])
+
+
+def _renumbered(g: CsrGraph, order: NDArray[np.int64]) -> CsrGraph:
+    """Graph whose node i is node ``order[i]`` of another."""
+    arrays = [np.empty_like(array) for array in g]
+    _jit.patches.renumber(*g, order, *arrays)
+    made = sp.csr_array((arrays[2], arrays[1], arrays[0].astype(np.int32)), shape=2 * [order.size])
+    made.sort_indices()
+    return CsrGraph.trusted(arrays[0], made.indices, made.data)
+
+
+def _judged(g: CsrGraph, ground: _Ground) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Score of each edge of a graph in a wider one, and whether it is condemned."""
     condemned, detours = _condemned(ground, _SHORTER)
     if condemned.any():
         strict = condemned
@@ -83,11 +110,9 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
         reaching = _reaching(ground, strict & ~condemned, strict)
         condemned, detours[reaching] = condemned | reaching, np.inf
         _close_gaps(ground, condemned, detours)
-    one, other, _ = edges(g)
-    mine = ground.graph.edges[entries]
+    mine = ground.graph.edges[_entries(g, ground.graph)]
     detours = np.where(condemned, np.inf, detours)[mine]
-    scores = np.clip((detours - 2.0) / (_LONGEST - 2.0), 0.0, 1.0)
-    return EdgeSuspicion(one, other, scores, condemned[mine])
+    return np.clip((detours - 2.0) / (_LONGEST - 2.0), 0.0, 1.0), condemned[mine]
 
 
 class _Ground(NamedTuple):
@@ -98,7 +123,7 @@ class _Ground(NamedTuple):
     shortest_first: NDArray[np.int64]  # (e,)
 
 
-def _entries(g: CsrGraph, wide: CsrGraph) -> NDArray[np.int64]:
+def _entries(g: CsrGraph, wide: Any) -> NDArray[np.int64]:
     """Entry of another graph for each edge of a graph, -1 where it has none."""
     entries = np.empty(g.n_edges, np.int64)
     _jit.suspicion.find_entries(g, wide, entries)
@@ -130,8 +155,18 @@ def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[
     n = ground.graph.indptr.size - 1
     _jit.suspicion.legs_connect(ground.edges, ground.shortest_first, leg, n, condemned)
     detours = np.zeros(condemned.size)
-    _jit.suspicion.acquit(ground.graph, ground.edges, _LONGEST, condemned, detours)
+    _acquit(ground, np.flatnonzero(condemned), condemned, detours)
     return condemned, detours
+
+
+def _acquit(
+    ground: _Ground,
+    doubtful: NDArray[np.int64],
+    condemned: NDArray[np.bool_],
+    detours: NDArray[np.float64],
+) -> None:
+    """Acquit those of some edges that the others can replace by no long way, in place."""
+    _jit.suspicion.acquit(ground.graph, ground.edges, _LONGEST, doubtful, condemned, detours)
 
 
 def _close_gaps(
@@ -154,12 +189,12 @@ def _close_gaps(
     for edge in first[straight > 0.0]:
         if not condemned[edge]:
             continue
-        without, ways = condemned.copy(), detours.copy()
-        without[edge] = False
-        _jit.suspicion.acquit(ground.graph, ground.edges, _LONGEST, without, ways)
+        before = condemned[chosen], detours[chosen], condemned[first]
+        condemned[edge] = False
+        _acquit(ground, chosen[condemned[chosen]], condemned, detours)
         # Between two sheets there are many more, which would all pass now, and do not look so.
-        if straight[condemned[first] & ~without[first]].mean() > 0.0:
-            condemned[:], detours[:] = without, ways
+        if not straight[before[2] & ~condemned[first]].mean() > 0.0:
+            condemned[chosen], detours[chosen] = before[:2]
 
 
 def _straightness(ground: _Ground, condemned: NDArray[np.bool_], edge: int) -> float:
