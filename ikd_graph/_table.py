@@ -69,6 +69,8 @@ class MappedTable:
     """
 
     ndim = 2
+    spread = False
+    """Whether work on the rows is for the workers of Dask, which all can read them."""
 
     def __init__(self, array: NDArray[np.floating], order: NDArray[np.int64] | None = None) -> None:
         """Take a mapped array, and the rows of it in their order, all as they are by default."""
@@ -94,7 +96,9 @@ class MappedTable:
 
     def take(self, rows: NDArray[np.int64]) -> MappedTable:
         """Some rows as a table of this kind."""
-        return MappedTable(self.array, rows if self.order is None else self.order[rows])
+        taken = MappedTable(self.array, rows if self.order is None else self.order[rows])
+        taken.spread = self.spread
+        return taken
 
     def mean(self, axis: int = 0) -> NDArray[np.floating]:
         """The mean row, (p,)."""

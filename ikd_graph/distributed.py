@@ -19,6 +19,7 @@ import pickle
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ from numpy.typing import NDArray
 from ._table import MappedTable
 
 _ROWS = "rows.npy"
+
+# Bytes from which an array has a file of its own, and ranges that are worked on before others.
+_LARGE, _AT_ONCE = 2**20, 64
 
 
 def gather(X: Any) -> NDArray[np.floating]:
@@ -83,12 +87,10 @@ def place(model: Any, X: Any, n_components: int, dtype: Any) -> Any:
         Nothing is placed before it is computed; block by block as X.
     """
     folder = _scratch(0.0)
-    path = folder / "model.pickle"
-    with open(path, "wb") as file:
-        _Pickler(file).dump(model)
+    path = _hand_over(model, folder)
     whole = X.rechunk({1: -1})
     found = whole.map_blocks(
-        functools.partial(_place, str(path)),
+        functools.partial(_place, path),
         dtype=dtype,
         chunks=(whole.chunks[0], (n_components,)),
         meta=np.empty((0, 0), dtype),
@@ -140,17 +142,69 @@ def _check_seen(written: tuple[int, ...], n: int, folder: Path) -> None:
     assert sum(written) == n
 
 
+class Workers:
+    """Carries out work on the rows of a table in the workers of Dask.
+
+    Parameters
+    ----------
+    table : MappedTable
+        Rows in a file that all of them see.
+    """
+
+    def __init__(self, table: MappedTable) -> None:
+        self._home = Path(_file_of(table.array).filename).parent
+
+    def __call__(
+        self, work: Callable[[int, int], Any], ranges: list[tuple[int, int]]
+    ) -> Iterator[Any]:
+        """Results of ``work(start, stop)`` for every range, in their order."""
+        import dask
+
+        folder = Path(tempfile.mkdtemp(dir=self._home))
+        path = _hand_over(work, folder)
+        run = dask.delayed(_run, pure=False)
+        try:
+            # Some at a time: what they find goes through the memory of the scheduler.
+            for first in range(0, len(ranges), _AT_ONCE):
+                some = ranges[first : first + _AT_ONCE]
+                yield from dask.compute(*(run(path, *one) for one in some))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _hand_over(what: Any, folder: Path) -> str:
+    """Write an object for all workers; the name of the file."""
+    path = str(folder / "object.pickle")
+    with open(path, "wb") as file:
+        _Pickler(file, folder).dump(what)
+    return path
+
+
+def _file_of(array: Any) -> Any:
+    """The memmap that an array is a part of, or None."""
+    while isinstance(array, np.ndarray) and not isinstance(array, np.memmap):
+        array = array.base
+    return array if isinstance(array, np.memmap) else None
+
+
 class _Pickler(pickle.Pickler):
-    """Pickles with the names of tables on disk instead of their rows."""
+    """Pickles in which large arrays are names of files, which their readers map."""
+
+    def __init__(self, file: Any, folder: Path) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._folder, self._count = folder, 0
 
     def reducer_override(self, obj: Any) -> Any:
         """See `pickle.Pickler`."""
         if isinstance(obj, MappedTable):
-            array = obj.array
-            while isinstance(array, np.ndarray) and not isinstance(array, np.memmap):
-                array = array.base
-            if isinstance(array, np.memmap) and array.shape == obj.array.shape:
-                return _mapped, (str(array.filename), obj.order)
+            whole = _file_of(obj.array)
+            if whole is not None and whole.shape == obj.array.shape:
+                return _mapped, (str(whole.filename), obj.order)
+        elif type(obj) is np.ndarray and obj.nbytes > _LARGE and obj.dtype.kind in "biuf":
+            path = str(self._folder / f"{self._count}.npy")
+            self._count += 1
+            np.save(path, obj)
+            return np.load, (path, "r")
         return NotImplemented
 
 
@@ -160,13 +214,18 @@ def _mapped(path: str, order: NDArray[np.int64] | None) -> MappedTable:
 
 
 @functools.lru_cache(maxsize=1)
-def _model(path: str) -> Any:
-    """What places rows, read once in each worker."""
+def _received(path: str) -> Any:
+    """What was handed over, read once in each worker."""
     with open(path, "rb") as file:
         return pickle.load(file)
 
 
 def _place(path: str, rows: NDArray[Any]) -> NDArray[np.floating]:
     """Coordinates of one block."""
-    found: NDArray[np.floating] = _model(path).transform(rows)
+    found: NDArray[np.floating] = _received(path).transform(rows)
     return found
+
+
+def _run(path: str, start: int, stop: int) -> Any:
+    """Work on one range."""
+    return _received(path)(start, stop)

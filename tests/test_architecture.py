@@ -32,6 +32,7 @@ FLOOR_OF = {
     "_gaps": 0.2,
     # A record checks what is put into it.
     "_records": 0.5,
+    "distributed": 0.7,
     "_jit": 1,
     "covariance": 2,
     "eigen": 2,
@@ -48,7 +49,6 @@ FLOOR_OF = {
     "refine": 6,
     "evidence": 7,
     "model": 8,
-    "distributed": 8.5,
     "estimator": 9,
     "tl": 9.5,
     "study": 10,

@@ -49,6 +49,18 @@ def test_coordinates_are_those_of_one_machine(few, chunks):
     assert np.array_equal(placed.compute(), one.transform(new))
 
 
+def test_neighbours_are_found_by_the_workers(few, monkeypatch):
+    from ikd_graph import distributed as ours
+
+    X, ran = sheet(5000, 20, 1), []
+    run = ours._run
+    monkeypatch.setattr(ours, "_run", lambda *range_: ran.append(range_[1:]) or run(*range_))
+    settings = dict(affinity="correlation", neighbors="approximate", n_landmarks=60)
+    many = IKD(**settings).fit(da.from_array(X, chunks=(2000, 20)))
+    assert len(ran) > 3 and (0, 16) in ran
+    assert np.array_equal(many.embedding_, IKD(**settings).fit(saved(X, few)).embedding_)
+
+
 def test_nothing_is_left_on_the_disk(few):
     X = sheet(600, 8, 2)
     model = IKD(affinity="euclidean", n_landmarks=50).fit(da.from_array(X, chunks=(200, 8)))

@@ -67,7 +67,7 @@ def test_candidates_beyond_memory_are_settled_in_parts(few, tmp_path, monkeypatc
     ends, nodes = np.array([0, 600, 630]), np.array([7, 9])
     found = np.concatenate([np.arange(600), np.arange(30)])
     near, missing = np.full((600, 5), -1, np.int32), np.zeros(600, np.int64)
-    rows.settler(np.zeros(600))(ends, found, nodes, near, missing)
+    rows.settle(np.zeros(600), ends, found, nodes, near, missing)
     expected = graph.row_neighbors(rows.whole(), 5, neighbors="exact")
     assert near[7].tolist() == expected[7].tolist()
     assert set(near[9]) <= set(range(30)) - {9}
@@ -124,7 +124,7 @@ def test_an_affinity_that_needs_all_rows_is_refused(few, tmp_path, monkeypatch):
     _, X = sheet(1100, 40, 8)
     monkeypatch.setattr(_memory, "available", lambda: 300_000)
     with pytest.raises(MemoryError, match="affinity='covariance' must fit into memory"):
-        IKD(affinity="covariance").fit(on_disk(X, tmp_path))
+        IKD(affinity="covariance", refine=None).fit(on_disk(X, tmp_path))
 
 
 @pytest.mark.slow

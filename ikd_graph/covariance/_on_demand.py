@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -109,55 +108,42 @@ class ScaledRows(ABC):
         map_blocks(fill, left.size, max(1, min(_PAIRS, _GATHERED // self.shape[1])))
         return found
 
-    def settler(self, half: Floats) -> Callable[..., None]:
-        """How rows decide among candidates by products less ``half``, see `_jit.graph`."""
-        most = max(64, _GATHERED // self.shape[1])
+    def settle(
+        self,
+        half: Floats,
+        ends: Indices,
+        found: Indices,
+        nodes: Indices,
+        neighbours: NDArray[np.int32],
+        missing: Indices,
+    ) -> None:
+        """Let rows decide among candidates by products less ``half``, see `_jit.graph`.
 
-        def settle(
-            ends: Indices,
-            found: Indices,
-            nodes: Indices,
-            neighbours: NDArray[np.int32],
-            missing: Indices,
-        ) -> None:
-            # Whole lists, as many as rows can be gathered for; what is longer is looked through
-            # in parts, the best of which are looked at once more.
-            start = 0
-            while start < nodes.size:
-                stop = max(start + 1, int(np.searchsorted(ends, ends[start] + most, "right")) - 1)
-                some = found[ends[start] : ends[stop]]
-                limits = ends[start : stop + 1] - ends[start]
-                if some.size > most:
-                    some = self._best_of_parts(some, nodes[start], half, neighbours.shape[1], most)
-                    limits = np.array([0, some.size])
-                self._settle(limits, some, nodes[start:stop], half, neighbours, missing)
-                start = stop
-
-        return settle
+        Whole lists are settled together, as many as rows can be gathered for; what is longer is
+        looked through in parts, the best of which are looked at once more.
+        """
+        most, k = max(64, _GATHERED // self.shape[1]), neighbours.shape[1]
+        start = 0
+        while start < nodes.size:
+            stop = max(start + 1, int(np.searchsorted(ends, ends[start] + most, "right")) - 1)
+            some, own = found[ends[start] : ends[stop]], nodes[start:stop]
+            limits = ends[start : stop + 1] - ends[start]
+            if some.size > most:
+                some = self._best_of_parts(some, own, half, k, most)
+                limits = np.array([0, some.size])
+            neighbours[own], missing[own] = self._nearest(limits, some, own, half, k)
+            start = stop
 
     def _best_of_parts(
-        self, found: Indices, node: int, half: Floats, k: int, most: int
+        self, found: Indices, node: Indices, half: Floats, k: int, most: int
     ) -> Indices:
         """The best candidates of each part of a long list."""
         best = []
         for start in range(0, found.size, most):
             part = found[start : start + most]
-            kept, left = self._nearest(np.array([0, part.size]), part, np.array([node]), half, k)
+            kept, left = self._nearest(np.array([0, part.size]), part, node, half, k)
             best.append(kept[0, : k - left[0]].astype(np.int64))
         return np.unique(np.concatenate(best))
-
-    def _settle(
-        self,
-        ends: Indices,
-        found: Indices,
-        nodes: Indices,
-        half: Floats,
-        neighbours: NDArray[np.int32],
-        missing: Indices,
-    ) -> None:
-        """The same for lists whose rows fit into memory together."""
-        kept, missing[nodes] = self._nearest(ends, found, nodes, half, neighbours.shape[1])
-        neighbours[nodes] = kept
 
     def _nearest(
         self, ends: Indices, found: Indices, nodes: Indices, half: Floats, k: int

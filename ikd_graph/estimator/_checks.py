@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from .. import eigen, graph, kernels, model, solve
 from .._arrays import check_sparse
 from .._gaps import check_known
-from .._table import require_memory, rows_of
+from .._table import MappedTable, require_memory, rows_of
 from .._validation import (
     check_choice,
     check_components,
@@ -34,7 +34,7 @@ from .._validation import (
 from ..evidence import REFINES, Wishes
 from ..similarity import AFFINITIES
 from ..solve import landmarks
-from ._objects import as_table
+from ._objects import as_table, is_dask
 
 
 def _is_auto(value: Any) -> bool:
@@ -145,6 +145,7 @@ class CheckedEstimator(BaseEstimator):
 
     def _check_input(self, X: Any) -> Any:
         """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
+        spread = is_dask(X)
         X = as_table(X, pairs=not self._has_rows)
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
@@ -155,6 +156,8 @@ class CheckedEstimator(BaseEstimator):
         )
         if self._has_rows:
             X = rows_of(X)
+            if isinstance(X, MappedTable):
+                X.spread = spread
         check_enough_rows(X.shape[0])
         if self._has_rows:
             check_enough_columns(X.shape[1], self.affinity, self._least_columns)

@@ -15,7 +15,8 @@ N. Halko, P.-G. Martinsson and J. A. Tropp, Finding structure with randomness, S
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,9 @@ class Settler(NamedTuple):
     settle: Settle  # ends, found, nodes, neighbours, missing as in `_jit.graph.settle_found`
     entries: float  # of a row that is fetched for a product
     pair: float  # a product in an exact search
+    # Results of work on cells from a first to the one after the last, where others than the threads
+    # of this process carry it out; both are picklable.
+    spread: Callable[[Callable[[int, int], Any], list[tuple[int, int]]], Iterable[Any]] | None = None
 
 
 RECALL = 0.985
@@ -48,6 +52,9 @@ _FEW = 64
 
 # Cells for each root of the number of rows, rows that tell of one centre, and rounds of k-means.
 _CELLS, _FOR_CENTRE, _ROUNDS = 2.5, 20, 5
+
+# Cells whose rows are searched for in one go.
+_TOGETHER = 16
 
 # Rows that are multiplied together, and entries of a block of rows, 64 MB in double precision.
 _BLOCK, _ENTRIES = 4096, 2**23
@@ -131,7 +138,14 @@ def cell_neighbours(
     if effort is None or effort.cost >= float(n) * n * (settler.pair + _EXACT_CHOICE):
         return None
     neighbours, missing = np.empty((n, k), np.int32), np.zeros(n, np.int64)
-    _search(index, effort, settler.settle, neighbours, missing)
+    search = _Search(index, effort, settler.settle)
+    cells = index.starts.size - 1
+    if settler.spread is None:
+        map_blocks(partial(_look, search, neighbours, missing), cells, _TOGETHER)
+    else:
+        ranges = [(one, min(one + _TOGETHER, cells)) for one in range(0, cells, _TOGETHER)]
+        for nodes, near, gone in settler.spread(partial(_found, search, k), ranges):
+            neighbours[nodes], missing[nodes] = near, gone
     # Where there were too few candidates, every row is one.
     ends, every = np.array([0, n]), np.arange(n)
     for node in np.flatnonzero(missing):
@@ -328,35 +342,47 @@ def _points_ahead(index: _Index, held: Indices, found: Indices) -> Indices:
     return ahead
 
 
-def _search(
-    index: _Index,
-    effort: _Effort,
-    settle: Settle,
-    neighbours: NDArray[np.int32],
-    missing: Indices,
+class _Search(NamedTuple):
+    """What the neighbours of the rows of any cell are found by."""
+
+    index: _Index
+    effort: _Effort
+    settle: Settle
+
+
+def _look(
+    search: _Search, neighbours: NDArray[np.int32], missing: Indices, first: int, last: int
 ) -> None:
-    """Find the neighbours of every row among the points of the cells about its own."""
+    """Find the neighbours of the rows of some cells among the points of the cells about them."""
+    index, effort, space = search.index, search.effort, _Space()
     sizes = np.diff(index.starts)
-    ranges = [np.arange(*ends) for ends in zip(index.starts[:-1], index.starts[1:], strict=True)]
+    for cell in range(first, last):
+        visited = np.cumsum(sizes[index.near[cell]])
+        few = max(effort.cells, int(np.searchsorted(visited, effort.candidates)) + 1)
+        ranges = [np.arange(*index.starts[one : one + 2]) for one in index.near[cell, :few]]
+        where = np.concatenate(ranges)
+        others, lengths = index.points[where], index.half[where]
+        step = max(16, 2**21 // where.size)
+        for start in range(index.starts[cell], index.starts[cell + 1], step):
+            stop = min(start + step, index.starts[cell + 1])
+            ends, near = space.nearest(
+                index.points[start:stop], others, lengths, effort.candidates
+            )
+            found, nodes = index.order[where[near]], index.order[start:stop]
+            search.settle(ends, found, nodes, neighbours, missing)
 
-    def look(first: int, last: int) -> None:
-        space = _Space()
-        for cell in range(first, last):
-            visited = np.cumsum(sizes[index.near[cell]])
-            few = max(effort.cells, int(np.searchsorted(visited, effort.candidates)) + 1)
-            where = np.concatenate([ranges[one] for one in index.near[cell, :few]])
-            others, lengths = index.points[where], index.half[where]
-            step = max(16, 2**21 // where.size)
-            for start in range(index.starts[cell], index.starts[cell + 1], step):
-                stop = min(start + step, index.starts[cell + 1])
-                ends, near = space.nearest(
-                    index.points[start:stop], others, lengths, effort.candidates
-                )
-                found = index.order[where[near]]
-                nodes = index.order[start:stop]
-                settle(ends, found, nodes, neighbours, missing)
 
-    map_blocks(look, sizes.size, 16)
+def _found(
+    search: _Search, k: int, first: int, last: int
+) -> tuple[Indices, NDArray[np.int32], Indices]:
+    """The same as (b,) rows, their (b, k) neighbours, and how many are missing."""
+    index = search.index
+    # Of these only the places of the rows are touched.
+    neighbours = np.empty((index.order.size, k), np.int32)
+    missing = np.zeros(index.order.size, np.int64)
+    _look(search, neighbours, missing, first, last)
+    nodes = index.order[index.starts[first] : index.starts[last]]
+    return nodes, neighbours[nodes], missing[nodes]
 
 
 class _Space:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,20 @@ class _RowsOnDemand(Similarity):
         half = self._half()
         if isinstance(self.rows.table, MappedTable):
             p = self.rows.shape[1]
-            settler = graph.Settler(self.rows.settler(half), p, p)
+            settler = graph.Settler(partial(self.rows.settle, half), p, p, self._spread())
             found = graph.near_rows(self.rows, half, k, self.search, settler)
         else:
             # For the time of the search: candidates are compared many times.
             found = graph.near_rows(self.rows.whole(), half, k, self.search)
         return Similarity._search(self, k) if found is None else found
+
+    def _spread(self) -> Any:
+        """Who carries out work on the rows: workers where they are Dask's, None for this process."""
+        if not self.rows.table.spread:
+            return None
+        from ..distributed import Workers
+
+        return Workers(self.rows.table)
 
     def _rows_by_distance(self) -> Any:
         return self.rows
