@@ -120,35 +120,51 @@ def legs_connect(edges, order, leg, n, connected):
 
 
 @jit
-def acquit(graph, edges, longest, doubtful, condemned, detours):
+def acquit(graph, edges, longest, doubtful, freed, condemned, detours):
     """Acquit edges whose ends the edges that are not condemned connect by no long way.
 
     What is acquitted opens ways for others, until there are no more: in whatever order edges are
     looked at, the same are left. Most have a way of two edges, and are looked at before those for
-    which one has to be searched. ``doubtful`` (d,) are the edges that may be. ``condemned`` (e,)
-    bool is written, and ``detours`` (e,), the way round as a multiple of the edge for those that
-    were acquitted.
+    which one has to be searched. ``doubtful`` (d,) are the edges that may be acquitted; all of them
+    are searched for, or, where ``freed`` (f,) names edges that alone were acquitted since they were
+    searched for in vain, those near them. ``condemned`` (e,) bool is written, and ``detours`` (e,),
+    the way round as a multiple of the edge for those that were acquitted.
     """
-    distances = np.full((2, graph.indptr.size - 1), np.inf)
-    searched = True
-    while searched:
+    n = graph.indptr.size - 1
+    distances, near = np.full((2, n), np.inf), np.full(n, np.inf)
+    left = doubtful
+    news = [(0.0, np.int64(edges.left[edge])) for edge in freed]
+    news += [(0.0, np.int64(edges.right[edge])) for edge in freed]
+    first = freed.size == 0
+    while first or len(news) > 0:
         found = 1
         while found > 0:
             found = 0
-            for edge in doubtful:
-                if condemned[edge]:
-                    most = longest * edges.lengths[edge]
-                    ends = edges.left[edge], edges.right[edge]
-                    if two_legs(graph, condemned, ends, most) <= most:
-                        condemned[edge] = False
-                        found += 1
-        searched = False
-        for edge in doubtful:
-            if condemned[edge]:
-                most = longest * edges.lengths[edge]
+            left = left[condemned[left]]
+            for edge in left:
+                ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
+                if two_legs(graph, condemned, ends, most) <= most:
+                    condemned[edge] = False
+                    found += 1
+                    news.append((0.0, np.int64(ends[0])))
+                    news.append((0.0, np.int64(ends[1])))
+        left = left[condemned[left]]
+        # A new way of an edge comes near one of its ends by half its length.
+        widest = 0.5 * longest * edges.lengths[left].max() if left.size > 0 else 0.0
+        seen = news.copy()
+        if not first:
+            spread(graph, condemned, news, widest, near, seen)
+        news = [(0.0, np.int64(0)) for _ in range(0)]
+        for edge in left:
+            ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
+            if first or min(near[ends[0]], near[ends[1]]) <= 0.5 * most:
                 if walk(graph, condemned, edges, edge, most, distances) <= most:
                     condemned[edge] = False
-                    searched = True
+                    news.append((0.0, np.int64(ends[0])))
+                    news.append((0.0, np.int64(ends[1])))
+        for _, node in seen:
+            near[node] = np.inf
+        first = False
     for edge in doubtful:
         if not condemned[edge]:
             most = longest * edges.lengths[edge]
@@ -174,32 +190,37 @@ def reach(graph, condemned, first, families, longest, points, reaches):
             sizes[families[node]] += 1
     for family in range(first.size):
         ends = points.left[first[family]], points.right[first[family]]
+        heap = [(0.0, np.int64(ends[0])), (0.0, np.int64(ends[1]))]
+        seen = heap.copy()
+        spread(graph, condemned, heap, longest[family], distance, seen)
         found = 0
-        heap = [(0.0, ends[0]), (0.0, ends[1])]
-        seen = [ends[0], ends[1]]
-        distance[ends[0]] = distance[ends[1]] = 0.0
-        while len(heap) > 0:
-            base, node = heapq.heappop(heap)
-            if base == distance[node]:
-                found += families[node] == family
-                spread(graph, condemned, node, base, longest[family], distance, heap, seen)
-        for node in seen:
+        for _, node in seen:
+            found += families[node] == family and distance[node] < np.inf
             distance[node] = np.inf
         reaches[family] = found < sizes[family]
 
 
 @inner
-def spread(graph, condemned, node, base, longest, distance, heap, seen):
-    """Shorten the ways to the neighbours of a node at distance ``base``; see `reach`."""
-    for entry in range(graph.indptr[node], graph.indptr[node + 1]):
-        way = base + graph.lengths[entry]
-        other = graph.indices[entry]
-        open_edge = way <= longest and not condemned[graph.edges[entry]]
-        if open_edge and way < distance[other]:
-            if distance[other] == np.inf:
-                seen.append(other)
-            distance[other] = way
-            heapq.heappush(heap, (way, other))
+def spread(graph, condemned, heap, longest, distance, seen):
+    """Shortest ways from the nodes of a heap, up to a length, on edges that are not condemned.
+
+    ``distance`` (n,) is infinite at first; the nodes that it is written at are added to ``seen``.
+    """
+    for _, node in heap:
+        distance[node] = 0.0
+    heapq.heapify(heap)
+    while len(heap) > 0:
+        base, node = heapq.heappop(heap)
+        if base > distance[node]:
+            continue
+        for entry in range(graph.indptr[node], graph.indptr[node + 1]):
+            way = base + graph.lengths[entry]
+            other = np.int64(graph.indices[entry])
+            open_edge = way <= longest and not condemned[graph.edges[entry]]
+            if open_edge and way < distance[other]:
+                distance[other] = way
+                heapq.heappush(heap, (way, other))
+                seen.append((way, other))
 
 
 @inner

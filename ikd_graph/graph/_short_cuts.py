@@ -155,18 +155,21 @@ def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[
     n = ground.graph.indptr.size - 1
     _jit.suspicion.legs_connect(ground.edges, ground.shortest_first, leg, n, condemned)
     detours = np.zeros(condemned.size)
-    _acquit(ground, np.flatnonzero(condemned), condemned, detours)
+    nothing = np.empty(0, dtype=np.int64)
+    _acquit(ground, np.flatnonzero(condemned), nothing, condemned, detours)
     return condemned, detours
 
 
 def _acquit(
     ground: _Ground,
     doubtful: NDArray[np.int64],
+    freed: NDArray[np.int64],
     condemned: NDArray[np.bool_],
     detours: NDArray[np.float64],
 ) -> None:
     """Acquit those of some edges that the others can replace by no long way, in place."""
-    _jit.suspicion.acquit(ground.graph, ground.edges, _LONGEST, doubtful, condemned, detours)
+    records = ground.graph, ground.edges
+    _jit.suspicion.acquit(*records, _LONGEST, doubtful, freed, condemned, detours)
 
 
 def _close_gaps(
@@ -191,7 +194,7 @@ def _close_gaps(
             continue
         before = condemned[chosen], detours[chosen], condemned[first]
         condemned[edge] = False
-        _acquit(ground, chosen[condemned[chosen]], condemned, detours)
+        _acquit(ground, chosen[condemned[chosen]], np.array([edge]), condemned, detours)
         # Between two sheets there are many more, which would all pass now, and do not look so.
         if not straight[before[2] & ~condemned[first]].mean() > 0.0:
             condemned[chosen], detours[chosen] = before[:2]
