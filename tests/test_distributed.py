@@ -55,7 +55,7 @@ def test_neighbours_are_found_by_the_workers(few, monkeypatch):
     X, ran = sheet(5000, 20, 1), []
     run = ours._run
     monkeypatch.setattr(ours, "_run", lambda *range_: ran.append(range_[1:]) or run(*range_))
-    settings = dict(affinity="correlation", neighbors="approximate", n_landmarks=60)
+    settings = dict(affinity="correlation", neighbors="approximate", n_landmarks=60, random_state=0)
     many = IKD(**settings).fit(da.from_array(X, chunks=(2000, 20)))
     assert len(ran) > 3 and (0, 16) in ran
     assert np.array_equal(many.embedding_, IKD(**settings).fit(saved(X, few)).embedding_)

@@ -18,8 +18,8 @@ from ._scale import ROUNDING
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# Pairs whose products are found together, and entries of rows that are gathered, 64 MB in double.
-_PAIRS, _GATHERED = 16_384, 2**23
+# Pairs whose products are found together, and entries of rows that are gathered, 128 MB in double.
+_PAIRS, _GATHERED = 16_384, 2**24
 
 
 class ScaledRows(ABC):
@@ -89,9 +89,7 @@ class ScaledRows(ABC):
         map_blocks(fill, len(self), blocks_of(self.shape[1]))
         return found
 
-    def pairs(
-        self, left: Indices, right: Indices, *, squares: bool = False
-    ) -> Floats:
+    def pairs(self, left: Indices, right: Indices, *, squares: bool = False) -> Floats:
         """Products of pairs of rows, or the squares of their distances, in double precision, (m,).
 
         They have the same bits either way round.
@@ -105,7 +103,7 @@ class ScaledRows(ABC):
                 other = one
             np.einsum("ij,ij->i", one, other, out=found[start:stop])
 
-        map_blocks(fill, left.size, max(1, min(_PAIRS, _GATHERED // self.shape[1])))
+        map_blocks(fill, left.size, max(1, min(_PAIRS, _GATHERED // (4 * self.shape[1]))))
         return found
 
     def settle(
@@ -119,31 +117,28 @@ class ScaledRows(ABC):
     ) -> None:
         """Let rows decide among candidates by products less ``half``, see `_jit.graph`.
 
-        Whole lists are settled together, as many as rows can be gathered for; what is longer is
-        looked through in parts, the best of which are looked at once more.
+        Lists of near nodes have much in common. Where their rows cannot be gathered together, half
+        of the lists are settled first; what is too long by itself is looked through in parts, the
+        best of which are looked at once more.
         """
         most, k = max(64, _GATHERED // self.shape[1]), neighbours.shape[1]
-        start = 0
-        while start < nodes.size:
-            stop = max(start + 1, int(np.searchsorted(ends, ends[start] + most, "right")) - 1)
-            some, own = found[ends[start] : ends[stop]], nodes[start:stop]
-            limits = ends[start : stop + 1] - ends[start]
-            if some.size > most:
-                some = self._best_of_parts(some, own, half, k, most)
-                limits = np.array([0, some.size])
-            neighbours[own], missing[own] = self._nearest(limits, some, own, half, k)
-            start = stop
-
-    def _best_of_parts(
-        self, found: Indices, node: Indices, half: Floats, k: int, most: int
-    ) -> Indices:
-        """The best candidates of each part of a long list."""
-        best = []
-        for start in range(0, found.size, most):
-            part = found[start : start + most]
-            kept, left = self._nearest(np.array([0, part.size]), part, node, half, k)
-            best.append(kept[0, : k - left[0]].astype(np.int64))
-        return np.unique(np.concatenate(best))
+        if found.size <= most or np.unique(found).size <= most:
+            neighbours[nodes], missing[nodes] = self._nearest(ends, found, nodes, half, k)
+        elif nodes.size > 1:
+            middle = nodes.size // 2
+            cut = ends[middle]
+            self.settle(half, ends[: middle + 1], found[:cut], nodes[:middle], neighbours, missing)
+            rest = ends[middle:] - cut
+            self.settle(half, rest, found[cut:], nodes[middle:], neighbours, missing)
+        else:
+            best = []
+            for start in range(0, found.size, most):
+                part = found[start : start + most]
+                near, gone = self._nearest(np.array([0, part.size]), part, nodes, half, k)
+                best.append(near[0, : k - gone[0]].astype(np.int64))
+            some = np.concatenate(best)
+            limits = np.array([0, some.size])
+            neighbours[nodes], missing[nodes] = self._nearest(limits, some, nodes, half, k)
 
     def _nearest(
         self, ends: Indices, found: Indices, nodes: Indices, half: Floats, k: int
@@ -192,7 +187,6 @@ class UnitRows(ScaledRows):
         found[lengths == 0.0] = 0.0
         found /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
         return found
-
 
     def _centred(self, rows: Any) -> tuple[Floats, Floats]:
         return centred_rows(np.sqrt(rows) if self._roots else rows, self._affinity)

@@ -77,9 +77,7 @@ def unit_rows(
     return rows
 
 
-def centred_rows(
-    X: ArrayLike, affinity: str, scale: float | None = None
-) -> tuple[Floats, Floats]:
+def centred_rows(X: ArrayLike, affinity: str, scale: float | None = None) -> tuple[Floats, Floats]:
     """Rows that are centred as an affinity asks, and their lengths, 0 for one without spread."""
     rows = np.array(X, dtype=np.float64, order="C")
     # Before squares are taken: rows of 1e-200 or 1e200 are as good as any.

@@ -38,7 +38,9 @@ class Settler(NamedTuple):
     pair: float  # a product in an exact search
     # Results of work on cells from a first to the one after the last, where others than the threads
     # of this process carry it out; both are picklable.
-    spread: Callable[[Callable[[int, int], Any], list[tuple[int, int]]], Iterable[Any]] | None = None
+    spread: Callable[[Callable[[int, int], Any], list[tuple[int, int]]], Iterable[Any]] | None = (
+        None
+    )
 
 
 RECALL = 0.985
@@ -365,9 +367,7 @@ def _look(
         step = max(16, 2**21 // where.size)
         for start in range(index.starts[cell], index.starts[cell + 1], step):
             stop = min(start + step, index.starts[cell + 1])
-            ends, near = space.nearest(
-                index.points[start:stop], others, lengths, effort.candidates
-            )
+            ends, near = space.nearest(index.points[start:stop], others, lengths, effort.candidates)
             found, nodes = index.order[where[near]], index.order[start:stop]
             search.settle(ends, found, nodes, neighbours, missing)
 

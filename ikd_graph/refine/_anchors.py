@@ -124,5 +124,7 @@ def _draw(g: CsrGraph) -> NDArray[np.int64]:
     n = g.n_nodes
     total = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
     order = np.argsort(np.where(np.diff(g.indptr) > 0, total, 0.0), kind="stable")
-    drawn = np.random.default_rng(0).permutation(n)[: min(max(FEWEST, min(ANCHORS, ENTRIES // n)), n)]
+    drawn = np.random.default_rng(0).permutation(n)[
+        : min(max(FEWEST, min(ANCHORS, ENTRIES // n)), n)
+    ]
     return np.sort(order[drawn])

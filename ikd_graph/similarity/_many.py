@@ -155,7 +155,9 @@ class ManyStandardizedDistances(ManyDistances, StandardizedEuclidean):
         self._units = self.rows.units
 
 
-MANY: dict[str, type[Similarity]] = {one.name: one for one in (ManyDistances, ManyStandardizedDistances)}
+MANY: dict[str, type[Similarity]] = {
+    one.name: one for one in (ManyDistances, ManyStandardizedDistances)
+}
 """Class of affinities of many rows in memory, by its name: copies in double precision are saved."""
 
 MAPPED: dict[str, type[Similarity]] = MANY | {
