@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from . import _limits, _memory
 from ._validation import check_memory
 
-
 # Bytes of a table on disk after which they are let go.
 _LET_GO = 2**27
 

@@ -16,7 +16,7 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.fixture
 def few(monkeypatch, tmp_path):
-    """Sizes from which a table on disk stays there, and a folder of the test for what Dask keeps."""
+    """Sizes from which a table on disk stays there, and a folder for what Dask keeps."""
     monkeypatch.setattr(_limits, "SOLVED_WHOLE", 500)
     monkeypatch.setattr(_limits, "DENSE_ENTRIES", 1000)
     with dask.config.set({"temporary-directory": str(tmp_path), "scheduler": "synchronous"}):
@@ -38,13 +38,14 @@ def saved(X, folder):
 @pytest.mark.parametrize("chunks", [(250, 20), (900, 7)])
 def test_coordinates_are_those_of_one_machine(few, chunks):
     X = sheet(900, 20, 1)
-    settings = dict(n_landmarks=60, random_state=0)
+    settings = {"n_landmarks": 60, "random_state": 0}
     one = IKD(**settings).fit(saved(X, few))
     many = IKD(**settings).fit(da.from_array(X, chunks=chunks))
     assert np.array_equal(many.embedding_, one.embedding_)
     new = X[:120] + np.float32(0.05)
     placed = many.transform(da.from_array(new, chunks=(50, 20)))
-    assert placed.shape == (120, 2) and placed.dtype == np.float32
+    assert placed.shape == (120, 2)
+    assert placed.dtype == np.float32
     assert placed.chunks == ((50, 50, 20), (2,))
     assert np.array_equal(placed.compute(), one.transform(new))
 
@@ -55,9 +56,15 @@ def test_neighbours_are_found_by_the_workers(few, monkeypatch):
     X, ran = sheet(5000, 20, 1), []
     run = ours._run
     monkeypatch.setattr(ours, "_run", lambda *range_: ran.append(range_[1:]) or run(*range_))
-    settings = dict(affinity="correlation", neighbors="approximate", n_landmarks=60, random_state=0)
+    settings = {
+        "affinity": "correlation",
+        "neighbors": "approximate",
+        "n_landmarks": 60,
+        "random_state": 0,
+    }
     many = IKD(**settings).fit(da.from_array(X, chunks=(2000, 20)))
-    assert len(ran) > 3 and (0, 16) in ran
+    assert len(ran) > 3
+    assert (0, 16) in ran
     assert np.array_equal(many.embedding_, IKD(**settings).fit(saved(X, few)).embedding_)
 
 

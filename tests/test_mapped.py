@@ -33,8 +33,10 @@ def on_disk(X, folder):
 
 def test_an_array_is_known_to_be_of_a_file(tmp_path):
     mapped = on_disk(np.eye(3), tmp_path)
-    assert is_mapped(mapped) and is_mapped(np.asarray(mapped)[1:])
-    assert not is_mapped(np.array(mapped)) and not is_mapped(mapped[[0, 2]])
+    assert is_mapped(mapped)
+    assert is_mapped(np.asarray(mapped)[1:])
+    assert not is_mapped(np.array(mapped))
+    assert not is_mapped(mapped[[0, 2]])
     assert not is_mapped([[1.0]])
 
 
@@ -71,13 +73,14 @@ def test_candidates_beyond_memory_are_settled_in_parts(few, tmp_path, monkeypatc
     expected = graph.row_neighbors(rows.whole(), 5, neighbors="exact")
     assert near[7].tolist() == expected[7].tolist()
     assert set(near[9]) <= set(range(30)) - {9}
-    assert np.all(near[np.setdiff1d(np.arange(600), nodes)] == -1) and not missing.any()
+    assert np.all(near[np.setdiff1d(np.arange(600), nodes)] == -1)
+    assert not missing.any()
 
 
 @pytest.mark.parametrize("affinity", ["correlation", "euclidean", "standardized_euclidean"])
 def test_a_table_on_disk_is_fitted_as_one_in_memory(few, tmp_path, affinity):
     latent, X = sheet(900, 30, 5)
-    settings = dict(affinity=affinity, n_landmarks=60, random_state=0)
+    settings = {"affinity": affinity, "n_landmarks": 60, "random_state": 0}
     mapped = IKD(**settings).fit(on_disk(X, tmp_path))
     whole = IKD(**settings).fit(X)
     assert isinstance(mapped._model.rows, MappedTable)

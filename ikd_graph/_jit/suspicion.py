@@ -146,8 +146,9 @@ def acquit(graph, edges, longest, doubtful, freed, condemned, detours):
                 if two_legs(graph, condemned, ends, most) <= most:
                     condemned[edge] = False
                     found += 1
-                    news.append((0.0, np.int64(ends[0])))
-                    news.append((0.0, np.int64(ends[1])))
+                    if not first:
+                        news.append((0.0, np.int64(ends[0])))
+                        news.append((0.0, np.int64(ends[1])))
         left = left[condemned[left]]
         # A new way of an edge comes near one of its ends by half its length.
         widest = 0.5 * longest * edges.lengths[left].max() if left.size > 0 else 0.0
@@ -157,11 +158,11 @@ def acquit(graph, edges, longest, doubtful, freed, condemned, detours):
         news = [(0.0, np.int64(0)) for _ in range(0)]
         for edge in left:
             ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
-            if first or min(near[ends[0]], near[ends[1]]) <= 0.5 * most:
-                if walk(graph, condemned, edges, edge, most, distances) <= most:
-                    condemned[edge] = False
-                    news.append((0.0, np.int64(ends[0])))
-                    news.append((0.0, np.int64(ends[1])))
+            open_way = first or min(near[ends[0]], near[ends[1]]) <= 0.5 * most
+            if open_way and walk(graph, condemned, edges, edge, most, distances) <= most:
+                condemned[edge] = False
+                news.append((0.0, np.int64(ends[0])))
+                news.append((0.0, np.int64(ends[1])))
         for _, node in seen:
             near[node] = np.inf
         first = False

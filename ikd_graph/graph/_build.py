@@ -18,7 +18,7 @@ from .._arrays import as_array, check_block, check_nodes, check_values
 from .._records import CsrGraph
 from .._threads import keep_threads, map_blocks
 from .._validation import check_fraction, check_integer
-from ._csr import from_edges, mirrored
+from ._csr import mirrored
 from ._search import (
     block_neighbors,
     block_rows,
@@ -355,15 +355,15 @@ def _neighbour_pairs(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the pairs named by either (or by both) of their ends, each once, in order."""
     n, k = neighbours.shape
-    keys = np.empty((n, k), np.int64)
+    pairs = np.empty((n, k), np.int64)
 
     def fill(start: int, stop: int) -> None:
         node, other = np.arange(start, stop)[:, None], neighbours[start:stop]
-        np.multiply(np.minimum(node, other), n, out=keys[start:stop])
-        keys[start:stop] += np.maximum(node, other)
+        np.multiply(np.minimum(node, other), n, out=pairs[start:stop])
+        pairs[start:stop] += np.maximum(node, other)
 
     map_blocks(fill, n, 16_384)
-    keys = keys.ravel()
+    keys = pairs.ravel()
     keys.sort()
     # A pair stands once for each end that names it.
     again = keys[1:] == keys[:-1]

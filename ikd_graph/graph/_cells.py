@@ -275,7 +275,7 @@ def _exactly(rows: Any, half: NDArray[np.float64], held: Indices, k: int) -> Ind
     n, p = rows.shape
     mine = np.asarray(rows[held], np.float32)
     step = max(_block_rows(p), k)
-    found = np.empty((held.size, -(-n // step) * k), np.int64)
+    found: Indices = np.empty((held.size, -(-n // step) * k), np.int64)
     values = np.full(found.shape, -np.inf, np.float32)
 
     def multiply(start: int, stop: int) -> None:
@@ -291,8 +291,8 @@ def _exactly(rows: Any, half: NDArray[np.float64], held: Indices, k: int) -> Ind
         values[:, part] = np.take_along_axis(seen, best, axis=1)
 
     map_blocks(multiply, n, step)
-    best = np.argpartition(values, values.shape[1] - k, axis=1)[:, values.shape[1] - k :]
-    return np.take_along_axis(found, best, axis=1)
+    order: Any = np.argpartition(values, values.shape[1] - k, axis=1)
+    return np.take_along_axis(found, order[:, -k:], axis=1)
 
 
 def _effort_for(
@@ -347,7 +347,7 @@ def _points_ahead(index: _Index, held: Indices, found: Indices) -> Indices:
 class _Search(NamedTuple):
     """What the neighbours of the rows of any cell are found by."""
 
-    index: _Index
+    rows: _Index
     effort: _Effort
     settle: Settle
 
@@ -356,7 +356,7 @@ def _look(
     search: _Search, neighbours: NDArray[np.int32], missing: Indices, first: int, last: int
 ) -> None:
     """Find the neighbours of the rows of some cells among the points of the cells about them."""
-    index, effort, space = search.index, search.effort, _Space()
+    index, effort, space = search.rows, search.effort, _Space()
     sizes = np.diff(index.starts)
     for cell in range(first, last):
         visited = np.cumsum(sizes[index.near[cell]])
@@ -376,7 +376,7 @@ def _found(
     search: _Search, k: int, first: int, last: int
 ) -> tuple[Indices, NDArray[np.int32], Indices]:
     """The same as (b,) rows, their (b, k) neighbours, and how many are missing."""
-    index = search.index
+    index = search.rows
     # Of these only the places of the rows are touched.
     neighbours = np.empty((index.order.size, k), np.int32)
     missing = np.zeros(index.order.size, np.int64)

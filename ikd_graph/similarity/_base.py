@@ -163,10 +163,11 @@ class Similarity(ABC):
         if n_neighbors is not None:
             found.append(self.neighbor_graph(n_neighbors, mutual=mutual))
         g = found[0] if len(found) == 1 else graph.union(*found)
-        joins = mutual and n_neighbors is not None and self.estimates_kernel
-        if joins and graph.component_labels(g).any():
-            return graph.joined_by(g, self.neighbor_graph(n_neighbors))
-        return g
+        if not mutual or n_neighbors is None or not self.estimates_kernel:
+            return g
+        if not graph.component_labels(g).any():
+            return g
+        return graph.joined_by(g, self.neighbor_graph(n_neighbors))
 
     def protected_graph_of(
         self,

@@ -57,7 +57,7 @@ class _RowsOnDemand(Similarity):
         return Similarity._search(self, k) if found is None else found
 
     def _spread(self) -> Any:
-        """Who carries out work on the rows: workers where they are Dask's, None for this process."""
+        """Who works on the rows: workers where they are Dask's, None for this process."""
         if not self.rows.table.spread:
             return None
         from ..distributed import Workers
@@ -111,7 +111,7 @@ class ManyDistances(_RowsOnDemand, Euclidean):
         Similarity.__init__(self, *X.shape)
         self.rows = covariance.CentredRows(X, standardized=self.scales_columns)
 
-    def block(self, points: Indices) -> NDArray[np.floating]:
+    def block(self, points: Indices) -> Any:
         """See `Similarity.block`."""
         found: NDArray[np.floating] = self.rows.products(np.asarray(points, np.int64))
         half = self._half().astype(found.dtype)
@@ -136,7 +136,7 @@ class ManyDistances(_RowsOnDemand, Euclidean):
             gaps = self.rows[near].astype(np.float64) - new[at]
             return np.asarray(1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps))
 
-        rows = covariance.WithLengths(self.rows, self._half())
+        rows: Any = covariance.WithLengths(self.rows, self._half())
         return nearest_by_products(rows.sought(new), rows, k, exact)
 
     def _half(self) -> Floats:

@@ -70,8 +70,8 @@ def judge(data: Dataset) -> list[str]:
         wide = X.shape[1] > 10 * len(data.X)
         turned = "; if rows are measurements and columns are points, --transpose" if wide else ""
         found.append(
-            f"{len(data.X)} rows are few: an embedding of fewer than {FEWEST_ROWS} points shows their "
-            f"noise as much as their order; add rows{turned}"
+            f"{len(data.X)} rows are few: an embedding of fewer than {FEWEST_ROWS} points shows "
+            f"their noise as much as their order; add rows{turned}"
         )
     return found
 

@@ -78,7 +78,7 @@ def test_rows_of_dask(benchmark, tmp_path, workers):
     if not workers:
         measured(benchmark, ikd, mapped, latent)
         return
-    settings = dict(n_workers=workers, threads_per_worker=1, memory_limit="1GB")
+    settings = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": "1GB"}
     with (
         distributed.LocalCluster(dashboard_address=None, **settings) as cluster,
         distributed.Client(cluster),
