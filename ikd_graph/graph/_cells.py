@@ -276,7 +276,7 @@ def _exactly(rows: Any, half: NDArray[np.float64], held: Indices, k: int) -> Ind
     mine = np.asarray(rows[held], np.float32)
     step = max(_block_rows(p), k)
     found: Indices = np.empty((held.size, -(-n // step) * k), np.int64)
-    values = np.full(found.shape, -np.inf, np.float32)
+    values: Single = np.full(found.shape, -np.inf, np.float32)
 
     def multiply(start: int, stop: int) -> None:
         # The best of each block of rows, from which those of all are taken.
@@ -285,7 +285,8 @@ def _exactly(rows: Any, half: NDArray[np.float64], held: Indices, k: int) -> Ind
         own = (held >= start) & (held < stop)
         seen[own, held[own] - start] = -np.inf
         few = min(k, stop - start)
-        best = np.argpartition(seen, stop - start - few, axis=1)[:, stop - start - few :]
+        order: Any = np.argpartition(seen, stop - start - few, axis=1)
+        best = order[:, -few:]
         part = slice(start // step * k, start // step * k + few)
         found[:, part] = start + best
         values[:, part] = np.take_along_axis(seen, best, axis=1)
