@@ -195,7 +195,18 @@ class _Pickler(pickle.Pickler):
         self._folder, self._count = folder, 0
 
     def reducer_override(self, obj: Any) -> Any:
-        """See `pickle.Pickler`."""
+        """How to make an object anew, see `pickle.Pickler`.
+
+        Parameters
+        ----------
+        obj : object
+            What is about to be pickled.
+
+        Returns
+        -------
+        tuple or NotImplemented
+            A function and its arguments, or what says that it is pickled as usual.
+        """
         if isinstance(obj, MappedTable):
             whole = _file_of(obj.array)
             if whole is not None and whole.shape == obj.array.shape:

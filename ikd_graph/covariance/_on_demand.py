@@ -18,8 +18,9 @@ from ._scale import ROUNDING
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# Pairs whose products are found together, and entries of rows that are gathered, 128 MB in double.
-_PAIRS, _GATHERED = 16_384, 2**24
+# Pairs whose products are found together, and entries of rows that are gathered: 34 MB
+# in double precision, and five times that on the way.
+_PAIRS, _GATHERED = 16_384, 2**22
 
 
 class ScaledRows(ABC):

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from .. import _jit, _limits
 from .._threads import map_blocks
+from ._visits import Effort, Index, Indices, Search, Settle, Single, found_rows, look
 
-Single = NDArray[np.float32]
-Indices = NDArray[np.int64]
-Settle = Callable[[Indices, Indices, Indices, NDArray[np.int32], Indices], None]
+Spread = Callable[[Callable[[int, int], Any], list[tuple[int, int]]], Iterable[Any]]
+"""Results of picklable work on ranges of cells, each from a first to the one after the last."""
 
 
 class Settler(NamedTuple):
@@ -36,11 +36,7 @@ class Settler(NamedTuple):
     settle: Settle  # ends, found, nodes, neighbours, missing as in `_jit.graph.settle_found`
     entries: float  # of a row that is fetched for a product
     pair: float  # a product in an exact search
-    # Results of work on cells from a first to the one after the last, where others than the threads
-    # of this process carry it out; both are picklable.
-    spread: Callable[[Callable[[int, int], Any], list[tuple[int, int]]], Iterable[Any]] | None = (
-        None
-    )
+    spread: Spread | None = None  # who works, where it is not the threads of this process
 
 
 RECALL = 0.985
@@ -64,24 +60,6 @@ _BLOCK, _ENTRIES = 4096, 2**23
 # Costs in multiplications of a matrix product: one of two rows that were fetched for it, the
 # choice of the largest among products, and that with the settling of them in an exact search.
 _FETCHED, _CHOICE, _EXACT_CHOICE = 25.0, 60.0, 100.0
-
-
-class _Index(NamedTuple):
-    """Projected rows, cell after cell."""
-
-    points: Single  # (n, d)
-    half: Single  # (n,) half their squared lengths
-    order: Indices  # (n,) the row that each is
-    starts: Indices  # (cells + 1,)
-    near: NDArray[np.int32]  # (cells, cells) all cells, the nearest to each first
-
-
-class _Effort(NamedTuple):
-    """How much is looked at."""
-
-    cells: int  # about the cell of a row, its own included
-    candidates: int  # of each row
-    cost: float  # in multiplications
 
 
 def searches_cells(n: int, pair: float, k: int) -> bool:
@@ -140,13 +118,13 @@ def cell_neighbours(
     if effort is None or effort.cost >= float(n) * n * (settler.pair + _EXACT_CHOICE):
         return None
     neighbours, missing = np.empty((n, k), np.int32), np.zeros(n, np.int64)
-    search = _Search(index, effort, settler.settle)
+    search = Search(index, effort, settler.settle)
     cells = index.starts.size - 1
     if settler.spread is None:
-        map_blocks(partial(_look, search, neighbours, missing), cells, _TOGETHER)
+        map_blocks(partial(look, search, neighbours, missing), cells, _TOGETHER)
     else:
         ranges = [(one, min(one + _TOGETHER, cells)) for one in range(0, cells, _TOGETHER)]
-        for nodes, near, gone in settler.spread(partial(_found, search, k), ranges):
+        for nodes, near, gone in settler.spread(partial(found_rows, search, k), ranges):
             neighbours[nodes], missing[nodes] = near, gone
     # Where there were too few candidates, every row is one.
     ends, every = np.array([0, n]), np.arange(n)
@@ -178,7 +156,7 @@ def _block_rows(width: int) -> int:
     return max(16, min(_BLOCK, _ENTRIES // width))
 
 
-def _build(rows: Any, order: Indices) -> _Index:
+def _build(rows: Any, order: Indices) -> Index:
     """Project rows, taken in an order, and gather them in cells."""
     n = order.size
     points = _projected(rows, order)
@@ -197,7 +175,7 @@ def _build(rows: Any, order: Indices) -> _Index:
     near = np.argsort(apart, axis=1, kind="stable").astype(np.int32)
     points = points[gathered]
     half = 0.5 * np.einsum("ij,ij->i", points, points)
-    return _Index(points, half, order[gathered], starts, near)
+    return Index(points, half, order[gathered], starts, near)
 
 
 def projected_block(rows: Any) -> Callable[[Indices], Single] | None:
@@ -297,8 +275,8 @@ def _exactly(rows: Any, half: NDArray[np.float64], held: Indices, k: int) -> Ind
 
 
 def _effort_for(
-    index: _Index, held: Indices, found: Indices, entries: float, k: int
-) -> _Effort | None:
+    index: Index, held: Indices, found: Indices, entries: float, k: int
+) -> Effort | None:
     """The least effort that finds the known neighbours of some rows."""
     n, width = index.points.shape
     sizes = np.diff(index.starts)
@@ -323,11 +301,11 @@ def _effort_for(
         looked = float(sizes @ visited[:, few - 1])
         cost = looked * (width + _CHOICE) + float(n) * candidates * entries * _FETCHED
         if best is None or cost < best.cost:
-            best = _Effort(int(few), candidates, cost)
+            best = Effort(int(few), candidates, cost)
     return best
 
 
-def _points_ahead(index: _Index, held: Indices, found: Indices) -> Indices:
+def _points_ahead(index: Index, held: Indices, found: Indices) -> Indices:
     """How many projected points are as near to a point as each that it should find, (held, k).
 
     All are where there are very many: such a neighbour is given up.
@@ -343,75 +321,3 @@ def _points_ahead(index: _Index, held: Indices, found: Indices) -> Indices:
             ahead[start + at] = deepest - np.searchsorted(np.sort(values[at, n - deepest :]), own)
     ahead[ahead == deepest] = n
     return ahead
-
-
-class _Search(NamedTuple):
-    """What the neighbours of the rows of any cell are found by."""
-
-    rows: _Index
-    effort: _Effort
-    settle: Settle
-
-
-def _look(
-    search: _Search, neighbours: NDArray[np.int32], missing: Indices, first: int, last: int
-) -> None:
-    """Find the neighbours of the rows of some cells among the points of the cells about them."""
-    index, effort, space = search.rows, search.effort, _Space()
-    sizes = np.diff(index.starts)
-    for cell in range(first, last):
-        visited = np.cumsum(sizes[index.near[cell]])
-        few = max(effort.cells, int(np.searchsorted(visited, effort.candidates)) + 1)
-        ranges = [np.arange(*index.starts[one : one + 2]) for one in index.near[cell, :few]]
-        where = np.concatenate(ranges)
-        others, lengths = index.points[where], index.half[where]
-        step = max(16, 2**21 // where.size)
-        for start in range(index.starts[cell], index.starts[cell + 1], step):
-            stop = min(start + step, index.starts[cell + 1])
-            ends, near = space.nearest(index.points[start:stop], others, lengths, effort.candidates)
-            found, nodes = index.order[where[near]], index.order[start:stop]
-            search.settle(ends, found, nodes, neighbours, missing)
-
-
-def _found(
-    search: _Search, k: int, first: int, last: int
-) -> tuple[Indices, NDArray[np.int32], Indices]:
-    """The same as (b,) rows, their (b, k) neighbours, and how many are missing."""
-    index = search.rows
-    # Of these only the places of the rows are touched.
-    neighbours = np.empty((index.order.size, k), np.int32)
-    missing = np.zeros(index.order.size, np.int64)
-    _look(search, neighbours, missing, first, last)
-    nodes = index.order[index.starts[first] : index.starts[last]]
-    return nodes, neighbours[nodes], missing[nodes]
-
-
-class _Space:
-    """Memory for products, filled again and again: fresh memory would cost as much as they do."""
-
-    def __init__(self) -> None:
-        self._size = 0
-
-    def nearest(
-        self, points: Single, others: Single, half: Single, count: int
-    ) -> tuple[Indices, Indices]:
-        """Find the nearest of others to each point, at least ``count`` where there are as many.
-
-        Returns (b + 1,) where the list of each begins, and the lists one after another.
-        """
-        shape, size = (len(points), len(others)), len(points) * len(others)
-        if size > self._size:
-            self._size = size
-            self._values, self._sorted = np.empty(size, np.float32), np.empty(size, np.float32)
-            self._above = np.empty(size, np.bool_)
-        values = np.matmul(points, others.T, out=self._values[:size].reshape(shape))
-        values -= half
-        at = max(shape[1] - count, 0)
-        ordered = self._sorted[:size].reshape(shape)
-        ordered[:] = values
-        ordered.partition(at, axis=1)
-        above = np.greater_equal(
-            values, ordered[:, at : at + 1], out=self._above[:size].reshape(shape)
-        )
-        owner, near = np.divmod(np.flatnonzero(above), shape[1])
-        return np.searchsorted(owner, np.arange(shape[0] + 1)), near
