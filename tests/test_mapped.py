@@ -130,6 +130,16 @@ def test_an_affinity_that_needs_all_rows_is_refused(few, tmp_path, monkeypatch):
         IKD(affinity="covariance", refine=None).fit(on_disk(X, tmp_path))
 
 
+def test_the_memory_of_a_large_fit_is_stated_and_checked(few, monkeypatch, caplog):
+    _, X = sheet(700, 10, 9)
+    with caplog.at_level("INFO", logger="ikd_graph"):
+        IKD(affinity="euclidean", n_landmarks=50).fit(X)
+    assert "GB of memory beside the table" in caplog.text
+    monkeypatch.setattr(_memory, "available", lambda: 1_000_000)
+    with pytest.raises(MemoryError, match="a graph of 700 points and distances from 50 landmarks"):
+        IKD(affinity="euclidean", n_landmarks=50, refine=None).fit(X)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="counts memory as Linux does")
 def test_a_table_larger_than_memory_is_fitted(tmp_path):

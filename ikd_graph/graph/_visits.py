@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._table import let_go
+
 Single = NDArray[np.float32]
 Indices = NDArray[np.int64]
 Settle = Callable[[Indices, Indices, Indices, NDArray[np.int32], Indices], None]
@@ -53,13 +55,25 @@ def look(
         few = max(effort.cells, int(np.searchsorted(visited, effort.candidates)) + 1)
         ranges = [np.arange(*index.starts[one : one + 2]) for one in index.near[cell, :few]]
         where = np.concatenate(ranges)
-        others, lengths = index.points[where], index.half[where]
+        others, lengths = _gathered(index, index.near[cell, :few], where.size), index.half[where]
         step = max(16, 2**21 // where.size)
         for start in range(index.starts[cell], index.starts[cell + 1], step):
             stop = min(start + step, index.starts[cell + 1])
             ends, near = space.nearest(index.points[start:stop], others, lengths, effort.candidates)
             found, nodes = index.order[where[near]], index.order[start:stop]
             search.settle(ends, found, nodes, neighbours, missing)
+
+
+def _gathered(index: Index, cells: NDArray[np.int32], size: int) -> Single:
+    """Points of some cells; of points in a file what was read is let go on the way."""
+    found, at = np.empty((size, index.points.shape[1]), np.float32), 0
+    for number, cell in enumerate(cells):
+        part = index.points[index.starts[cell] : index.starts[cell + 1]]
+        found[at : at + len(part)] = part
+        at += len(part)
+        if number % 16 == 15:
+            let_go(index.points)
+    return found
 
 
 def found_rows(
