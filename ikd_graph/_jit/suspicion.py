@@ -137,8 +137,9 @@ def acquit(graph, edges, longest, doubtful, freed, condemned, detours):
     news += [(0.0, np.int64(edges.right[edge])) for edge in freed]
     first = freed.size == 0
     while first or len(news) > 0:
-        found = 1
-        while found > 0:
+        # Until few are found: then a search finds them as well.
+        found = left.size
+        while found > left.size // 100:
             found = 0
             left = left[condemned[left]]
             for edge in left:
