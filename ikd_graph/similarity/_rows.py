@@ -223,9 +223,14 @@ class Euclidean(Similarity):
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`."""
-        points = self._made.points
-        gaps = points[left] - points[right]
-        return 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+        points, found = self._made.points, np.empty(len(left))
+        # Of wide rows some pairs at a time, 32 MB.
+        step = max(1, 2**22 // points.shape[1])
+        for start in range(0, len(left), step):
+            part = slice(start, start + step)
+            gaps = points[left[part]] - points[right[part]]
+            found[part] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+        return found
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
