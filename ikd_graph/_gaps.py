@@ -16,7 +16,11 @@ def check_known(name: str, values: Any) -> None:
     if sp.issparse(values):
         rows = np.unique(values.tocoo().row[np.isnan(values.tocoo().data)])
     else:
-        rows = np.flatnonzero(np.isnan(values).any(axis=1))
+        # In blocks: of a table on disk no more is in memory.
+        step = 4096
+        starts = range(0, len(values), step)
+        missing = [np.isnan(values[s : s + step]).any(axis=1) for s in starts]
+        rows = np.flatnonzero(np.concatenate(missing)) if missing else np.empty(0, np.int64)
     if rows.size:
         raise ValueError(
             f"Input {name} contains NaN: every value must be known, got {rows.size} rows with some "

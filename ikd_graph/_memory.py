@@ -17,7 +17,7 @@ _STATM = Path("/proc/self/statm")
 
 
 def available() -> int | None:
-    """Bytes to be had without swapping, by the machine, its container and ``ulimit -v``.
+    """Bytes to be had without swapping, by the machine, its container and ``ulimit``.
 
     Where the machine tells nothing else it is all physical memory; None where nothing is known.
     """
@@ -36,15 +36,18 @@ def _of_container() -> int | None:
 
 
 def _of_process() -> int | None:
-    """Address space that ``ulimit -v`` leaves, None without a limit."""
+    """What ``ulimit -v`` (address space) and ``ulimit -d`` (data) leave, None without a limit."""
     try:
         import resource
 
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit == resource.RLIM_INFINITY:
-            return None
-        taken = int(_STATM.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        return max(limit - taken, 0)
+        pages = _STATM.read_text().split()
+        taken = {resource.RLIMIT_AS: pages[0], resource.RLIMIT_DATA: pages[5]}
+        left = []
+        for kind, used in taken.items():
+            limit = resource.getrlimit(kind)[0]
+            if limit != resource.RLIM_INFINITY:
+                left.append(max(limit - int(used) * os.sysconf("SC_PAGE_SIZE"), 0))
+        return min(left) if left else None
     except (ImportError, OSError, ValueError, IndexError):
         return None
 

@@ -32,6 +32,7 @@ FLOOR_OF = {
     "_gaps": 0.2,
     # A record checks what is put into it.
     "_records": 0.5,
+    "distributed": 0.7,
     "_jit": 1,
     "covariance": 2,
     "eigen": 2,

@@ -30,9 +30,10 @@ def test_memory_is_also_what_a_container_leaves(monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_memory_is_also_what_ulimit_leaves():
+@pytest.mark.parametrize("kind", ["RLIMIT_AS", "RLIMIT_DATA"])
+def test_memory_is_also_what_ulimit_leaves(kind):
     code = (
-        "import resource; resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33));"
+        f"import resource; resource.setrlimit(resource.{kind}, (2**33, 2**33));"
         "from ikd_graph import _memory; assert 0 < _memory._of_process() < 2**33"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

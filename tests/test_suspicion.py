@@ -9,7 +9,7 @@ from reference_graph import naive_shares_against, naive_short_cuts
 from sklearn.datasets import make_s_curve, make_swiss_roll
 from test_graph import dense
 
-from ikd_graph import IKD, covariance, graph, kernels, similarity
+from ikd_graph import IKD, _limits, covariance, graph, kernels, similarity
 from ikd_graph.graph import _short_cuts
 from ikd_graph.study.datasets import gp_mapping
 from ikd_graph.study.metrics import affine_r2
@@ -54,6 +54,22 @@ def test_short_cuts_agree_with_the_naive_twin(seed):
     assert found_pairs(found) == naive_short_cuts(dense(g))
     assert found.n_condemned > 0
     np.testing.assert_array_equal(found.scores[found.condemned], 1.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_short_cuts_of_many_points_are_those_of_few(seed, monkeypatch):
+    turn = np.linspace(6.0**2, 14.0**2, 60) ** 0.5
+    X = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)])
+    X += np.random.default_rng(seed).normal(scale=0.3, size=X.shape)
+    made = similarity.compare(X, "euclidean")
+    g, wide = made.graph_of(None, 8), made.graph_of(None, 10)
+    few = graph.short_cut_edges(g, wide)
+    # Points that are numbered anew.
+    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 10)
+    many = graph.short_cut_edges(g, wide)
+    assert few.n_condemned > 0
+    for one, other in zip(few, many, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1])

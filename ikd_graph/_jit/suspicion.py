@@ -13,20 +13,20 @@ import numpy as np
 from .._config import inner, jit
 
 
-class ByLength(NamedTuple):
-    """Graph whose rows are sorted by length, with the number of the edge at each entry."""
+class Lengths(NamedTuple):
+    """Graph of lengths, with the number of the edge at each entry."""
 
     indptr: np.ndarray  # (n + 1,) int64
-    indices: np.ndarray  # (m,) int64
+    indices: np.ndarray  # (m,) int32, sorted in each row
     lengths: np.ndarray  # (m,) float64
-    edges: np.ndarray  # (m,) int64
+    edges: np.ndarray  # (m,) int32
 
 
 class EdgeList(NamedTuple):
     """Edges, each once."""
 
-    left: np.ndarray  # (e,) int64
-    right: np.ndarray  # (e,) int64
+    left: np.ndarray  # (e,) int
+    right: np.ndarray  # (e,) int
     lengths: np.ndarray  # (e,) float64
 
 
@@ -69,52 +69,111 @@ def contradict(graph, reach, edges, least, shares):
 
 
 @jit
-def short_cuts(graph, at_edge, by_length, edges, order, rule, condemned, detours):
-    """Condemn edges whose ends shorter edges connect, but only by a long way.
+def number_edges(indptr, indices, numbers, left, right):
+    """Number the edges row by row: into ``numbers`` (m,) of each entry, and their ends (m / 2,).
 
-    ``graph`` has sorted rows, ``at_edge`` (m,) the edge of each of its entries, ``order`` (e,) the
-    edges by length. ``rule`` is the length of a leg and of the longest way, both as multiples of
-    the edge. An edge is judged when those shorter than it are, which alone may replace it, and only
-    where legs of that length connect its ends. Written: ``condemned`` (e,) bool, all False at
-    first, and ``detours`` (e,), the way round as a multiple of the edge where one was searched for.
+    Rows are sorted, so that a row meets its smaller neighbours in the order in which those come.
     """
-    parent = np.arange(by_length.indptr.size - 1)
-    distance = np.full(parent.size, np.inf)
-    joined = 0
-    for edge in order:
-        left, right, length = edges.left[edge], edges.right[edge], edges.lengths[edge]
-        while edges.lengths[order[joined]] <= rule[0] * length and length > 0.0:
-            if not condemned[order[joined]]:
-                ends = edges.left[order[joined]], edges.right[order[joined]]
-                parent[root(parent, ends[0])] = root(parent, ends[1])
-            joined += 1
-        if root(parent, left) != root(parent, right):
-            continue
-        # Two short cuts of one length must not excuse each other.
-        shorter = length * (1.0 - 1e-9)
-        if not common_neighbour(graph, at_edge, condemned, left, right, shorter):
-            most = rule[1] * length
-            way = walk(by_length, condemned, edge, left, right, shorter, most, distance)
-            detours[edge] = way / length
-            condemned[edge] = way == np.inf
+    at = indptr[:-1].copy()
+    edge = 0
+    for node in range(at.size):
+        for entry in range(indptr[node], indptr[node + 1]):
+            other = indices[entry]
+            if other > node:
+                left[edge], right[edge] = node, other
+                numbers[entry] = numbers[at[other]] = edge
+                at[other] += 1
+                edge += 1
 
 
 @jit
-def reconsider(by_length, edges, longest, condemned, acquitted, detours):
-    """Acquit edges whose ends the edges that were not condemned connect by no long way.
+def find_entries(graph, wide, entries):
+    """Entry of another graph for each edge of a graph, smaller end first, -1 where it has none."""
+    edge = 0
+    for node in range(graph.indptr.size - 1):
+        there, stop = wide.indptr[node], wide.indptr[node + 1]
+        for entry in range(graph.indptr[node], graph.indptr[node + 1]):
+            other = graph.indices[entry]
+            if other > node:
+                while there < stop and wide.indices[there] < other:
+                    there += 1
+                met = there < stop and wide.indices[there] == other
+                entries[edge] = there if met else -1
+                edge += 1
 
-    ``condemned`` (e,) stays as it is; ``acquitted`` (e,) bool and ``detours`` (e,), the way round
-    as a multiple of the edge, are written for those that are.
+
+@jit
+def legs_connect(edges, order, leg, n, connected):
+    """Whether edges of at most ``leg`` times its length connect the ends of each edge.
+
+    ``order`` (e,) holds the edges by length, ``connected`` (e,) bool is written.
     """
-    distance = np.full(by_length.indptr.size - 1, np.inf)
-    for edge in range(edges.left.size):
-        if condemned[edge]:
-            length = edges.lengths[edge]
-            ends = edges.left[edge], edges.right[edge]
-            most = longest * length
-            way = walk(by_length, condemned, edge, ends[0], ends[1], most, most, distance)
-            detours[edge] = way / length
-            acquitted[edge] = way < np.inf
+    parent = np.arange(n)
+    joined = 0
+    for edge in order:
+        length = edges.lengths[edge]
+        while edges.lengths[order[joined]] <= leg * length and length > 0.0:
+            one, other = edges.left[order[joined]], edges.right[order[joined]]
+            parent[root(parent, one)] = root(parent, other)
+            joined += 1
+        connected[edge] = root(parent, edges.left[edge]) == root(parent, edges.right[edge])
+
+
+@jit
+def acquit(graph, edges, longest, doubtful, freed, condemned, detours):
+    """Acquit edges whose ends the edges that are not condemned connect by no long way.
+
+    What is acquitted opens ways for others, until there are no more: in whatever order edges are
+    looked at, the same are left. Most have a way of two edges, and are looked at before those for
+    which one has to be searched. ``doubtful`` (d,) are the edges that may be acquitted; all of them
+    are searched for, or, where ``freed`` (f,) names edges that alone were acquitted since they were
+    searched for in vain, those near them. ``condemned`` (e,) bool is written, and ``detours`` (e,),
+    the way round as a multiple of the edge for those that were acquitted.
+    """
+    n = graph.indptr.size - 1
+    distances, near = np.full((2, n), np.inf), np.full(n, np.inf)
+    left = doubtful
+    news = [(0.0, np.int64(edges.left[edge])) for edge in freed]
+    news += [(0.0, np.int64(edges.right[edge])) for edge in freed]
+    first = freed.size == 0
+    while first or len(news) > 0:
+        # Until few are found: then a search finds them as well.
+        found = left.size
+        while found > left.size // 100:
+            found = 0
+            left = left[condemned[left]]
+            for edge in left:
+                ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
+                if two_legs(graph, condemned, ends, most) <= most:
+                    condemned[edge] = False
+                    found += 1
+                    if not first:
+                        news.append((0.0, np.int64(ends[0])))
+                        news.append((0.0, np.int64(ends[1])))
+        left = left[condemned[left]]
+        # A new way of an edge comes near one of its ends by half its length.
+        widest = 0.5 * longest * edges.lengths[left].max() if left.size > 0 else 0.0
+        seen = news.copy()
+        if not first:
+            spread(graph, condemned, news, widest, near, seen)
+        news = [(0.0, np.int64(0)) for _ in range(0)]
+        for edge in left:
+            ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
+            open_way = first or min(near[ends[0]], near[ends[1]]) <= 0.5 * most
+            if open_way and walk(graph, condemned, edges, edge, most, distances) <= most:
+                condemned[edge] = False
+                news.append((0.0, np.int64(ends[0])))
+                news.append((0.0, np.int64(ends[1])))
+        for _, node in seen:
+            near[node] = np.inf
+        first = False
+    for edge in doubtful:
+        if not condemned[edge]:
+            most = longest * edges.lengths[edge]
+            way = two_legs(graph, condemned, (edges.left[edge], edges.right[edge]), 0.0)
+            if way > most:
+                way = walk(graph, condemned, edges, edge, most, distances)
+            detours[edge] = way / edges.lengths[edge]
 
 
 @jit
@@ -133,33 +192,37 @@ def reach(graph, condemned, first, families, longest, points, reaches):
             sizes[families[node]] += 1
     for family in range(first.size):
         ends = points.left[first[family]], points.right[first[family]]
+        heap = [(0.0, np.int64(ends[0])), (0.0, np.int64(ends[1]))]
+        seen = heap.copy()
+        spread(graph, condemned, heap, longest[family], distance, seen)
         found = 0
-        heap = [(0.0, ends[0]), (0.0, ends[1])]
-        seen = [ends[0], ends[1]]
-        distance[ends[0]] = distance[ends[1]] = 0.0
-        while len(heap) > 0:
-            base, node = heapq.heappop(heap)
-            if base == distance[node]:
-                found += families[node] == family
-                spread(graph, condemned, node, base, longest[family], distance, heap, seen)
-        for node in seen:
+        for _, node in seen:
+            found += families[node] == family and distance[node] < np.inf
             distance[node] = np.inf
         reaches[family] = found < sizes[family]
 
 
 @inner
-def spread(graph, condemned, node, base, longest, distance, heap, seen):
-    """Shorten the ways to the neighbours of a node at distance ``base``; see `reach`."""
-    for entry in range(graph.indptr[node], graph.indptr[node + 1]):
-        way = base + graph.lengths[entry]
-        if way > longest:
-            break
-        other = graph.indices[entry]
-        if way < distance[other] and not condemned[graph.edges[entry]]:
-            if distance[other] == np.inf:
-                seen.append(other)
-            distance[other] = way
-            heapq.heappush(heap, (way, other))
+def spread(graph, condemned, heap, longest, distance, seen):
+    """Shortest ways from the nodes of a heap, up to a length, on edges that are not condemned.
+
+    ``distance`` (n,) is infinite at first; the nodes that it is written at are added to ``seen``.
+    """
+    for _, node in heap:
+        distance[node] = 0.0
+    heapq.heapify(heap)
+    while len(heap) > 0:
+        base, node = heapq.heappop(heap)
+        if base > distance[node]:
+            continue
+        for entry in range(graph.indptr[node], graph.indptr[node + 1]):
+            way = base + graph.lengths[entry]
+            other = np.int64(graph.indices[entry])
+            open_edge = way <= longest and not condemned[graph.edges[entry]]
+            if open_edge and way < distance[other]:
+                distance[other] = way
+                heapq.heappush(heap, (way, other))
+                seen.append((way, other))
 
 
 @inner
@@ -172,53 +235,59 @@ def root(parent, node):
 
 
 @inner
-def common_neighbour(graph, at_edge, condemned, left, right, longest):
-    """Whether a node is within a length of both ends, on edges that are not condemned."""
-    indptr, indices, lengths = graph
-    a, b = indptr[left], indptr[right]
-    while a < indptr[left + 1] and b < indptr[right + 1]:
-        if indices[a] < indices[b]:
+def two_legs(graph, condemned, ends, enough):
+    """Length of the shortest way of two edges that are not condemned; infinite without one.
+
+    Of those that are short ``enough`` the first that is found.
+    """
+    a, b = graph.indptr[ends[0]], graph.indptr[ends[1]]
+    stop_a, stop_b = graph.indptr[ends[0] + 1], graph.indptr[ends[1] + 1]
+    shortest = np.inf
+    while a < stop_a and b < stop_b and shortest > enough:
+        if graph.indices[a] < graph.indices[b]:
             a += 1
-        elif indices[a] > indices[b]:
+        elif graph.indices[a] > graph.indices[b]:
             b += 1
         else:
-            near = lengths[a] <= longest and lengths[b] <= longest
-            if near and not condemned[at_edge[a]] and not condemned[at_edge[b]]:
-                return True
+            way = graph.lengths[a] + graph.lengths[b]
+            if way < shortest and not condemned[graph.edges[a]] and not condemned[graph.edges[b]]:
+                shortest = way
             a += 1
             b += 1
-    return False
+    return shortest
 
 
 @inner
-def walk(graph, condemned, without, source, target, leg, longest, distance):
-    """Length of the shortest way between two nodes; infinite where none is short enough.
+def walk(graph, condemned, edges, without, longest, distances):
+    """Length of the shortest way between the ends of an edge; infinite where none is short enough.
 
-    ``graph`` is sorted by length; edges longer than ``leg``, those condemned and the edge
-    ``without`` are not walked. ``distance`` (n,) is infinite everywhere, before and after.
+    It is looked for from both ends in turn, so that two small neighbourhoods are seen and not a
+    large one. Edges that are condemned, and the edge itself, are not walked. ``distances`` (2, n)
+    are infinite everywhere, before and after.
     """
-    heap = [(0.0, source)]
-    seen = [source]
-    distance[source] = 0.0
+    ends = edges.left[without], edges.right[without]
+    near, far = [(0.0, ends[0])], [(0.0, ends[1])]
+    seen = [ends[0], ends[1]]
+    distances[0, ends[0]] = distances[1, ends[1]] = 0.0
     found = np.inf
-    while len(heap) > 0:
+    while len(near) > 0 and len(far) > 0 and near[0][0] + far[0][0] <= min(found, longest):
+        side = 0 if near[0][0] <= far[0][0] else 1
+        heap, rest = (near, far[0][0]) if side == 0 else (far, near[0][0])
         base, node = heapq.heappop(heap)
-        if node == target:
-            found = base
-            break
-        if base > distance[node]:
+        if base > distances[side, node]:
             continue
         for entry in range(graph.indptr[node], graph.indptr[node + 1]):
             way = base + graph.lengths[entry]
-            if graph.lengths[entry] > leg or way > longest:
-                break
-            other = graph.indices[entry]
-            open_edge = graph.edges[entry] != without and not condemned[graph.edges[entry]]
-            if open_edge and way < distance[other]:
-                if distance[other] == np.inf:
-                    seen.append(other)
-                distance[other] = way
-                heapq.heappush(heap, (way, other))
+            other, edge = graph.indices[entry], graph.edges[entry]
+            if way > longest or way >= distances[side, other]:
+                continue
+            if edge != without and not condemned[edge]:
+                distances[side, other] = way
+                seen.append(other)
+                found = min(found, way + distances[1 - side, other])
+                # Further on there is nothing to meet: the other side has been to all that is near.
+                if way + rest <= min(found, longest):
+                    heapq.heappush(heap, (way, other))
     for node in seen:
-        distance[node] = np.inf
-    return found
+        distances[0, node] = distances[1, node] = np.inf
+    return found if found <= longest else np.inf

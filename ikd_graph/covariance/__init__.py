@@ -5,6 +5,12 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 """
 
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows, euclidean_similarity
+
+# Named as themselves: for the floors above, not for users.
+from ._on_demand import CentredRows as CentredRows
+from ._on_demand import ScaledRows as ScaledRows
+from ._on_demand import UnitRows as UnitRows
+from ._on_demand import WithLengths as WithLengths
 from ._pairwise import pairwise
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 from ._scale import (
@@ -16,8 +22,6 @@ from ._scale import (
     scale_to_correlation,
     to_correlation,
 )
-
-# Named as themselves: for the floors above, not for users.
 from ._sparse import SparseRows as SparseRows
 from ._sparse import sparse_column_units as sparse_column_units
 from ._sparse import sparse_euclidean_rows as sparse_euclidean_rows

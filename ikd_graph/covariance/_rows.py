@@ -64,6 +64,21 @@ def unit_rows(
            [-1.,  1.]])
     """
     check_choice("affinity", affinity, AFFINITIES)
+    rows, spread = centred_rows(X, affinity, scale)
+    if affinity == "covariance" and scale is not None:
+        return rows
+    if affinity == "covariance":
+        spread[:] = np.sqrt(np.mean(spread**2))
+    flat = kept_flat(spread, allow_flat)
+    spread[flat] = 1.0
+    rows[flat] = 0.0
+    check_rows_vary(spread, affinity)
+    rows /= spread[:, None]
+    return rows
+
+
+def centred_rows(X: ArrayLike, affinity: str, scale: float | None = None) -> tuple[Floats, Floats]:
+    """Rows that are centred as an affinity asks, and their lengths, 0 for one without spread."""
     rows = np.array(X, dtype=np.float64, order="C")
     # Before squares are taken: rows of 1e-200 or 1e200 are as good as any.
     largest = np.abs(rows).max(axis=1, initial=0.0)
@@ -73,19 +88,10 @@ def unit_rows(
     rows /= largest[:, None]
     if affinity != "cosine":
         rows -= rows.mean(axis=1, keepdims=True)
-    if affinity == "covariance" and scale is not None:
-        return rows
     spread = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     # What centring leaves of a constant row is rounding, not spread.
     spread[spread <= 1e-13 * np.sqrt(rows.shape[1])] = 0.0
-    if affinity == "covariance":
-        spread[:] = np.sqrt(np.mean(spread**2))
-    flat = kept_flat(spread, allow_flat)
-    spread[flat] = 1.0
-    rows[flat] = 0.0
-    check_rows_vary(spread, affinity)
-    rows /= spread[:, None]
-    return rows
+    return rows, spread
 
 
 def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:

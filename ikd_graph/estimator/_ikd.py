@@ -368,7 +368,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
             where the Gaussian process finds it likeliest. Objects come back as from
             `fit_transform`.
         """
-        return like(X, self._place(X)[0])
+        return self._placed(X)
 
     def placement_residuals(self, X: ArrayLike) -> Floats:
         """How badly each row fits into the latent that was found.

@@ -20,7 +20,7 @@ from .._version import __version__
 from ..similarity import KnownRows
 from . import _saved
 from ._generative import GenerativeEstimator
-from ._objects import as_table
+from ._objects import as_table, is_dask, like
 
 Floats = NDArray[np.float64]
 Estimator = TypeVar("Estimator", bound="LearntEstimator")
@@ -184,6 +184,15 @@ class LearntEstimator(GenerativeEstimator):
     def _comparable(self, X: Any) -> Any:
         """What equal rows have in common: of a covariance, dense or sparse, its entries."""
         return X if self._has_rows else sp.csr_array(X)
+
+    def _placed(self, X: Any) -> Any:
+        """Latent of rows as the object they came in; those of Dask are placed when computed."""
+        if not is_dask(X):
+            return like(X, self._place(X)[0])
+        from ..distributed import place
+
+        check_is_fitted(self)
+        return place(self, X, self.embedding_.shape[1], self.embedding_.dtype)
 
     def _place(self, X: Any) -> tuple[Floats, Floats]:
         """Latent and residual of rows."""

@@ -17,6 +17,9 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
     """
     kind = type(X).__name__
     library = type(X).__module__.partition(".")[0]
+    if is_dask(X):
+        # First of all: what is delayed has every attribute.
+        return _from_dask(X, kind, pairs=pairs)
     if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "obsm"):
         parts = [f"adata.obsm[{key!r}]" for key in list(X.obsm)[:2]]
         parts += [f"adata.layers[{key!r}]" for key in list(getattr(X, "layers", {}))[:2]]
@@ -76,6 +79,23 @@ def _from_networkx(X: Any, kind: str, *, pairs: bool) -> Any:
     from networkx import to_scipy_sparse_array
 
     return to_scipy_sparse_array(X, dtype=np.float64, format="csr")
+
+
+def is_dask(X: Any) -> bool:
+    """Whether an object is a collection of Dask."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _from_dask(X: Any, kind: str, *, pairs: bool) -> Any:
+    """Rows of a dask array in a file that is read in blocks."""
+    if kind != "Array" or pairs:
+        what = "in memory for affinity='precomputed'" if pairs else "a dask array"
+        others = {"Delayed": "dask.array.from_delayed(X, shape, dtype)"}
+        cure = "X.compute()" if pairs else others.get(kind, "X.to_dask_array(lengths=True)")
+        raise ValueError(f"X must be {what}, got a {kind} of Dask; pass {cure}")
+    from ..distributed import gather
+
+    return gather(X)
 
 
 def _from_xarray(X: Any, kind: str) -> Any:

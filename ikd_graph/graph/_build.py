@@ -18,7 +18,7 @@ from .._arrays import as_array, check_block, check_nodes, check_values
 from .._records import CsrGraph
 from .._threads import keep_threads, map_blocks
 from .._validation import check_fraction, check_integer
-from ._csr import from_edges, mirrored
+from ._csr import mirrored
 from ._search import (
     block_neighbors,
     block_rows,
@@ -206,7 +206,10 @@ def from_neighbors(
     weights = check_values("the correlations", correlations(left, right), left.size)
     if shared:
         weights = weights * np.sqrt(shared_part(neighbours, left, right))
-    return from_edges(len(neighbours), left, right, walkable(weights))
+    # In order already, and each once.
+    counts = np.bincount(left, minlength=len(neighbours))
+    del left
+    return mirrored(counts, right, walkable(weights))
 
 
 def row_products(
@@ -352,12 +355,19 @@ def _neighbour_pairs(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the pairs named by either (or by both) of their ends, each once, in order."""
     n, k = neighbours.shape
-    node, other = np.repeat(np.arange(n), k), neighbours.ravel().astype(np.int64)
-    keys, named = np.unique(
-        np.minimum(node, other) * n + np.maximum(node, other), return_counts=True
-    )
-    if mutual:
-        keys = keys[named == 2]
+    pairs = np.empty((n, k), np.int64)
+
+    def fill(start: int, stop: int) -> None:
+        node, other = np.arange(start, stop)[:, None], neighbours[start:stop]
+        np.multiply(np.minimum(node, other), n, out=pairs[start:stop])
+        pairs[start:stop] += np.maximum(node, other)
+
+    map_blocks(fill, n, 16_384)
+    keys = pairs.ravel()
+    keys.sort()
+    # A pair stands once for each end that names it.
+    again = keys[1:] == keys[:-1]
+    keys = keys[1:][again] if mutual else keys[np.concatenate(([True], ~again))]
     return keys // n, keys % n
 
 

@@ -15,7 +15,8 @@ N. Halko, P.-G. Martinsson and J. A. Tropp, Finding structure with randomness, S
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +24,10 @@ from numpy.typing import NDArray
 
 from .. import _jit, _limits
 from .._threads import map_blocks
+from ._visits import Effort, Index, Indices, Search, Settle, Single, found_rows, look
 
-Single = NDArray[np.float32]
-Indices = NDArray[np.int64]
-Settle = Callable[[Indices, Indices, Indices, NDArray[np.int32], Indices], None]
+Spread = Callable[[Callable[[int, int], Any], list[tuple[int, int]]], Iterable[Any]]
+"""Results of picklable work on ranges of cells, each from a first to the one after the last."""
 
 
 class Settler(NamedTuple):
@@ -35,6 +36,7 @@ class Settler(NamedTuple):
     settle: Settle  # ends, found, nodes, neighbours, missing as in `_jit.graph.settle_found`
     entries: float  # of a row that is fetched for a product
     pair: float  # a product in an exact search
+    spread: Spread | None = None  # who works, where it is not the threads of this process
 
 
 RECALL = 0.985
@@ -49,30 +51,15 @@ _FEW = 64
 # Cells for each root of the number of rows, rows that tell of one centre, and rounds of k-means.
 _CELLS, _FOR_CENTRE, _ROUNDS = 2.5, 20, 5
 
+# Cells whose rows are searched for in one go.
+_TOGETHER = 16
+
 # Rows that are multiplied together, and entries of a block of rows, 64 MB in double precision.
 _BLOCK, _ENTRIES = 4096, 2**23
 
 # Costs in multiplications of a matrix product: one of two rows that were fetched for it, the
 # choice of the largest among products, and that with the settling of them in an exact search.
 _FETCHED, _CHOICE, _EXACT_CHOICE = 25.0, 60.0, 100.0
-
-
-class _Index(NamedTuple):
-    """Projected rows, cell after cell."""
-
-    points: Single  # (n, d)
-    half: Single  # (n,) half their squared lengths
-    order: Indices  # (n,) the row that each is
-    starts: Indices  # (cells + 1,)
-    near: NDArray[np.int32]  # (cells, cells) all cells, the nearest to each first
-
-
-class _Effort(NamedTuple):
-    """How much is looked at."""
-
-    cells: int  # about the cell of a row, its own included
-    candidates: int  # of each row
-    cost: float  # in multiplications
 
 
 def searches_cells(n: int, pair: float, k: int) -> bool:
@@ -131,7 +118,14 @@ def cell_neighbours(
     if effort is None or effort.cost >= float(n) * n * (settler.pair + _EXACT_CHOICE):
         return None
     neighbours, missing = np.empty((n, k), np.int32), np.zeros(n, np.int64)
-    _search(index, effort, settler.settle, neighbours, missing)
+    search = Search(index, effort, settler.settle)
+    cells = index.starts.size - 1
+    if settler.spread is None:
+        map_blocks(partial(look, search, neighbours, missing), cells, _TOGETHER)
+    else:
+        ranges = [(one, min(one + _TOGETHER, cells)) for one in range(0, cells, _TOGETHER)]
+        for nodes, near, gone in settler.spread(partial(found_rows, search, k), ranges):
+            neighbours[nodes], missing[nodes] = near, gone
     # Where there were too few candidates, every row is one.
     ends, every = np.array([0, n]), np.arange(n)
     for node in np.flatnonzero(missing):
@@ -162,7 +156,7 @@ def _block_rows(width: int) -> int:
     return max(16, min(_BLOCK, _ENTRIES // width))
 
 
-def _build(rows: Any, order: Indices) -> _Index:
+def _build(rows: Any, order: Indices) -> Index:
     """Project rows, taken in an order, and gather them in cells."""
     n = order.size
     points = _projected(rows, order)
@@ -181,7 +175,7 @@ def _build(rows: Any, order: Indices) -> _Index:
     near = np.argsort(apart, axis=1, kind="stable").astype(np.int32)
     points = points[gathered]
     half = 0.5 * np.einsum("ij,ij->i", points, points)
-    return _Index(points, half, order[gathered], starts, near)
+    return Index(points, half, order[gathered], starts, near)
 
 
 def projected_block(rows: Any) -> Callable[[Indices], Single] | None:
@@ -256,22 +250,33 @@ def _centres(points: Single) -> Single:
 
 def _exactly(rows: Any, half: NDArray[np.float64], held: Indices, k: int) -> Indices:
     """Exact neighbours of some rows, (held, k)."""
-    n = rows.shape[0]
+    n, p = rows.shape
     mine = np.asarray(rows[held], np.float32)
-    values = np.empty((held.size, n), np.float32)
+    step = max(_block_rows(p), k)
+    found: Indices = np.empty((held.size, -(-n // step) * k), np.int64)
+    values: Single = np.full(found.shape, -np.inf, np.float32)
 
     def multiply(start: int, stop: int) -> None:
-        block = np.asarray(rows[start:stop], np.float32)
-        values[:, start:stop] = mine @ block.T - half[start:stop].astype(np.float32)
+        # The best of each block of rows, from which those of all are taken.
+        seen = mine @ np.asarray(rows[start:stop], np.float32).T
+        seen -= half[start:stop].astype(np.float32)
+        own = (held >= start) & (held < stop)
+        seen[own, held[own] - start] = -np.inf
+        few = min(k, stop - start)
+        order: Any = np.argpartition(seen, stop - start - few, axis=1)
+        best = order[:, -few:]
+        part = slice(start // step * k, start // step * k + few)
+        found[:, part] = start + best
+        values[:, part] = np.take_along_axis(seen, best, axis=1)
 
-    map_blocks(multiply, n, _block_rows(rows.shape[1]))
-    values[np.arange(held.size), held] = -np.inf
-    return np.argpartition(values, n - k, axis=1)[:, n - k :].astype(np.int64)
+    map_blocks(multiply, n, step)
+    order: Any = np.argpartition(values, values.shape[1] - k, axis=1)
+    return np.take_along_axis(found, order[:, -k:], axis=1)
 
 
 def _effort_for(
-    index: _Index, held: Indices, found: Indices, entries: float, k: int
-) -> _Effort | None:
+    index: Index, held: Indices, found: Indices, entries: float, k: int
+) -> Effort | None:
     """The least effort that finds the known neighbours of some rows."""
     n, width = index.points.shape
     sizes = np.diff(index.starts)
@@ -296,11 +301,11 @@ def _effort_for(
         looked = float(sizes @ visited[:, few - 1])
         cost = looked * (width + _CHOICE) + float(n) * candidates * entries * _FETCHED
         if best is None or cost < best.cost:
-            best = _Effort(int(few), candidates, cost)
+            best = Effort(int(few), candidates, cost)
     return best
 
 
-def _points_ahead(index: _Index, held: Indices, found: Indices) -> Indices:
+def _points_ahead(index: Index, held: Indices, found: Indices) -> Indices:
     """How many projected points are as near to a point as each that it should find, (held, k).
 
     All are where there are very many: such a neighbour is given up.
@@ -316,65 +321,3 @@ def _points_ahead(index: _Index, held: Indices, found: Indices) -> Indices:
             ahead[start + at] = deepest - np.searchsorted(np.sort(values[at, n - deepest :]), own)
     ahead[ahead == deepest] = n
     return ahead
-
-
-def _search(
-    index: _Index,
-    effort: _Effort,
-    settle: Settle,
-    neighbours: NDArray[np.int32],
-    missing: Indices,
-) -> None:
-    """Find the neighbours of every row among the points of the cells about its own."""
-    sizes = np.diff(index.starts)
-    ranges = [np.arange(*ends) for ends in zip(index.starts[:-1], index.starts[1:], strict=True)]
-
-    def look(first: int, last: int) -> None:
-        space = _Space()
-        for cell in range(first, last):
-            visited = np.cumsum(sizes[index.near[cell]])
-            few = max(effort.cells, int(np.searchsorted(visited, effort.candidates)) + 1)
-            where = np.concatenate([ranges[one] for one in index.near[cell, :few]])
-            others, lengths = index.points[where], index.half[where]
-            step = max(16, 2**21 // where.size)
-            for start in range(index.starts[cell], index.starts[cell + 1], step):
-                stop = min(start + step, index.starts[cell + 1])
-                ends, near = space.nearest(
-                    index.points[start:stop], others, lengths, effort.candidates
-                )
-                found = index.order[where[near]]
-                nodes = index.order[start:stop]
-                settle(ends, found, nodes, neighbours, missing)
-
-    map_blocks(look, sizes.size, 16)
-
-
-class _Space:
-    """Memory for products, filled again and again: fresh memory would cost as much as they do."""
-
-    def __init__(self) -> None:
-        self._size = 0
-
-    def nearest(
-        self, points: Single, others: Single, half: Single, count: int
-    ) -> tuple[Indices, Indices]:
-        """Find the nearest of others to each point, at least ``count`` where there are as many.
-
-        Returns (b + 1,) where the list of each begins, and the lists one after another.
-        """
-        shape, size = (len(points), len(others)), len(points) * len(others)
-        if size > self._size:
-            self._size = size
-            self._values, self._sorted = np.empty(size, np.float32), np.empty(size, np.float32)
-            self._above = np.empty(size, np.bool_)
-        values = np.matmul(points, others.T, out=self._values[:size].reshape(shape))
-        values -= half
-        at = max(shape[1] - count, 0)
-        ordered = self._sorted[:size].reshape(shape)
-        ordered[:] = values
-        ordered.partition(at, axis=1)
-        above = np.greater_equal(
-            values, ordered[:, at : at + 1], out=self._above[:size].reshape(shape)
-        )
-        owner, near = np.divmod(np.flatnonzero(above), shape[1])
-        return np.searchsorted(owner, np.arange(shape[0] + 1)), near

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _jit
+from .. import _jit, _limits
 from .._records import CsrGraph
 from ._csr import component_labels, edges, from_edges, union
 from ._suspicion import EdgeSuspicion, check_same_nodes, lengths_of
@@ -24,6 +25,8 @@ _SHORTER = 1.0 - 1e-9
 # Neighbours that tell which way a curve goes on, in lengths of the edge across a gap: nearer ones
 # lie anywhere by noise, farther ones round the bend.
 _HEARD = 0.5, 2.0
+# Nodes that are numbered together.
+_PATCH = 32
 
 
 def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
@@ -71,19 +74,35 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
     [[58, 69]]
     """
     check_same_nodes("wide", wide, g)
-    wide = union(g, wide)
-    n = wide.n_nodes
-    left, right, weights = edges(wide)
-    listed = _jit.suspicion.EdgeList(left, right, lengths_of(weights))
-    rows = np.repeat(np.arange(n), np.diff(wide.indptr))
-    key = np.minimum(rows, wide.indices) * n + np.maximum(rows, wide.indices)
-    at_edge = np.searchsorted(left * n + right, key)
-    lengths = lengths_of(wide.weights)
-    order = np.lexsort((lengths, rows))
-    by_length = _jit.suspicion.ByLength(
-        wide.indptr, wide.indices[order].astype(np.int64), lengths[order], at_edge[order]
-    )
-    ground = _Ground(wide._replace(weights=lengths), at_edge, by_length, listed)
+    entries = _entries(g, wide)
+    if not (np.all(entries >= 0) and np.array_equal(wide.weights[entries], edges(g)[2])):
+        wide = union(g, wide)
+    if g.n_nodes <= _limits.SOLVED_WHOLE:
+        return EdgeSuspicion(*edges(g)[:2], *_judged(g, _ground(wide)))
+    # In an order in which near nodes have near numbers: most of the time goes to fetching rows.
+    order = np.empty(g.n_nodes, np.int64)
+    _jit.patches.order_in_patches(wide.indptr, wide.indices, _PATCH, order)
+    near, wide = _renumbered(g, order), _renumbered(wide, order)
+    ground = _ground(wide)
+    del wide
+    scores, condemned = _judged(near, ground)
+    one, other, _ = edges(near)
+    one, other = np.sort(order[np.stack((one, other))], axis=0)
+    back = np.argsort(one * g.n_nodes + other)
+    return EdgeSuspicion(one[back], other[back], scores[back], condemned[back])
+
+
+def _renumbered(g: CsrGraph, order: NDArray[np.int64]) -> CsrGraph:
+    """Graph whose node i is node ``order[i]`` of another."""
+    arrays = [np.empty_like(array) for array in g]
+    _jit.patches.renumber(*g, order, *arrays)
+    made = sp.csr_array((arrays[2], arrays[1], arrays[0].astype(np.int32)), shape=2 * [order.size])
+    made.sort_indices()
+    return CsrGraph.trusted(arrays[0], made.indices, made.data)
+
+
+def _judged(g: CsrGraph, ground: _Ground) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Score of each edge of a graph in a wider one, and whether it is condemned."""
     condemned, detours = _condemned(ground, _SHORTER)
     if condemned.any():
         strict = condemned
@@ -91,45 +110,66 @@ def short_cut_edges(g: CsrGraph, wide: CsrGraph) -> EdgeSuspicion:
         reaching = _reaching(ground, strict & ~condemned, strict)
         condemned, detours[reaching] = condemned | reaching, np.inf
         _close_gaps(ground, condemned, detours)
-    one, other, _ = edges(g)
-    mine = np.searchsorted(left * n + right, one * n + other)
-    scores = np.clip((detours[mine] - 2.0) / (_LONGEST - 2.0), 0.0, 1.0)
-    return EdgeSuspicion(one, other, scores, condemned[mine])
+    mine = ground.graph.edges[_entries(g, ground.graph)]
+    detours = np.where(condemned, np.inf, detours)[mine]
+    return np.clip((detours - 2.0) / (_LONGEST - 2.0), 0.0, 1.0), condemned[mine]
 
 
 class _Ground(NamedTuple):
-    """A graph of lengths in the forms that its edges are judged in."""
+    """A graph of lengths, entry by entry and edge by edge; records of the compiled code."""
 
-    graph: CsrGraph
-    at_edge: NDArray[np.int64]  # (m,) edge of each of its entries
-    by_length: Any  # records of the compiled code
+    graph: Any
     edges: Any
+    shortest_first: NDArray[np.int64]  # (e,)
+
+
+def _entries(g: CsrGraph, wide: Any) -> NDArray[np.int64]:
+    """Entry of another graph for each edge of a graph, -1 where it has none."""
+    entries = np.empty(g.n_edges, np.int64)
+    _jit.suspicion.find_entries(g, wide, entries)
+    return entries
+
+
+def _ground(wide: CsrGraph) -> _Ground:
+    """Records of a graph, in numbers of 32 bits where there is one for every entry."""
+    numbers = np.empty(wide.indices.size, np.int32)
+    left, right = np.empty((2, wide.n_edges), np.int32)
+    _jit.suspicion.number_edges(wide.indptr, wide.indices, numbers, left, right)
+    lengths = lengths_of(wide.weights)
+    of_edges = np.empty(wide.n_edges)
+    of_edges[numbers] = lengths
+    return _Ground(
+        _jit.suspicion.Lengths(wide.indptr, wide.indices, lengths, numbers),
+        _jit.suspicion.EdgeList(left, right, of_edges),
+        np.argsort(of_edges, kind="stable"),
+    )
 
 
 def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Edges that only a long way can replace where legs connect their ends, and the ways round."""
-    size = ground.edges.left.size
-    condemned, detours = np.zeros(size, dtype=np.bool_), np.zeros(size)
-    shortest_first = np.argsort(ground.edges.lengths, kind="stable")
-    rule = (leg, _LONGEST)
-    _jit.suspicion.short_cuts(*ground, shortest_first, rule, condemned, detours)
-    _reconsider(ground, condemned, detours)
+    """Edges that only a long way can replace where legs connect their ends, and the ways round.
+
+    At first all edges whose ends legs connect are in doubt. Judged one after the other, the
+    shortest first, on shorter edges that passed, no more would be acquitted.
+    """
+    condemned = np.empty(ground.shortest_first.size, dtype=np.bool_)
+    n = ground.graph.indptr.size - 1
+    _jit.suspicion.legs_connect(ground.edges, ground.shortest_first, leg, n, condemned)
+    detours = np.zeros(condemned.size)
+    nothing = np.empty(0, dtype=np.int64)
+    _acquit(ground, np.flatnonzero(condemned), nothing, condemned, detours)
     return condemned, detours
 
 
-def _reconsider(
-    ground: _Ground, condemned: NDArray[np.bool_], detours: NDArray[np.float64]
+def _acquit(
+    ground: _Ground,
+    doubtful: NDArray[np.int64],
+    freed: NDArray[np.int64],
+    condemned: NDArray[np.bool_],
+    detours: NDArray[np.float64],
 ) -> None:
-    """Acquit what the edges that were not condemned can replace by no long way, in place."""
-    acquitted = np.zeros_like(condemned)
-    while True:
-        # What is acquitted opens ways for others.
-        _jit.suspicion.reconsider(
-            ground.by_length, ground.edges, _LONGEST, condemned, acquitted, detours
-        )
-        if not np.any(acquitted & condemned):
-            return
-        condemned &= ~acquitted
+    """Acquit those of some edges that the others can replace by no long way, in place."""
+    records = ground.graph, ground.edges
+    _jit.suspicion.acquit(*records, _LONGEST, doubtful, freed, condemned, detours)
 
 
 def _close_gaps(
@@ -143,7 +183,7 @@ def _close_gaps(
     """
     chosen = np.flatnonzero(condemned)
     left, right, lengths = (values[chosen] for values in ground.edges)
-    shortest = np.full(ground.graph.n_nodes, np.inf)
+    shortest = np.full(ground.graph.indptr.size - 1, np.inf)
     np.minimum.at(shortest, left, lengths)
     np.minimum.at(shortest, right, lengths)
     # The others of a family need not look straight: points lie between their ends.
@@ -152,12 +192,12 @@ def _close_gaps(
     for edge in first[straight > 0.0]:
         if not condemned[edge]:
             continue
-        without, ways = condemned.copy(), detours.copy()
-        without[edge] = False
-        _reconsider(ground, without, ways)
+        before = condemned[chosen], detours[chosen], condemned[first]
+        condemned[edge] = False
+        _acquit(ground, chosen[condemned[chosen]], np.array([edge]), condemned, detours)
         # Between two sheets there are many more, which would all pass now, and do not look so.
-        if straight[condemned[first] & ~without[first]].mean() > 0.0:
-            condemned[:], detours[:] = without, ways
+        if not straight[before[2] & ~condemned[first]].mean() > 0.0:
+            condemned[chosen], detours[chosen] = before[:2]
 
 
 def _straightness(ground: _Ground, condemned: NDArray[np.bool_], edge: int) -> float:
@@ -172,7 +212,7 @@ def _straight(ground: _Ground, condemned: NDArray[np.bool_], near: int, far: int
 
     Heard are neighbours whose distances to both ends are known, at half to twice the edge's length.
     """
-    indptr, indices, lengths = ground.graph
+    indptr, indices, lengths, numbers = ground.graph
     mine, yours = (slice(indptr[end], indptr[end + 1]) for end in (near, far))
     _, here, there = np.intersect1d(
         indices[mine], indices[yours], assume_unique=True, return_indices=True
@@ -180,7 +220,7 @@ def _straight(ground: _Ground, condemned: NDArray[np.bool_], near: int, far: int
     length = float(lengths[mine][indices[mine] == far][0])
     back, whole = lengths[mine][here], lengths[yours][there]
     heard = (back >= _HEARD[0] * length) & (back <= _HEARD[1] * length)
-    heard &= ~condemned[ground.at_edge[mine][here]]
+    heard &= ~condemned[numbers[mine][here]]
     if not heard.any() or length == 0.0:
         return -1.0
     back, whole = back[heard], whole[heard]
@@ -200,7 +240,7 @@ def _reaching(
     if open_.size == 0:
         return reaching
     left, right, lengths = ground.edges
-    n = ground.graph.n_nodes
+    n = ground.graph.indptr.size - 1
     ends = np.zeros(n, dtype=np.bool_)
     ends[left[open_]] = ends[right[open_]] = True
     # A family hangs together by its own edges and those between its ends.
@@ -215,7 +255,7 @@ def _reaching(
     families = np.where(ends, np.searchsorted(kinds, labels), -1)
     found = np.zeros(kinds.size, dtype=np.bool_)
     _jit.suspicion.reach(
-        ground.by_length, strict, first, families, _LONGEST * longest, ground.edges, found
+        ground.graph, strict, first, families, _LONGEST * longest, ground.edges, found
     )
     reaching[open_] = found[at]
     return reaching

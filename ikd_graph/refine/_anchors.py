@@ -30,8 +30,8 @@ from ._pairs import (
     typical_length,
 )
 
-ANCHORS = 1000
-"""Points that stand for all: so many paths are searched for, and so many columns kept."""
+ANCHORS, FEWEST, ENTRIES = 1000, 100, 10**8
+"""Points that stand for all, the fewest of them, and the entries that their columns may have."""
 
 _BATCH = 50  # anchors whose paths are in memory at a time
 
@@ -124,5 +124,7 @@ def _draw(g: CsrGraph) -> NDArray[np.int64]:
     n = g.n_nodes
     total = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
     order = np.argsort(np.where(np.diff(g.indptr) > 0, total, 0.0), kind="stable")
-    drawn = np.random.default_rng(0).permutation(n)[: min(ANCHORS, n)]
+    drawn = np.random.default_rng(0).permutation(n)[
+        : min(max(FEWEST, min(ANCHORS, ENTRIES // n)), n)
+    ]
     return np.sort(order[drawn])

@@ -180,9 +180,11 @@ class Similarity(ABC):
         if n_neighbors is not None:
             found.append(self.neighbor_graph(n_neighbors, mutual=mutual))
         g = found[0] if len(found) == 1 else graph.union(*found)
-        if mutual and n_neighbors is not None and self.estimates_kernel:
-            return graph.joined_by(g, self.neighbor_graph(n_neighbors))
-        return g
+        if not mutual or n_neighbors is None or not self.estimates_kernel:
+            return g
+        if not graph.component_labels(g).any():
+            return g
+        return graph.joined_by(g, self.neighbor_graph(n_neighbors))
 
     def protected_graph_of(
         self,
@@ -199,10 +201,11 @@ class Similarity(ABC):
         """
         if trusted:
             return self.graph_of(threshold, n_neighbors, mutual=mutual), None
+        wide = max(_WIDE, n_neighbors or 0)
         # The widest search first: the others are part of it.
-        wide = self.neighbor_graph(max(_WIDE, n_neighbors or 0))
+        self.neighbors(wide)
         g = self.graph_of(threshold, n_neighbors, mutual=mutual)
-        suspicion = graph.short_cut_edges(g, wide)
+        suspicion = graph.short_cut_edges(g, self.neighbor_graph(wide))
         return graph.without_edges(g, suspicion), suspicion
 
     def connected_up_to(self) -> float:

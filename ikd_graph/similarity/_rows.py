@@ -199,11 +199,17 @@ class SharedNeighbors(Correlation):
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """See `Similarity.neighbor_graph`."""
-        found = self.neighbors(k)
-        # The ends of a bridge have none in common but themselves.
-        self.bridge_strength = 1.0 / (found.shape[1] + 1)
         with keep_threads():
-            return graph.from_neighbors(found, self.between, mutual=mutual, shared=True)
+            return graph.from_neighbors(self.neighbors(k), self.between, mutual=mutual, shared=True)
+
+    def graph_of(
+        self, threshold: float | None, n_neighbors: int | None, *, mutual: bool = False
+    ) -> CsrGraph:
+        """See `Similarity.graph_of`."""
+        if n_neighbors is not None:
+            # The ends of a bridge have none in common but themselves.
+            self.bridge_strength = 1.0 / (min(n_neighbors, self.n_samples - 1) + 1)
+        return super().graph_of(threshold, n_neighbors, mutual=mutual)
 
 
 class Euclidean(Similarity):
@@ -229,9 +235,14 @@ class Euclidean(Similarity):
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`."""
-        points = self._made.points
-        gaps = points[left] - points[right]
-        return 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+        points, found = self._made.points, np.empty(len(left))
+        # Of wide rows some pairs at a time, 32 MB.
+        step = max(1, 2**22 // points.shape[1])
+        for start in range(0, len(left), step):
+            part = slice(start, start + step)
+            gaps = points[left[part]] - points[right[part]]
+            found[part] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+        return found
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""

@@ -82,8 +82,8 @@ def _lanczos(
     trace = sum(float(np.sum((rows[part] - mean) ** 2)) for part in blocks)
 
     def scatter(vector: Floats) -> Floats:
-        found = _times(rows, vector.ravel()) - mean @ vector.ravel()
-        return _back(rows, found) - mean * found.sum()
+        found = _times(rows, vector.ravel(), blocks) - mean @ vector.ravel()
+        return _back(rows, found, blocks) - mean * found.sum()
 
     start = np.random.default_rng(0).standard_normal(width)
     operator = LinearOperator((width, width), matvec=scatter, dtype=np.float64)
@@ -93,15 +93,15 @@ def _lanczos(
     return values, vectors, float(np.sum(values**2)) + rest**2 / others
 
 
-def _times(rows: Any, vector: Floats) -> Floats:
+def _times(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:
     """Rows times a vector; of sparse rows a constant of each is not stored."""
     if isinstance(rows, SparseRows):
         return np.asarray(rows.table.stored @ vector - rows.shift * vector.sum())
-    return np.asarray(rows @ vector, dtype=np.float64)
+    return np.concatenate([rows[part] @ vector for part in blocks])
 
 
-def _back(rows: Any, vector: Floats) -> Floats:
+def _back(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:
     """A vector times rows."""
     if isinstance(rows, SparseRows):
         return np.asarray(vector @ rows.table.stored - rows.shift @ vector)
-    return np.asarray(vector @ rows, dtype=np.float64)
+    return np.asarray(sum(vector[part] @ rows[part] for part in blocks))

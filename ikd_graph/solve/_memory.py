@@ -1,10 +1,19 @@
-"""Memory of a plan, checked before work is done."""
+"""Memory of a plan, stated and checked before work is done."""
 
 from __future__ import annotations
 
-from .. import _memory
+import logging
+
+from .. import _limits, _memory
 from .._validation import check_memory
+from . import landmarks
 from ._plan import GRAPHLESS, Plan
+
+_log = logging.getLogger(__name__)
+
+# Bytes for each point that a graph of 25 neighbours takes while its short cuts are looked for, the
+# most of a fit beside the table (1 000 000 points: 2.0 GB), and while distances are measured on it.
+_JUDGED, _WALKED = 2000.0, 700.0
 
 
 def require_memory(n_samples: int, plan: Plan) -> None:
@@ -21,4 +30,8 @@ def require_memory(n_samples: int, plan: Plan) -> None:
     else:
         what = f"distances from {columns} landmarks to {n_samples} points"
         cure = f"a smaller n_landmarks takes fewer; {columns} is too many here"
+        if plan.strategy == "geodesic" and n_samples > _limits.SOLVED_WHOLE:
+            what = f"a graph of {n_samples} points and {what}"
+            needed = n_samples * max(_JUDGED, _WALKED + landmarks.entry_bytes(n_samples, columns))
+            _log.info("about %.1f GB of memory beside the table", needed * 1e-9)
     check_memory(what, needed, _memory.available(), cure)

@@ -84,6 +84,11 @@ def number(
     return (None if count >= n_samples else count), reason
 
 
+def entry_bytes(n_points: int, count: int) -> int:
+    """Bytes of the distances of one point to so many landmarks."""
+    return count * (8 if 8 * count * n_points < _SINGLE_FROM else 4)
+
+
 def check_number(n_landmarks: Any, n_components: int) -> None:
     """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
     if n_landmarks is None or (isinstance(n_landmarks, str) and n_landmarks == "auto"):
@@ -111,7 +116,7 @@ def draw(
     the one they came in.
     """
     rank = np.arange(n_points) if rank is None else rank
-    dtype = np.float64 if 8 * count * n_points < _SINGLE_FROM else np.float32
+    dtype = np.dtype(f"f{entry_bytes(n_points, count) // count}")
     lengths = np.empty((count, n_points), dtype)
     nodes = np.empty(count, dtype=np.int64)
     nearest = np.full(n_points, np.inf)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .._table import is_mapped
 from .datasets import Dataset
 from .datasets._reading import flag, listed
 
@@ -26,6 +27,7 @@ DOMINANT_RATIO = 10.0
 
 _EQUAL = 1e-9
 _FIRST = 50
+_LOOKED_AT = 2**23  # entries of a table on disk
 
 
 def judge(data: Dataset) -> list[str]:
@@ -49,7 +51,11 @@ def judge(data: Dataset) -> list[str]:
     >>> judge(Dataset(X, feature_names=("a", "b", "c", "d", "e", "f")))[0][:45]
     '1 of 6 columns holds 100.0% of the variance ('
     """
-    X = np.asarray(data.X, dtype=np.float64)
+    X = data.X
+    if is_mapped(X):
+        # The first rows of a table on disk stand for all.
+        X = X[: max(_FIRST, _LOOKED_AT // X.shape[1])]
+    X = np.asarray(X, dtype=np.float64)
     if len(X) < 5 or not np.ptp(X, axis=0).any():
         # Nothing can be made of it, which the fit says.
         return []
@@ -60,12 +66,12 @@ def judge(data: Dataset) -> list[str]:
     found += [_say_leak(names[c], title) for c, title in leaks]
     rest = np.setdiff1d(np.arange(X.shape[1]), [*clocks, *(c for c, _ in leaks)])
     found += _say_dominance(X[:, rest], [names[c] for c in rest])
-    if len(X) < FEWEST_ROWS:
-        wide = X.shape[1] > 10 * len(X)
+    if len(data.X) < FEWEST_ROWS:
+        wide = X.shape[1] > 10 * len(data.X)
         turned = "; if rows are measurements and columns are points, --transpose" if wide else ""
         found.append(
-            f"{len(X)} rows are few: an embedding of fewer than {FEWEST_ROWS} points shows their "
-            f"noise as much as their order; add rows{turned}"
+            f"{len(data.X)} rows are few: an embedding of fewer than {FEWEST_ROWS} points shows "
+            f"their noise as much as their order; add rows{turned}"
         )
     return found
 
