@@ -40,8 +40,8 @@ EXAMINED = 2000
 """Rows whose moments are compared with those of a Gaussian process: 13 ms."""
 
 JUDGED_WHOLE = 1000
-"""All rows are judged, and the fit that wins is the fit: eight closed forms and two polishes take .2 s
-of 500 digits and .8 s of 1000, five and four times as long as the one fit."""
+"""All rows are judged, and the fit that wins is the fit: eight closed forms and two polishes take
+.2 s of 500 digits and .8 s of 1000, five and four times as long as the one fit."""
 
 JUDGED_SAMPLE = 700
 """Rows that are judged beyond: .4 to .9 s."""

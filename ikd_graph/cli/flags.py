@@ -18,7 +18,8 @@ HIDDEN = ("verbose",)
 ESSENTIAL = {
     "n_components": "number of hidden coordinates; auto goes by the spectrum",
     "strategy": "what is done about small covariances: geodesic replaces them by paths of large "
-    "ones, blockwise solves cliques without any, eigen takes them as they are",
+    "ones, blockwise solves cliques without any, eigen takes them as they are, linear takes "
+    "principal components instead",
     "kernel": "how covariance falls with distance: squared_exponential, rational_quadratic, "
     "gamma_exponential or matern",
     "affinity": "how rows are compared; auto tries several",
