@@ -108,11 +108,11 @@ def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
         # The advice says what there is to say about components.
         warnings.filterwarnings("ignore", "the graph has", UserWarning)
         first.fit(X)
+        # The same rows have nothing else to warn of.
+        warnings.simplefilter("ignore", UserWarning)
         if first.graph_ is None:
             # Rows are compared as they are for principal components, which need no graph.
             first.set_params(strategy="geodesic", affinity=first.affinity_).fit(X)
-        # The same rows have nothing else to warn of.
-        warnings.simplefilter("ignore", UserWarning)
         return clone(first).set_params(strategy="blockwise", **graph_settings(first)).fit(X)
 
 
