@@ -6,6 +6,7 @@ predicted by itself: a latent tells much of the noise that it was made from, wha
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -84,7 +85,10 @@ def length_tells(X: NDArray[np.floating], affinity: str, *, are_counts: bool = F
         return False
 
     def alike(kept: Floats) -> Floats:
-        made = similarity.compare(kept, affinity, counts=are_counts)
+        with warnings.catch_warnings():
+            # Nobody is warned of what is only tried.
+            warnings.simplefilter("ignore", UserWarning)
+            made = similarity.compare(kept, affinity, counts=are_counts)
         return np.asarray(made.factor())
 
     try:

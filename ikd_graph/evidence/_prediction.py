@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from .. import _limits, covariance
+from .. import _limits, covariance, similarity
 from .._table import dense_rows
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ NEAREST = (5, 10, 20)
 CHANCE = 1.645
 """Standard errors that a difference by chance exceeds one time in twenty."""
 
-_MOST_DIRECTIONS = 60
+_MOST_DIRECTIONS, _TREE_COLUMNS = 60, 15
 # Directions with less of the largest variance are rounding.
 _ROUNDING = 1e-10
 
@@ -105,7 +105,7 @@ def predict(latent: Floats, directions: Floats) -> Prediction:
     """
     n, width = directions.shape
     counts = sorted({max(1, min(k, (n - 1) // 4)) for k in NEAREST})
-    near = NearestNeighbors(n_neighbors=counts[-1]).fit(latent).kneighbors(return_distance=False)
+    near = _nearest(latent, counts[-1])
     left = np.zeros((n, width))
     total = np.zeros((n, width))
     for k in range(counts[-1]):
@@ -116,6 +116,18 @@ def predict(latent: Floats, directions: Floats) -> Prediction:
     told = left.sum(axis=0) < 1.0
     by_point = np.count_nonzero(told) / n - left[:, told].sum(axis=1)
     return Prediction(float(by_point.sum()), by_point)
+
+
+def _nearest(points: Floats, k: int) -> NDArray[np.int32]:
+    """Nearest other points of every point, (n, k).
+
+    Trees are for few columns. The search of scikit-learn for many has threads that a child of a
+    fork waits for in vain.
+    """
+    if points.shape[1] > _TREE_COLUMNS:
+        return similarity.compare(points, "euclidean").neighbors(k)
+    found = NearestNeighbors(n_neighbors=k, algorithm="kd_tree").fit(points)
+    return np.asarray(found.kneighbors(return_distance=False), dtype=np.int32)
 
 
 class Judge:
