@@ -1,7 +1,8 @@
 """Simulated tables without bends or with few: mixtures of a few causes, surveys, few columns.
 
 The first ten are kinds of tables that the linear strategy and the scaling of columns were developed
-on; the others were written afterwards and run once.
+on. The others were written afterwards and run once with these rules; the rule about the length of
+rows was made when that had been seen.
 """
 
 import numpy as np

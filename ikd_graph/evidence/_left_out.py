@@ -21,7 +21,7 @@ PARTS = 4
 """Parts of the columns, each left out once."""
 
 ROWS = 500
-"""Rows that are compared over columns but a part: .1 s for digits."""
+"""Rows that are compared over columns but a part: .02 s for digits."""
 
 
 def scaling_helps(X: NDArray[np.floating]) -> bool:

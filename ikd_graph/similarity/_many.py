@@ -67,9 +67,6 @@ class _RowsOnDemand(Similarity):
     def _rows_by_distance(self) -> Any:
         return self.rows
 
-    def _half(self) -> Floats:
-        return np.zeros(self.n_samples)
-
 
 class _UnitRows(_RowsOnDemand):
     """Correlations and cosines."""

@@ -60,9 +60,6 @@ class _SparseSimilarity(Similarity):
     def _rows_by_distance(self) -> Any:
         return self.rows
 
-    def _half(self) -> Floats:
-        return np.zeros(self.n_samples)
-
 
 class _SparseProducts(_SparseSimilarity):
     """Correlations and cosines of sparse rows."""
