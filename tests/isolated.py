@@ -45,6 +45,7 @@ def in_a_child(task, seconds, most_bytes):
         os.close(read)
         # What ends it is told below.
         faulthandler.disable()
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(seconds)
         resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
         kind, words = task()

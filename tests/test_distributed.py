@@ -1,11 +1,10 @@
 """Tables of Dask: fitted as on one machine, placed lazily, whatever becomes of a worker."""
 
-import os
 import pickle
-import signal
 
 import numpy as np
 import pytest
+from failing_blocks import FailingBlock
 
 from ikd_graph import IKD, _limits
 
@@ -103,20 +102,6 @@ def test_a_worker_that_does_not_see_the_folder_is_named(few, monkeypatch):
         IKD().fit(da.ones((600, 5), chunks=(300, 5)))
 
 
-class _Block:
-    """Rows of a block; the first time that the second is asked for its worker ends."""
-
-    def __init__(self, path, flag):
-        self.path, self.flag = path, flag
-
-    def __call__(self, start, stop):
-        if start and not os.path.exists(self.flag):
-            with open(self.flag, "w") as file:
-                file.write(str(os.getpid()))
-            os.kill(os.getpid(), signal.SIGKILL)
-        return np.array(np.load(self.path, mmap_mode="r")[start:stop])
-
-
 def _in_blocks(read, n, p, size):
     parts = [
         da.from_delayed(dask.delayed(read)(s, min(s + size, n)), (min(size, n - s), p), np.float32)
@@ -131,7 +116,7 @@ def test_two_workers_one_of_which_is_killed(tmp_path):
     n, p = 12_000, 1500
     X = sheet(n, p, 3)
     one = IKD(random_state=0).fit(saved(X, tmp_path))
-    read = _Block(str(tmp_path / "X.npy"), str(tmp_path / "killed"))
+    read = FailingBlock(str(tmp_path / "X.npy"), str(tmp_path / "killed"))
     with (
         dask.config.set({"temporary-directory": str(tmp_path)}),
         distributed.LocalCluster(
