@@ -150,6 +150,20 @@ def test_the_length_of_rows_counts_where_it_tells_of_columns_left_out():
     assert not evidence.length_tells(np.zeros((9, 3)), "cosine")
 
 
+def test_answers_of_yes_or_no_are_not_bent():
+    reasons = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        ability = rng.normal(size=(400, 2))
+        leaning = 1.5 * ability @ rng.normal(size=(2, 60)) + rng.normal(size=60)
+        answers = (rng.random((400, 60)) < 1.0 / (1.0 + np.exp(-leaning))).astype(float)
+        model = IKD(2).fit(answers)
+        assert affine_r2(ability, model.embedding_) > 0.85
+        assert model.refine_ is None
+        reasons.append(model.choices_["strategy"])
+    assert any("where columns are left out" in why for why in reasons)
+
+
 def test_roots_are_tried_for_counts_only():
     counts = np.random.default_rng(0).poisson(2.0, size=(40, 10)).astype(float)
     tables = {"counts": counts, "shares": counts / 7.0, "signed": counts - 3.0, "bits": counts > 1}
