@@ -171,7 +171,8 @@ def test_draws_have_the_covariance_of_the_model_and_are_fitted_with_its_settings
     monkeypatch.setattr(_diagnose, "IKD", Recorder)
     noise = fitting.Noise(variance=3.0, noise=0.25, log_likelihood=0.0, kernel=kernel)
     source = SimpleNamespace(embedding_=latent, kernel_=kernel)
-    draws = _diagnose._bootstrap(source, model, noise, 40_000, 2, 0, Stages())
+    source = _diagnose._process_of(source, noise, 40_000)
+    draws = _diagnose._bootstrap(source, model, 2, 0, Stages())
     given, first, second = seen
     assert given == {**settings, "kernel": kernel, "n_landmarks": None}
     assert not np.array_equal(first, second)
@@ -290,3 +291,20 @@ def test_silent_rows_of_counts_are_looked_at_too():
 def test_what_cannot_be_diagnosed_says_why(X, more, message):
     with pytest.raises(ValueError, match=message):
         diagnose(X, **more)
+
+
+def test_a_latent_of_principal_components_is_simulated_by_lines():
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(300, 2))
+    signal = latent @ rng.normal(size=(2, 24))
+    X = signal + 0.5 * rng.normal(size=signal.shape)
+    share = 0.25 / X.var(axis=0).mean()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = diagnose(X, n_draws=2)
+    assert found.likeliest_kernel == "Linear"
+    assert found.noise_share == pytest.approx(share, rel=0.1)
+    real = metrics.affine_r2(latent, IKD(2).fit(X).embedding_)
+    assert np.mean(found.draws_r2) == pytest.approx(real, abs=0.01)
+    assert "kernel" not in found.findings()["agreement"]
+    assert "assume" not in found.summary()

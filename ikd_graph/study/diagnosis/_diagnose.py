@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -146,10 +147,12 @@ def _expect(
     if model.refine_ == "likelihood":
         with stages("trying other kernels"):
             likeliest = clone(model).set_params(kernel="auto").fit(table)
-    noise = fitting.explain(
-        np.asarray(likeliest.embedding_, dtype=np.float64), data, likeliest.kernel_, centred=True
-    )
-    draws = _bootstrap(likeliest, model, noise, data.shape[1], n_draws, random_state, stages)
+    if model.strategy_ == "linear":
+        source = _lines_of(model, data)
+    else:
+        noise = fitting.explain(_latent(likeliest), data, likeliest.kernel_, centred=True)
+        source = _process_of(likeliest, noise, data.shape[1])
+    draws = _bootstrap(source, model, n_draws, random_state, stages)
     agreement = affine_r2(likeliest.embedding_, model.embedding_)
     with stages("fitting halves"):
         halves = _halves(model, table, random_state)
@@ -162,8 +165,8 @@ def _expect(
         "agreement": agreement,
         "halves_r2": halves,
         "resampled_r2": resampled,
-        "likeliest_kernel": type(likeliest.kernel_).__name__,
-        "noise_share": float(noise.noise / (noise.variance + noise.noise)),
+        "likeliest_kernel": source.kernel,
+        "noise_share": source.noise_share,
         "refine": model.refine_,
     }
 
@@ -238,27 +241,63 @@ def _resampled(model: IKD, table: NDArray[Any], random_state: int | None) -> flo
     return float(np.mean(found))
 
 
+class _Source(NamedTuple):
+    """A fitted model that tables can be sampled from."""
+
+    truth: Floats  # (n, m)
+    kernel: str
+    noise_share: float
+    draw: Callable[[np.random.Generator], Floats]
+
+
+def _latent(model: IKD) -> Floats:
+    """Coordinates as float64."""
+    return np.asarray(model.embedding_, dtype=np.float64)
+
+
+def _process_of(model: IKD, noise: fitting.Noise, n_observed: int) -> _Source:
+    """Samples of a Gaussian process over the latent."""
+    truth = _latent(model)
+
+    def draw(rng: np.random.Generator) -> Floats:
+        signal = gp_mapping(truth, n_observed, model.kernel_, variance=noise.variance, seed=rng)
+        return add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
+
+    share = float(noise.noise / (noise.variance + noise.noise))
+    return _Source(truth, type(model.kernel_).__name__, share, draw)
+
+
+def _lines_of(model: IKD, data: Floats) -> _Source:
+    """Lines on the latent, and noise of each column (Tipping and Bishop, JRSS B 1999)."""
+    truth = _latent(model)
+    (n, m), width = truth.shape, data.shape[1]
+    along = np.c_[np.ones(n), truth]
+    signal = along @ np.linalg.lstsq(along, data, rcond=None)[0]
+    # The latent has taken the noise of m of the directions, which is none of the signal.
+    left = np.sum((data - signal) ** 2, axis=0) / max(n - m - 1, 1)
+    left *= width / max(width - m, 1)
+    share = float(left.sum() / max(data.var(axis=0).sum(), np.finfo(float).tiny))
+    return _Source(
+        truth,
+        "Linear",
+        min(share, 1.0),
+        lambda rng: signal + np.sqrt(left) * rng.normal(size=data.shape),
+    )
+
+
 def _bootstrap(
-    source: IKD,
-    model: IKD,
-    noise: fitting.Noise,
-    n_observed: int,
-    n_draws: int,
-    random_state: int | None,
-    stages: Stages,
+    source: _Source, model: IKD, n_draws: int, random_state: int | None, stages: Stages
 ) -> tuple[float, ...]:
-    """R² of the latents of data sampled from a fitted model, found with another one's settings."""
-    truth = np.asarray(source.embedding_, dtype=np.float64)
+    """R² of the latents of data sampled from a source, found with a model's settings."""
     settings = dict(model._model.settings)
     if AFFINITIES[settings["affinity"]].counts_only:
-        # Samples of a Gaussian process are measurements around zero, and no counts.
+        # Samples are measurements around zero, and no counts.
         settings["affinity"] = "cosine"
     again = IKD(**settings, n_landmarks=None, kernel=model.kernel_)
     rng = np.random.default_rng(random_state)
     found = []
     for _ in range(n_draws):
-        signal = gp_mapping(truth, n_observed, source.kernel_, variance=noise.variance, seed=rng)
-        sampled = add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
+        sampled = source.draw(rng)
         with stages("fitting sampled data"):
-            found.append(affine_r2(truth, again.fit_transform(sampled)))
+            found.append(affine_r2(source.truth, again.fit_transform(sampled)))
     return tuple(found)

@@ -48,7 +48,7 @@ class Diagnosis:
     resampled_r2 : float
         Mean R² of the embedding with those of resampled measurements.
     likeliest_kernel : str
-        Name of that kernel, from which data are sampled.
+        Name of that kernel, from which data are sampled; "Linear" for principal components.
     noise_share : float
         Estimated share of noise in the variance of a measurement.
     negative_mass : float
@@ -108,6 +108,11 @@ class Diagnosis:
         """Whether a point has 2 M trusted correlations: fewer cannot fix places in M dimensions."""
         return self.mean_degree >= 2 * self.n_components
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether the latent is principal components, and tables are simulated from lines."""
+        return self.likeliest_kernel == "Linear"
+
     def findings(self) -> dict[str, str]:
         """What was found, in words.
 
@@ -135,11 +140,18 @@ class Diagnosis:
         doubt = "" if self.enough_trusted else "; points far apart would look the same"
         polish = f"{self.refine} polish" if self.refine else "no polish"
         look = "look" if self.model_holds else "do not look"
-        halves = (
-            f"; two halves of the measurements, embedded separately, imply {self.halves_r2:.2f}"
-            if np.isfinite(self.halves_r2)
-            else ""
-        )
+        assumed = "" if self.is_linear else ", as the prediction assumes"
+        agreement = []
+        if not self.is_linear:
+            agreement.append(
+                f"R² {self.agreement:.2f} between the embedding and that with the most "
+                "likely kernel"
+            )
+        if np.isfinite(self.halves_r2):
+            agreement.append(
+                "two halves of the measurements, embedded separately, imply "
+                f"{'' if agreement else 'R² '}{self.halves_r2:.2f}"
+            )
         return {
             "data": f"{self.n_points} points with {self.n_observed} measurements each{sampled}",
             "similarity": self.similarity,
@@ -150,16 +162,15 @@ class Diagnosis:
             "trusted": f"{self.n_edges} pairs correlate by more than {self.threshold:.3g}, "
             f"{self.mean_degree:.1f} per point; they {pieces}",
             "threshold": link,
-            "model": f"the rows {look} like samples of a Gaussian process, as the prediction "
-            f"assumes (their variances spread {self.spread_ratio:.2g} times as much as expected; "
+            "model": f"the rows {look} like samples of a Gaussian process{assumed} "
+            f"(their variances spread {self.spread_ratio:.2g} times as much as expected; "
             f"excess kurtosis {self.kurtosis_gap:+.2f})",
             "noise": f"{self.noise_share:.0%} of the variance{doubt}",
             "distances": f"{self.negative_mass:.1%} of their spectrum is negative (0% for exact "
             "distances)",
             "simulation": f"R² {np.mean(self.draws_r2):.2f}, the mean over {len(self.draws_r2)} "
             f"data sets simulated from the fitted model ({self.likeliest_kernel} kernel, {polish})",
-            "agreement": f"R² {self.agreement:.2f} between the embedding and that with the most "
-            f"likely kernel{halves}",
+            "agreement": "; ".join(agreement) or "too few measurements to be halved",
             "resampling": f"R² {self.resampled_r2:.2f} between the embedding and those of "
             "resampled measurements",
             "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f}",
@@ -218,7 +229,7 @@ def problems(found: Diagnosis) -> list[str]:
 def advice(found: Diagnosis) -> list[str]:
     """Sentences that the reasons of the settings leave unsaid."""
     said = []
-    if not found.model_holds:
+    if not (found.model_holds or found.is_linear):
         said.append(
             "The expected R² assumes samples of a Gaussian process, which these data do not look "
             "like: trust it less."
