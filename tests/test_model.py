@@ -242,11 +242,12 @@ def test_a_fit_searches_and_decomposes_once(digits, monkeypatch):
         counted.update(searches=0, decompositions=0)
         quiet(model, X)
         assert counted == {"searches": 1, "decompositions": 1}
-    # Every candidate is solved once, and the one that wins not again.
+    # Every candidate is solved once, and the one that wins not again but without some columns: it
+    # tells more of these than principal components do.
     counted.update(searches=0, decompositions=0)
     model = quiet(IKD(2), digits[0][:600])
     closed = [one for one in model.candidates_ if one.refine is None and one.graph != "none"]
-    assert counted["decompositions"] == len(closed)
+    assert counted["decompositions"] == len(closed) + 1
     assert counted["searches"] <= len(closed)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..evidence import Trial, sentence
+from ..evidence import CHANCE, Trial, sentence
 
 
 def why_affinity(trials: tuple[Trial, ...]) -> str:
@@ -10,7 +10,7 @@ def why_affinity(trials: tuple[Trial, ...]) -> str:
     best = trials[0]
     other = next((one for one in trials if one.affinity != best.affinity), None)
     most = "best" if other is None or other.score <= best.score else "as well as any"
-    if other is not None and _ahead(other, best):
+    if other is not None and _ahead(other, best, CHANCE):
         most = "best where columns are left out"
     why = f"neighbours in its embedding predict one another's measurements {most}: {_told(best)}"
     return why if other is None else f"{why}; with {other.affinity!r} {_told(other, best)}"
@@ -24,7 +24,7 @@ def why_linear(trials: tuple[Trial, ...]) -> str:
     if other is None:
         return sentence(what, "nothing else could be tried", "strategy='geodesic'")
     why = f"no latent with bends predicts more by a standard error: {other.affinity!r} "
-    if _ahead(other, best):
+    if _ahead(other, best, 1.0):
         why = f"they predict more where columns are left out, though of all {other.affinity!r} "
     return sentence(what, why + _told(other, best), "strategy='geodesic'")
 
@@ -42,9 +42,9 @@ def why_refine(trials: tuple[Trial, ...]) -> str:
     return sentence(what, f"{why}, {name} {_told(other, best)}", change)
 
 
-def _ahead(other: Trial, best: Trial) -> bool:
-    """Whether another scores more than chance has it, so that columns left out decided."""
-    return other.score - best.score > other.standard_error
+def _ahead(other: Trial, best: Trial, errors: float) -> bool:
+    """Whether another scores more by so many standard errors, so that columns left out decided."""
+    return other.score - best.score > errors * other.standard_error
 
 
 def _told(one: Trial, best: Trial | None = None) -> str:
