@@ -168,7 +168,7 @@ class _Portfolio:
             judged.append(likely)
             # Of samples of the model the likelihood is the sharper judge: near points tell little
             # of the shape, and R2 of .997 has lost to .955 by them. Of other tables it is only one
-            # more latent, and often a wrong one: on 52 of 150 and 250 rows it gained -.024 where it
+            # more latent, and often a wrong one: on 65 of 150 and 250 rows it gained -.017 where it
             # had to predict more, .009 where it had to at a level of 5 %; where principal
             # components had won, up to .68 was lost and at most .05 gained.
             if self.sure or _beats(likely, best, evidence.CHANCE):
