@@ -192,6 +192,7 @@ class _Portfolio:
         if not evidence.length_tells(self.rows, name, are_counts=are_counts):
             return best
         rival = _best(seeing)
+        # It is a question of the similarity, so closed forms are asked.
         gain = self._told_of_left_out(rival, best)
         if gain is None:
             return best
@@ -210,10 +211,12 @@ class _Portfolio:
         if few or not straight or _is_linear(best):
             return best
         rival = _most(straight)
-        gain = self._told_of_left_out(rival, best)
+        gain = self._told_of_left_out(rival, best, polished=True)
         return best if gain is None or gain.sum() <= _chance(gain) else rival
 
-    def _told_of_left_out(self, rival: _Judged, best: _Judged) -> Floats | None:
+    def _told_of_left_out(
+        self, rival: _Judged, best: _Judged, *, polished: bool = False
+    ) -> Floats | None:
         """What each point adds to what a rival tells of left out columns, less what the best does.
 
         None where one of them cannot be made of some of the columns.
@@ -227,7 +230,7 @@ class _Portfolio:
                 found = kept._closed(one.candidate)
                 if found is None:
                     return None
-                if one.attempt.refine == "stress":
+                if polished and one.attempt.refine == "stress":
                     found = kept._polished(found, "stress")
                 gain += sign * judge.predict(found.attempt.coordinates).by_point
             if gain.sum() < -_chance(gain):
