@@ -112,7 +112,7 @@ def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """What some rows are put in order by: their kurtoses, and those of one kurtosis by a projection.
+    """What some rows are put in order by: their kurtoses, and for equal ones a projection.
 
     Neither an offset nor a scale of a row nor the order of columns changes more than the last bits
     of a kurtosis, which are rounded off; a row without spread has -1. Neither a positive scale nor
