@@ -13,6 +13,9 @@ from pathlib import Path
 LONG = os.environ.get("IKD_GRAPH_CAMPAIGN") == "long"
 """Whether campaigns are to be as long as SECURITY.md says, which takes more than an hour."""
 
+MOST_SECONDS = 7200 if LONG else 1200
+"""How long a campaign of one kind may take."""
+
 
 def campaigns(script, seeds, *words):
     """What a script prints for each of some seeds, as many at a time as there are processors."""
