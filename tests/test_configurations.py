@@ -27,6 +27,7 @@ def test_dozens_of_configurations_keep_their_promises():
 
 
 @pytest.mark.campaign
+@pytest.mark.timeout(isolated.MOST_SECONDS)
 def test_hundreds_of_configurations_keep_their_promises():
     check([1, 2], 1000 if isolated.LONG else 300)
 

@@ -27,6 +27,7 @@ def test_no_file_ends_the_interpreter_or_leaves_a_mess():
 
 
 @pytest.mark.campaign
+@pytest.mark.timeout(isolated.MOST_SECONDS)
 def test_thousands_of_damaged_files_get_one_line_each():
     check([1, 2], 5000 if isolated.LONG else 1000, every=2)
 

@@ -26,6 +26,7 @@ def test_no_junk_ends_or_hangs_the_interpreter():
 
 
 @pytest.mark.campaign
+@pytest.mark.timeout(isolated.MOST_SECONDS)
 def test_thousands_of_junk_calls_get_an_answer_of_ours():
     check([1, 2], 10_000 if isolated.LONG else 2000)
 

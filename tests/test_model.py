@@ -216,6 +216,20 @@ def test_equal_rows_have_equal_places():
     np.testing.assert_allclose(model.transform(counts), model.embedding_, atol=1e-9)
 
 
+@pytest.mark.parametrize("n", [20, 21, 22, 23])
+def test_equal_rows_have_the_same_bits_wherever_they_stand(n):
+    # The last rows of a product are made another way than the others.
+    X = np.zeros((n, 9))
+    X[:12] = np.random.default_rng(n).poisson(0.3, size=(12, 9)) + np.eye(12, 9)
+    settings = {"strategy": "geodesic", "affinity": "euclidean"}
+    for refine, m in itertools.product(("stress", None), (2, 3, 5, 8)):
+        model = quiet(IKD(m, refine=refine, **settings), X)
+        assert {place.tobytes() for place in model.embedding_[12:] + 0.0} == {
+            (model.embedding_[12] + 0.0).tobytes()
+        }
+        assert model.transform(X).tobytes() == model.embedding_.tobytes()
+
+
 def test_a_fit_searches_and_decomposes_once(digits, monkeypatch):
     from ikd_graph import eigen
     from ikd_graph.graph import _search

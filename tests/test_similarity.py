@@ -140,6 +140,23 @@ def test_rows_that_differ_come_in_an_order_of_their_own():
     assert similarity.KnownRows(X).find(np.array([[2.0, 9.0], [3.0, 1.0]])).tolist() == [3, -1]
 
 
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.random.default_rng(0).normal(size=(40, 2)),
+        np.random.default_rng(1).normal(size=(40, 1)),
+        np.random.default_rng(2).integers(0, 2, size=(60, 12)).astype(float),
+        np.eye(30),
+    ],
+    ids=["two columns", "one column", "zeros and ones", "identity"],
+)
+def test_the_order_of_rows_of_one_kurtosis_does_not_depend_on_the_unit(X):
+    first, _ = similarity.unique_rows(X)
+    for unit in (0.5, 4.0, 3.0, 1e-3):
+        assert np.array_equal(similarity.unique_rows(unit * X)[0], first)
+    assert np.array_equal(similarity.unique_rows(X + 5.0)[0], first)
+
+
 def test_equal_rows_have_equal_keys_and_minus_zero_is_zero():
     rows = np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, 1.0000001]])
     keys = row_keys(rows)

@@ -19,6 +19,7 @@ _UNCORRELATED = 1e-9
 
 def describe(
     coordinates: Floats,
+    inverse: NDArray[np.int64] | None = None,
     *,
     captured: float = 1.0,
     negative_mass: float | None = None,
@@ -27,11 +28,11 @@ def describe(
 ) -> Latent:
     """Latent in its standard frame, with its own spectrum.
 
-    Centred, along principal axes, signs pinned, eigenvalues descending. ``captured`` is the share
-    of the sum of squared eigenvalues that the M coordinates hold: less than 1 where they are the
-    leading ones of a larger spectrum; a polished or merged latent has no more than M.
-    ``negative_mass`` is the share in negative eigenvalues. ``turn=False`` keeps the axes, for
-    components laid side by side.
+    Centred, along principal axes, signs pinned, eigenvalues descending. ``inverse`` (n,) tells
+    which of the coordinates each row has, without it its own. ``captured`` is the share of the sum
+    of squared eigenvalues that the M coordinates hold: less than 1 where they are the leading ones
+    of a larger spectrum; a polished or merged latent has no more than M. ``negative_mass`` is the
+    share in negative eigenvalues. ``turn=False`` keeps the axes, for components laid side by side.
 
     Examples
     --------
@@ -40,10 +41,14 @@ def describe(
     >>> found.coordinates.round(6).tolist(), found.eigenvalues.round(6).tolist()
     ([[-1.0, 0.0], [1.0, 0.0]], [2.0, 0.0])
     """
-    points = coordinates - coordinates.mean(axis=0)
-    gram = points.T @ points
+    if inverse is None:
+        inverse = np.arange(len(coordinates))
+    points = coordinates - coordinates[inverse].mean(axis=0)
+    gram = points[inverse].T @ points[inverse]
+    # Turned before equal rows get equal places: the bits of a product depend on where a row stands.
+    points = (_to_principal_axes(points, gram) if turn else points)[inverse]
     if turn:
-        points = _to_principal_axes(points, gram)
+        points = eigen.pin_signs(points)
         values = np.sum(points**2, axis=0)
     else:
         values = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)
@@ -71,7 +76,7 @@ def _to_principal_axes(points: Floats, gram: Floats) -> Floats:
     if off > _UNCORRELATED * width or not ordered:
         axes = np.linalg.eigh(gram)[1][:, ::-1]
         points = points @ axes
-    return eigen.pin_signs(points)
+    return points
 
 
 def spread_graph(g: CsrGraph, first: NDArray[np.int64], inverse: NDArray[np.int64]) -> CsrGraph:

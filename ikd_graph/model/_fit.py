@@ -143,7 +143,7 @@ def _assemble(
     begin = _of_all_rows(start, first, inverse, turn=not closed.alone)
     latent = begin
     if polished is not None:
-        latent = describe(polished.coordinates[inverse])
+        latent = describe(polished.coordinates, inverse)
     solved = solution.solved
     if solved is not None:
         if plan.kernel != closed.plan.kernel and g is not None:
@@ -190,11 +190,11 @@ def _of_all_rows(
     """The closed form of all rows, equal ones in equal places."""
     seen = start.reference
     reference = seen if isinstance(seen, str) else int(first[seen])
-    points = start.coordinates[inverse]
     if inverse.size == first.size:
-        return replace(start, coordinates=points, reference=reference)
+        return replace(start, coordinates=start.coordinates[inverse], reference=reference)
     return describe(
-        points,
+        start.coordinates,
+        inverse,
         captured=float(start.explained_variance_ratio.sum()),
         negative_mass=start.negative_mass,
         reference=reference,

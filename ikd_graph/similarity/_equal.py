@@ -9,6 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+
+# Kurtoses, between 1 / p and 1 for p columns, that agree to so many decimals are the same: two
+# columns always have 1/2, and rows of zeros and as many ones the same.
+_DECIMALS = 12
+
 
 def row_keys(X: Any) -> list[bytes]:
     """Digest of every row; those of a dense and of a sparse table cannot be compared."""
@@ -80,7 +86,7 @@ def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     Returns
     -------
     first : (u,) ndarray of int64
-        The rows that equal none before them, by their kurtosis.
+        The rows that equal none before them, by their kurtosis and along a fixed direction.
     inverse : (n,) ndarray of int64
         Which of those each row equals.
 
@@ -97,28 +103,35 @@ def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     equal = [known.setdefault(key, index) for index, key in enumerate(keys)]
     first = np.fromiter(known.values(), dtype=np.int64, count=len(known))
     some = np.array([keys[index] for index in first])
-    # Rows of one kurtosis are told apart by their digests.
-    first = first[np.lexsort((some, _kurtoses(X, first)))]
+    kurtosis, along = _order_keys(X, first)
+    # Digests last: they have nothing to do with those of the same rows in another unit.
+    first = first[np.lexsort((some, along, kurtosis))]
     place = np.empty(len(equal), dtype=np.int64)
     place[first] = np.arange(first.size)
     return first, place[equal]
 
 
-def _kurtoses(X: Any, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Kurtosis of some rows, -1 for a row without spread.
+def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """What some rows are put in order by: their kurtoses, and for equal ones a projection.
 
-    Neither an offset nor a scale of a row nor the order of columns changes more than its last bits.
+    Neither an offset nor a scale of a row nor the order of columns changes more than the last bits
+    of a kurtosis, which are rounded off; a row without spread has -1. Neither a positive scale nor
+    an offset of the table changes the order along the projection.
     """
-    found = np.empty(rows.size)
+    kurtosis, along = np.empty(rows.size), np.empty(rows.size)
+    # Cosines of whole numbers are linearly independent over the rationals (Lindemann and
+    # Weierstrass), so that no two rows of whole numbers have one projection.
+    axis = np.cos(np.arange(1.0, X.shape[1] + 1.0))
     step = _block_rows(X.shape[1])
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
         block = X[rows[part]].astype(np.float64)
+        along[part] = (block * axis).sum(axis=1)
         largest = np.abs(block).max(axis=1, initial=0.0, keepdims=True)
         block /= np.where(largest > 0.0, largest, 1.0)
         squares = (block - block.mean(axis=1, keepdims=True)) ** 2
         spread = squares.sum(axis=1)
         flat = spread <= 1e-26 * X.shape[1]
-        found[part] = (squares**2).sum(axis=1) / np.where(flat, 1.0, spread) ** 2
-        found[part][flat] = -1.0
-    return found
+        kurtosis[part] = (squares**2).sum(axis=1) / np.where(flat, 1.0, spread) ** 2
+        kurtosis[part][flat] = -1.0
+    return kurtosis.round(_DECIMALS), along
