@@ -128,8 +128,8 @@ def nearest_rotation(cross, scale, rotation):
                 guide[i, j] = np.cos(attempt + 3.0 * i * m + 7.0 * j)
 
 
-@jit
-def fit_rigid(source, target, weights, rotation, translation):
+@inner
+def rigid_motion(source, target, weights, rotation, translation):
     """Weighted orthogonal Procrustes fit of ``source`` to ``target``, (n, M), with a translation.
 
     ``rotation`` (M, M) and ``translation`` (M,) are filled: ``source @ rotation + translation`` is
@@ -164,6 +164,12 @@ def fit_rigid(source, target, weights, rotation, translation):
             translation[j] -= mean_source[k] * rotation[k, j]
 
 
+@jit
+def fit_rigid(source, target, weights, rotation, translation):
+    """As `rigid_motion`, to be called from Python."""
+    rigid_motion(source, target, weights, rotation, translation)
+
+
 @pjit
 def place_blocks(starts, members, coordinates, weights, consensus, proposals, misfit):
     """Fit every block rigidly to the consensus.
@@ -182,7 +188,7 @@ def place_blocks(starts, members, coordinates, weights, consensus, proposals, mi
         for i in range(stop - start):
             for j in range(m):
                 target[i, j] = consensus[members[start + i], j]
-        fit_rigid(coordinates[start:stop], target, weights[start:stop], rotation, translation)
+        rigid_motion(coordinates[start:stop], target, weights[start:stop], rotation, translation)
         total = 0.0
         for i in range(stop - start):
             for j in range(m):

@@ -7,7 +7,7 @@ overlaps can only grow, a merger has to look at nothing but the row of the merge
 import numpy as np
 
 from .._config import inner, jit
-from .alignment import fit_rigid
+from .alignment import rigid_motion
 
 
 @inner
@@ -88,7 +88,7 @@ def fit_shared(state, big, small, n_shared, rotation, translation):
             alike[count] = 1.0
             count += 1
         entry = state.following[entry]
-    fit_rigid(source, target, alike, rotation, translation)
+    rigid_motion(source, target, alike, rotation, translation)
 
 
 @inner
