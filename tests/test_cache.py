@@ -223,6 +223,32 @@ def test_warm_refuses_where_nothing_would_be_kept():
     assert "IKD_GRAPH_NUMBA_CACHE is 0; unset it" in done.stderr
 
 
+PARTS = """
+import numpy as np
+from small import _jit
+from small._jit.sample import outer
+from small._jit.helper import inner
+outer(np.arange(2.0), np.zeros(2))
+[part], [kernel] = inner.overloads.values(), outer.overloads.values()
+for compiled in (part, kernel):
+    print(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) != 0)
+"""
+
+
+def test_what_only_kernels_call_has_no_machine_code_of_its_own(small_package):
+    helper = HELPER.format(factor=2).replace("import jit", "import inner as part")
+    helper = helper.replace("@jit", "@part")
+    (small_package / "_jit" / "helper.py").write_text(helper)
+    assert call(small_package) == 2.0
+    assert len(cached(small_package)) == 1
+    # From the cache, where nothing is compiled, and afresh.
+    assert call(small_package) == 2.0
+    variables = {"IKD_GRAPH_NUMBA_CACHE": "0", "PYTHONPATH": str(small_package.parent)}
+    run = [sys.executable, "-c", PARTS]
+    done = subprocess.run(run, capture_output=True, text=True, env={**os.environ, **variables})
+    assert done.stdout.split() == ["False", "True"], done.stderr
+
+
 FIRST_FIT = """
 from sklearn.datasets import load_digits
 from ikd_graph import IKD, _config

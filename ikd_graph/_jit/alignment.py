@@ -57,8 +57,8 @@ def add_partial_isometry(matrix, floor, rotation):
     of directions added.
     """
     m = matrix.shape[0]
-    left = np.empty((m, m))
-    right = np.empty((m, m))
+    left = np.empty((m, m), np.float64)
+    right = np.empty((m, m), np.float64)
     singular_pairs(matrix, left, right)
     rank = 0
     for p in range(m):
@@ -78,9 +78,9 @@ def add_partial_isometry(matrix, floor, rotation):
 def open_part(guide, rotation, out):
     """Fill ``out`` with ``(I - Q Q^T) guide (I - Q^T Q)``, Q a partial isometry, all (M, M)."""
     m = guide.shape[0]
-    half = np.empty((m, m))
-    outer = np.zeros((m, m))
-    inner = np.zeros((m, m))
+    half = np.empty((m, m), np.float64)
+    outer = np.zeros((m, m), np.float64)
+    inner = np.zeros((m, m), np.float64)
     for i in range(m):
         for j in range(m):
             for k in range(m):
@@ -110,13 +110,13 @@ def nearest_rotation(cross, scale, rotation):
     ``rotation`` is filled with Q.
     """
     m = cross.shape[0]
-    guide = np.zeros((m, m))
+    guide = np.zeros((m, m), np.float64)
     for i in range(m):
         guide[i, i] = 1.0
         for j in range(m):
             rotation[i, j] = 0.0
     rank = add_partial_isometry(cross, 1e-13 * scale, rotation)
-    rest = np.empty((m, m))
+    rest = np.empty((m, m), np.float64)
     attempt = 0
     while rank < m and attempt < 8:
         open_part(guide, rotation, rest)
@@ -128,16 +128,16 @@ def nearest_rotation(cross, scale, rotation):
                 guide[i, j] = np.cos(attempt + 3.0 * i * m + 7.0 * j)
 
 
-@jit
-def fit_rigid(source, target, weights, rotation, translation):
+@inner
+def rigid_motion(source, target, weights, rotation, translation):
     """Weighted orthogonal Procrustes fit of ``source`` to ``target``, (n, M), with a translation.
 
     ``rotation`` (M, M) and ``translation`` (M,) are filled: ``source @ rotation + translation`` is
     nearest to the target. Weights (n,) are not all zero.
     """
     n, m = source.shape
-    mean_source = np.zeros(m)
-    mean_target = np.zeros(m)
+    mean_source = np.zeros(m, np.float64)
+    mean_target = np.zeros(m, np.float64)
     mass = 0.0
     for i in range(n):
         mass += weights[i]
@@ -147,7 +147,7 @@ def fit_rigid(source, target, weights, rotation, translation):
     for k in range(m):
         mean_source[k] /= mass
         mean_target[k] /= mass
-    cross = np.zeros((m, m))
+    cross = np.zeros((m, m), np.float64)
     size_source, size_target = 0.0, 0.0
     for i in range(n):
         for k in range(m):
@@ -164,6 +164,12 @@ def fit_rigid(source, target, weights, rotation, translation):
             translation[j] -= mean_source[k] * rotation[k, j]
 
 
+@jit
+def fit_rigid(source, target, weights, rotation, translation):
+    """As `rigid_motion`, to be called from Python."""
+    rigid_motion(source, target, weights, rotation, translation)
+
+
 @pjit
 def place_blocks(starts, members, coordinates, weights, consensus, proposals, misfit):
     """Fit every block rigidly to the consensus.
@@ -176,13 +182,13 @@ def place_blocks(starts, members, coordinates, weights, consensus, proposals, mi
     m = coordinates.shape[1]
     for block in numba.prange(starts.size - 1):
         start, stop = starts[block], starts[block + 1]
-        rotation = np.empty((m, m))
-        translation = np.empty(m)
-        target = np.empty((stop - start, m))
+        rotation = np.empty((m, m), np.float64)
+        translation = np.empty(m, np.float64)
+        target = np.empty((stop - start, m), np.float64)
         for i in range(stop - start):
             for j in range(m):
                 target[i, j] = consensus[members[start + i], j]
-        fit_rigid(coordinates[start:stop], target, weights[start:stop], rotation, translation)
+        rigid_motion(coordinates[start:stop], target, weights[start:stop], rotation, translation)
         total = 0.0
         for i in range(stop - start):
             for j in range(m):

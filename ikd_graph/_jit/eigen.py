@@ -94,7 +94,7 @@ def to_gram(sq_dist, reference):
     The ``reference`` is 0 for the centre, 1 for the min_max point, 2 for the min_mean point.
     """
     n = sq_dist.shape[0]
-    offset = np.empty(n)
+    offset = np.empty(n, np.float64)
     shift = 0.0
     if reference == 0:
         for i in range(n):
@@ -121,7 +121,7 @@ def dominant_pairs(gram, n_components):
     """
     n = gram.shape[0]
     width = n_components + _SPARE
-    basis = np.empty((n, width))
+    basis = np.empty((n, width), np.float64)
     for i in range(n):
         for j in range(width):
             basis[i, j] = np.cos(1.0 + (2.0 * j + 1.0) * i)
@@ -203,7 +203,7 @@ def block_gram(block, blocks, edges, reference, solved):
     """
     start, stop = blocks[0][block], blocks[0][block + 1]
     n = stop - start
-    gram = np.empty((n, n))
+    gram = np.empty((n, n), np.float64)
     solved.counts[block, 0] = gather_pairs(
         blocks[1][start:stop],
         edges.indptr,

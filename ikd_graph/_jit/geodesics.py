@@ -71,7 +71,7 @@ def search_one(graph, source, step, limit, reach, queue):
     reach[source] = 0.0
     near[0] = source
     state[source] = NEAR
-    head, waiting, n_far, bound = 0, 1, 0, step
+    head, waiting, n_far, bound = 0, 1, np.int64(0), step
     while waiting > 0:
         while waiting > 0:
             # Unsigned, so that no index is tested for being negative inside the loop.
@@ -116,7 +116,7 @@ def search_lanes(graph, sources, step, limit, reach, key, queue):
             reach[node, lane] = np.inf
         key[node] = np.inf
         state[node] = 0
-    head, waiting, n_far, bound = 0, 0, 0, step
+    head, waiting, n_far, bound = 0, 0, np.int64(0), step
     for lane in range(sources.shape[0]):
         source = sources[lane, 0]
         reach[source, lane] = 0.0

@@ -69,10 +69,10 @@ def strongest(block, first_node, neighbours):
     values = np.empty(neighbours.shape[1], np.float64)
     for row in range(block.shape[0]):
         node = first_node + row
-        held = 0
+        held = np.int64(0)
         for column in range(block.shape[1]):
             if column != node:
-                held = insert(block[row, column], column, values, neighbours[row], held)
+                held = insert(np.float64(block[row, column]), column, values, neighbours[row], held)
 
 
 @jit
@@ -89,7 +89,7 @@ def settle_strongest(block, rows, first_node, slack, neighbours):
     for row in range(block.shape[0]):
         node = first_node + row
         floor = block[row, neighbours[row, k - 1]] - slack
-        held = 0
+        held = np.int64(0)
         for column in range(block.shape[1]):
             if block[row, column] >= floor and column != node:
                 value = dot(rows[node], rows[column])
@@ -110,7 +110,7 @@ def settle_found(ends, found, rows, half, nodes, neighbours, missing):
     for at in range(nodes.size):
         node = nodes[at]
         mine[:] = rows[node]
-        held = 0
+        held = np.int64(0)
         for other in np.sort(found[ends[at] : ends[at + 1]]):
             if other != node:
                 value = dot(mine, rows[other]) - half[other]

@@ -7,7 +7,7 @@ overlaps can only grow, a merger has to look at nothing but the row of the merge
 import numpy as np
 
 from .._config import inner, jit
-from .alignment import fit_rigid
+from .alignment import rigid_motion
 
 
 @inner
@@ -74,8 +74,9 @@ def find_entry(state, point, block):
 def fit_shared(state, big, small, n_shared, rotation, translation):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
     m = state.coordinates.shape[1]
-    source = np.empty((n_shared, m))
-    target = np.empty((n_shared, m))
+    source = np.empty((np.int64(n_shared), m), np.float64)
+    target = np.empty((np.int64(n_shared), m), np.float64)
+    alike = np.empty(np.int64(n_shared), np.float64)
     count = 0
     entry = state.first[small]
     while entry >= 0:
@@ -84,9 +85,10 @@ def fit_shared(state, big, small, n_shared, rotation, translation):
             for j in range(m):
                 source[count, j] = state.coordinates[entry, j]
                 target[count, j] = state.coordinates[state.entry_at[place], j]
+            alike[count] = 1.0
             count += 1
         entry = state.following[entry]
-    fit_rigid(source, target, np.ones(n_shared), rotation, translation)
+    rigid_motion(source, target, alike, rotation, translation)
 
 
 @inner
@@ -96,7 +98,7 @@ def absorb(state, big, small, rotation, translation, row):
     ``row`` (n_blocks,), the counts of the big block, is brought up to date.
     """
     m = translation.size
-    moved = np.empty(m)
+    moved = np.empty(m, np.float64)
     entry = state.first[small]
     while entry >= 0:
         following = state.following[entry]
@@ -170,8 +172,8 @@ def merge_all(state, order):
     merged block has the lower, and the number of points they share. Returns the number of mergers.
     """
     m = state.coordinates.shape[1]
-    rotation = np.empty((m, m))
-    translation = np.empty(m)
+    rotation = np.empty((m, m), np.float64)
+    translation = np.empty(m, np.float64)
     for block in range(state.first.size):
         row = state.rows[0]
         count_shared(state, block, row)

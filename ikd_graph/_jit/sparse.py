@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import jit
+from .._config import inner, jit
 from .graph import insert
 
 
@@ -36,21 +36,21 @@ def block_products(stored, columns, nodes, out):
                 out[at, columns.indices[other]] += value * columns.data[other]
 
 
-@jit
+@inner
 def spread_row(stored, node, row):
     """Write a row to ``row`` (p,), which holds zeros."""
     for entry in range(stored.indptr[node], stored.indptr[node + 1]):
         row[stored.indices[entry]] = stored.data[entry]
 
 
-@jit
+@inner
 def clear_row(stored, node, row):
     """Write zeros where `spread_row` wrote values."""
     for entry in range(stored.indptr[node], stored.indptr[node + 1]):
         row[stored.indices[entry]] = 0.0
 
 
-@jit
+@inner
 def product(rows, row, node, other):
     """Return the product of a row, which is spread in ``row``, and another."""
     total = 0.0
@@ -88,7 +88,7 @@ def settle_found(rows, ends, found, nodes, row, neighbours, missing):
     for at in range(nodes.size):
         node = nodes[at]
         spread_row(rows.stored, node, row)
-        held = 0
+        held = np.int64(0)
         for other in np.sort(found[ends[at] : ends[at + 1]]):
             if other != node:
                 value = product(rows, row, node, other)

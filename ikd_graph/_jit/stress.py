@@ -68,7 +68,7 @@ def table_slope(targets, weights, loose, slack, points, slopes, stress):
     for share in numba.prange(n_shares):
         added = slopes[share]
         added[:] = 0.0
-        pull, miss = np.empty(n), np.empty(n)
+        pull, miss = np.empty(n, np.float64), np.empty(n, np.float64)
         # Rows grow shorter: every share takes some of each length.
         for i in range(share, n, n_shares):
             first = i + 1
@@ -111,7 +111,7 @@ def majorise_anchors(places, targets, weights, slack, points, force, stress):
     less = 1.0 - slack
     for i in numba.prange(n):
         aims, counts = targets[i], weights[i]
-        pull, miss = np.zeros(n_anchors), np.empty(n_anchors)
+        pull, miss = np.zeros(n_anchors, np.float64), np.empty(n_anchors, np.float64)
         for c in range(n_dim):
             at, others = points[i, c], places[c]
             for k in range(n_anchors):

@@ -87,17 +87,17 @@ def number_edges(indptr, indices, numbers, left, right):
 
 
 @jit
-def find_entries(graph, wide, entries):
+def find_entries(indptr, indices, wide_indptr, wide_indices, entries):
     """Entry of another graph for each edge of a graph, smaller end first, -1 where it has none."""
     edge = 0
-    for node in range(graph.indptr.size - 1):
-        there, stop = wide.indptr[node], wide.indptr[node + 1]
-        for entry in range(graph.indptr[node], graph.indptr[node + 1]):
-            other = graph.indices[entry]
+    for node in range(indptr.size - 1):
+        there, stop = wide_indptr[node], wide_indptr[node + 1]
+        for entry in range(indptr[node], indptr[node + 1]):
+            other = indices[entry]
             if other > node:
-                while there < stop and wide.indices[there] < other:
+                while there < stop and wide_indices[there] < other:
                     there += 1
-                met = there < stop and wide.indices[there] == other
+                met = there < stop and wide_indices[there] == other
                 entries[edge] = there if met else -1
                 edge += 1
 
@@ -152,7 +152,9 @@ def acquit(graph, edges, longest, doubtful, freed, condemned, detours):
                         news.append((0.0, np.int64(ends[1])))
         left = left[condemned[left]]
         # A new way of an edge comes near one of its ends by half its length.
-        widest = 0.5 * longest * edges.lengths[left].max() if left.size > 0 else 0.0
+        widest = 0.0
+        for edge in left:
+            widest = max(widest, 0.5 * longest * edges.lengths[edge])
         seen = news.copy()
         if not first:
             spread(graph, condemned, news, widest, near, seen)
@@ -265,7 +267,7 @@ def walk(graph, condemned, edges, without, longest, distances):
     large one. Edges that are condemned, and the edge itself, are not walked. ``distances`` (2, n)
     are infinite everywhere, before and after.
     """
-    ends = edges.left[without], edges.right[without]
+    ends = np.int64(edges.left[without]), np.int64(edges.right[without])
     near, far = [(0.0, ends[0])], [(0.0, ends[1])]
     seen = [ends[0], ends[1]]
     distances[0, ends[0]] = distances[1, ends[1]] = 0.0
@@ -278,7 +280,7 @@ def walk(graph, condemned, edges, without, longest, distances):
             continue
         for entry in range(graph.indptr[node], graph.indptr[node + 1]):
             way = base + graph.lengths[entry]
-            other, edge = graph.indices[entry], graph.edges[entry]
+            other, edge = np.int64(graph.indices[entry]), graph.edges[entry]
             if way > longest or way >= distances[side, other]:
                 continue
             if edge != without and not condemned[edge]:

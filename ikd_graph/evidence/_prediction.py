@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from .. import _limits, covariance, similarity
 from .._table import dense_rows
@@ -126,6 +125,9 @@ def _nearest(points: Floats, k: int) -> NDArray[np.int32]:
     """
     if points.shape[1] > _TREE_COLUMNS:
         return similarity.compare(points, "euclidean").neighbors(k)
+    # Not for everybody who imports the package: it brings much else of scikit-learn with it.
+    from sklearn.neighbors import NearestNeighbors
+
     found = NearestNeighbors(n_neighbors=k, algorithm="kd_tree").fit(points)
     return np.asarray(found.kneighbors(return_distance=False), dtype=np.int32)
 

@@ -126,7 +126,7 @@ class _Ground(NamedTuple):
 def _entries(g: CsrGraph, wide: Any) -> NDArray[np.int64]:
     """Entry of another graph for each edge of a graph, -1 where it has none."""
     entries = np.empty(g.n_edges, np.int64)
-    _jit.suspicion.find_entries(g, wide, entries)
+    _jit.suspicion.find_entries(g.indptr, g.indices, wide.indptr, wide.indices, entries)
     return entries
 
 
