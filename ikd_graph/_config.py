@@ -18,8 +18,6 @@ from typing import Any
 import numba
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 
 CACHE_SWITCH = "IKD_GRAPH_NUMBA_CACHE"
 """Environment variable: ``0`` compiles afresh in every process and writes nothing to disk."""
@@ -31,6 +29,13 @@ _FLAGS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
+# Parts of kernels are compiled in a way that is none of Numba's interface: only by versions that
+# were tried, others make machine code of them that nobody runs.
+_PART_FLAGS: dict[str, Any] = {"no_cpython_wrapper": True}
+if (0, 61) <= numba.version_info.short <= (0, 68):
+    from ._parts import PartCompiler
+
+    _PART_FLAGS = {"pipeline_class": PartCompiler}
 # Only explicit prange loops run in parallel: Numba's own rewriting of array expressions would sum
 # across threads, and such a sum changes its bits with the number of threads.
 _PRANGE_ONLY = {
@@ -112,6 +117,7 @@ def source_stamp(folder: str) -> str:
     callee of another file was inlined before that callee was edited. The flags are of this file.
     """
     digest = hashlib.sha256(Path(__file__).read_bytes())
+    digest.update(Path(__file__).with_name("_parts.py").read_bytes())
     for path in sorted(Path(folder).glob("*.py")):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
@@ -199,47 +205,6 @@ def _with_cache(dispatcher: Any) -> Any:
     return dispatcher
 
 
-class _PartOfKernels(JITCodeLibrary):
-    """Code that is only linked into the kernels that call it, and optimised there, with theirs.
-
-    Numba would optimise it and make machine code of it alone first, which nobody ever runs: a fifth
-    of the time of a first fit.
-    """
-
-    def finalize(self) -> None:
-        """Link what it calls itself, and no more."""
-        self._raise_if_finalized()
-        for library in dict.fromkeys(self._linking_libraries):
-            # Numba 0.61 has no such set.
-            vars(self).get("_reload_init", set()).update(vars(library).get("_reload_init", ()))
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        """Say that there is nothing to call: 0."""
-        self._ensure_finalized()
-        return 0
-
-    @property
-    def codegen(self) -> Any:
-        """Where Numba puts the Python objects that code refers to: nowhere, there is no code."""
-        return types.SimpleNamespace(set_env=lambda name, environment: None)
-
-
-class _PartCompiler(Compiler):
-    """Compiles what is only a part of kernels."""
-
-    def define_pipelines(self) -> Any:
-        """Numba's own pipeline, with a place for the code that keeps it from being finished."""
-        state = self.state
-        # Only now: Numba compiles its own functions anew for callers that were asked for in other
-        # words, and has by now noted how this one was.
-        state.flags.no_cpython_wrapper = True
-        state.library = _PartOfKernels(state.targetctx.codegen(), state.func_id.func_qualname)
-        return super().define_pipelines()
-
-
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a function without parallel loops (called from Python or from other kernels)."""
     return _with_cache(numba.njit(**_FLAGS)(function))
@@ -250,7 +215,7 @@ def inner(function: Callable[..., Any]) -> Any:
 
     The kernels that call it keep it in theirs.
     """
-    return numba.njit(pipeline_class=_PartCompiler, **_FLAGS)(function)
+    return numba.njit(**_PART_FLAGS, **_FLAGS)(function)
 
 
 class ParallelKernel:

@@ -23,6 +23,7 @@ FLOOR_OF = {
     "_files": 0,
     "_limits": 0,
     "_memory": 0,
+    "_parts": -1,
     "_stages": 0,
     "_table": 0.5,
     "_threads": 0,

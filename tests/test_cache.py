@@ -46,7 +46,8 @@ def small_package(tmp_path):
     home = tmp_path / "site" / "small"
     (home / "_jit").mkdir(parents=True)
     (home / "__init__.py").touch()
-    shutil.copy(Path(ikd_graph.__file__).parent / "_config.py", home)
+    for name in ("_config.py", "_parts.py"):
+        shutil.copy(Path(ikd_graph.__file__).with_name(name), home)
     (home / "_jit" / "__init__.py").write_text("from . import sample\n")
     (home / "_jit" / "sample.py").write_text(SAMPLE)
     (home / "_jit" / "helper.py").write_text(HELPER.format(factor=2))
@@ -247,6 +248,16 @@ def test_what_only_kernels_call_has_no_machine_code_of_its_own(small_package):
     run = [sys.executable, "-c", PARTS]
     done = subprocess.run(run, capture_output=True, text=True, env={**os.environ, **variables})
     assert done.stdout.split() == ["False", "True"], done.stderr
+
+
+def test_parts_of_kernels_are_compiled_as_usual_by_an_untried_numba(small_package):
+    helper = HELPER.format(factor=2).replace("import jit", "import inner as part")
+    (small_package / "_jit" / "helper.py").write_text(helper.replace("@jit", "@part"))
+    config = small_package / "_config.py"
+    config.write_text(config.read_text().replace("<= (0, 68)", "<= (0, 0)"))
+    assert "(0, 0)" in config.read_text()
+    assert call(small_package) == 2.0
+    assert call(small_package, IKD_GRAPH_NUMBA_CACHE="0") == 2.0
 
 
 FIRST_FIT = """
