@@ -164,6 +164,18 @@ def test_answers_of_yes_or_no_are_not_bent():
     assert any("where columns are left out" in why for why in reasons)
 
 
+def test_the_principal_components_that_tell_most_of_left_out_columns_stand_for_all():
+    # Those of roots of counts score more than those of the counts, and tell less.
+    rng = np.random.default_rng([4, 4, 0])
+    ability = rng.standard_normal((450, 4))
+    leaning = ability @ (0.6 * np.abs(rng.standard_normal((4, 24)))) + rng.standard_normal(24)
+    right = rng.binomial(4, 1.0 / (1.0 + np.exp(-leaning))).astype(float)
+    model = IKD(4).fit(right)
+    assert (model.strategy_, model.affinity_) == ("linear", "euclidean")
+    scores = {one.affinity: one.score for one in model.candidates_ if one.strategy == "linear"}
+    assert scores["hellinger"] > scores["euclidean"]
+
+
 def test_roots_are_tried_for_counts_only():
     counts = np.random.default_rng(0).poisson(2.0, size=(40, 10)).astype(float)
     tables = {"counts": counts, "shares": counts / 7.0, "signed": counts - 3.0, "bits": counts > 1}

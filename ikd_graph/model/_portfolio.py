@@ -193,9 +193,7 @@ class _Portfolio:
             return best
         rival = _best(seeing)
         # It is a question of the similarity, so closed forms are asked.
-        gain = self._told_of_left_out(rival, best)
-        if gain is None:
-            return best
+        gain = self._told_of_left_out([rival], best)[0]
         least = max(_score(best) - _score(rival), _chance(gain))
         return rival if gain.sum() > least else best
 
@@ -210,33 +208,37 @@ class _Portfolio:
         few = self.table.n_observed < evidence.FEWEST_COLUMNS
         if few or not straight or _is_linear(best):
             return best
-        rival = _most(straight)
-        gain = self._told_of_left_out(rival, best, polished=True)
-        return best if gain is None or gain.sum() <= _chance(gain) else rival
+        gains = self._told_of_left_out(straight, best, polished=True)
+        most = int(np.argmax(np.nan_to_num(gains.sum(axis=1), nan=-np.inf)))
+        return straight[most] if gains[most].sum() > _chance(gains[most]) else best
 
     def _told_of_left_out(
-        self, rival: _Judged, best: _Judged, *, polished: bool = False
-    ) -> Floats | None:
-        """What each point adds to what a rival tells of left out columns, less what the best does.
+        self, rivals: list[_Judged], best: _Judged, *, polished: bool = False
+    ) -> Floats:
+        """What each point adds to what rivals tell of left out columns, less what the best does.
 
-        None where one of them cannot be made of some of the columns.
+        One row for each rival; NaN where it or the best cannot be made of some of the columns.
         """
         columns, are_counts = evidence.varying_columns(self.rows), self.table.are_counts
-        gain = np.zeros(len(columns))
+        gains = np.zeros((len(rivals), len(columns)))
         for away in evidence.left_out(columns):
             judge = Judge(columns[:, away], are_counts=are_counts)
             kept = _Portfolio(columns[:, ~away], self.task, self.table, sure=False)
-            for sign, one in ((1.0, rival), (-1.0, best)):
-                found = kept._closed(one.candidate)
-                if found is None:
-                    return None
-                if polished and one.attempt.refine == "stress":
-                    found = kept._polished(found, "stress")
-                gain += sign * judge.predict(found.attempt.coordinates).by_point
-            if gain.sum() < -_chance(gain):
+            told = [kept._tells(one, judge, polished) for one in (best, *rivals)]
+            gains += np.array(told[1:]) - told[0]
+            if all(gain.sum() < -_chance(gain) for gain in gains):
                 # Who falls behind on one part is not asked of the next.
                 break
-        return gain
+        return gains
+
+    def _tells(self, one: _Judged, judge: Judge, polished: bool) -> Floats:
+        """What each point adds to what a candidate tells, (n,), if it is made of these rows."""
+        found = self._closed(one.candidate)
+        if found is None:
+            return np.full(len(self.rows), np.nan)
+        if polished and one.attempt.refine == "stress":
+            found = self._polished(found, "stress")
+        return judge.predict(found.attempt.coordinates).by_point
 
     def _closed(self, candidate: Candidate) -> _Judged | None:
         """Closed form of a candidate, None if its rows cannot be compared or joined."""
