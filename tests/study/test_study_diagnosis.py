@@ -308,3 +308,19 @@ def test_a_latent_of_principal_components_is_simulated_by_lines():
     assert np.mean(found.draws_r2) == pytest.approx(real, abs=0.01)
     assert "kernel" not in found.findings()["agreement"]
     assert "assume" not in found.summary()
+
+
+@pytest.mark.parametrize("noise", [1.0, 8.0])
+def test_what_noise_adds_to_lines_is_not_simulated(noise):
+    rng = np.random.default_rng(1)
+    signal = rng.normal(size=(120, 2)) @ rng.normal(size=(2, 40))
+    X = signal + noise * rng.normal(size=signal.shape)
+    X -= X.mean(axis=0)
+    u, values, v = np.linalg.svd(X, full_matrices=False)
+    kept = _diagnose._without_noise((u[:, :2] * values[:2]) @ v[:2], noise**2)
+    left = np.linalg.svd(kept, compute_uv=False)[:2]
+    if noise == 8.0:  # the two largest values are those of noise alone
+        assert (left < 0.5 * values[:2]).all()
+    else:
+        np.testing.assert_allclose(left, np.linalg.svd(signal, compute_uv=False)[:2], rtol=0.05)
+    assert np.array_equal(_diagnose._without_noise(X, 0.0).round(9), X.round(9))
