@@ -47,7 +47,8 @@ def diagnose(
     The prediction is the mean of three that err in different ways. A parametric bootstrap:
     `ikd_graph.IKD` is fitted to X with its likeliest kernel, that latent, kernel, signal and noise
     variance are taken for the truth, new data of the same size are sampled from them, and what the
-    default call finds in each is compared with the latent sampled from. It cannot see an
+    default call finds in each is compared with the latent sampled from (principal components are
+    taken for the truth of lines, and each column has its own noise). It cannot see an
     error that the fit to X has made already, so its mean is multiplied by the agreement of the
     default embedding of X with that of the likeliest kernel: searches that end in different places
     cannot both be right. Two halves of the measurements, embedded by themselves: the R² that their
