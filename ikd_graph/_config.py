@@ -29,8 +29,8 @@ _FLAGS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
-# Parts of kernels are compiled in a way that is none of Numba's interface: only by versions that
-# were tried, others make machine code of them that nobody runs.
+# Parts of kernels are compiled in a way that is none of Numba's interface. It was tried with 0.61
+# and 0.68; versions outside make machine code of the parts that nobody runs.
 _PART_FLAGS: dict[str, Any] = {"no_cpython_wrapper": True}
 if (0, 61) <= numba.version_info.short <= (0, 68):
     from ._parts import PartCompiler

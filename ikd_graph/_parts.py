@@ -12,8 +12,7 @@ from numba.core.compiler import Compiler
 class PartOfKernels(JITCodeLibrary):
     """Code that is only linked into the kernels that call it, and optimised there, with theirs.
 
-    Numba would optimise it and make machine code of it alone first, which nobody ever runs: a fifth
-    of the time of a first fit.
+    Numba would optimise it and make machine code of it alone first, which nobody ever runs.
     """
 
     def finalize(self) -> None:

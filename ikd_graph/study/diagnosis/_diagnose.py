@@ -291,18 +291,19 @@ def _lines_of(model: IKD, data: Floats) -> _Source:
 def _without_noise(signal: Floats, noise: float) -> Floats:
     """Leading part of a table with its singular values as they were before the noise.
 
-    Noise makes them larger, and some of nothing (Gavish and Donoho, IEEE Transactions on
-    Information Theory 2017, equation 10).
+    Noise makes all of them larger, and gives some to a table that has none (Gavish and Donoho,
+    Optimal shrinkage of singular values, IEEE Transactions on Information Theory 2017).
     """
+    if noise <= 0.0:
+        return signal
     u, values, v = np.linalg.svd(signal, full_matrices=False)
     few, many = sorted(signal.shape)
-    unit = np.sqrt(many * noise) or 1.0
-    ratio = few / many
+    unit, ratio = np.sqrt(many * noise), few / many
     gap = (values / unit) ** 2 - ratio - 1.0
     seen = gap > 2.0 * np.sqrt(ratio)
     inside = np.sqrt(np.maximum(gap**2 - 4.0 * ratio, 0.0))
     true = np.where(seen, unit * np.sqrt(np.maximum(gap + inside, 0.0) / 2.0), 0.0)
-    return np.asarray(u * (true if noise > 0.0 else values) @ v)
+    return np.asarray(u * true @ v)
 
 
 def _bootstrap(
