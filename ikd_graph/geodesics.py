@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from . import _dijkstra as dijkstra
 from . import _doors as door
 from . import _jit
 from ._arrays import as_array, check_nodes
@@ -38,15 +39,6 @@ __all__ = [
     "shortest_distances",
     "shortest_paths",
 ]
-
-LANES = 32
-"""Sources that are searched together, where that pays."""
-
-CLOSE, CLOSE_IF_SHALLOW = 4, 64
-"""It pays if at least one node in this many is a source, so that sources have near ones."""
-
-SHALLOW = 20
-"""A graph is shallow if no node is more edges away: all searches then go much the same way."""
 
 Floats = NDArray[np.float64]
 Nodes = ArrayLike | None
@@ -332,36 +324,9 @@ def path(predecessors: NDArray[np.int32], source: int, target: int) -> NDArray[n
 def _search(
     g: CsrGraph, starts: NDArray[np.int64], limit: float, out: NDArray[np.floating]
 ) -> None:
-    """Write the distances from the starts to ``out``, in the order that suits the search."""
-    lengths = g.weights
+    """Search a graph that is searched once."""
     limit = np.inf if limit == np.inf else check_positive("limit", limit)
-    if not np.all(lengths >= 0.0):
-        raise ValueError(
-            f"lengths must not be negative, got {np.count_nonzero(~(lengths >= 0.0))} edges that "
-            "are (or are NaN); turn correlations into lengths with distance_lengths first"
-        )
-    n = g.n_nodes
-    order = np.empty(n, np.int64)
-    depth = _jit.patches.order_in_patches(g.indptr, g.indices, LANES, order)
-    arrays = [np.empty_like(array) for array in g]
-    _jit.patches.renumber(*g, order, *arrays)
-    renumbered = CsrGraph.trusted(*arrays)
-    number = np.empty(n, np.int64)
-    number[order] = np.arange(n)
-    rows = np.argsort(number[starts], kind="stable")
-    sources = np.column_stack((number[starts][rows], rows))
-    walkable = lengths[lengths < np.inf]
-    step = float(walkable.mean()) if walkable.size else 0.0
-    if not starts.size:
-        return
-    close = CLOSE_IF_SHALLOW if depth <= SHALLOW else CLOSE
-    lanes = min(LANES, starts.size) if starts.size * close >= n else 1
-
-    def search(start: int, stop: int) -> None:
-        _jit.geodesics.search(renumbered, order, sources[start:stop], lanes, step, limit, out)
-
-    # Few blocks share one workspace each; enough of them keep all threads busy to the end.
-    map_blocks(search, starts.size, lanes * max(1, starts.size // (lanes * 24)))
+    dijkstra.search(dijkstra.prepare(g), starts, out, limit)
 
 
 def _check_dtype(dtype: Any) -> np.dtype[Any]:

@@ -250,6 +250,31 @@ def test_blocks_that_grow_side_by_side_agree_with_the_naive_twin(seed):
     check_against_twin(sets, views, 150)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_many_blocks_merge_in_the_order_of_the_whole_matrix_of_overlaps(seed):
+    """More blocks than are looked at one by one for the largest overlap."""
+    rng = np.random.default_rng(seed)
+    n_points, n_blocks = 700, 1200
+    starts = rng.integers(0, n_points - 12, n_blocks)
+    sets = [np.sort(rng.choice(12, rng.integers(4, 9), replace=False)) + s for s in starts]
+    latent = rng.normal(size=(n_points, 2))
+    merged = merge_quietly(solved_from(sets, [latent[nodes] for nodes in sets]), n_points)
+    inside = np.zeros((n_blocks, n_points), dtype=np.int32)
+    for block, nodes in enumerate(sets):
+        inside[block, nodes] = 1
+    overlaps = np.triu(inside @ inside.T, 1)
+    for low, high, overlap in merged.order:
+        assert (low, high) == np.unravel_index(overlaps.argmax(), overlaps.shape)
+        assert overlap == overlaps[low, high]
+        inside[low] |= inside[high]
+        inside[high] = 0
+        shared = inside @ inside[low]
+        shared[low] = 0
+        overlaps[low, low:], overlaps[:low, low] = shared[low:], shared[:low]
+        overlaps[high], overlaps[:, high] = 0, 0
+    assert overlaps.max() == 0
+
+
 KERNELS = [
     SE,
     kernels.RationalQuadratic(alpha=1.0),

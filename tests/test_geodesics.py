@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference_graph import naive_distances, naive_products
 from scipy.sparse.csgraph import dijkstra
 
-from ikd_graph import geodesics, graph, kernels
+from ikd_graph import _dijkstra, geodesics, graph, kernels
 from ikd_graph._records import CsrGraph
 from ikd_graph._threads import limit_threads
 
@@ -69,8 +69,8 @@ def test_lanes_and_single_searches_agree_on_shallow_and_deep_graphs(n_sources, m
         sources = np.random.default_rng(2).choice(500, n_sources, replace=False)
         found = []
         for close in (0, 10**6):
-            monkeypatch.setattr(geodesics, "CLOSE", close)
-            monkeypatch.setattr(geodesics, "CLOSE_IF_SHALLOW", close)
+            monkeypatch.setattr(_dijkstra, "CLOSE", close)
+            monkeypatch.setattr(_dijkstra, "CLOSE_IF_SHALLOW", close)
             found.append(geodesics.shortest_distances(g, sources))
         np.testing.assert_array_equal(found[0], found[1])
         np.testing.assert_array_equal(found[0], scipy_distances(g, sources))

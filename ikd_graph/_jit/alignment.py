@@ -5,6 +5,12 @@ import numpy as np
 
 from .._config import inner, jit, pjit
 
+ROOM = 5
+"""Matrices that a rigid fit works in."""
+
+TOGETHER = 64
+"""Blocks that one thread places in turn."""
+
 
 @inner
 def singular_pairs(matrix, left, right):
@@ -49,16 +55,14 @@ def singular_pairs(matrix, left, right):
 
 
 @inner
-def add_partial_isometry(matrix, floor, rotation):
+def add_partial_isometry(matrix, floor, rotation, left, right):
     """Add the polar factor of a matrix on the directions that it does not send to zero.
 
     The rows and columns of ``matrix`` lie in the null spaces of ``rotation``, to which its polar
     factor is added, all (M, M). Singular values up to ``floor`` count as zero. Returns the number
-    of directions added.
+    of directions added. ``left`` and ``right`` (M, M) are room to work in.
     """
     m = matrix.shape[0]
-    left = np.empty((m, m), np.float64)
-    right = np.empty((m, m), np.float64)
     singular_pairs(matrix, left, right)
     rank = 0
     for p in range(m):
@@ -101,26 +105,35 @@ def open_part(guide, rotation, out):
 
 
 @inner
-def nearest_rotation(cross, scale, rotation):
+def nearest_rotation(cross, scale, rotation, left, right):
     """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``.
 
     Directions that the cross products leave open (points on a line, a single point) are turned as
     little as possible: there Q is the orthogonal matrix nearest to the identity. ``scale`` is the
     product of the sizes of source and target; singular values below 1e-13 of it are zero.
-    ``rotation`` is filled with Q.
+    ``rotation`` is filled with Q; ``left`` and ``right`` (M, M) are room to work in.
     """
     m = cross.shape[0]
+    for i in range(m):
+        for j in range(m):
+            rotation[i, j] = 0.0
+    rank = add_partial_isometry(cross, 1e-13 * scale, rotation, left, right)
+    if rank < m:
+        open_rotation(rank, rotation, left, right)
+
+
+@inner
+def open_rotation(rank, rotation, left, right):
+    """Complete a partial isometry of a rank to the orthogonal matrix nearest to the identity."""
+    m = rotation.shape[0]
     guide = np.zeros((m, m), np.float64)
     for i in range(m):
         guide[i, i] = 1.0
-        for j in range(m):
-            rotation[i, j] = 0.0
-    rank = add_partial_isometry(cross, 1e-13 * scale, rotation)
     rest = np.empty((m, m), np.float64)
     attempt = 0
     while rank < m and attempt < 8:
         open_part(guide, rotation, rest)
-        rank += add_partial_isometry(rest, 1e-7, rotation)
+        rank += add_partial_isometry(rest, 1e-7, rotation, left, right)
         attempt += 1
         # What is open on both sides at right angles to the identity: any fixed matrix will do.
         for i in range(m):
@@ -129,15 +142,20 @@ def nearest_rotation(cross, scale, rotation):
 
 
 @inner
-def rigid_motion(source, target, weights, rotation, translation):
+def rigid_motion(source, target, weights, rotation, translation, room):
     """Weighted orthogonal Procrustes fit of ``source`` to ``target``, (n, M), with a translation.
 
     ``rotation`` (M, M) and ``translation`` (M,) are filled: ``source @ rotation + translation`` is
-    nearest to the target. Weights (n,) are not all zero.
+    nearest to the target. Weights (n,) are not all zero. ``room`` is for ``ROOM`` matrices (M, M):
+    to make them for every small block would take as long as the fit.
     """
     n, m = source.shape
-    mean_source = np.zeros(m, np.float64)
-    mean_target = np.zeros(m, np.float64)
+    cross, left, right = room[0], room[1], room[2]
+    mean_source, mean_target = room[3, 0], room[4, 0]
+    for k in range(m):
+        mean_source[k], mean_target[k] = 0.0, 0.0
+        for j in range(m):
+            cross[k, j] = 0.0
     mass = 0.0
     for i in range(n):
         mass += weights[i]
@@ -147,17 +165,16 @@ def rigid_motion(source, target, weights, rotation, translation):
     for k in range(m):
         mean_source[k] /= mass
         mean_target[k] /= mass
-    cross = np.zeros((m, m), np.float64)
     size_source, size_target = 0.0, 0.0
     for i in range(n):
         for k in range(m):
-            left = weights[i] * (source[i, k] - mean_source[k])
-            size_source += left * (source[i, k] - mean_source[k])
-            right = target[i, k] - mean_target[k]
-            size_target += weights[i] * right * right
+            one = weights[i] * (source[i, k] - mean_source[k])
+            size_source += one * (source[i, k] - mean_source[k])
+            other = target[i, k] - mean_target[k]
+            size_target += weights[i] * other * other
             for j in range(m):
-                cross[k, j] += left * (target[i, j] - mean_target[j])
-    nearest_rotation(cross, np.sqrt(size_source * size_target), rotation)
+                cross[k, j] += one * (target[i, j] - mean_target[j])
+    nearest_rotation(cross, np.sqrt(size_source * size_target), rotation, left, right)
     for j in range(m):
         translation[j] = mean_target[j]
         for k in range(m):
@@ -167,7 +184,8 @@ def rigid_motion(source, target, weights, rotation, translation):
 @jit
 def fit_rigid(source, target, weights, rotation, translation):
     """As `rigid_motion`, to be called from Python."""
-    rigid_motion(source, target, weights, rotation, translation)
+    m = rotation.shape[0]
+    rigid_motion(source, target, weights, rotation, translation, np.empty((ROOM, m, m)))
 
 
 @pjit
@@ -180,24 +198,29 @@ def place_blocks(starts, members, coordinates, weights, consensus, proposals, mi
     distances from these to ``consensus`` (T, M).
     """
     m = coordinates.shape[1]
-    for block in numba.prange(starts.size - 1):
-        start, stop = starts[block], starts[block + 1]
+    n_blocks = starts.size - 1
+    for part in numba.prange(-(-n_blocks // TOGETHER)):
+        first, last = part * TOGETHER, min((part + 1) * TOGETHER, n_blocks)
+        # A block's proposals are where the consensus has its points, until they are known.
         rotation = np.empty((m, m), np.float64)
         translation = np.empty(m, np.float64)
-        target = np.empty((stop - start, m), np.float64)
-        for i in range(stop - start):
-            for j in range(m):
-                target[i, j] = consensus[members[start + i], j]
-        rigid_motion(coordinates[start:stop], target, weights[start:stop], rotation, translation)
-        total = 0.0
-        for i in range(stop - start):
-            for j in range(m):
-                value = translation[j]
-                for k in range(m):
-                    value += coordinates[start + i, k] * rotation[k, j]
-                proposals[start + i, j] = value
-                total += weights[start + i] * (value - target[i, j]) ** 2
-        misfit[block] = total
+        room = np.empty((ROOM, m, m), np.float64)
+        for block in range(first, last):
+            start, stop = starts[block], starts[block + 1]
+            for i in range(start, stop):
+                for j in range(m):
+                    proposals[i, j] = consensus[members[i], j]
+            own, mine = coordinates[start:stop], weights[start:stop]
+            rigid_motion(own, proposals[start:stop], mine, rotation, translation, room)
+            total = 0.0
+            for i in range(start, stop):
+                for j in range(m):
+                    value = translation[j]
+                    for k in range(m):
+                        value += coordinates[i, k] * rotation[k, j]
+                    total += weights[i] * (value - proposals[i, j]) ** 2
+                    proposals[i, j] = value
+            misfit[block] = total
 
 
 @pjit

@@ -2,12 +2,14 @@
 
 from .._config import inner, jit
 from .chains import (
+    close_group,
     count_shared,
     drop_clique,
     find_group,
     index_clique,
     link_clique,
     link_group,
+    start_group,
 )
 from .covers import grow, mark
 
@@ -113,7 +115,7 @@ def keep_path(graph, cover, chain, n_cliques, last, overlap):
             chain.members[at + j] = chain.members[chain.indptr[step] + j]
         chain.indptr[clique + 1] = at + size
         mark(graph, cover, chain.members[at:], size)
-        chain.group[clique] = clique
+        start_group(chain, clique)
         link_clique(chain, clique, overlap)
         chain.linked[clique] = True
         index_clique(chain, clique)
@@ -132,20 +134,19 @@ def bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience):
 
     From a clique the search goes to every point outside that knows ``overlap`` points of it: these
     points make a clique that is chained to it, grown until it is maximal. What can be reached so is
-    all that any chain of cliques of ``overlap + 1`` points can reach. ``group``, the one to start
-    from, is closed if it reaches no other; if it shares enough with another as it is, the two are
-    joined and no clique is added.
+    all that any chain of cliques of ``overlap + 1`` points can reach. ``group`` (k,), the
+    cliques to start from, ascending, is closed if it reaches no other; if it shares enough with
+    another as it is, the two are joined and no clique is added.
     At most ``reach`` cliques are on trial, for which ``chain`` has room and one more; the search
     gives up at the effort ``patience``. Returns the number of cliques now.
     """
-    if link_group(chain, n_cliques, group, overlap):
+    if link_group(chain, group, overlap):
         return n_cliques
-    # No clique of the group comes before the one that it is named after.
-    trial, clique, found = n_cliques, group, False
-    while clique < trial and not found and not tired(chain, trial - n_cliques, reach, patience):
-        if clique < n_cliques and find_group(chain.group, clique) != group:
-            clique += 1
-            continue
+    trial, at, found = n_cliques, 0, False
+    while at < group.size + trial - n_cliques:
+        if found or tired(chain, trial - n_cliques, reach, patience):
+            break
+        clique = group[at] if at < group.size else n_cliques + at - group.size
         n_near = find_near(graph, chain, clique)
         point = take_nearest(chain, n_near, overlap)
         while point >= 0:
@@ -161,10 +162,10 @@ def bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience):
             point = take_nearest(chain, n_near, overlap)
         for i in range(n_near):
             chain.hits[chain.near[i]] = 0
-        clique += 1
+        at += 1
     for step in range(trial - 1, n_cliques - 1, -1):
         drop_clique(chain, step)
     if not found:
-        chain.closed[group] = True
+        close_group(chain, find_group(chain.group, group[0]))
         return n_cliques
     return keep_path(graph, cover, chain, n_cliques, trial, overlap)

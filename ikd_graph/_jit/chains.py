@@ -18,6 +18,8 @@ class Chain(NamedTuple):
     next: np.ndarray  # (s,) int64, next place of the same point, -1 at the end
     head: np.ndarray  # (n,) int64, first place of a point
     group: np.ndarray  # (k,) int32, clique of the same group with a smaller number, or itself
+    after: np.ndarray  # (k,) int32, next clique of the same group, round and round
+    size: np.ndarray  # (k,) int32, cliques of the group that is named after a clique
     origin: np.ndarray  # (k,) int32, clique on trial: the clique it was reached from
     linked: np.ndarray  # (k,) bool, clique whose group holds all that share enough with it
     closed: np.ndarray  # (k,) bool, group that nothing more can be chained to
@@ -26,6 +28,8 @@ class Chain(NamedTuple):
     hits: np.ndarray  # (n,) int32, all zero between calls
     near: np.ndarray  # (n,) int32, room for the points next to a clique
     effort: np.ndarray  # (1,) int64, places read so far
+    n_open: np.ndarray  # (1,) int64, groups that are not closed
+    place: np.ndarray  # (2,) int64, size of the groups now looked at, and clique to go on from
 
 
 @inner
@@ -83,10 +87,34 @@ def find_group(group, clique):
 def join_groups(chain, first, second):
     """Make one group of the groups of two cliques, open again; returns whether there were two."""
     first, second = find_group(chain.group, first), find_group(chain.group, second)
-    chain.group[max(first, second)] = min(first, second)
-    if first != second:
-        chain.closed[min(first, second)] = False
-    return first != second
+    if first == second:
+        return False
+    low, high = min(first, second), max(first, second)
+    chain.group[high] = low
+    chain.size[low] += chain.size[high]
+    # Two rings become one where they exchange what comes after a clique of each.
+    chain.after[low], chain.after[high] = chain.after[high], chain.after[low]
+    chain.n_open[0] -= not chain.closed[low] and not chain.closed[high]
+    chain.n_open[0] += chain.closed[low] and chain.closed[high]
+    chain.closed[low] = False
+    return True
+
+
+@inner
+def start_group(chain, clique):
+    """Make a group of one clique."""
+    chain.group[clique] = clique
+    chain.after[clique] = clique
+    chain.size[clique] = 1
+    chain.closed[clique] = False
+    chain.n_open[0] += 1
+
+
+@inner
+def close_group(chain, group):
+    """Close an open group."""
+    chain.closed[group] = True
+    chain.n_open[0] -= 1
 
 
 @inner
@@ -113,7 +141,7 @@ def enter_cliques(chain, n_cliques, overlap):
     all others later, from the smallest on.
     """
     for clique in range(n_cliques):
-        chain.group[clique] = clique
+        start_group(chain, clique)
         for j in range(chain.indptr[clique], chain.indptr[clique + 1]):
             last = chain.head[chain.members[j]]
             if last >= 0:
@@ -129,34 +157,48 @@ def enter_cliques(chain, n_cliques, overlap):
 
 
 @inner
-def link_group(chain, n_cliques, group, overlap):
+def link_group(chain, cliques, overlap):
     """Join a group with the groups that share enough with the first of its cliques to find any.
 
     The cliques compared with all others are ``linked`` and need it only once. Returns whether there
     was such a group.
     """
-    for clique in range(n_cliques):
-        if not chain.linked[clique] and find_group(chain.group, clique) == group:
-            chain.linked[clique] = True
+    for i in range(cliques.size):
+        if not chain.linked[cliques[i]]:
+            chain.linked[cliques[i]] = True
             # Stop here: to go on would be to compare the cliques of the other, larger group too.
-            if link_clique(chain, clique, overlap):
+            if link_clique(chain, cliques[i], overlap):
                 return True
     return False
 
 
 @jit
-def smallest_open(chain, n_cliques):
-    """Find the open group with the fewest cliques.
+def smallest_open(chain, n_cliques, cliques):
+    """Find the open group with the fewest cliques, of several the first, and list its cliques.
 
-    Returns -1 if fewer than two groups are open: closed ones cannot be reached.
+    ``cliques`` (k,) is filled with them, in no order. Returns their number, 0 if fewer than two
+    groups are open: closed ones cannot be reached. Groups only grow, and one that is opened again
+    was joined to one that is open: the fewest cliques of an open group never become fewer, and
+    the search goes on from where it was.
     """
-    size = np.zeros(n_cliques, np.int64)
-    for clique in range(n_cliques):
-        size[find_group(chain.group, clique)] += 1
-    best, n_open = -1, 0
-    for clique in range(n_cliques):
-        if size[clique] and not chain.closed[clique]:
-            n_open += 1
-            if best < 0 or size[clique] < size[best]:
-                best = clique
-    return best if n_open > 1 else -1
+    while chain.n_open[0] > 1:
+        for group in range(chain.place[1], n_cliques):
+            if (
+                chain.size[group] == chain.place[0]
+                and chain.group[group] == group
+                and not chain.closed[group]
+            ):
+                chain.place[1] = group
+                clique, count = group, 0
+                while count < chain.size[group]:
+                    cliques[count] = clique
+                    clique = chain.after[clique]
+                    count += 1
+                return count
+        fewest = n_cliques + 1
+        for group in range(n_cliques):
+            if chain.group[group] == group and not chain.closed[group]:
+                fewest = min(fewest, chain.size[group])
+        chain.place[0] = fewest
+        chain.place[1] = 0
+    return 0

@@ -1,41 +1,75 @@
 """Blocks merged pair by pair in the order of the points that they share.
 
 Overlaps are never held for all pairs of blocks: each block knows only the best partner, and because
-overlaps can only grow, a merger has to look at nothing but the row of the merged block.
+overlaps can only grow, a merger has to look at nothing but the row of the merged block. Of a row
+only the blocks that it counts are looked at, and the largest of it and of the best are found by
+way of the largest of every ``CHUNK`` on end, so that a merger costs what its points do.
 """
 
 import numpy as np
 
 from .._config import inner, jit
-from .alignment import rigid_motion
+from .alignment import ROOM, rigid_motion
+
+CHUNK = 512
+"""Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
+
+
+@inner
+def raise_to(values, tops, at, value):
+    """Set a value that only grows, and the largest of its chunk."""
+    values[at] = value
+    tops[at // CHUNK] = max(tops[at // CHUNK], value)
+
+
+@inner
+def clear(values, tops, at):
+    """Set a value to zero and find the largest of its chunk anew."""
+    values[at] = 0
+    start = at // CHUNK * CHUNK
+    top = values[start]
+    for i in range(start, min(start + CHUNK, values.size)):
+        top = max(top, values[i])
+    tops[at // CHUNK] = top
+
+
+@inner
+def first_largest(values, tops):
+    """First index of the largest value."""
+    chunk = 0
+    for i in range(tops.size):
+        if tops[i] > tops[chunk]:
+            chunk = i
+    for i in range(chunk * CHUNK, values.size):
+        if values[i] == tops[chunk]:
+            return i
+    return 0
+
+
+@inner
+def count_in_row(state, row, name):
+    """Count one more point that a name shares with the block of a row."""
+    if state.rows[row, name] == 0:
+        state.counted[row, state.n_counted[row]] = name
+        state.n_counted[row] += 1
+    raise_to(state.rows[row], state.row_tops[row], name, state.rows[row, name] + 1)
 
 
 @inner
 def count_shared(state, block, row):
-    """Count in ``row`` (n_blocks,) how many points of a block every other block shares, by name."""
-    for other in range(row.size):
-        row[other] = 0
+    """Count in a row how many points of a block every other block shares, by name."""
+    for i in range(state.n_counted[row]):
+        state.rows[row, state.counted[row, i]] = 0
+        state.row_tops[row, state.counted[row, i] // CHUNK] = 0
+    state.n_counted[row] = 0
     entry = state.first[block]
     while entry >= 0:
         point = state.members[entry]
         start = state.point_starts[point]
         for k in range(start, start + state.n_at[point]):
-            row[state.name[state.owner[state.entry_at[k]]]] += 1
+            count_in_row(state, row, state.name[state.owner[state.entry_at[k]]])
         entry = state.following[entry]
-    row[state.name[block]] = 0
-
-
-@inner
-def first_largest(row):
-    """First index of the largest value."""
-    # Two plain passes become vector instructions, one that carries an index does not.
-    top = row[0]
-    for i in range(row.size):
-        top = max(top, row[i])
-    for i in range(row.size):
-        if row[i] == top:
-            return i
-    return 0
+    clear(state.rows[row], state.row_tops[row], state.name[block])
 
 
 @inner
@@ -56,7 +90,7 @@ def cached_row(state, block):
         state.row_of[state.row_owner[chosen]] = -1
     state.row_owner[chosen] = block
     state.row_of[block] = chosen
-    count_shared(state, block, state.rows[chosen])
+    count_shared(state, block, chosen)
     return chosen
 
 
@@ -71,7 +105,7 @@ def find_entry(state, point, block):
 
 
 @inner
-def fit_shared(state, big, small, n_shared, rotation, translation):
+def fit_shared(state, big, small, n_shared, rotation, translation, room):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
     m = state.coordinates.shape[1]
     source = np.empty((np.int64(n_shared), m), np.float64)
@@ -88,14 +122,23 @@ def fit_shared(state, big, small, n_shared, rotation, translation):
             alike[count] = 1.0
             count += 1
         entry = state.following[entry]
-    rigid_motion(source, target, alike, rotation, translation)
+    rigid_motion(source, target, alike, rotation, translation, room)
 
 
 @inner
-def absorb(state, big, small, rotation, translation, row):
+def prefer(state, other, count, low):
+    """Make the merged block, named ``low``, the partner of one that shares most with it."""
+    if count > state.best[other] or (count == state.best[other] and low < state.partner[other]):
+        raise_to(state.best, state.best_tops, other, count)
+        state.partner[other] = low
+
+
+@inner
+def absorb(state, big, small, low, rotation, translation, row):
     """Move a block into another: shared points are averaged, the others change their owner.
 
-    ``row`` (n_blocks,), the counts of the big block, is brought up to date.
+    The row of the big block and the partners of those that share points with the small one are
+    brought up to date.
     """
     m = translation.size
     moved = np.empty(m, np.float64)
@@ -118,10 +161,13 @@ def absorb(state, big, small, rotation, translation, row):
             gone = find_entry(state, point, small)
             state.n_at[point] -= 1
             state.entry_at[gone] = state.entry_at[state.point_starts[point] + state.n_at[point]]
-        else:
-            start = state.point_starts[point]
-            for k in range(start, start + state.n_at[point]):
-                row[state.name[state.owner[state.entry_at[k]]]] += 1
+        start = state.point_starts[point]
+        for k in range(start, start + state.n_at[point]):
+            other = state.name[state.owner[state.entry_at[k]]]
+            if place < 0:
+                count_in_row(state, row, other)
+            prefer(state, other, state.rows[row, other], low)
+        if place < 0:
             for j in range(m):
                 state.coordinates[entry, j] = moved[j]
             state.owner[entry] = big
@@ -137,11 +183,13 @@ def rename(state, big, small, low, high, row):
     """Give a merged block the lower name and bring the best partners up to date.
 
     Overlaps only grow, so the best partner of a third block is the old one or the merged block:
-    nothing but the row of the merged block is looked at. ``low`` is the name of the merged block,
-    ``high`` the one that is gone, ``row`` (n_blocks,) the counts of the merged block.
+    nothing but the row of the merged block is looked at, and that only if its name is new to those
+    that share nothing with the small block. ``low`` is the name of the merged block, ``high`` the
+    one that is gone, ``row`` that of the merged block.
     """
-    row[low] = 0
-    row[high] = 0
+    counts, renamed = state.rows[row], state.name[big] != low
+    clear(counts, state.row_tops[row], low)
+    clear(counts, state.row_tops[row], high)
     state.name[big] = low
     state.slot[low] = big
     if state.row_of[small] >= 0:
@@ -150,18 +198,22 @@ def rename(state, big, small, low, high, row):
     for i in range(state.row_owner.size):
         owner = state.row_owner[i]
         if owner >= 0 and owner != big:
-            state.rows[i, low] = row[state.name[owner]]
-            state.rows[i, high] = 0
-    for other in range(row.size):
-        count = row[other]
-        if count > state.best[other] or (
-            count > 0 and count == state.best[other] and low < state.partner[other]
-        ):
-            state.best[other] = count
-            state.partner[other] = low
-    state.partner[low] = first_largest(row)
-    state.best[low] = row[state.partner[low]]
-    state.best[high] = 0
+            count = counts[state.name[owner]]
+            if count > 0 and state.rows[i, low] == 0:
+                state.counted[i, state.n_counted[i]] = low
+                state.n_counted[i] += 1
+            raise_to(state.rows[i], state.row_tops[i], low, count)
+            clear(state.rows[i], state.row_tops[i], high)
+    if renamed:
+        for i in range(state.n_counted[row]):
+            other = state.counted[row, i]
+            # Those that are gone count nothing.
+            if counts[other] > 0:
+                prefer(state, other, counts[other], low)
+    state.partner[low] = first_largest(counts, state.row_tops[row])
+    clear(state.best, state.best_tops, high)
+    clear(state.best, state.best_tops, low)
+    raise_to(state.best, state.best_tops, low, counts[state.partner[low]])
 
 
 @jit
@@ -174,14 +226,14 @@ def merge_all(state, order):
     m = state.coordinates.shape[1]
     rotation = np.empty((m, m), np.float64)
     translation = np.empty(m, np.float64)
+    room = np.empty((ROOM, m, m), np.float64)
     for block in range(state.first.size):
-        row = state.rows[0]
-        count_shared(state, block, row)
-        state.partner[block] = first_largest(row)
-        state.best[block] = row[state.partner[block]]
+        count_shared(state, block, 0)
+        state.partner[block] = first_largest(state.rows[0], state.row_tops[0])
+        raise_to(state.best, state.best_tops, block, state.rows[0, state.partner[block]])
     n_mergers = 0
     while n_mergers < order.shape[0]:
-        low = first_largest(state.best)
+        low = first_largest(state.best, state.best_tops)
         if state.best[low] == 0:
             break
         high = state.partner[low]
@@ -192,8 +244,8 @@ def merge_all(state, order):
         big, small = state.slot[low], state.slot[high]
         if state.size[big] < state.size[small]:
             big, small = small, big
-        row = state.rows[cached_row(state, big)]
-        fit_shared(state, big, small, state.best[low], rotation, translation)
-        absorb(state, big, small, rotation, translation, row)
+        row = cached_row(state, big)
+        fit_shared(state, big, small, state.best[low], rotation, translation, room)
+        absorb(state, big, small, low, rotation, translation, row)
         rename(state, big, small, low, high, row)
     return n_mergers

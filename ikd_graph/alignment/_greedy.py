@@ -42,7 +42,11 @@ class MergeState(NamedTuple):
     point_starts: Integers  # (n + 1,) start of each point's list of entries
     n_at: Integers  # (n,) length of the list
     entry_at: Integers  # (total,) entries of each point
+    best_tops: NDArray[np.int32]  # (n_chunks,) largest of every CHUNK of best
     rows: NDArray[np.int32]  # (n_rows, n_blocks) points shared with each name, for some blocks
+    row_tops: NDArray[np.int32]  # (n_rows, n_chunks) largest of every CHUNK of a row
+    counted: NDArray[np.int32]  # (n_rows, n_blocks) names that a row counts, and some that are gone
+    n_counted: Integers  # (n_rows,) how many
     row_owner: Integers  # (n_rows,) block of each row, -1 for none
     row_of: Integers  # (n_blocks,) row of each block, -1 for none
 
@@ -129,6 +133,7 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
     following[blocks.indptr[1:] - 1] = -1
     # Rows of counts stay within the memory of the entries.
     n_rows = int(np.clip(total // max(n_blocks, 1), 1, _MOST_ROWS))
+    n_chunks = -(-n_blocks // _jit.merging.CHUNK)
     return MergeState(
         members=blocks.members,
         coordinates=solved.coordinates.copy(),
@@ -145,7 +150,11 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
         point_starts=point_starts,
         n_at=np.diff(point_starts),
         entry_at=entry_at,
+        best_tops=np.zeros(n_chunks, dtype=np.int32),
         rows=np.zeros((n_rows, n_blocks), dtype=np.int32),
+        row_tops=np.zeros((n_rows, n_chunks), dtype=np.int32),
+        counted=np.zeros((n_rows, n_blocks), dtype=np.int32),
+        n_counted=np.zeros(n_rows, dtype=np.int64),
         row_owner=np.full(n_rows, -1),
         row_of=np.full(n_blocks, -1),
     )

@@ -269,9 +269,10 @@ def _bridges(g: CsrGraph, start: StartGraph, state: Cover, blocks: Blocks, min_s
     entries = g.indices.size + cliques.members.size
     patience = max(_LEAST_EFFORT, _EFFORT_PER_ENTRY * entries)
     while chain.effort[0] < patience:
-        group = _jit.chains.smallest_open(chain, count)
-        if group < 0:
+        in_group = _jit.chains.smallest_open(chain, count, chain.touched)
+        if in_group == 0:
             break
+        group = np.sort(chain.touched[:in_group])
         count = _jit.bridges.bridge(g, state, chain, count, group, min_size - 1, _REACH, patience)
         chain = _with_room(chain, count, start.width + 1)
     places = chain.indptr[first : count + 1]
@@ -287,6 +288,8 @@ def _new_chain(n_nodes: int, blocks: Blocks) -> Chain:
         next=np.empty(blocks.members.size, dtype=np.int64),
         head=np.full(n_nodes, -1, dtype=np.int64),
         group=np.empty(blocks.n_blocks, dtype=np.int32),
+        after=np.empty(blocks.n_blocks, dtype=np.int32),
+        size=np.zeros(blocks.n_blocks, dtype=np.int32),
         origin=np.empty(blocks.n_blocks, dtype=np.int32),
         linked=np.zeros(blocks.n_blocks, dtype=np.bool_),
         closed=np.zeros(blocks.n_blocks, dtype=np.bool_),
@@ -295,6 +298,8 @@ def _new_chain(n_nodes: int, blocks: Blocks) -> Chain:
         hits=np.zeros(n_nodes, dtype=np.int32),
         near=np.empty(n_nodes, dtype=np.int32),
         effort=np.zeros(1, dtype=np.int64),
+        n_open=np.zeros(1, dtype=np.int64),
+        place=np.zeros(2, dtype=np.int64),
     )
 
 
@@ -305,9 +310,8 @@ def _with_room(chain: Chain, count: int, width: int) -> Chain:
     if cliques <= chain.group.size and places <= chain.members.size:
         return chain
     sizes = dict.fromkeys(("members", "owner", "next"), 2 * places)
-    sizes |= dict.fromkeys(
-        ("group", "origin", "linked", "closed", "shared", "touched"), 2 * cliques
-    )
+    of_cliques = "group", "after", "size", "origin", "linked", "closed", "shared", "touched"
+    sizes |= dict.fromkeys(of_cliques, 2 * cliques)
     sizes["indptr"] = 2 * cliques + 1
     grown = {}
     for name, size in sizes.items():

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from .. import _limits, eigen, geodesics
+from .. import _dijkstra, _limits, eigen
 from .._records import CsrGraph, Embedding
 from .._threads import map_blocks
 from .._validation import check_fraction, check_integer
@@ -223,17 +223,16 @@ def farthest_nodes(lengths: CsrGraph, count: int) -> Drawn:
     degrees = np.diff(lengths.indptr)
     sums = np.add.reduceat(np.append(lengths.weights, 0.0), lengths.indptr[:-1])
     np.divide(sums, degrees, out=mean, where=degrees > 0)
-    central = geodesics.shortest_distances(lengths, [int(np.argmin(mean))])[0]
-    nodes = [int(np.argmax(central))]
+    ready = _dijkstra.prepare(lengths)
     distances = np.empty((count, lengths.n_nodes))
-    distances[0] = geodesics.shortest_distances(lengths, nodes)[0]
+    nodes = np.full(count, int(np.argmin(mean)), dtype=np.int64)
+    _dijkstra.search(ready, nodes[:1], distances[:1])
     nearest = distances[0].copy()
-    for found in range(1, count):
-        nodes.append(int(np.argmax(nearest)))
-        distances[found] = geodesics.shortest_distances(lengths, [nodes[-1]])[0]
-        np.minimum(nearest, distances[found], out=nearest)
-    alike = np.ones(count, dtype=np.int64)
-    return Drawn(np.array(nodes, dtype=np.int64), distances, alike)
+    for found in range(count):
+        nodes[found] = int(np.argmax(nearest))
+        _dijkstra.search(ready, nodes[found : found + 1], distances[found : found + 1])
+        nearest = np.minimum(nearest, distances[found]) if found else distances[0].copy()
+    return Drawn(nodes, distances, np.ones(count, dtype=np.int64))
 
 
 def _warn_flat(n_components: int, n_real: int) -> None:
