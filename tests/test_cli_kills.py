@@ -81,7 +81,8 @@ def end_at_random(undisturbed, folder, seed):
     sys.stdout.write(f"kill {seed}: {name}, {number.name} after {moment:.2f} s: {code}\n")
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+# Of the commands that take least.
+@pytest.mark.parametrize("seed", [1, 6])
 def test_a_command_that_is_ended_leaves_nothing_half_written(undisturbed, tmp_path, seed):
     end_at_random(undisturbed, tmp_path, seed)
 
