@@ -28,6 +28,11 @@ def make_table(folder, rows=60, columns=30):
     (folder / "t.csv").write_text("\n".join([head, *lines]) + "\n", "utf-8")
 
 
+def heed_interrupts():
+    """Let a new process be interrupted: a shell lets what it runs in the background ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def started(folder, words, options=(), before="", prepare=lambda: None, **more):
     """A command in a folder; the interpreter has ``options``, ``before`` runs first.
 
@@ -43,8 +48,7 @@ def started(folder, words, options=(), before="", prepare=lambda: None, **more):
         command += ["--output", str(folder / "out")]
 
     def first():
-        # A shell lets what it runs in the background ignore interrupts.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        heed_interrupts()
         prepare()
 
     return subprocess.Popen(command, env=environment, cwd=folder, preexec_fn=first, **more)

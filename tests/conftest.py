@@ -9,6 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+# Threads that wait for one another spin, unless told to sleep: on a machine with other work, tests
+# that call many small parallel loops took ten times as long.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 
 @pytest.fixture(scope="session")
 def data_home():

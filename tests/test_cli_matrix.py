@@ -61,29 +61,38 @@ REST = [(name, one) for one in SITUATIONS for name in FILES if (name, one) not i
 REST = REST if isolated.LONG else REST[::3]
 
 
-def run(folder, words, stdout="pipe", stderr="pipe", **more):
-    """Exit code, output and complaints of a command in a situation."""
+def begin(folder, words, situation):
+    """A command in a situation."""
+    asked = {key: value for key, value in situation.items() if key not in ("code", "files")}
     with Path("/dev/full").open("w") as full:
         kinds = {"pipe": subprocess.PIPE, "head": subprocess.PIPE, "full": full}
-        process = commands.started(
-            folder, words, stdout=kinds[stdout], stderr=kinds[stderr], **more
-        )
-        if stdout == "head":
-            first = process.stdout.readline()
-            process.stdout.close()
-            process.stdout = None
-            said = first, process.communicate(timeout=300.0)[1]
-        else:
-            said = process.communicate(timeout=300.0)
+        streams = {name: kinds[asked.pop(name, "pipe")] for name in ("stdout", "stderr")}
+        return commands.started(folder, words, **streams, **asked)
+
+
+def end(process, situation):
+    """Exit code, output and complaints of a command that was begun."""
+    if situation.get("stdout") == "head":
+        first = process.stdout.readline()
+        process.stdout.close()
+        process.stdout = None
+        said = first, process.communicate(timeout=300.0)[1]
+    else:
+        said = process.communicate(timeout=300.0)
     return process.returncode, *((text or b"").decode("utf-8", "replace") for text in said)
 
 
-def check(folder, name, situation):
-    """Run a command in a situation and look at all that is left of it."""
-    asked = dict(SITUATIONS[situation])
-    codes, files = asked.pop("code", 0), asked.pop("files", True)
+def begin_on_table(folder, name, situation):
+    """A command with a table, in a situation."""
     commands.make_table(folder)
-    code, said, complained = run(folder, commands.COMMANDS[name], **asked)
+    return begin(folder, commands.COMMANDS[name], SITUATIONS[situation])
+
+
+def check(process, folder, name, situation):
+    """Wait for a command in a situation and look at all that is left of it."""
+    asked = SITUATIONS[situation]
+    codes, files = asked.get("code", 0), asked.get("files", True)
+    code, said, complained = end(process, asked)
     assert code in (codes if isinstance(codes, tuple) else (codes,)), (said, complained)
     for line in complained.splitlines():
         assert line.startswith(("ikd-graph: ", "  ")), complained
@@ -94,15 +103,22 @@ def check(folder, name, situation):
     assert not commands.running(folder)
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """The commands of the short list, begun together: one leaves a processor idle."""
+    folders = {case: tmp_path_factory.mktemp("begun") for case in SHORT}
+    return {case: (begin_on_table(folder, *case), folder) for case, folder in folders.items()}
+
+
 @pytest.mark.parametrize(("name", "situation"), SHORT)
-def test_a_command_works_in_every_situation(tmp_path, name, situation):
-    check(tmp_path, name, situation)
+def test_a_command_works_in_every_situation(begun, name, situation):
+    check(*begun[name, situation], name, situation)
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize(("name", "situation"), REST)
 def test_every_command_works_in_every_situation(tmp_path, name, situation):
-    check(tmp_path, name, situation)
+    check(begin_on_table(tmp_path, name, situation), tmp_path, name, situation)
 
 
 @pytest.mark.parametrize(
@@ -114,8 +130,8 @@ def test_every_command_works_in_every_situation(tmp_path, name, situation):
     ],
 )
 def test_help_and_errors_too(tmp_path, words, situation):
-    asked = {key: value for key, value in SITUATIONS[situation].items() if key != "code"}
-    code, said, complained = run(tmp_path, words, **asked)
+    asked = SITUATIONS[situation]
+    code, said, complained = end(begin(tmp_path, words, asked), asked)
     assert code == 2 if words[0] == "embed" else code in (0, 2)
     assert "Traceback" not in said + complained
     assert complained.count("\n") <= 1

@@ -23,7 +23,7 @@ def check(seeds, count, every=1):
 
 
 def test_no_file_ends_the_interpreter_or_leaves_a_mess():
-    check([0], 40, every=16)
+    check([0], 24, every=32)
 
 
 @pytest.mark.campaign

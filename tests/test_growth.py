@@ -85,8 +85,10 @@ def test_the_page_of_missing_values_has_a_line_for_each_setting(tmp_path, monkey
     monkeypatch.setattr(missing_values_table, "WIDTHS", (30,))
     monkeypatch.setattr(missing_values_table, "NOISES", (0.0,))
     monkeypatch.setattr(missing_values_table, "SHARES", (0.1, 0.3))
-    monkeypatch.setattr(missing_values_table, "POINTS", 60)
-    monkeypatch.setattr(missing_values_table, "DIGITS", 150)
+    monkeypatch.setattr(missing_values_table, "POINTS", 40)
+    monkeypatch.setattr(missing_values_table, "DIGITS", 120)
+    quick = missing_values_table.IterativeImputer(max_iter=1, n_nearest_features=5)
+    monkeypatch.setitem(missing_values_table.IMPUTERS, "iterative", quick)
     rows = missing_values_table.measured(tmp_path / "found.csv", (0, 1))
     again = missing_values_table.measured(tmp_path / "found.csv", (0, 1))
     assert len(rows) == len(again) == 8

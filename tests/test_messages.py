@@ -18,9 +18,9 @@ SIMULATED = {
     "half_moons": datasets.half_moons,
     "swiss_roll": datasets.swiss_roll,
     "spike_counts": datasets.spike_counts,
-    "medium": lambda: gp("medium", 60, 200, 0.1),
-    "noisy": lambda: gp("easy", 64, 40, 1.0),
-    "gp": lambda: datasets.mapped_data("gp", 20, n_samples=80),
+    "medium": lambda: gp("medium", 40, 200, 0.1),
+    "noisy": lambda: gp("easy", 49, 40, 1.0),
+    "gp": lambda: datasets.mapped_data("gp", 20, n_samples=50),
     "bump": lambda: datasets.mapped_data("bump_l1", 20, n_samples=320),
 }
 

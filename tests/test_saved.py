@@ -18,7 +18,7 @@ from ikd_graph.estimator import _saved
 GOLDEN = Path(__file__).parent / "golden" / "model_format_1.ikd"
 
 
-def process(n=60, width=120, seed=0):
+def process(n=40, width=120, seed=0):
     """Samples of a Gaussian process, and its covariance."""
     rng = np.random.default_rng(seed)
     z = np.sort(rng.random(n))[:, None] * 4.0

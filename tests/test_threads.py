@@ -28,7 +28,7 @@ def two_blas_threads():
         yield
 
 
-def points(seed=0, n=120):
+def points(seed=0, n=60):
     return np.random.default_rng(seed).normal(size=(n, 3)) @ np.ones((3, 40)) + np.sin(
         np.linspace(0, 9, n)[:, None] + np.linspace(0, 6, 40)
     )
@@ -124,7 +124,7 @@ def test_the_last_to_leave_restores_what_another_thread_had_set(two_blas_threads
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_results_have_the_same_bits_for_any_number_of_jobs_and_on_every_run(strategy):
     model = IKD(n_components=2, strategy=strategy, threshold=0.5, n_neighbors=8)
-    X = points(n=80)
+    X = points(n=40)
     results = [model.set_params(n_jobs=jobs).fit_transform(X) for jobs in (1, 2, 2)]
     assert np.array_equal(results[0], results[1])
     assert np.array_equal(results[1], results[2])
@@ -133,9 +133,9 @@ def test_results_have_the_same_bits_for_any_number_of_jobs_and_on_every_run(stra
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_four_threads_may_fit_together():
     model = {"n_components": 2, "strategy": "geodesic", "n_neighbors": 8, "n_jobs": 2}
-    expected = [IKD(**model).fit_transform(points(seed, 60)) for seed in range(4)]
+    expected = [IKD(**model).fit_transform(points(seed, 30)) for seed in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        fits = pool.map(lambda seed: IKD(**model).fit_transform(points(seed, 60)), range(4))
+        fits = pool.map(lambda seed: IKD(**model).fit_transform(points(seed, 30)), range(4))
         found = list(fits)
     for one, other in zip(found, expected, strict=True):
         assert np.array_equal(one, other)

@@ -173,6 +173,22 @@ def negative_log_likelihood_and_gradient(
     True
     """
     _check_points(latent, sample_cov)
+    return gradient_at(latent, sample_cov, kernel, variance, noise, shape=shape)
+
+
+def gradient_at(
+    latent: Floats,
+    sample_cov: Floats,
+    kernel: StationaryKernel,
+    variance: float,
+    noise: float,
+    *,
+    shape: bool,
+) -> LikelihoodGradient:
+    """As `negative_log_likelihood_and_gradient`, of arguments that are known to be right.
+
+    A descent asks thousands of times: of 60 points checking took a sixth of the time.
+    """
     cov, change = covariances(latent, kernel)
     model = variance * cov
     model.flat[:: len(model) + 1] += noise

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..gplvm import expected_information, negative_log_likelihood_and_gradient, shape_name
+from ..gplvm import expected_information, shape_name
+from ..gplvm._likelihood import gradient_at
 from ..kernels import StationaryKernel
 
 Floats = NDArray[np.float64]
@@ -158,7 +159,7 @@ class Objective:
         by_latent = self.latent(gradient)
         tail = gradient[self.size :]
         for members, cov in self._parts:
-            at = negative_log_likelihood_and_gradient(
+            at = gradient_at(
                 latent[members], cov, kernel, variance, noise, shape=self.shape is not None
             )
             if not np.isfinite(at.value):

@@ -41,6 +41,7 @@ def test_the_correlation_dimension_is_that_of_scikit_dimension(name):
     assert ours == pytest.approx(skdim.id.MLE().fit(X).dimension_, rel=0.08)
 
 
+@pytest.mark.slow
 def test_the_box_counting_dimension_of_faces_is_twelve(data_home):
     faces = datasets.load("extended_yale_b")
     fit = dimension.box_counting_dimension(faces.X)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from commands import running, until
+from commands import heed_interrupts, running, until
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
 
@@ -29,6 +29,7 @@ def started(folder, *command):
         [sys.executable, *command],
         env=environment,
         cwd=folder,
+        preexec_fn=heed_interrupts,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
