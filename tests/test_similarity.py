@@ -85,6 +85,37 @@ def test_the_graph_is_in_one_piece_just_below_its_weakest_link(name):
     assert graph.component_labels(one.threshold_graph(min(1.001 * top, 0.999))).max() > 0
 
 
+def strongest_spanning_tree(values):
+    """Weakest edge of Prim's tree in a whole matrix."""
+    inside, weakest = np.zeros(len(values), bool), 1.0
+    reach = values[0].copy()
+    inside[0] = True
+    while not inside.all():
+        at = int(np.where(inside, -np.inf, reach).argmax())
+        weakest, inside[at] = min(weakest, reach[at]), True
+        reach = np.maximum(reach, values[at])
+    return weakest
+
+
+@pytest.mark.parametrize("name", ["euclidean", "correlation", "covariance", "shared_neighbors"])
+@pytest.mark.parametrize("kind", ["noise", "groups", "far", "whole numbers", "walk"])
+def test_the_weakest_link_is_that_of_the_whole_matrix(name, kind):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(120, 6))
+    if kind == "groups":  # larger than the lists of neighbours: no link between them is listed
+        X = np.repeat(X[:3], 40, axis=0) + 1e-3 * X
+    elif kind == "far":
+        X = np.vstack([X[:60], 0.01 * X[60:] + 50.0 * np.eye(6)[0]])
+    elif kind == "whole numbers":
+        X = rng.integers(0, 3, X.shape).astype(float) + np.eye(6)[0]
+    elif kind == "walk":
+        X = np.cumsum(X, axis=0)
+    one = made(name, X)
+    every = np.arange(len(X))
+    values = np.array([one.between(np.full(len(X), at), every) for at in every])
+    assert one.connected_up_to() == pytest.approx(strongest_spanning_tree(values), abs=1e-12)
+
+
 def test_new_rows_far_from_the_origin_keep_their_distances():
     X = table()
     near = similarity.compare(X + 1e6, "euclidean")

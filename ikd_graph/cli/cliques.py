@@ -28,8 +28,8 @@ from .flags import add_method_flags, method_parameters, used_flags
 from .outcome import tell_json
 
 _LIMIT = 100_000
-# Refined coordinates or landmarks would no longer show what the cliques say of each point.
-_PLAIN: dict[str, Any] = {"strategy": "auto", "refine": None, "n_landmarks": None}
+# Refined coordinates would no longer show what the cliques say of each point.
+_PLAIN: dict[str, Any] = {"strategy": "auto", "refine": None, "n_landmarks": "auto"}
 
 
 def add_command(commands: Any) -> None:

@@ -1,6 +1,9 @@
 """Cliques of a graph of points: all maximal ones, a cover to solve on, and what they look like."""
 
 from ._cover import cover, covering_cliques
+
+# Named as itself: for the floors above, not for users.
+from ._cover import in_large_clique as in_large_clique
 from ._describe import clique_graph, overlaps, summary
 from ._search import iter_cliques, maximal_cliques
 

@@ -128,6 +128,39 @@ def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
     return join(parts)
 
 
+def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
+    """Whether each point lies in a clique of at least ``min_size`` points, as `cover` finds them.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    min_size : int
+        Size from which a clique counts.
+
+    Returns
+    -------
+    (n,) ndarray of bool
+        False, too, where the search for such a clique was given up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import cliques, graph
+    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.2], [0.2, 0.2, 1.0]])
+    >>> g = graph.threshold_graph(corr, 0.5)
+    >>> cliques.in_large_clique(g, 2).tolist()
+    [True, True, False]
+    """
+    check_graph("g", g)
+    min_size = check_integer("min_size", min_size, 1)
+    start, state = prepare(g), _empty_cover(g)
+    for _ in _rounds(g, state, start.graph.order, True, g.n_nodes, g.n_nodes**2):
+        pass
+    _large_enough(g, start, state, min_size)
+    return np.asarray(state.largest >= min_size)
+
+
 def _renamed(blocks: Blocks, names: NDArray[np.intp]) -> Blocks:
     """Blocks of points by other names, in which members ascend again."""
     members = names[blocks.members].astype(np.int32)

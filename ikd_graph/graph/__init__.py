@@ -37,6 +37,7 @@ from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components
 from ._search import SEARCHES, block_neighbors, row_neighbors
 from ._search import near_rows as near_rows
 from ._short_cuts import short_cut_edges
+from ._span import weakest_link as weakest_link
 from ._suspicion import EdgeSuspicion, contradicted_edges, without_edges
 
 __all__ = [

@@ -213,10 +213,20 @@ class Similarity(ABC):
 
         It is the weakest edge of the strongest spanning tree.
         """
-        starts = np.zeros(self.n_samples + 1, dtype=np.int64)
-        nothing = CsrGraph.trusted(starts, np.empty(0, dtype=np.int32), np.empty(0))
-        low, high = graph.find_bridges(nothing, self.block)
-        return float(self.between(low, high).min(initial=1.0))
+        if self.n_samples < 2:
+            return 1.0
+        self.neighbors(_WIDE)
+        listed = self._listed()
+        assert listed is not None
+        # Weights as they are: those of a graph to walk in are lifted to be positive.
+        every = np.repeat(np.arange(self.n_samples), listed.neighbors.shape[1])
+        near = listed.neighbors.ravel().astype(np.int64)
+        pairs = np.minimum(every, near) * self.n_samples + np.maximum(every, near)
+        low, high, _ = graph.edges(self.join(self.neighbor_graph(_WIDE)))
+        pairs = np.unique(np.concatenate((pairs, low * self.n_samples + high)))
+        low, high = np.divmod(pairs, self.n_samples)
+        g = graph.from_edges(self.n_samples, low, high, self.between(low, high))
+        return graph.weakest_link(g, listed, self.block, self.between)
 
     def join(self, g: CsrGraph) -> CsrGraph:
         """Bridge the components of a graph along their strongest spanning tree.

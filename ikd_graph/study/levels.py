@@ -110,9 +110,7 @@ def _look(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, flo
             covered[clique] = True
     if len(found) > limit:
         if not covered.all():
-            blocks = cliques.cover(g, size, max_cliques=1)
-            inside = np.repeat(blocks.sizes >= size, blocks.sizes)
-            covered[blocks.members[inside]] = True
+            covered = cliques.in_large_clique(g, size)
         count = largest = float("nan")
     else:
         count = float(len(found))
