@@ -18,7 +18,7 @@ from reference_graph import (
 )
 from sklearn.neighbors import NearestNeighbors
 
-from ikd_graph import IKD, _limits, graph
+from ikd_graph import IKD, _jit, _limits, graph
 from ikd_graph._threads import limit_threads
 from ikd_graph.graph import _build, _cells, _search
 
@@ -157,6 +157,15 @@ def test_neighbours_of_points_on_a_curled_line_or_sheet_are_found_by_cells(curle
     points += 0.01 * rng.standard_normal(points.shape)
     half = 0.5 * np.sum(points**2, axis=1)
     assert share_found(_cells.cell_neighbours(points, half, 8), points, 8) > 0.97
+
+
+@pytest.mark.parametrize("n", [1, 2, 500])
+def test_rows_are_put_in_order_in_their_own_memory(n):
+    rng = np.random.default_rng(n)
+    rows, order = rng.normal(size=(n, 3)).astype(np.float32), rng.permutation(n)
+    expected = rows[order]
+    _jit.graph.put_in_order(rows, order)
+    assert np.array_equal(rows, expected)
 
 
 def test_rows_without_structure_are_searched_exactly_because_cells_cost_no_less():

@@ -173,7 +173,7 @@ def _build(rows: Any, order: Indices) -> Index:
     apart = lengths - centres @ centres.T
     np.fill_diagonal(apart, -np.inf)
     near = np.argsort(apart, axis=1, kind="stable").astype(np.int32)
-    points = points[gathered]
+    _jit.graph.put_in_order(points, gathered)
     half = 0.5 * np.einsum("ij,ij->i", points, points)
     return Index(points, half, order[gathered], starts, near)
 
