@@ -168,6 +168,20 @@ def test_rows_are_put_in_order_in_their_own_memory(n):
     assert np.array_equal(rows, expected)
 
 
+def test_a_search_that_would_take_hours_is_one_along_the_leading_directions(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=(1500, 2)) * 5.0, rng.normal(size=(1500, 900))])
+    half = 0.5 * np.einsum("ij,ij->i", rows, rows)
+    assert _cells.cell_neighbours(rows, half, 10) is None
+    monkeypatch.setattr(_limits, "NEIGHBORS_LONGEST", 1e6)
+    found = _cells.cell_neighbours(rows, half, 10)
+    assert found.shape == (1500, 10)
+    assert all(len({*row, node}) == 11 for node, row in enumerate(found.tolist()))
+    apart = np.linalg.norm(rows[found, :2] - rows[:, None, :2], axis=2)
+    anywhere = np.linalg.norm(rows[rng.integers(1500, size=1500), :2] - rows[:, :2], axis=1)
+    assert np.median(apart) < 0.5 * np.median(anywhere)
+
+
 def test_rows_without_structure_are_searched_exactly_because_cells_cost_no_less():
     rows = random_rows(12, 1500, 400)
     assert _cells.cell_neighbours(rows, np.zeros(1500), 10) is None
