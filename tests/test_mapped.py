@@ -46,6 +46,17 @@ def test_a_worker_lets_go_of_the_pages_around_scattered_rows(monkeypatch, tmp_pa
     assert table.take(some).sparing
 
 
+def test_a_row_with_many_partners_is_scaled_once_for_all_of_them(monkeypatch):
+    rng, made = np.random.default_rng(0), []
+    rows = covariance.UnitRows(rng.normal(size=(40, 6)), "cosine")
+    left, right = np.repeat(np.arange(20), 15), rng.integers(40, size=300)
+    whole, double = rows.whole(), rows._double
+    monkeypatch.setattr(rows, "_double", lambda some: made.append(len(some)) or double(some))
+    expected = (whole[left] * whole[right]).sum(axis=1)
+    np.testing.assert_allclose(rows.pairs(left, right), expected, atol=1e-12)
+    assert made == [20, 300]
+
+
 def test_an_array_is_known_to_be_of_a_file(tmp_path):
     mapped = on_disk(np.eye(3), tmp_path)
     assert is_mapped(mapped)
