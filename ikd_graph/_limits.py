@@ -20,6 +20,11 @@ NEIGHBORS_EXACT = 1e11
 of 784 columns. Beyond, cells of projected rows found .97 to .996 of those of images, groups and
 rolls (70 000 rows of 784 columns in 4.8 s)."""
 
+NEIGHBORS_LONGEST = 1e14
+"""Multiplications that a search of neighbours may cost: an hour of one core. Where noise in very
+many columns hides who is near, of more rows those nearest along the leading directions are taken
+(500 000 rows of 2000 columns: an exact search is 5e14, and reads rows on disk 31 000 times)."""
+
 EUCLIDEAN_ENTRIES = 100_000_000
 """Entries of a table whose Euclidean similarities the default tries: two copies in double precision
 are 1.6 GB here."""

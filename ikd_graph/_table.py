@@ -16,6 +16,10 @@ from ._validation import check_memory
 # Bytes of a table on disk after which they are let go.
 _LET_GO = 2**27
 
+# Rows from anywhere that are read before pages are let go: each may bring two million bytes of the
+# file along, those of 2000 rows of 16 kB took 2.1 GB. It costs no more time than the faults do.
+_SCATTERED = 64
+
 
 class SparseTable:
     """Rows (n, p) of which zeros are not stored: a row, or some, come out dense."""
@@ -70,6 +74,8 @@ class MappedTable:
     ndim = 2
     spread = False
     """Whether work on the rows is for the workers of Dask, which all can read them."""
+    sparing = False
+    """Whether pages of the file count for this process, as they do in a worker of Dask."""
 
     def __init__(self, array: NDArray[np.floating], order: NDArray[np.int64] | None = None) -> None:
         """Take a mapped array, and the rows of it in their order, all as they are by default."""
@@ -86,17 +92,32 @@ class MappedTable:
 
     def __getitem__(self, rows: Any) -> NDArray[np.floating]:
         """Rows, (b, p), or one row, (p,), in memory."""
-        found = np.array(self.array[rows if self.order is None else self.order[rows]])
+        which = rows if self.order is None else self.order[rows]
+        if self.sparing:
+            if isinstance(which, slice) and which.step not in (None, 1):
+                which = np.arange(len(self))[which]
+            if isinstance(which, np.ndarray):
+                return self._scattered(which)
+        found = np.array(self.array[which])
         self._read += found.nbytes
         if self._read > _LET_GO:
             self._read = 0
             let_go(self.array)
         return found
 
+    def _scattered(self, rows: NDArray[np.int64]) -> NDArray[np.floating]:
+        """Rows from anywhere in the file, of which next to nothing stays in the process."""
+        found = np.empty((rows.size, self.shape[1]), self.dtype)
+        for start in range(0, rows.size, _SCATTERED):
+            part = slice(start, start + _SCATTERED)
+            found[part] = self.array[rows[part]]
+            let_go(self.array)
+        return found
+
     def take(self, rows: NDArray[np.int64]) -> MappedTable:
         """Some rows as a table of this kind."""
         taken = MappedTable(self.array, rows if self.order is None else self.order[rows])
-        taken.spread = self.spread
+        taken.spread, taken.sparing = self.spread, self.sparing
         return taken
 
     def mean(self, axis: int = 0) -> NDArray[np.floating]:

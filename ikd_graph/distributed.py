@@ -220,8 +220,10 @@ class _Pickler(pickle.Pickler):
 
 
 def _mapped(path: str, order: NDArray[np.int64] | None) -> MappedTable:
-    """A table on disk, by its name."""
-    return MappedTable(np.load(path, mmap_mode="r"), order)
+    """A table on disk, by its name, of which a process keeps little."""
+    table = MappedTable(np.load(path, mmap_mode="r"), order)
+    table.sparing = True
+    return table
 
 
 @functools.lru_cache(maxsize=1)

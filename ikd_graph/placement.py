@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import gplvm
+from . import _limits, gplvm
 from ._records import CsrGraph
 from ._stages import progress_bar
 from ._threads import map_blocks
@@ -70,7 +70,8 @@ chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and
 80 million for 50.
 """
 
-_CHUNK = 256
+# New rows that are placed together: more of them where training rows are made anew for every chunk.
+_CHUNK, _CHUNK_OF_MANY = 256, 1024
 _ROWS = 4096
 _EDGES = 65_536
 
@@ -230,7 +231,8 @@ def place(
 
     bar = progress_bar(verbose, total=count, desc="placing rows")
     try:
-        map_blocks(work, count, _CHUNK)
+        many = sim.n_samples > _limits.SOLVED_WHOLE
+        map_blocks(work, count, _CHUNK_OF_MANY if many else _CHUNK)
     finally:
         if bar is not None:
             bar.close()

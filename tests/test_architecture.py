@@ -42,7 +42,6 @@ FLOOR_OF = {
     "blocks": 3,
     "gplvm": 3,
     "graph": 3,
-    "_dijkstra": 3,
     "cliques": 4,
     "geodesics": 4,
     "similarity": 4,

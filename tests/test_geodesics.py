@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference_graph import naive_distances, naive_products
 from scipy.sparse.csgraph import dijkstra
 
-from ikd_graph import _dijkstra, geodesics, graph, kernels
+from ikd_graph import geodesics, graph, kernels
 from ikd_graph._records import CsrGraph
 from ikd_graph._threads import limit_threads
 
@@ -62,6 +62,20 @@ def test_distances_from_sources_have_the_bits_of_scipy_s_dijkstra(sources):
     np.testing.assert_array_equal(found, scipy_distances(g, list(sources)))
 
 
+def test_who_asks_again_has_the_same_distances_of_a_graph_put_in_order_once(monkeypatch):
+    g, ordered = plane_graph(0, 300), []
+    prepared = geodesics._paths.prepared
+    monkeypatch.setattr(
+        geodesics._paths, "prepared", lambda lengths: ordered.append(1) or prepared(lengths)
+    )
+    measure = geodesics.distances_from(g)
+    found = np.concatenate([measure(np.array([7])), measure(np.array([3, 299, 41]))])
+    assert len(ordered) == 1
+    np.testing.assert_array_equal(found, scipy_distances(g, [7, 3, 299, 41]))
+    with pytest.raises(ValueError, match="lengths must not be negative"):
+        geodesics.distances_from(g._replace(weights=-g.weights))
+
+
 @pytest.mark.parametrize("n_sources", [1, 20, 150])
 def test_lanes_and_single_searches_agree_on_shallow_and_deep_graphs(n_sources, monkeypatch):
     deep, shallow = plane_graph(1, 500, 4), random_graph(1, 500, 0.03)
@@ -69,8 +83,8 @@ def test_lanes_and_single_searches_agree_on_shallow_and_deep_graphs(n_sources, m
         sources = np.random.default_rng(2).choice(500, n_sources, replace=False)
         found = []
         for close in (0, 10**6):
-            monkeypatch.setattr(_dijkstra, "CLOSE", close)
-            monkeypatch.setattr(_dijkstra, "CLOSE_IF_SHALLOW", close)
+            monkeypatch.setattr(geodesics._search, "CLOSE", close)
+            monkeypatch.setattr(geodesics._search, "CLOSE_IF_SHALLOW", close)
             found.append(geodesics.shortest_distances(g, sources))
         np.testing.assert_array_equal(found[0], found[1])
         np.testing.assert_array_equal(found[0], scipy_distances(g, sources))

@@ -18,7 +18,7 @@ from reference_graph import (
 )
 from sklearn.neighbors import NearestNeighbors
 
-from ikd_graph import IKD, _limits, graph
+from ikd_graph import IKD, _jit, _limits, graph
 from ikd_graph._threads import limit_threads
 from ikd_graph.graph import _build, _cells, _search
 
@@ -157,6 +157,29 @@ def test_neighbours_of_points_on_a_curled_line_or_sheet_are_found_by_cells(curle
     points += 0.01 * rng.standard_normal(points.shape)
     half = 0.5 * np.sum(points**2, axis=1)
     assert share_found(_cells.cell_neighbours(points, half, 8), points, 8) > 0.97
+
+
+@pytest.mark.parametrize("n", [1, 2, 500])
+def test_rows_are_put_in_order_in_their_own_memory(n):
+    rng = np.random.default_rng(n)
+    rows, order = rng.normal(size=(n, 3)).astype(np.float32), rng.permutation(n)
+    expected = rows[order]
+    _jit.graph.put_in_order(rows, order)
+    assert np.array_equal(rows, expected)
+
+
+def test_a_search_that_would_take_hours_is_one_along_the_leading_directions(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=(1500, 2)) * 5.0, rng.normal(size=(1500, 900))])
+    half = 0.5 * np.einsum("ij,ij->i", rows, rows)
+    assert _cells.cell_neighbours(rows, half, 10) is None
+    monkeypatch.setattr(_limits, "NEIGHBORS_LONGEST", 1e6)
+    found = _cells.cell_neighbours(rows, half, 10)
+    assert found.shape == (1500, 10)
+    assert all(len({*row, node}) == 11 for node, row in enumerate(found.tolist()))
+    apart = np.linalg.norm(rows[found, :2] - rows[:, None, :2], axis=2)
+    anywhere = np.linalg.norm(rows[rng.integers(1500, size=1500), :2] - rows[:, :2], axis=1)
+    assert np.median(apart) < 0.5 * np.median(anywhere)
 
 
 def test_rows_without_structure_are_searched_exactly_because_cells_cost_no_less():

@@ -240,7 +240,7 @@ def test_the_memory_there_is_is_read_from_the_system(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     ("broken", "stage"),
-    [("shortest_distances", "landmarks"), ("covariance_lengths", "landmarks")],
+    [("distances_from", "landmarks"), ("covariance_lengths", "landmarks")],
 )
 def test_an_interrupted_fit_names_its_stage_and_leaves_no_half_model(monkeypatch, broken, stage):
     def interrupted(*args, **kwargs):

@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, _limits, _memory, covariance, graph, similarity
+from ikd_graph import IKD, _limits, _memory, _table, covariance, graph, similarity
 from ikd_graph._table import MappedTable, is_mapped, rows_of
 from ikd_graph.study.metrics import affine_r2
 
@@ -29,6 +29,32 @@ def sheet(n, p, seed):
 def on_disk(X, folder):
     np.save(folder / "X.npy", X)
     return np.load(folder / "X.npy", mmap_mode="r")
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_worker_lets_go_of_the_pages_around_scattered_rows(monkeypatch, tmp_path, in_order):
+    X, rng, read = np.arange(3000.0).reshape(1000, 3), np.random.default_rng(0), []
+    order = None if in_order else rng.permutation(1000)
+    table = MappedTable(on_disk(X, tmp_path), order)
+    table.sparing = True
+    expected, let_go = X if in_order else X[order], _table.let_go
+    monkeypatch.setattr(_table, "let_go", lambda array: read.append(1) or let_go(array))
+    some = rng.choice(1000, 300)
+    for rows in (some, slice(3, None, 5), slice(10, 90), 7):
+        assert np.array_equal(table[rows], expected[rows])
+    assert len(read) == 5 + 4 + (0 if in_order else 2)
+    assert table.take(some).sparing
+
+
+def test_a_row_with_many_partners_is_scaled_once_for_all_of_them(monkeypatch):
+    rng, made = np.random.default_rng(0), []
+    rows = covariance.UnitRows(rng.normal(size=(40, 6)), "cosine")
+    left, right = np.repeat(np.arange(20), 15), rng.integers(40, size=300)
+    whole, double = rows.whole(), rows._double
+    monkeypatch.setattr(rows, "_double", lambda some: made.append(len(some)) or double(some))
+    expected = (whole[left] * whole[right]).sum(axis=1)
+    np.testing.assert_allclose(rows.pairs(left, right), expected, atol=1e-12)
+    assert made == [20, 300]
 
 
 def test_an_array_is_known_to_be_of_a_file(tmp_path):

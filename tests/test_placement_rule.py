@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_s_curve, make_swiss_roll
 
-from ikd_graph import IKD, graph, kernels, placement
+from ikd_graph import IKD, _limits, graph, kernels, placement
 from ikd_graph.study import metrics
 from ikd_graph.study.datasets import gplvm_data
 
@@ -150,6 +150,19 @@ def test_one_by_one_is_all_at_once_to_the_bit(options, monkeypatch):
         assert of_one[0] == residual[row]
     backwards = placement.place(kept, sim, rows[::-1])[0]
     assert np.array_equal(backwards[::-1], together)
+
+
+def test_more_new_rows_are_placed_together_where_there_are_many_training_rows(monkeypatch):
+    sim, latent, g, turn = sheet(**OPTIONS[0])
+    kept = prepared(latent, g, sim, KERNEL)
+    rows, sizes = np.random.default_rng(1).uniform(-0.6, 0.6, (300, 2)) @ turn, []
+    nearest = sim.nearest
+    monkeypatch.setattr(sim, "nearest", lambda X, k: sizes.append(len(X)) or nearest(X, k))
+    few = placement.place(kept, sim, rows)[0]
+    assert sorted(sizes) == [44, 256]
+    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 10)
+    assert np.array_equal(placement.place(kept, sim, rows)[0], few)
+    assert sizes[2:] == [300]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])

@@ -164,6 +164,24 @@ def strongest_outside(block, nodes, labels, partners, values):
 
 
 @jit
+def put_in_order(rows, order):
+    """Move row ``order[i]`` of (n, d) to place i for every i, without a second table."""
+    held = np.empty(rows.shape[1], rows.dtype)
+    moved = np.zeros(order.size, np.bool_)
+    for first in range(order.size):
+        if moved[first]:
+            continue
+        held[:] = rows[first]
+        place = first
+        while order[place] != first:
+            rows[place] = rows[order[place]]
+            moved[place] = True
+            place = order[place]
+        rows[place] = held
+        moved[place] = True
+
+
+@jit
 def mirror(upper_indptr, upper_indices, upper_weights, indptr, indices, weights):
     """Store each edge from both ends, given once from its smaller end; rows are sorted."""
     n = indptr.size - 1

@@ -120,62 +120,115 @@ def legs_connect(edges, order, leg, n, connected):
 
 
 @jit
-def acquit(graph, edges, longest, doubtful, freed, condemned, detours):
+def acquit(graph, edges, longest, freed, condemned):
     """Acquit edges whose ends the edges that are not condemned connect by no long way.
 
     What is acquitted opens ways for others, until there are no more: in whatever order edges are
-    looked at, the same are left. Most have a way of two edges, and are looked at before those for
-    which one has to be searched. ``doubtful`` (d,) are the edges that may be acquitted; all of them
-    are searched for, or, where ``freed`` (f,) names edges that alone were acquitted since they were
-    searched for in vain, those near them. ``condemned`` (e,) bool is written, and ``detours`` (e,),
-    the way round as a multiple of the edge for those that were acquitted.
+    looked at, the same are left. Most have a way of two edges, which is looked for where one of the
+    two was acquitted; for the others one has to be searched. All edges are looked at, or, where
+    ``freed`` (f,) names edges that alone were acquitted since all others were searched for in vain,
+    those near them. ``condemned`` (e,) bool is written.
     """
     n = graph.indptr.size - 1
     distances, near = np.full((2, n), np.inf), np.full(n, np.inf)
-    left = doubtful
-    news = [(0.0, np.int64(edges.left[edge])) for edge in freed]
-    news += [(0.0, np.int64(edges.right[edge])) for edge in freed]
+    fresh = np.zeros(n, np.bool_)
     first = freed.size == 0
-    while first or len(news) > 0:
-        # Until few are found: then a search finds them as well.
-        found = left.size
-        while found > left.size // 100:
-            found = 0
-            left = left[condemned[left]]
-            for edge in left:
-                ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
-                if two_legs(graph, condemned, ends, most) <= most:
-                    condemned[edge] = False
-                    found += 1
-                    if not first:
-                        news.append((0.0, np.int64(ends[0])))
-                        news.append((0.0, np.int64(ends[1])))
-        left = left[condemned[left]]
+    if first:
+        start_from_all(graph, edges, longest, condemned, fresh)
+    for edge in freed:
+        fresh[edges.left[edge]] = fresh[edges.right[edge]] = True
+        open_triangles(graph, edges, longest, edge, condemned, fresh)
+    left = np.flatnonzero(condemned)
+    while left.size > 0 and (first or fresh.any()):
         # A new way of an edge comes near one of its ends by half its length.
         widest = 0.0
         for edge in left:
             widest = max(widest, 0.5 * longest * edges.lengths[edge])
-        seen = news.copy()
+        seen = [(0.0, node) for node in np.flatnonzero(fresh)]
         if not first:
-            spread(graph, condemned, news, widest, near, seen)
-        news = [(0.0, np.int64(0)) for _ in range(0)]
+            heap = seen.copy()
+            spread(graph, condemned, heap, widest, near, seen)
+        fresh[:] = False
         for edge in left:
             ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
             open_way = first or min(near[ends[0]], near[ends[1]]) <= 0.5 * most
-            if open_way and walk(graph, condemned, edges, edge, most, distances) <= most:
+            if not (condemned[edge] and open_way):
+                continue
+            if walk(graph, condemned, edges, edge, most, distances) <= most:
                 condemned[edge] = False
-                news.append((0.0, np.int64(ends[0])))
-                news.append((0.0, np.int64(ends[1])))
+                fresh[ends[0]] = fresh[ends[1]] = True
+                open_triangles(graph, edges, longest, edge, condemned, fresh)
         for _, node in seen:
             near[node] = np.inf
+        left = left[condemned[left]]
         first = False
-    for edge in doubtful:
+
+
+@inner
+def start_from_all(graph, edges, longest, condemned, fresh):
+    """Acquit all that ways of two edges can: from the edges that passed, or from the others.
+
+    Whichever are fewer are looked at.
+    """
+    doubtful = condemned.copy()
+    from_passed = 2 * np.count_nonzero(doubtful) > doubtful.size
+    for edge in range(doubtful.size):
+        if doubtful[edge] == from_passed:
+            continue
+        if not from_passed and condemned[edge]:
+            ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
+            condemned[edge] = two_legs(graph, condemned, ends, most) > most
         if not condemned[edge]:
-            most = longest * edges.lengths[edge]
-            way = two_legs(graph, condemned, (edges.left[edge], edges.right[edge]), 0.0)
-            if way > most:
-                way = walk(graph, condemned, edges, edge, most, distances)
-            detours[edge] = way / edges.lengths[edge]
+            open_triangles(graph, edges, longest, edge, condemned, fresh)
+
+
+@inner
+def open_triangles(graph, edges, longest, edge, condemned, fresh):
+    """Acquit what an edge that passed can replace with another one, and what that can, and so on.
+
+    ``fresh`` (n,) bool is set at the ends of edges that are acquitted.
+    """
+    waiting = [np.int64(edge)]
+    while len(waiting) > 0:
+        leg = waiting.pop()
+        one, other, length = edges.left[leg], edges.right[leg], edges.lengths[leg]
+        a, b = graph.indptr[one], graph.indptr[other]
+        stop_a, stop_b = graph.indptr[one + 1], graph.indptr[other + 1]
+        while a < stop_a and b < stop_b:
+            if graph.indices[a] < graph.indices[b]:
+                a += 1
+            elif graph.indices[a] > graph.indices[b]:
+                b += 1
+            else:
+                sides = graph.edges[a], graph.edges[b]
+                shut = condemned[sides[0]], condemned[sides[1]]
+                if shut[0] != shut[1]:
+                    legs = graph.lengths[a], graph.lengths[b]
+                    here = 0 if shut[0] else 1
+                    if length + legs[1 - here] <= longest * legs[here]:
+                        condemned[sides[here]] = False
+                        waiting.append(np.int64(sides[here]))
+                        fresh[graph.indices[a]] = True
+                        fresh[one if here == 0 else other] = True
+                a += 1
+                b += 1
+
+
+@jit
+def ways_round(graph, edges, longest, enough, some, condemned, detours):
+    """Shortest ways that replace some edges (s,), as multiples of them, into ``detours`` (e,).
+
+    Of ways that are no longer than ``enough`` times the edge any will do. Edges that are condemned
+    are passed over; the others have a way that is at most ``longest`` times as long.
+    """
+    distances = np.full((2, graph.indptr.size - 1), np.inf)
+    for edge in some:
+        if not condemned[edge]:
+            ends, length = (edges.left[edge], edges.right[edge]), edges.lengths[edge]
+            way = two_legs(graph, condemned, ends, enough * length)
+            if way > longest * length:
+                way = walk(graph, condemned, edges, edge, longest * length, distances)
+            detours[edge] = way / length
 
 
 @jit

@@ -98,7 +98,9 @@ class ScaledRows(ABC):
         found = np.empty(left.size)
 
         def fill(start: int, stop: int) -> None:
-            one, other = self._double(left[start:stop]), self._double(right[start:stop])
+            # Pairs come by their left rows, which are made once.
+            rows, at = np.unique(left[start:stop], return_inverse=True)
+            one, other = self._double(rows)[at], self._double(right[start:stop])
             if squares:
                 one -= other
                 other = one

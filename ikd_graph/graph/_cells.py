@@ -15,6 +15,7 @@ N. Halko, P.-G. Martinsson and J. A. Tropp, Finding structure with randomness, S
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,6 +26,8 @@ from numpy.typing import NDArray
 from .. import _jit, _limits
 from .._threads import map_blocks
 from ._visits import Effort, Index, Indices, Search, Settle, Single, found_rows, look
+
+_log = logging.getLogger(__name__)
 
 Spread = Callable[[Callable[[int, int], Any], list[tuple[int, int]]], Iterable[Any]]
 """Results of picklable work on ranges of cells, each from a first to the one after the last."""
@@ -50,6 +53,10 @@ _FEW = 64
 
 # Cells for each root of the number of rows, rows that tell of one centre, and rounds of k-means.
 _CELLS, _FOR_CENTRE, _ROUNDS = 2.5, 20, 5
+
+# Candidates for each neighbour, and cells about a row, where the effort that finds nearly all
+# neighbours is too much.
+_SPARED, _CELLS_SPARED = 3, 32
 
 # Cells whose rows are searched for in one go.
 _TOGETHER = 16
@@ -115,7 +122,11 @@ def cell_neighbours(
     held, told = order[-_HELD:], min(k, 15)
     found = _exactly(rows, half, held, told)
     effort = _effort_for(index, held, found, settler.entries, k)
-    if effort is None or effort.cost >= float(n) * n * (settler.pair + _EXACT_CHOICE):
+    exactly = float(n) * n * (settler.pair + _EXACT_CHOICE)
+    if min(effort.cost, exactly) > _limits.NEIGHBORS_LONGEST:
+        effort = effort._replace(cells=min(effort.cells, _CELLS_SPARED), candidates=_SPARED * k)
+        _log.info("neighbours are those in the leading directions: noise hides who is nearer")
+    elif effort.cost >= exactly:
         return None
     neighbours, missing = np.empty((n, k), np.int32), np.zeros(n, np.int64)
     search = Search(index, effort, settler.settle)
@@ -173,7 +184,7 @@ def _build(rows: Any, order: Indices) -> Index:
     apart = lengths - centres @ centres.T
     np.fill_diagonal(apart, -np.inf)
     near = np.argsort(apart, axis=1, kind="stable").astype(np.int32)
-    points = points[gathered]
+    _jit.graph.put_in_order(points, gathered)
     half = 0.5 * np.einsum("ij,ij->i", points, points)
     return Index(points, half, order[gathered], starts, near)
 
@@ -274,9 +285,7 @@ def _exactly(rows: Any, half: NDArray[np.float64], held: Indices, k: int) -> Ind
     return np.take_along_axis(found, order[:, -k:], axis=1)
 
 
-def _effort_for(
-    index: Index, held: Indices, found: Indices, entries: float, k: int
-) -> Effort | None:
+def _effort_for(index: Index, held: Indices, found: Indices, entries: float, k: int) -> Effort:
     """The least effort that finds the known neighbours of some rows."""
     n, width = index.points.shape
     sizes = np.diff(index.starts)
@@ -290,7 +299,7 @@ def _effort_for(
     cells = np.take_along_axis(rank, theirs, axis=1) + 1
     ahead = _points_ahead(index, place[held], place[found])
     visited = np.cumsum(sizes[index.near], axis=1)
-    best = None
+    best = Effort(sizes.size, n - 1, np.inf)
     for few in np.unique(np.quantile(cells, np.linspace(RECALL, 1.0, 9)).astype(np.int64)):
         met = cells <= few
         if met.mean() < RECALL:
@@ -300,7 +309,7 @@ def _effort_for(
         candidates = int(min(n - 1, max(needed * max(1.0, k / found.shape[1]), 2 * k) + 1))
         looked = float(sizes @ visited[:, few - 1])
         cost = looked * (width + _CHOICE) + float(n) * candidates * entries * _FETCHED
-        if best is None or cost < best.cost:
+        if cost < best.cost:
             best = Effort(int(few), candidates, cost)
     return best
 

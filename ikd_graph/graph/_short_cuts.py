@@ -20,6 +20,8 @@ from ._suspicion import EdgeSuspicion, check_same_nodes, lengths_of
 # points at noise .1, .3 and .5 1, 2 and 6 of 30 do with 30 neighbours. Rings, ellipses, bent rings,
 # tori, tubes and plates with a hole (80 to 300 points, seeds 1000 to 1019) lose no edge.
 _LEG, _LONGEST = 0.8, 3.5
+# Ways so many times as long as an edge say nothing against it.
+_NEAR = 2.0
 # Two short cuts of one length must not excuse each other.
 _SHORTER = 1.0 - 1e-9
 # Neighbours that tell which way a curve goes on, in lengths of the edge across a gap: nearer ones
@@ -103,16 +105,19 @@ def _renumbered(g: CsrGraph, order: NDArray[np.int64]) -> CsrGraph:
 
 def _judged(g: CsrGraph, ground: _Ground) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Score of each edge of a graph in a wider one, and whether it is condemned."""
-    condemned, detours = _condemned(ground, _SHORTER)
-    if condemned.any():
-        strict = condemned
-        condemned, detours = _condemned(ground, _LEG)
+    mine = ground.graph.edges[_entries(g, ground.graph)]
+    condemned, doubtful = _condemned(ground, _SHORTER)
+    strict = condemned if condemned.any() else None
+    if strict is not None:
+        condemned, doubtful = _condemned(ground, _LEG)
+    detours = np.zeros(condemned.size)
+    _measure(ground, mine[doubtful[mine]], condemned, detours)
+    if strict is not None:
         reaching = _reaching(ground, strict & ~condemned, strict)
         condemned, detours[reaching] = condemned | reaching, np.inf
         _close_gaps(ground, condemned, detours)
-    mine = ground.graph.edges[_entries(g, ground.graph)]
-    detours = np.where(condemned, np.inf, detours)[mine]
-    return np.clip((detours - 2.0) / (_LONGEST - 2.0), 0.0, 1.0), condemned[mine]
+    detours = np.where(condemned[mine], np.inf, detours[mine])
+    return np.clip((detours - _NEAR) / (_LONGEST - _NEAR), 0.0, 1.0), condemned[mine]
 
 
 class _Ground(NamedTuple):
@@ -145,8 +150,8 @@ def _ground(wide: CsrGraph) -> _Ground:
     )
 
 
-def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Edges that only a long way can replace where legs connect their ends, and the ways round.
+def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Edges that only a long way can replace where legs connect their ends, and all such edges.
 
     At first all edges whose ends legs connect are in doubt. Judged one after the other, the
     shortest first, on shorter edges that passed, no more would be acquitted.
@@ -154,22 +159,25 @@ def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[
     condemned = np.empty(ground.shortest_first.size, dtype=np.bool_)
     n = ground.graph.indptr.size - 1
     _jit.suspicion.legs_connect(ground.edges, ground.shortest_first, leg, n, condemned)
-    detours = np.zeros(condemned.size)
-    nothing = np.empty(0, dtype=np.int64)
-    _acquit(ground, np.flatnonzero(condemned), nothing, condemned, detours)
-    return condemned, detours
+    doubtful = condemned.copy()
+    _acquit(ground, np.empty(0, dtype=np.int64), condemned)
+    return condemned, doubtful
 
 
-def _acquit(
+def _acquit(ground: _Ground, freed: NDArray[np.int64], condemned: NDArray[np.bool_]) -> None:
+    """Acquit edges that the others can replace by no long way, in place."""
+    _jit.suspicion.acquit(ground.graph, ground.edges, _LONGEST, freed, condemned)
+
+
+def _measure(
     ground: _Ground,
-    doubtful: NDArray[np.int64],
-    freed: NDArray[np.int64],
+    some: NDArray[np.integer],
     condemned: NDArray[np.bool_],
     detours: NDArray[np.float64],
 ) -> None:
-    """Acquit those of some edges that the others can replace by no long way, in place."""
+    """Write how long the ways round some edges are, as far as scores tell."""
     records = ground.graph, ground.edges
-    _jit.suspicion.acquit(*records, _LONGEST, doubtful, freed, condemned, detours)
+    _jit.suspicion.ways_round(*records, _LONGEST, _NEAR, some, condemned, detours)
 
 
 def _close_gaps(
@@ -194,7 +202,9 @@ def _close_gaps(
             continue
         before = condemned[chosen], detours[chosen], condemned[first]
         condemned[edge] = False
-        _acquit(ground, chosen[condemned[chosen]], np.array([edge]), condemned, detours)
+        doubtful = chosen[condemned[chosen]]
+        _acquit(ground, np.array([edge]), condemned)
+        _measure(ground, doubtful, condemned, detours)
         # Between two sheets there are many more, which would all pass now, and do not look so.
         if not straight[before[2] & ~condemned[first]].mean() > 0.0:
             condemned[chosen], detours[chosen] = before[:2]

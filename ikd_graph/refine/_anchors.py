@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _jit, geodesics
+from .. import _jit, geodesics, solve
 from .._records import CsrGraph
 from ._pairs import (
     ACROSS,
@@ -25,7 +25,7 @@ from ._pairs import (
     Rule,
     Table,
     Weights,
-    path_distances,
+    distances_of_lengths,
     path_precision,
     typical_length,
 )
@@ -33,7 +33,8 @@ from ._pairs import (
 ANCHORS, FEWEST, ENTRIES = 1000, 100, 10**8
 """Points that stand for all, the fewest of them, and the entries that their columns may have."""
 
-_BATCH = 50  # anchors whose paths are in memory at a time
+# Anchors whose paths are in memory at a time, and entries of those: 80 MB, three times on the way.
+_BATCH, _BATCH_ENTRIES = 50, 10**7
 
 
 class Views(NamedTuple):
@@ -70,9 +71,10 @@ def views_of(g: CsrGraph, rule: Rule) -> Views:
     anchors = _draw(g)
     own = np.arange(anchors.size)
     targets = np.empty((n, anchors.size), dtype=np.float32)
-    for start in range(0, anchors.size, _BATCH):
-        part = slice(start, start + _BATCH)
-        targets[:, part] = path_distances(g, rule.kernel, rule.path, anchors[part]).T
+    measure = geodesics.distances_from(solve.path_lengths(g, rule.kernel, rule.path))
+    for part in _batches(n, anchors.size):
+        targets[:, part] = distances_of_lengths(rule.kernel, rule.path, measure(anchors[part])).T
+    del measure
     if rule.weights.rule == "path":
         typical = typical_length(targets)
         trust = path_precision(lengths, typical)
@@ -98,8 +100,7 @@ def stages_of_views(views: Views, weights: Weights) -> Iterator[Views]:
     if weights.rows is not None:
         # As among all pairs, on one scale, from the anchors' sides.
         rows = np.empty_like(views.targets)
-        for start in range(0, views.anchors.size, _BATCH):
-            part = slice(start, start + _BATCH)
+        for part in _batches(*rows.shape):
             rows[:, part] = weights.rows(views.anchors[part]).T
         measured = views.weights > 0.0
         typical = rows.sum(where=measured, dtype=np.float64)
@@ -109,6 +110,12 @@ def stages_of_views(views: Views, weights: Weights) -> Iterator[Views]:
         views = views._replace(targets=rows)
     if weights.rows is not None or weights.slack < 1.0:
         yield views._replace(slack=weights.slack)
+
+
+def _batches(n: int, count: int) -> Iterator[slice]:
+    """Anchors whose columns (n, b) are looked at together."""
+    step = max(1, min(_BATCH, _BATCH_ENTRIES // n))
+    return (slice(start, start + step) for start in range(0, count, step))
 
 
 def lift(points: Floats, anchors: NDArray[np.int64], placed: Floats) -> Floats:

@@ -263,6 +263,13 @@ def path_distances(
     whole = sources.size == g.n_nodes
     ways = solve.path_lengths(g, kernel, path)
     lengths = geodesics.shortest_distances(ways, None if whole else sources)
+    return distances_of_lengths(kernel, path, lengths)
+
+
+def distances_of_lengths(
+    kernel: StationaryKernel, path: str, lengths: NDArray[np.floating]
+) -> Floats:
+    """Distances that the lengths of best paths stand for, infinite where there is no path."""
     found = np.sqrt(solve.squares_of_lengths(kernel, path, lengths))
     found[~np.isfinite(lengths)] = np.inf
     return found

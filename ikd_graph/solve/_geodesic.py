@@ -38,10 +38,9 @@ def _solve_landmarks(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
     """The same with paths from landmarks only: no (n, n) array."""
     with stages("landmarks"):
         lengths = path_lengths(g, plan.kernel, plan.path)
-        measure = partial(geodesics.shortest_distances, lengths)
         sources = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
         strength = np.bincount(sources, g.weights, minlength=g.n_nodes).astype(np.float64)
-        drawn = landmarks.draw_for(measure, strength, plan)
+        drawn = landmarks.draw_for(geodesics.distances_from(lengths), strength, plan)
         # Edges keep their own lengths, as in the solution of all points.
         for row, node in enumerate(drawn.nodes):
             edge = slice(lengths.indptr[node], lengths.indptr[node + 1])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from .. import _dijkstra, _limits, eigen
+from .. import _limits, eigen, geodesics
 from .._records import CsrGraph, Embedding
 from .._threads import map_blocks
 from .._validation import check_fraction, check_integer
@@ -35,6 +35,7 @@ BATCH = 20
 
 _SINGLE_FROM = 2**30  # bytes of lengths from which they are kept in single precision
 _COLUMNS = 4096
+_MEASURED = 10**7  # lengths that are measured together: 80 MB
 
 
 class Drawn(NamedTuple):
@@ -133,7 +134,12 @@ def draw(
         batch = np.argpartition(waiting, size - 1)[:size]
         batch = batch[np.argsort(waiting[batch])]
         part = slice(done, done + size)
-        nodes[part], lengths[part] = batch, measure(batch)
+        nodes[part] = batch
+        # What is measured comes in double precision, and need not be held for all of a batch.
+        step = max(1, _MEASURED // n_points)
+        for start in range(0, size, step):
+            some = batch[start : start + step]
+            lengths[done + start : done + start + some.size] = measure(some)
         for row in range(done, done + size):
             nearer = lengths[row] < nearest
             owner[nearer] = row
@@ -223,16 +229,18 @@ def farthest_nodes(lengths: CsrGraph, count: int) -> Drawn:
     degrees = np.diff(lengths.indptr)
     sums = np.add.reduceat(np.append(lengths.weights, 0.0), lengths.indptr[:-1])
     np.divide(sums, degrees, out=mean, where=degrees > 0)
-    ready = _dijkstra.prepare(lengths)
+    measure = geodesics.distances_from(lengths)
+    central = measure(np.array([np.argmin(mean)]))[0]
+    nodes = [int(np.argmax(central))]
     distances = np.empty((count, lengths.n_nodes))
-    nodes = np.full(count, int(np.argmin(mean)), dtype=np.int64)
-    _dijkstra.search(ready, nodes[:1], distances[:1])
+    distances[0] = measure(np.array(nodes))[0]
     nearest = distances[0].copy()
-    for found in range(count):
-        nodes[found] = int(np.argmax(nearest))
-        _dijkstra.search(ready, nodes[found : found + 1], distances[found : found + 1])
-        nearest = np.minimum(nearest, distances[found]) if found else distances[0].copy()
-    return Drawn(nodes, distances, np.ones(count, dtype=np.int64))
+    for found in range(1, count):
+        nodes.append(int(np.argmax(nearest)))
+        distances[found] = measure(np.array(nodes[-1:]))[0]
+        np.minimum(nearest, distances[found], out=nearest)
+    alike = np.ones(count, dtype=np.int64)
+    return Drawn(np.array(nodes, dtype=np.int64), distances, alike)
 
 
 def _warn_flat(n_components: int, n_real: int) -> None:

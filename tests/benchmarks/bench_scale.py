@@ -46,6 +46,7 @@ def incremental_pca(X):
 def measured(benchmark, method, X, latent):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        # Compiled before it is timed.
         method(np.asarray(X[:12_000]))
         forget_peak()
         Z = np.asarray(benchmark.pedantic(method, args=(X,), rounds=1), np.float64)
@@ -68,20 +69,38 @@ def test_rows_on_disk(benchmark, method, tmp_path):
     measured(benchmark, method, np.load(tmp_path / "X.npy", mmap_mode="r"), latent)
 
 
+def block(path, start, stop):
+    """Some rows of a file: an array of it would be sent to the workers with every task."""
+    return np.array(np.load(path, mmap_mode="r")[start:stop])
+
+
+def in_blocks(path, n, p, size=5000):
+    """Rows of a file as a table of Dask."""
+    import dask
+    import dask.array as da
+
+    read, parts = dask.delayed(block), []
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        parts.append(da.from_delayed(read(path, start, stop), (stop - start, p), np.float32))
+    return da.concatenate(parts)
+
+
 @pytest.mark.benchmark(group=f"{N_ROWS // 4} rows of 2000 columns")
 @pytest.mark.parametrize("workers", [0, 2])
 def test_rows_of_dask(benchmark, tmp_path, workers):
-    da, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed")
     X, latent = roll(N_ROWS // 4, 2000)
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    path = str(tmp_path / "X.npy")
+    np.save(path, X)
+    del X
     if not workers:
-        measured(benchmark, ikd, mapped, latent)
+        measured(benchmark, ikd, np.load(path, mmap_mode="r"), latent)
         return
     settings = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": "1GB"}
     with (
         distributed.LocalCluster(dashboard_address=None, **settings) as cluster,
         distributed.Client(cluster),
     ):
-        table = da.from_array(mapped, chunks=(5000, -1), inline_array=True)
+        table = in_blocks(path, N_ROWS // 4, 2000)
         measured(benchmark, lambda X: IKD(2, random_state=0).fit(X).embedding_, table, latent)

@@ -1,15 +1,4 @@
-"""Shortest paths through the trusted covariances.
-
-An entry of the covariance that is not to be trusted is replaced by the best path through entries
-that are (paper, Section 2.4). There are two ways to measure a path, and one search for both:
-
-- the paper's: the covariance of a path is the product of those along it, and the best path has the
-  largest, which is the shortest for edges of length -log s (:func:`geodesic_covariance`);
-- the one that agrees with the kernel k = f(d): a path is as long as the distances sqrt(f^-1(s))
-  along it (:func:`geodesic_distances`).
-
-Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no path.
-"""
+"""Shortest paths through a graph, and the distances and covariances they stand for."""
 
 from __future__ import annotations
 
@@ -20,25 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from . import _dijkstra as dijkstra
-from . import _doors as door
-from . import _jit
-from ._arrays import as_array, check_nodes
-from ._records import CsrGraph, check_graph
-from ._threads import map_blocks
-from ._validation import check_positive
-from .kernels import StationaryKernel, as_kernel
-
-__all__ = [
-    "ShortestPaths",
-    "covariance_lengths",
-    "distance_lengths",
-    "geodesic_covariance",
-    "geodesic_distances",
-    "path",
-    "shortest_distances",
-    "shortest_paths",
-]
+from .. import _doors as door
+from .. import _jit
+from .._arrays import as_array, check_nodes
+from .._records import CsrGraph, check_graph
+from .._threads import map_blocks
+from ..kernels import StationaryKernel, as_kernel
+from ._search import prepared, search
 
 Floats = NDArray[np.float64]
 Nodes = ArrayLike | None
@@ -239,10 +216,43 @@ def shortest_distances(
     check_graph("g", g)
     starts = _check_sources(sources, g.n_nodes)
     out = np.empty((starts.size, g.n_nodes), _check_dtype(dtype))
-    _search(g, starts, limit, out)
+    search(prepared(g), starts, limit, out)
     if sources is None:
         map_blocks(partial(_jit.geodesics.mirror_smaller, out), g.n_nodes, 64)
     return out
+
+
+def distances_from(g: CsrGraph) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+    """`shortest_distances` for whoever asks again and again: the graph is put in order once.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Weights are lengths, as there.
+
+    Returns
+    -------
+    callable
+        Maps (s,) nodes to their (s, n) distances to all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics, graph
+    >>> g = graph.from_edges(3, np.array([0, 1]), np.array([1, 2]), np.array([0.5, 2.0]))
+    >>> geodesics.distances_from(g)(np.array([0])).tolist()
+    [[0.0, 0.5, 2.5]]
+    """
+    check_graph("g", g)
+    ways = prepared(g)
+
+    def measure(sources: NDArray[np.int64]) -> NDArray[np.float64]:
+        starts = _check_sources(sources, g.n_nodes)
+        out = np.empty((starts.size, g.n_nodes))
+        search(ways, starts, np.inf, out)
+        return out
+
+    return measure
 
 
 @door.takes(limit=door.number)
@@ -272,7 +282,7 @@ def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf)
     check_graph("g", g)
     starts = _check_sources(sources, g.n_nodes)
     distances = np.empty((starts.size, g.n_nodes), np.float64)
-    _search(g, starts, limit, distances)
+    search(prepared(g), starts, limit, distances)
     predecessors = np.empty(distances.shape, np.int32)
 
     def trace(start: int, stop: int) -> None:
@@ -319,14 +329,6 @@ def path(predecessors: NDArray[np.int32], source: int, target: int) -> NDArray[n
             "look for an infinite distance first, or join the components"
         )
     return np.array(nodes[::-1], np.int64)
-
-
-def _search(
-    g: CsrGraph, starts: NDArray[np.int64], limit: float, out: NDArray[np.floating]
-) -> None:
-    """Search a graph that is searched once."""
-    limit = np.inf if limit == np.inf else check_positive("limit", limit)
-    dijkstra.search(dijkstra.prepare(g), starts, out, limit)
 
 
 def _check_dtype(dtype: Any) -> np.dtype[Any]:

@@ -1,0 +1,36 @@
+"""Shortest paths through the trusted covariances.
+
+An entry of the covariance that is not to be trusted is replaced by the best path through entries
+that are (paper, Section 2.4). There are two ways to measure a path, and one search for both:
+
+- the paper's: the covariance of a path is the product of those along it, and the best path has the
+  largest, which is the shortest for edges of length -log s (:func:`geodesic_covariance`);
+- the one that agrees with the kernel k = f(d): a path is as long as the distances sqrt(f^-1(s))
+  along it (:func:`geodesic_distances`).
+
+Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no path.
+"""
+
+from ._paths import (
+    ShortestPaths,
+    covariance_lengths,
+    distance_lengths,
+    distances_from,
+    geodesic_covariance,
+    geodesic_distances,
+    path,
+    shortest_distances,
+    shortest_paths,
+)
+
+__all__ = [
+    "ShortestPaths",
+    "covariance_lengths",
+    "distance_lengths",
+    "distances_from",
+    "geodesic_covariance",
+    "geodesic_distances",
+    "path",
+    "shortest_distances",
+    "shortest_paths",
+]
