@@ -206,9 +206,10 @@ def check_reference(value: Any, names: Iterable[str], n_samples: int) -> None:
 
 def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> None:
     """Raise if an array, read in blocks of rows, holds NaN or infinity."""
-    bad = 0
-    for start in range(0, values.shape[0], 512):
-        bad += int(np.count_nonzero(~np.isfinite(values[start : start + 512])))
+    # As many numbers in a block of short rows as in one of long ones.
+    step = max(1, 2**17 // max(1, values[:1].size))
+    parts = (values[start : start + step] for start in range(0, values.shape[0], step))
+    bad = sum(int(np.count_nonzero(~np.isfinite(part))) for part in parts)
     if bad:
         raise ValueError(f"{name} must be finite, got {bad} NaN or infinite value(s){_cure(cure)}")
 
