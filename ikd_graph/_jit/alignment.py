@@ -5,7 +5,7 @@ import numpy as np
 
 from .._config import inner, jit, pjit
 
-ROOM = 5
+ROOM = 4
 """Matrices that a rigid fit works in."""
 
 TOGETHER = 64
@@ -17,14 +17,16 @@ def singular_pairs(matrix, left, right):
     """Singular value decomposition of a small matrix by one-sided Jacobi rotations.
 
     ``left`` is filled with the left vectors times the singular values, ``right`` with the right
-    vectors, as columns, all (M, M): ``matrix = left @ right.T``.
+    vectors, as columns, all (M, M): ``matrix = left @ right.T``. On the way in ``right`` is
+    orthogonal: the nearer to the right vectors, the fewer rotations.
     """
     m = matrix.shape[0]
     total = 0.0
     for i in range(m):
         for j in range(m):
-            left[i, j] = matrix[i, j]
-            right[i, j] = 1.0 if i == j else 0.0
+            left[i, j] = 0.0
+            for k in range(m):
+                left[i, j] += matrix[i, k] * right[k, j]
             total += matrix[i, j] * matrix[i, j]
     for _ in range(60):
         clean = True
@@ -60,7 +62,8 @@ def add_partial_isometry(matrix, floor, rotation, left, right):
 
     The rows and columns of ``matrix`` lie in the null spaces of ``rotation``, to which its polar
     factor is added, all (M, M). Singular values up to ``floor`` count as zero. Returns the number
-    of directions added. ``left`` and ``right`` (M, M) are room to work in.
+    of directions added. ``left`` (M, M) is room to work in, ``right`` (M, M) as for
+    `singular_pairs`.
     """
     m = matrix.shape[0]
     singular_pairs(matrix, left, right)
@@ -111,7 +114,7 @@ def nearest_rotation(cross, scale, rotation, left, right):
     Directions that the cross products leave open (points on a line, a single point) are turned as
     little as possible: there Q is the orthogonal matrix nearest to the identity. ``scale`` is the
     product of the sizes of source and target; singular values below 1e-13 of it are zero.
-    ``rotation`` is filled with Q; ``left`` and ``right`` (M, M) are room to work in.
+    ``rotation`` is filled with Q; ``left`` and ``right`` (M, M) as for `add_partial_isometry`.
     """
     m = cross.shape[0]
     for i in range(m):
@@ -123,16 +126,24 @@ def nearest_rotation(cross, scale, rotation, left, right):
 
 
 @inner
+def to_identity(matrix):
+    """Fill a square matrix with the identity."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[0]):
+            matrix[i, j] = 1.0 if i == j else 0.0
+
+
+@inner
 def open_rotation(rank, rotation, left, right):
     """Complete a partial isometry of a rank to the orthogonal matrix nearest to the identity."""
     m = rotation.shape[0]
-    guide = np.zeros((m, m), np.float64)
-    for i in range(m):
-        guide[i, i] = 1.0
+    guide = np.empty((m, m), np.float64)
+    to_identity(guide)
     rest = np.empty((m, m), np.float64)
     attempt = 0
     while rank < m and attempt < 8:
         open_part(guide, rotation, rest)
+        to_identity(right)
         rank += add_partial_isometry(rest, 1e-7, rotation, left, right)
         attempt += 1
         # What is open on both sides at right angles to the identity: any fixed matrix will do.
@@ -142,16 +153,18 @@ def open_rotation(rank, rotation, left, right):
 
 
 @inner
-def rigid_motion(source, target, weights, rotation, translation, room):
+def rigid_motion(source, target, weights, rotation, translation, axes, room):
     """Weighted orthogonal Procrustes fit of ``source`` to ``target``, (n, M), with a translation.
 
     ``rotation`` (M, M) and ``translation`` (M,) are filled: ``source @ rotation + translation`` is
-    nearest to the target. Weights (n,) are not all zero. ``room`` is for ``ROOM`` matrices (M, M):
-    to make them for every small block would take as long as the fit.
+    nearest to the target. Weights (n,) are not all zero. ``axes`` (M, M) are the right vectors of
+    the fit before, where there was one like it, else the identity, and those of this one
+    afterwards. ``room`` is for ``ROOM`` matrices (M, M): to make them for every small block would
+    take as long as the fit.
     """
     n, m = source.shape
-    cross, left, right = room[0], room[1], room[2]
-    mean_source, mean_target = room[3, 0], room[4, 0]
+    cross, left = room[0], room[1]
+    mean_source, mean_target = room[2, 0], room[3, 0]
     for k in range(m):
         mean_source[k], mean_target[k] = 0.0, 0.0
         for j in range(m):
@@ -174,7 +187,7 @@ def rigid_motion(source, target, weights, rotation, translation, room):
             size_target += weights[i] * other * other
             for j in range(m):
                 cross[k, j] += one * (target[i, j] - mean_target[j])
-    nearest_rotation(cross, np.sqrt(size_source * size_target), rotation, left, right)
+    nearest_rotation(cross, np.sqrt(size_source * size_target), rotation, left, axes)
     for j in range(m):
         translation[j] = mean_target[j]
         for k in range(m):
@@ -185,15 +198,18 @@ def rigid_motion(source, target, weights, rotation, translation, room):
 def fit_rigid(source, target, weights, rotation, translation):
     """As `rigid_motion`, to be called from Python."""
     m = rotation.shape[0]
-    rigid_motion(source, target, weights, rotation, translation, np.empty((ROOM, m, m)))
+    axes = np.empty((m, m), np.float64)
+    to_identity(axes)
+    rigid_motion(source, target, weights, rotation, translation, axes, np.empty((ROOM, m, m)))
 
 
 @pjit
-def place_blocks(starts, members, coordinates, weights, consensus, proposals, misfit):
+def place_blocks(starts, members, coordinates, weights, consensus, axes, proposals, misfit):
     """Fit every block rigidly to the consensus.
 
     ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``coordinates`` (total, M)
-    their points in frames of their own, ``weights`` (total,). Filled: ``proposals`` (total, M),
+    their points in frames of their own, ``weights`` (total,), ``axes`` (n_blocks, M, M) what each
+    fit begins with, and its own for the next. Filled: ``proposals`` (total, M),
     where each block would put its points, and ``misfit`` (n_blocks,), the weighted sums of squared
     distances from these to ``consensus`` (T, M).
     """
@@ -211,7 +227,8 @@ def place_blocks(starts, members, coordinates, weights, consensus, proposals, mi
                 for j in range(m):
                     proposals[i, j] = consensus[members[i], j]
             own, mine = coordinates[start:stop], weights[start:stop]
-            rigid_motion(own, proposals[start:stop], mine, rotation, translation, room)
+            target = proposals[start:stop]
+            rigid_motion(own, target, mine, rotation, translation, axes[block], room)
             total = 0.0
             for i in range(start, stop):
                 for j in range(m):

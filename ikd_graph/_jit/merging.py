@@ -9,7 +9,7 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 import numpy as np
 
 from .._config import inner, jit
-from .alignment import ROOM, rigid_motion
+from .alignment import ROOM, rigid_motion, to_identity
 
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
@@ -105,7 +105,7 @@ def find_entry(state, point, block):
 
 
 @inner
-def fit_shared(state, big, small, n_shared, rotation, translation, room):
+def fit_shared(state, big, small, n_shared, rotation, translation, axes, room):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
     m = state.coordinates.shape[1]
     source = np.empty((np.int64(n_shared), m), np.float64)
@@ -122,7 +122,8 @@ def fit_shared(state, big, small, n_shared, rotation, translation, room):
             alike[count] = 1.0
             count += 1
         entry = state.following[entry]
-    rigid_motion(source, target, alike, rotation, translation, room)
+    to_identity(axes)
+    rigid_motion(source, target, alike, rotation, translation, axes, room)
 
 
 @inner
@@ -226,6 +227,7 @@ def merge_all(state, order):
     m = state.coordinates.shape[1]
     rotation = np.empty((m, m), np.float64)
     translation = np.empty(m, np.float64)
+    axes = np.empty((m, m), np.float64)
     room = np.empty((ROOM, m, m), np.float64)
     for block in range(state.first.size):
         count_shared(state, block, 0)
@@ -245,7 +247,7 @@ def merge_all(state, order):
         if state.size[big] < state.size[small]:
             big, small = small, big
         row = cached_row(state, big)
-        fit_shared(state, big, small, state.best[low], rotation, translation, room)
+        fit_shared(state, big, small, state.best[low], rotation, translation, axes, room)
         absorb(state, big, small, low, rotation, translation, row)
         rename(state, big, small, low, high, row)
     return n_mergers

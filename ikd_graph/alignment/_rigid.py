@@ -107,8 +107,14 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
         points[order],
         np.ones(points.shape[0]),
         np.ascontiguousarray(frame),
+        no_axes(starts.size - 1, points.shape[1]),
         moved,
         np.empty(starts.size - 1),
     )
     placed[order] = moved
     return placed
+
+
+def no_axes(n_blocks: int, size: int) -> Floats:
+    """What the fits of blocks begin with that were never fitted: identities."""
+    return np.tile(np.eye(size), (n_blocks, 1, 1))
