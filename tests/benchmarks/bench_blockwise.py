@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference_alignment import naive_blockwise
 
-from ikd_graph import alignment, blocks, cliques, covariance, graph, kernels, solve
+from ikd_graph import IKD, alignment, blocks, cliques, covariance, graph, kernels, solve
 from ikd_graph._stages import Stages
 from ikd_graph._threads import limit_threads
 from ikd_graph.study.metrics import affine_r2
@@ -105,3 +105,14 @@ def bench_size(benchmark, n_points):
     benchmark.extra_info["R2"] = affine_r2(latent, found)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
     benchmark.extra_info["peak MB of the process so far"] = peak
+
+
+@pytest.mark.parametrize("strategy", ["geodesic", "blockwise"])
+@pytest.mark.benchmark(group="100 000 points, 30 neighbours of each")
+def bench_many(benchmark, strategy):
+    """Blockwise beside the landmarks of the geodesic strategy, fits as a user calls them."""
+    latent, data = gp_mapping(100_000, 100, 0)
+    model = IKD(3, strategy=strategy, affinity="correlation", n_neighbors=30, refine=None, n_jobs=2)
+    model.fit(data[:12_000])
+    benchmark.pedantic(model.fit, (data,), rounds=1)
+    benchmark.extra_info["R2"] = affine_r2(latent, model.embedding_)
