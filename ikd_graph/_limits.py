@@ -25,7 +25,7 @@ NEIGHBORS_LONGEST = 1e14
 many columns hides who is near, of more rows those nearest along the leading directions are taken
 (500 000 rows of 2000 columns: an exact search is 5e14). There that loses nothing: of a roll of
 20 000 rows and 2000 columns with noise .3 half of the neighbours were others, and the latent had R2
-.993 where exact neighbours gave .40."""
+.993 where exact neighbours gave .40; of 500 000 such rows it had .97."""
 
 EUCLIDEAN_ENTRIES = 100_000_000
 """Entries of a table whose Euclidean similarities the default tries: two copies in double precision

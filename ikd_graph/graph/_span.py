@@ -12,7 +12,7 @@ from .. import _jit
 from .._arrays import check_block
 from .._records import CsrGraph
 from .._threads import map_blocks
-from ._csr import edges, from_edges, to_sparse, union
+from ._csr import component_labels, edges, from_edges, to_sparse, union
 from ._join import Listed
 from ._search import block_rows
 
@@ -60,9 +60,7 @@ def weakest_link(g: CsrGraph, listed: Listed, correlations: Rows, exact: Pairs) 
             return 1.0
         weakest = int(weights.argmin())
         kept = np.arange(weights.size) != weakest
-        labels = sp.csgraph.connected_components(
-            to_sparse(from_edges(g.n_nodes, left[kept], right[kept], np.ones(kept.sum()))), False
-        )[1].astype(np.int64)
+        labels = component_labels(from_edges(g.n_nodes, left[kept], right[kept], weights[kept]))
         smaller = np.flatnonzero(labels == np.bincount(labels).argmin())
         asked = smaller[last[smaller] > weights[weakest]]
         partners = _strongest_outside(correlations, asked, labels)
