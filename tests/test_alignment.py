@@ -441,15 +441,17 @@ def test_global_merging_from_a_geodesic_start_beats_greedy_on_noisy_data(seed):
 def test_a_start_gives_way_only_to_a_clearly_lower_sum(seed):
     latent, sets, views = random_blocks(seed, 40, 2, 12, 8, 12, noise=0.1)
     rounds = Rounds(solved_from(sets, views), 40)
-    mirrored = rounds.settle(latent * [1.0, -1.0], 200, 1e-6)[0]
+    descent = rounds.descent(latent * [1.0, -1.0])
+    descent.run(200, 1e-6, rounds.floor)
+    mirrored = descent.mean
     lower, higher = rounds.place(mirrored), rounds.place(latent)
     assert lower < higher
     # Both are right but for a reflection: what is left of the difference says nothing.
-    kept = rounds.better(latent, mirrored)
+    kept = rounds.better(latent, mirrored).mean
     assert np.linalg.norm(kept - latent) < 0.2 * np.linalg.norm(kept - mirrored)
     folded = latent.copy()
     folded[latent[:, 0] > 0.0, 0] *= -1.0
-    left = rounds.better(folded, mirrored)
+    left = rounds.better(folded, mirrored).mean
     assert rounds.place(left) < 1.1 * lower
 
 

@@ -38,9 +38,10 @@ def singular_pairs(matrix, left, right):
                     qq += left[i, q] * left[i, q]
                     pq += left[i, p] * left[i, q]
                 # Columns that are rounding errors have no direction worth turning.
-                if min(pp, qq) <= 1e-31 * total or abs(pq) <= 1e-15 * np.sqrt(pp * qq):
+                if min(pp, qq) <= 1e-31 * total or pq * pq <= 1e-30 * pp * qq:
                     continue
-                clean = False
+                # The sweep after one that turned so little would turn by the square of it.
+                clean = clean and pq * pq <= 1e-17 * pp * qq
                 tau = (qq - pp) / (2.0 * pq)
                 tangent = 1.0 / (abs(tau) + np.sqrt(1.0 + tau * tau))
                 if tau < 0.0:
@@ -204,58 +205,104 @@ def fit_rigid(source, target, weights, rotation, translation):
 
 
 @pjit
-def place_blocks(starts, members, coordinates, weights, consensus, axes, proposals, misfit):
+def centre_blocks(starts, coordinates, weights, own, scales):
+    """Coordinates of every block around its weighted mean.
+
+    ``starts`` (n_blocks + 1,), ``coordinates`` (total, M) and ``weights`` (total,) are the blocks.
+    Filled: ``own`` (total, M) and ``scales`` (n_blocks, 2), the weight of each block and its
+    weighted sum of squares.
+    """
+    for block in numba.prange(starts.size - 1):
+        start, stop = starts[block], starts[block + 1]
+        scales[block, 0] = scales[block, 1] = 0.0
+        for i in range(start, stop):
+            scales[block, 0] += weights[i]
+        for j in range(coordinates.shape[1]):
+            centre = 0.0
+            for i in range(start, stop):
+                centre += weights[i] * coordinates[i, j]
+            centre /= scales[block, 0]
+            for i in range(start, stop):
+                own[i, j] = coordinates[i, j] - centre
+                scales[block, 1] += weights[i] * own[i, j] * own[i, j]
+
+
+@inner
+def gather_targets(members, own, weights, consensus, targets, cross, mean):
+    """Where a consensus (T, M) has the points of a centred block, around the first of them.
+
+    Filled: ``targets`` (n, M), ``cross`` (M, M), the products with the block, and ``mean`` (M,), the
+    weighted sum. Returns their weighted sum of squares.
+    """
+    m = own.shape[1]
+    for j in range(m):
+        mean[j] = 0.0
+        for k in range(m):
+            cross[k, j] = 0.0
+    size = 0.0
+    for i in range(members.size):
+        for j in range(m):
+            targets[i, j] = consensus[members[i], j] - consensus[members[0], j]
+            pull = weights[i] * targets[i, j]
+            mean[j] += pull
+            size += pull * targets[i, j]
+            for k in range(m):
+                cross[k, j] += own[i, k] * pull
+    return size
+
+
+@pjit
+def place_blocks(starts, members, own, weights, scales, consensus, axes, proposals, misfit):
     """Fit every block rigidly to the consensus.
 
-    ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``coordinates`` (total, M)
-    their points in frames of their own, ``weights`` (total,), ``axes`` (n_blocks, M, M) what each
-    fit begins with, and its own for the next. Filled: ``proposals`` (total, M),
-    where each block would put its points, and ``misfit`` (n_blocks,), the weighted sums of squared
-    distances from these to ``consensus`` (T, M).
+    ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``own`` (total, M) their
+    points around their weighted means, ``weights`` (total,), ``scales`` as from `centre_blocks`,
+    ``axes`` (n_blocks, M, M) what each fit begins with, and its own for the next. Filled:
+    ``proposals`` (total, M), where each block would put its points, and ``misfit`` (n_blocks,), the
+    weighted sums of squared distances from these to ``consensus`` (T, M).
     """
-    m = coordinates.shape[1]
+    m = own.shape[1]
     n_blocks = starts.size - 1
     for part in numba.prange(-(-n_blocks // TOGETHER)):
         first, last = part * TOGETHER, min((part + 1) * TOGETHER, n_blocks)
-        # A block's proposals are where the consensus has its points, until they are known.
-        rotation = np.empty((m, m), np.float64)
-        translation = np.empty(m, np.float64)
-        room = np.empty((ROOM, m, m), np.float64)
+        room = np.empty((3, m, m), np.float64)
+        rotation, cross, left = room[0], room[1], room[2]
+        mean = np.empty(m, np.float64)
         for block in range(first, last):
             start, stop = starts[block], starts[block + 1]
-            for i in range(start, stop):
-                for j in range(m):
-                    proposals[i, j] = consensus[members[i], j]
-            own, mine = coordinates[start:stop], weights[start:stop]
-            target = proposals[start:stop]
-            rigid_motion(own, target, mine, rotation, translation, axes[block], room)
+            # A block's proposals are where the consensus has its points, until they are known.
+            mine, targets, mass = own[start:stop], proposals[start:stop], scales[block, 0]
+            some, heavy = members[start:stop], weights[start:stop]
+            size = gather_targets(some, mine, heavy, consensus, targets, cross, mean)
+            for j in range(m):
+                mean[j] /= mass
+                size -= mass * mean[j] * mean[j]
+            scale = np.sqrt(scales[block, 1] * max(size, 0.0))
+            nearest_rotation(cross, scale, rotation, left, axes[block])
             total = 0.0
             for i in range(start, stop):
                 for j in range(m):
-                    value = translation[j]
+                    value = mean[j]
                     for k in range(m):
-                        value += coordinates[i, k] * rotation[k, j]
+                        value += own[i, k] * rotation[k, j]
                     total += weights[i] * (value - proposals[i, j]) ** 2
-                    proposals[i, j] = value
+                    proposals[i, j] = value + consensus[members[start], j]
             misfit[block] = total
 
 
 @pjit
-def average_proposals(point_starts, entry_at, weights, proposals, points):
+def average_proposals(point_starts, entry_at, shares, proposals, points):
     """Fill ``points`` (T, M) with the weighted means of the proposals, leaving those without alone.
 
     ``point_starts`` (T + 1,) and ``entry_at`` (total,) list the entries of each point, to which
-    ``weights`` (total,) and ``proposals`` (total, M) belong.
+    ``proposals`` (total, M) belong; ``shares`` (total,), in the order of ``entry_at``, are their
+    weights in the mean.
     """
     for point in numba.prange(points.shape[0]):
         start, stop = point_starts[point], point_starts[point + 1]
         if stop > start:
-            mass = 0.0
             for j in range(points.shape[1]):
                 points[point, j] = 0.0
             for k in range(start, stop):
-                mass += weights[entry_at[k]]
                 for j in range(points.shape[1]):
-                    points[point, j] += weights[entry_at[k]] * proposals[entry_at[k], j]
-            for j in range(points.shape[1]):
-                points[point, j] /= mass
+                    points[point, j] += shares[k] * proposals[entry_at[k], j]

@@ -37,7 +37,8 @@ def merge_global(
 
     Rounds of two steps: every block is fitted rigidly to the consensus, and every point moves to
     the weighted mean of where its blocks would put it. Neither step can raise the weighted sum of
-    squares between the two; momentum makes the rounds fewer and is dropped where it would raise it.
+    squares between the two, and together they go down its gradient; conjugate gradients make the
+    rounds fewer.
 
     Weights are the inverse standard deviations of a point's distances in the block, from the
     sampling variance of the correlations behind them. (Inverse variances would be right if
@@ -63,7 +64,7 @@ def merge_global(
     max_rounds : int
         Most rounds; `converged` says whether they were enough.
     tolerance : float
-        Relative change of the sum of squares below which the rounds end.
+        The rounds end where two on end promise to lower the sum of squares by less, relatively.
 
     Returns
     -------
@@ -110,9 +111,13 @@ def merge_global(
     elif n_weak:
         warn_weak(greedy, stacklevel=3)
     consensus = Rounds(solved, n_points, weighting, anchor)
-    if start is not None:
-        points = consensus.better(points, place_groups(greedy.coordinates, greedy.labels, points))
-    points, n_rounds, converged = consensus.settle(points, max_rounds, tolerance)
+    if start is None:
+        descent = consensus.descent(points)
+    else:
+        other = place_groups(greedy.coordinates, greedy.labels, points)
+        descent = consensus.better(points, other)
+    descent.run(max_rounds, tolerance, consensus.floor)
+    points = descent.mean
     consensus.place(points)
     objective, residuals = consensus.fit_of(points)
     if start is None:
@@ -125,6 +130,6 @@ def merge_global(
         residuals=residuals,
         n_weak=n_weak,
         objective=objective,
-        n_rounds=n_rounds,
-        converged=converged,
+        n_rounds=descent.n_rounds,
+        converged=descent.converged,
     )

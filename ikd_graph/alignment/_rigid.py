@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -101,11 +103,14 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
     np.cumsum(np.bincount(labels, minlength=starts.size - 1), out=starts[1:])
     placed = np.empty_like(points)
     moved = np.empty_like(points)
+    weights = np.ones(points.shape[0])
+    groups = centred(starts, points[order], weights)
     _jit.alignment.place_blocks(
         starts,
         order.astype(np.int32),
-        points[order],
-        np.ones(points.shape[0]),
+        groups.own,
+        weights,
+        groups.scales,
         np.ascontiguousarray(frame),
         no_axes(starts.size - 1, points.shape[1]),
         moved,
@@ -113,6 +118,20 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
     )
     placed[order] = moved
     return placed
+
+
+class Centred(NamedTuple):
+    """Blocks around their weighted means."""
+
+    own: Floats  # (total, M)
+    scales: Floats  # (n_blocks, 2) weight, and weighted sum of squares
+
+
+def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> Centred:
+    """Coordinates (total, M) of blocks that begin at ``starts``, each around its mean."""
+    found = Centred(np.empty(coordinates.shape), np.empty((starts.size - 1, 2)))
+    _jit.alignment.centre_blocks(starts, coordinates, weights, found.own, found.scales)
+    return found
 
 
 def no_axes(n_blocks: int, size: int) -> Floats:

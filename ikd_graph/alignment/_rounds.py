@@ -9,12 +9,13 @@ from .. import _doors as door
 from .. import _jit
 from .._records import Blocks, SolvedBlocks, check_solved
 from .._validation import check_finite, check_rows
-from ._rigid import no_axes
+from ._descent import Descent
+from ._rigid import centred, no_axes
 
 Floats = NDArray[np.float64]
 
 # Rounds that each of two starts gets before the better one goes on.
-_TRIAL_ROUNDS = 10
+_TRIAL_ROUNDS, _TRIAL_TOLERANCE = 10, 1e-3
 # Where both starts are right their sums are mostly within a factor of two of each other by then, so
 # that a smaller gain says nothing: a latent with a part mirrored may be the lower one by chance.
 _CLEARLY_LOWER = 0.5
@@ -50,6 +51,10 @@ class Rounds:
         if anchor is not None:
             self._add_block(anchor)
         self.point_starts, self.entry_at = entries_of_points(self.blocks, n_points)
+        self.point_weights = np.bincount(self.blocks.members, self.weights, minlength=n_points)
+        self.shares = self.weights[self.entry_at]
+        self.shares /= np.repeat(self.point_weights, np.diff(self.point_starts))
+        self.centred = centred(self.blocks.indptr, self.coordinates, self.weights)
         self.proposals = np.empty_like(self.coordinates)
         self.misfit = np.empty(self.blocks.n_blocks)
         # Blocks turn little from one round to the next.
@@ -72,8 +77,9 @@ class Rounds:
         _jit.alignment.place_blocks(
             self.blocks.indptr,
             self.blocks.members,
-            self.coordinates,
+            self.centred.own,
             self.weights,
+            self.centred.scales,
             points,
             self.axes,
             self.proposals,
@@ -85,46 +91,30 @@ class Rounds:
         """Weighted mean of the proposals for each point; points in no block stay."""
         mean = points.copy()
         _jit.alignment.average_proposals(
-            self.point_starts, self.entry_at, self.weights, self.proposals, mean
+            self.point_starts, self.entry_at, self.shares, self.proposals, mean
         )
         return mean
 
-    def settle(
-        self, points: Floats, max_rounds: int, tolerance: float, hopeless: float = np.inf
-    ) -> tuple[Floats, int, bool]:
-        """Rounds of both steps with momentum until the sum of squares stops falling.
+    def look(self, points: Floats) -> tuple[float, Floats]:
+        """Weighted mean square that is left at some points, and the means of the proposals."""
+        value = self.place(points)
+        return value, self.average(points)
 
-        It has fallen when two rounds on end changed it by less than ``tolerance``, relatively; a
-        start that is above ``hopeless`` after the first few rounds gets no more.
-        Returns the points, never with a larger sum than at the start, the number of rounds, and
-        whether they ended by themselves.
+    def descent(self, points: Floats) -> Descent:
+        """A start that conjugate gradients can go on from."""
+        return Descent(self.look, self.point_weights, points)
+
+    def better(self, first: Floats, second: Floats) -> Descent:
+        """The first of two starts, or the second if some rounds each leave it clearly lower.
+
+        A second start that is above many times the first after a few rounds gets no more.
         """
-        mean, lowest, age, still = points, np.inf, 0, 0
-        for n_rounds in range(1, max_rounds + 1):
-            value = self.place(points)
-            if value > lowest:
-                # Momentum went too far: back to the plain step, which cannot.
-                if age == 0:
-                    return mean, n_rounds, True
-                points, age = mean, 0
-                continue
-            still = still + 1 if lowest - value <= tolerance * value else 0
-            lowest = value
-            if still == 2 or value <= self.floor:
-                return self.average(points), n_rounds, True
-            if n_rounds == _FIRST_ROUNDS and value > hopeless:
-                return mean, n_rounds, False
-            before, mean = mean, self.average(points)
-            points = mean + age / (age + 3.0) * (mean - before)
-            age += 1
-        return mean, max_rounds, False
-
-    def better(self, first: Floats, second: Floats) -> Floats:
-        """The first of two starts, or the second if some rounds each leave it clearly lower."""
-        first = self.settle(first, _TRIAL_ROUNDS, 1e-3)[0]
-        lowest = self.place(first)
-        second = self.settle(second, _TRIAL_ROUNDS, 1e-3, _HOPELESS * lowest)[0]
-        return second if self.place(second) < _CLEARLY_LOWER * lowest else first
+        given, other = self.descent(first), self.descent(second)
+        given.run(_TRIAL_ROUNDS, _TRIAL_TOLERANCE, self.floor)
+        other.run(_FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
+        if not other.converged and other.lowest <= _HOPELESS * given.lowest:
+            other.run(_TRIAL_ROUNDS - _FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
+        return other if other.lowest < _CLEARLY_LOWER * given.lowest else given
 
     def fit_of(self, points: Floats) -> tuple[float, Floats]:
         """How well the blocks, just placed, agree with the points (without the anchor).
