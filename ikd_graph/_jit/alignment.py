@@ -41,7 +41,7 @@ def singular_pairs(matrix, left, right):
                 if min(pp, qq) <= 1e-31 * total or pq * pq <= 1e-30 * pp * qq:
                     continue
                 # The sweep after one that turned so little would turn by the square of it.
-                clean = clean and pq * pq <= 1e-17 * pp * qq
+                clean = clean and pq * pq <= 1e-13 * pp * qq
                 tau = (qq - pp) / (2.0 * pq)
                 tangent = 1.0 / (abs(tau) + np.sqrt(1.0 + tau * tau))
                 if tau < 0.0:
@@ -77,8 +77,9 @@ def add_partial_isometry(matrix, floor, rotation, left, right):
         if norm > floor:
             rank += 1
             for i in range(m):
+                cosine = left[i, p] / norm
                 for j in range(m):
-                    rotation[i, j] += left[i, p] / norm * right[j, p]
+                    rotation[i, j] += cosine * right[j, p]
     return rank
 
 
@@ -231,8 +232,8 @@ def centre_blocks(starts, coordinates, weights, own, scales):
 def gather_targets(members, own, weights, consensus, targets, cross, mean):
     """Where a consensus (T, M) has the points of a centred block, around the first of them.
 
-    Filled: ``targets`` (n, M), ``cross`` (M, M), the products with the block, and ``mean`` (M,), the
-    weighted sum. Returns their weighted sum of squares.
+    Filled: ``targets`` (n, M), ``cross`` (M, M), the products with the block, and ``mean`` (M,),
+    the weighted sum. Returns their weighted sum of squares.
     """
     m = own.shape[1]
     for j in range(m):
@@ -306,3 +307,20 @@ def average_proposals(point_starts, entry_at, shares, proposals, points):
             for k in range(start, stop):
                 for j in range(points.shape[1]):
                     points[point, j] += shares[k] * proposals[entry_at[k], j]
+
+
+@pjit
+def mean_distances(point_starts, entry_at, end, proposals, points, distances):
+    """Root mean square distance of each point (T, M) to its proposals, into ``distances`` (T,).
+
+    Entries from ``end`` on do not count; the others are as in `average_proposals`. A point without
+    any has 0.
+    """
+    for point in numba.prange(points.shape[0]):
+        total, count = 0.0, 0
+        for k in range(point_starts[point], point_starts[point + 1]):
+            if entry_at[k] < end:
+                count += 1
+                for j in range(points.shape[1]):
+                    total += (proposals[entry_at[k], j] - points[point, j]) ** 2
+        distances[point] = np.sqrt(total / max(count, 1))

@@ -14,7 +14,7 @@ _FIRST_STEP = 1.5
 # What is found at a trial step says little of places so many times further on, or nearer.
 _STRETCH = 4.0
 # A trial step too far is no harm, for it tells where to stop. So many on end that find nothing
-# lower, or one that finds so many times as much, say that directions of old have lost their meaning.
+# lower, or one that finds so many times as much, say that old directions have lost their meaning.
 _MOST_WORSE, _TOO_FAR = 4, 4.0
 
 

@@ -97,14 +97,14 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     array([2, 2, 2])
     """
     check_solved(solved, n_points)
-    result = merge_pairs(solved, n_points)
+    result = with_residuals(merge_pairs(solved, n_points), solved)
     if result.n_weak:
         warn_weak(result, stacklevel=3)
     return result
 
 
 def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
-    """Greedy merger without the warning."""
+    """Greedy merger without the warning, and without what it leaves: see `with_residuals`."""
     state = _start_state(solved, n_points)
     order = np.empty((max(solved.blocks.n_blocks - 1, 0), 3), dtype=np.int64)
     if order.size:
@@ -117,11 +117,16 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     groups[covered] = state.name[state.owner[entries]]
     labels = _numbered_by_first(groups)
     points = centred(points, labels)
-    consensus = Rounds(solved, n_points)
-    consensus.place(points)
-    objective, residuals = consensus.fit_of(points)
     n_weak = int(np.count_nonzero(order[:, 2] <= solved.coordinates.shape[1]))
-    return MergeResult(points, labels, residuals, order, n_weak, objective, 0, True)
+    return MergeResult(points, labels, np.zeros(n_points), order, n_weak, 0.0, 0, True)
+
+
+def with_residuals(merged: MergeResult, solved: SolvedBlocks) -> MergeResult:
+    """A merger with how well the blocks, all weighed alike, agree with it."""
+    consensus = Rounds(solved, merged.labels.size)
+    consensus.place(merged.coordinates)
+    objective, residuals = consensus.fit_of(merged.coordinates)
+    return merged._replace(objective=objective, residuals=residuals)
 
 
 def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:

@@ -43,15 +43,16 @@ class Rounds:
         anchor: Floats | None = None,
     ) -> None:
         self.blocks, self.coordinates = solved.blocks, solved.coordinates
-        self.n_entries = solved.blocks.members.size
-        weights = np.ones(self.n_entries)
+        self.n_blocks = solved.blocks.n_blocks
+        weights = np.ones(solved.blocks.members.size)
         if weighting == "precision":
             weights = np.sqrt(solved.precision)
         self.weights = weights / weights.sum()
         if anchor is not None:
             self._add_block(anchor)
         self.point_starts, self.entry_at = entries_of_points(self.blocks, n_points)
-        self.point_weights = np.bincount(self.blocks.members, self.weights, minlength=n_points)
+        total = np.bincount(self.blocks.members, self.weights, minlength=n_points)
+        self.point_weights = total.astype(np.float64, copy=False)
         self.shares = self.weights[self.entry_at]
         self.shares /= np.repeat(self.point_weights, np.diff(self.point_starts))
         self.centred = centred(self.blocks.indptr, self.coordinates, self.weights)
@@ -66,7 +67,7 @@ class Rounds:
         """One more block of all points."""
         n_points = anchor.shape[0]
         self.blocks = Blocks(
-            np.append(self.blocks.indptr, self.n_entries + n_points),
+            np.append(self.blocks.indptr, self.blocks.members.size + n_points),
             np.append(self.blocks.members, np.arange(n_points, dtype=np.int32)),
         )
         self.coordinates = np.vstack([self.coordinates, anchor])
@@ -122,12 +123,16 @@ class Rounds:
         Returns the weighted mean square of the distances to the proposals, and for each point the
         root mean square distance to its own, 0 without any.
         """
-        members = self.blocks.members[: self.n_entries]
-        square = ((self.proposals[: self.n_entries] - points[members]) ** 2).sum(axis=1)
-        total = np.bincount(members, square, minlength=points.shape[0])
-        count = np.bincount(members, minlength=points.shape[0])
-        objective = float(square @ self.weights[: self.n_entries])
-        return objective, np.sqrt(total / np.maximum(count, 1))
+        residuals = np.empty(points.shape[0])
+        _jit.alignment.mean_distances(
+            self.point_starts,
+            self.entry_at,
+            self.blocks.indptr[self.n_blocks],
+            self.proposals,
+            points,
+            residuals,
+        )
+        return float(self.misfit[: self.n_blocks].sum()), residuals
 
 
 @door.takes(coordinates=door.table)
