@@ -126,7 +126,13 @@ def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
 
 
 @door.takes(sq_dist=door.square)
-def coordinates(sq_dist: Floats, n_components: int, reference: str | int = "center") -> Embedding:
+def coordinates(
+    sq_dist: Floats,
+    n_components: int,
+    reference: str | int = "center",
+    *,
+    shares: bool = True,
+) -> Embedding:
     """Coordinates whose squared distances come nearest to those given.
 
     The optimal rank-M positive semi-definite approximation of the Gram matrix (Li & Wu 2024,
@@ -140,6 +146,8 @@ def coordinates(sq_dist: Floats, n_components: int, reference: str | int = "cent
         Number M of coordinates, less than n.
     reference : {"min_max", "min_mean", "center"} or int
         Reference point, see `reference_index`.
+    shares : bool
+        Whether shares in the spectrum are wanted, which take a third of the time; NaN if not.
 
     Returns
     -------
@@ -175,7 +183,7 @@ def coordinates(sq_dist: Floats, n_components: int, reference: str | int = "cent
     if n <= _limits.LANCZOS_FROM or n_components > n // 4:
         values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     else:
-        values, vectors, negative, total = _lanczos(sq_dist, index, n_components)
+        values, vectors, negative, total = _lanczos(sq_dist, index, n_components, shares)
     vectors = pin_signs(vectors)
     noise = 1e-12 * max(float(values[0]), 0.0)
     missing = int(np.count_nonzero(values <= noise))
@@ -186,9 +194,9 @@ def coordinates(sq_dist: Floats, n_components: int, reference: str | int = "cent
             UserWarning,
             stacklevel=2,
         )
-    share = values**2 / total if total > 0.0 else np.zeros_like(values)
+    share = values**2 / total if total != 0.0 else np.zeros_like(values)
     scaled = vectors * np.sqrt(np.where(values > noise, values, 0.0))
-    mass = negative / total if total > 0.0 else 0.0
+    mass = negative / total if total != 0.0 else 0.0
     return Embedding(scaled, values, share, mass, index)
 
 
@@ -327,9 +335,12 @@ def _full_spectrum(
 
 
 def _lanczos(
-    sq_dist: Floats, reference: int, n_components: int
+    sq_dist: Floats, reference: int, n_components: int, shares: bool = True
 ) -> tuple[Floats, Floats, float, float]:
-    """As `_full_spectrum`, by Lanczos on the distances themselves: no Gram matrix is formed."""
+    """As `_full_spectrum`, by Lanczos on the distances themselves: no Gram matrix is formed.
+
+    Without ``shares`` sums of squared eigenvalues are NaN.
+    """
     n = sq_dist.shape[0]
     offset, constant = _offset(sq_dist, reference)
 
@@ -349,6 +360,9 @@ def _lanczos(
     # eigenvector that lacks them. Full precision, so that the order of the rows leaves no trace.
     start = np.asarray(np.random.default_rng(0).standard_normal(n))
     values, vectors = eigsh(operator, k=n_components, which="LA", v0=start, tol=0.0)
+    order = np.argsort(values)[::-1]
+    if not shares:
+        return values[order], vectors[:, order], np.nan, np.nan
     low = _most_negative(operator, n_components + 1, start)
     squares = np.empty(-(-n // _BLOCK))
 
@@ -357,7 +371,6 @@ def _lanczos(
         squares[first // _BLOCK] = np.einsum("ij,ij->", part, part)
 
     map_blocks(add, n, _BLOCK)
-    order = np.argsort(values)[::-1]
     negative = float(np.sum(np.minimum(low, 0.0) ** 2))
     return values[order], vectors[:, order], negative, float(squares.sum())
 

@@ -12,6 +12,9 @@ import numpy as np
 
 from .._config import inner, jit
 
+MANY = 32
+"""A search of a whole graph takes the time of as many ways as one in so many of its nodes."""
+
 
 class Lengths(NamedTuple):
     """Graph of lengths, with the number of the edge at each entry."""
@@ -149,19 +152,57 @@ def acquit(graph, edges, longest, freed, condemned):
             heap = seen.copy()
             spread(graph, condemned, heap, widest, near, seen)
         fresh[:] = False
-        for edge in left:
+        apart = far_apart(graph, edges, longest, condemned, left)
+        for i in range(left.size):
+            edge = left[i]
+            if apart[i]:
+                continue
             ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
             open_way = first or min(near[ends[0]], near[ends[1]]) <= 0.5 * most
             if not (condemned[edge] and open_way):
                 continue
             if walk(graph, condemned, edges, edge, most, distances) <= most:
                 condemned[edge] = False
+                apart[:] = False
                 fresh[ends[0]] = fresh[ends[1]] = True
                 open_triangles(graph, edges, longest, edge, condemned, fresh)
         for _, node in seen:
             near[node] = np.inf
         left = left[condemned[left]]
         first = False
+
+
+@inner
+def far_apart(graph, edges, longest, condemned, left):
+    """Which of some edges have ends that no way connects, however many edges it were to have.
+
+    The distances of two points to a third one are no further apart than the two are, so that a
+    search from one end of an edge rules out ways for others. Searches go on while each spares many
+    others.
+    """
+    n = graph.indptr.size - 1
+    apart = np.zeros(left.size, np.bool_)
+    distance = np.empty(n, np.float64)
+    for i in range(left.size):
+        if apart[i]:
+            continue
+        if (left.size - np.count_nonzero(apart)) * MANY < n:
+            break
+        distance[:] = np.inf
+        heap = [(0.0, np.int64(edges.left[left[i]]))]
+        seen = heap.copy()
+        spread(graph, condemned, heap, np.inf, distance, seen)
+        spared = 0
+        for k in range(left.size):
+            one, other = distance[edges.left[left[k]]], distance[edges.right[left[k]]]
+            # Sums of lengths are rounded. Points that were not reached tell nothing.
+            most = longest * edges.lengths[left[k]] * (1.0 + 1e-9)
+            if not apart[k] and abs(one - other) > most:
+                apart[k] = True
+                spared += 1
+        if spared * MANY < n:
+            break
+    return apart
 
 
 @inner

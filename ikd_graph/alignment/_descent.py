@@ -29,7 +29,7 @@ class Descent:
     def __init__(
         self, look: Callable[[Floats], tuple[float, Floats]], weights: Floats, points: Floats
     ) -> None:
-        self._look, self._weights = look, weights
+        self._look, self._weights = look, weights[:, None]
         self.mean, self.lowest = points, np.inf  # the best that was found, of at most that value
         self.n_rounds, self.converged = 0, False
         self._worse = 0
@@ -96,4 +96,4 @@ class Descent:
 
     def _dot(self, one: Floats, other: Floats) -> float:
         """Inner product of two fields (n, M) in the metric of the weights."""
-        return float(np.einsum("i,ij,ij", self._weights, one, other))
+        return float(np.vdot(self._weights * one, other))

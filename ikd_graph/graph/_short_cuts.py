@@ -109,7 +109,7 @@ def _judged(g: CsrGraph, ground: _Ground) -> tuple[NDArray[np.float64], NDArray[
     condemned, doubtful = _condemned(ground, _SHORTER)
     strict = condemned if condemned.any() else None
     if strict is not None:
-        condemned, doubtful = _condemned(ground, _LEG)
+        condemned, doubtful = _condemned(ground, _LEG, strict)
     detours = np.zeros(condemned.size)
     _measure(ground, mine[doubtful[mine]], condemned, detours)
     if strict is not None:
@@ -150,17 +150,25 @@ def _ground(wide: CsrGraph) -> _Ground:
     )
 
 
-def _condemned(ground: _Ground, leg: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _condemned(
+    ground: _Ground, leg: float, before: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Edges that only a long way can replace where legs connect their ends, and all such edges.
 
     At first all edges whose ends legs connect are in doubt. Judged one after the other, the
-    shortest first, on shorter edges that passed, no more would be acquitted.
+    shortest first, on shorter edges that passed, no more would be acquitted. Those condemned
+    ``before``, by longer legs, are a superset, and all that is looked at.
     """
-    condemned = np.empty(ground.shortest_first.size, dtype=np.bool_)
+    doubtful = np.empty(ground.shortest_first.size, dtype=np.bool_)
     n = ground.graph.indptr.size - 1
-    _jit.suspicion.legs_connect(ground.edges, ground.shortest_first, leg, n, condemned)
-    doubtful = condemned.copy()
-    _acquit(ground, np.empty(0, dtype=np.int64), condemned)
+    _jit.suspicion.legs_connect(ground.edges, ground.shortest_first, leg, n, doubtful)
+    if before is None:
+        condemned = doubtful.copy()
+        _acquit(ground, np.empty(0, dtype=np.int64), condemned)
+    else:
+        condemned, freed = before & doubtful, np.flatnonzero(before & ~doubtful)
+        if freed.size:
+            _acquit(ground, freed, condemned)
     return condemned, doubtful
 
 

@@ -155,9 +155,9 @@ def solve_plan(
         solution = solve_pairs(similarity, plan, stages)
         return Closed(choice, plan, solution, None, labels)
     with stages("graph"):
-        g, suspicion = graph_for(similarity, choice, plan, task, ground.judge)
+        g, suspicion, frame = graph_for(similarity, choice, plan, task, ground.judge)
         if task.disconnected == "raise":
             refuse_pieces(similarity, g, choice, task)
-    solution, joined, labels = solve_graph(similarity, g, plan, task.disconnected, stages)
+    solution, joined, labels = solve_graph(similarity, g, plan, task.disconnected, stages, frame)
     alone = task.disconnected == "separate" and labels.max(initial=0) > 0
     return Closed(choice, plan, solution, joined, labels, alone, suspicion)

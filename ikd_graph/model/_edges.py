@@ -8,6 +8,8 @@ predict one another's measurements worse. Of tori, strange attractors and rolls 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,9 +21,17 @@ from ..solve import Plan, geodesic_frame
 from ._task import Task
 
 
+class Trusted(NamedTuple):
+    """Graph of the edges that are kept."""
+
+    graph: CsrGraph
+    suspicion: EdgeSuspicion | None = None  # what speaks against each edge
+    frame: NDArray[np.float64] | None = None  # latent of the graph's paths, where edges were judged
+
+
 def graph_for(
     similarity: Similarity, choice: Choice, plan: Plan, task: Task, judge: Judge | None
-) -> tuple[CsrGraph, EdgeSuspicion | None]:
+) -> Trusted:
     """Graph of a choice and what speaks against its edges, with a reason for what became of them.
 
     Where ``keep_edges`` is "auto" and there is a judge, edges are dropped only if the latent
@@ -29,18 +39,19 @@ def graph_for(
     """
     rule = choice.threshold, choice.n_neighbors
     if task.keep_edges is True:
-        return similarity.graph_of(*rule, mutual=choice.mutual), None
+        return Trusted(similarity.graph_of(*rule, mutual=choice.mutual))
     g, suspicion = similarity.protected_graph_of(
         *rule, mutual=choice.mutual, trusted=choice.trusted
     )
     if suspicion is None or not suspicion.n_condemned:
-        return g, suspicion
+        return Trusted(g, suspicion)
     many = f"{suspicion.n_condemned} of {suspicion.left.size} edges"
     why = f"the others {similarity.against}"
+    frame = None
     if judge is not None and task.keep_edges == "auto":
         whole = similarity.graph_of(*rule, mutual=choice.mutual)
-        without = judge.predict(_by_paths(similarity, g, plan))
-        within = judge.predict(_by_paths(similarity, whole, plan))
+        frame, frame_within = (_by_paths(similarity, some, plan) for some in (g, whole))
+        without, within = judge.predict(frame), judge.predict(frame_within)
         gain, error = without.score - within.score, judge.error(without, within)
         told = (
             "without them neighbours in the embedding predict one another's measurements "
@@ -50,13 +61,14 @@ def graph_for(
         if gain <= error:
             what = f"{many} were kept that look like short cuts"
             choice.reasons["keep_edges"] = sentence(what, told, "keep_edges=False")
-            return whole, suspicion._replace(condemned=np.zeros_like(suspicion.condemned))
+            none = np.zeros_like(suspicion.condemned)
+            return Trusted(whole, suspicion._replace(condemned=none), frame_within)
         why += f", and {told}"
     choice.reasons["keep_edges"] = (
         f"{many} were dropped, because {why}. In Python, edge_suspicion_ lists them. Pass "
         "keep_edges=True to change this."
     )
-    return g, suspicion
+    return Trusted(g, suspicion, frame)
 
 
 def _by_paths(similarity: Similarity, g: CsrGraph, plan: Plan) -> NDArray[np.float64]:

@@ -20,14 +20,16 @@ Floats = NDArray[np.float64]
 _TOLERANCE, _COARSE = 1e-5, 4e-5
 
 
-def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
+def solve_blockwise(
+    g: CsrGraph, plan: Plan, stages: Stages, frame: Floats | None = None
+) -> Solution:
     """Solve cliques of the graph and merge them by rigid motions (Li & Wu 2024, Section 2.4).
 
     ``merge="greedy"`` is the paper's: cliques until every point is covered, then always the pair
     that shares most. ``merge="global"`` solves a cover of the edges and aligns all cliques at once,
     from the geodesic solution. Groups of cliques that share too few points with the others to have
     a unique place are put where a rigid motion brings them nearest to that solution, with a
-    warning that counts the points moved so.
+    warning that counts the points moved so. ``frame`` is the geodesic solution where it is known.
 
     The spectrum is that of the merged latent, the explained variance and the negative mass are
     means over cliques.
@@ -48,9 +50,10 @@ def solve_blockwise(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
             points = merged.coordinates
             if merged.labels.max(initial=0) > 0:
                 _warn_groups(merged.labels)
-                points = alignment.place_groups(points, merged.labels, geodesic_frame(g, plan))
+                frame = geodesic_frame(g, plan) if frame is None else frame
+                points = alignment.place_groups(points, merged.labels, frame)
         else:
-            frame = geodesic_frame(g, plan)
+            frame = geodesic_frame(g, plan) if frame is None else frame
             tolerance = _TOLERANCE if g.n_nodes <= _limits.SOLVED_WHOLE else _COARSE
             merged = alignment.merge_global(solved, g.n_nodes, start=frame, tolerance=tolerance)
             points = merged.coordinates

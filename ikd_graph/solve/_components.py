@@ -36,9 +36,14 @@ def solve_graph(
     plan: Plan,
     disconnected: str,
     stages: Stages,
+    frame: Floats | None = None,
 ) -> SolvedGraph:
-    """Solve on a graph, with its components dealt with ("join" or "separate") first."""
-    solve = solve_blockwise if plan.strategy == "blockwise" else solve_geodesic
+    """Solve on a graph, with its components dealt with ("join" or "separate") first.
+
+    ``frame`` is the `geodesic_frame` of the graph when joined, where it is known.
+    """
+    blockwise = plan.strategy == "blockwise"
+    solve: Solver = solve_blockwise if blockwise else solve_geodesic
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     sizes = np.bincount(labels)
     if sizes.size > 1:
@@ -46,7 +51,9 @@ def solve_graph(
             return SolvedGraph(_solve_separately(g, labels, plan, stages, solve), g, labels)
         with stages("graph"):
             g = similarity.join(g)
-    return SolvedGraph(solve(g, plan, stages), g, labels)
+    if blockwise:
+        return SolvedGraph(solve_blockwise(g, plan, stages, frame), g, labels)
+    return SolvedGraph(solve_geodesic(g, plan, stages), g, labels)
 
 
 def _solve_separately(

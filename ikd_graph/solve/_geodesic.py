@@ -55,7 +55,7 @@ def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:
     """Distance-geodesic latent in which blocks find their place; a large one from landmarks."""
     if g.n_nodes <= _limits.FRAME_WHOLE:
         sq_dist = geodesic_sq_distances(g, plan.kernel, "distance")
-        return eigen.coordinates(sq_dist, plan.n_components).coordinates
+        return eigen.coordinates(sq_dist, plan.n_components, shares=False).coordinates
     lengths = geodesics.distance_lengths(g, plan.kernel)
     drawn = landmarks.farthest_nodes(lengths, _FRAME_LANDMARKS + plan.n_components)
     return landmarks.solve(drawn, np.square, plan.n_components).coordinates
