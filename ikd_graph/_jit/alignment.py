@@ -253,15 +253,16 @@ def gather_targets(members, own, weights, consensus, targets, cross, mean):
 
 
 @pjit
-def place_blocks(starts, members, own, weights, scales, consensus, axes, proposals, misfit):
+def place_blocks(starts, members, centred, consensus, axes, proposals, misfit):
     """Fit every block rigidly to the consensus.
 
-    ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``own`` (total, M) their
-    points around their weighted means, ``weights`` (total,), ``scales`` as from `centre_blocks`,
+    ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``centred`` their points
+    around their weighted means (total, M), the weights (total,) and scales as from `centre_blocks`,
     ``axes`` (n_blocks, M, M) what each fit begins with, and its own for the next. Filled:
     ``proposals`` (total, M), where each block would put its points, and ``misfit`` (n_blocks,), the
     weighted sums of squared distances from these to ``consensus`` (T, M).
     """
+    own, weights, scales = centred
     m = own.shape[1]
     n_blocks = starts.size - 1
     for part in numba.prange(-(-n_blocks // TOGETHER)):

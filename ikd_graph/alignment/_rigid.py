@@ -103,14 +103,11 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
     np.cumsum(np.bincount(labels, minlength=starts.size - 1), out=starts[1:])
     placed = np.empty_like(points)
     moved = np.empty_like(points)
-    weights = np.ones(points.shape[0])
-    groups = centred(starts, points[order], weights)
+    groups = centred(starts, points[order], np.ones(points.shape[0]))
     _jit.alignment.place_blocks(
         starts,
         order.astype(np.int32),
-        groups.own,
-        weights,
-        groups.scales,
+        groups,
         np.ascontiguousarray(frame),
         no_axes(starts.size - 1, points.shape[1]),
         moved,
@@ -124,12 +121,13 @@ class Centred(NamedTuple):
     """Blocks around their weighted means."""
 
     own: Floats  # (total, M)
+    weights: Floats  # (total,)
     scales: Floats  # (n_blocks, 2) weight, and weighted sum of squares
 
 
 def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> Centred:
     """Coordinates (total, M) of blocks that begin at ``starts``, each around its mean."""
-    found = Centred(np.empty(coordinates.shape), np.empty((starts.size - 1, 2)))
+    found = Centred(np.empty(coordinates.shape), weights, np.empty((starts.size - 1, 2)))
     _jit.alignment.centre_blocks(starts, coordinates, weights, found.own, found.scales)
     return found
 

@@ -78,9 +78,7 @@ class Rounds:
         _jit.alignment.place_blocks(
             self.blocks.indptr,
             self.blocks.members,
-            self.centred.own,
-            self.weights,
-            self.centred.scales,
+            self.centred,
             points,
             self.axes,
             self.proposals,
