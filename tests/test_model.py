@@ -113,6 +113,21 @@ def test_the_check_would_see_numbers_of_another_latent():
         agrees(model)
 
 
+def test_the_likelihood_of_no_sample_of_the_model_has_own_starts_and_is_made_again():
+    rng = np.random.default_rng(0)
+    centres = np.linspace(0.0, 1.0, 40)
+    bumps = np.exp(-0.5 * ((rng.uniform(0.0, 1.0, (60, 1)) - centres) / 0.1) ** 2)
+    counts = rng.poisson(3.0 * bumps)
+    tried = quiet(IKD(1), counts)
+    assert tried.refine_ == "likelihood"
+    assert tried.starts_ == tried._model.settings["starts"] == "own"
+    assert len(tried.pool_) == 2
+    again = quiet(IKD(**tried._model.settings), counts)
+    np.testing.assert_allclose(again.embedding_, tried.embedding_, atol=1e-9)
+    assert quiet(IKD(1, starts="all"), counts).starts_ == "all"
+    assert quiet(IKD(2), table()).starts_ == "all"
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_named_strategy_is_the_only_start_of_its_polish(strategy):
     X = table(1)

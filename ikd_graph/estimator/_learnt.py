@@ -76,8 +76,7 @@ class LearntEstimator(GenerativeEstimator):
         self.kernel_ = found.plan.kernel
         self.refine_ = None if polished is None else polished.name
         self.n_iter_ = 0 if polished is None else polished.n_iter
-        wide = found.task.searches_widely
-        self.starts_ = "all" if wide else "own"
+        self.starts_ = "all" if found.searches_widely else "own"
         self.pool_ = () if polished is None else polished.pool
         errors = None if polished is None else polished.standard_errors
         self.standard_errors_ = None if errors is None else errors[found.inverse]

@@ -46,6 +46,8 @@ def fit(X: Any, task: Task, stages: Stages) -> Model:
     asked = task
     wishes = task.wishes._replace(strategy=verdict.strategy, refine=verdict.refine)
     task = replace(task, affinity=verdict.affinity, wishes=wishes)
+    if verdict.own_starts and task.starts == "auto":
+        task = replace(task, starts="own")
     attempt = verdict.attempt
     if attempt is None:
         attempt = _attempt(X, rows, task, verdict, stages, asked=asked)

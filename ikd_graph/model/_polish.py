@@ -132,6 +132,7 @@ def polish_likelihood(
         noise,
         found.standard_errors,
         found.pool,
+        task.searches_widely,
     )
 
 

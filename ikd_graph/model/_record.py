@@ -57,6 +57,7 @@ class Polished(NamedTuple):
     noise: Noise | None = None
     standard_errors: Floats | None = None  # (n, m)
     pool: tuple[Any, ...] = ()  # starts of the likelihood search, most likely first
+    wide: bool | None = None  # whether there were starts beside the strategy's own
     core: NDArray[np.int64] | None = None  # rows that were searched and placed the others
     core_noise: Noise | None = None  # the generative model of these
 
@@ -123,10 +124,15 @@ class Model:
         return f"{made}: {self.graph.n_edges} edges, {pieces}"
 
     @property
+    def searches_widely(self) -> bool:
+        """Whether a likelihood polish started from other closed forms than its own."""
+        told = None if self.polished is None else self.polished.wide
+        return bool(self.task.searches_widely if told is None else told)
+
+    @property
     def settings(self) -> dict[str, Any]:
         """What was chosen: with it and what else was given `IKD` makes the same latent again."""
         refine = None if self.polished is None else self.polished.name
-        wide = refine == "likelihood" and self.task.searches_widely
         if self.polished is not None and self.polished.core is not None:
             # A named likelihood searches all rows.
             refine = "auto"
@@ -144,5 +150,5 @@ class Model:
         if self.task.keep_edges != "auto":
             found["keep_edges"] = self.task.keep_edges
         if refine in ("likelihood", "auto"):
-            found["starts"] = "all" if wide else "own"
+            found["starts"] = "all" if self.searches_widely else "own"
         return found

@@ -133,8 +133,9 @@ class Search:
     def run_all(self, fit_shape: bool = False) -> Found:
         """Find the likeliest latent under the likeliest kernel.
 
-        A short search with every kernel, from the given starts if there are any, finds the kernel
-        of the whole search. Others that were close go down from where it ended.
+        A short search with every kernel, from the given starts if there are any, of a local search
+        from the last, finds the kernel of the whole search. Others that were close go down from
+        where it ended.
 
         Parameters
         ----------
@@ -150,6 +151,8 @@ class Search:
         for name in kernels.KERNELS:
             one = _OneKernel(self, kernels.get(name))
             starts = self.given or one.starts
+            if not self.wide:
+                starts = dict([*starts.items()][-1:])
             soft = [anneal(one.soft, latent, key) for key, latent in starts.items()]
             screened.append((cool(one.soft, best_of(soft)).value, one))
         screened.sort(key=lambda pair: pair[0])
