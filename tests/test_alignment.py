@@ -437,6 +437,26 @@ def test_global_merging_from_a_geodesic_start_beats_greedy_on_noisy_data(seed):
     assert rigid_r2(latent, merged.coordinates) > 0.95
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_conjugate_gradients_end_where_plain_rounds_do_and_sooner(seed):
+    latent, sets, views = random_blocks(seed, 200, 2, 60, 8, 14, noise=0.1)
+    rounds = Rounds(solved_from(sets, views), 200)
+    start = latent + np.random.default_rng(seed).normal(scale=0.1, size=latent.shape)
+    plain, lowest, n_rounds = start, np.inf, 0
+    while True:
+        value, mean = rounds.look(plain)
+        if lowest - value <= 1e-10 * value:
+            break
+        plain, lowest, n_rounds = mean, value, n_rounds + 1
+    descent = rounds.descent(start)
+    descent.run(1000, 1e-10, rounds.floor)
+    assert descent.converged
+    assert descent.lowest <= lowest * (1.0 + 1e-6)
+    assert descent.n_rounds < 0.7 * n_rounds
+    # The means are what is returned: they are no higher than the value that is known of them.
+    assert rounds.place(descent.mean) <= descent.lowest * (1.0 + 1e-12)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_start_gives_way_only_to_a_clearly_lower_sum(seed):
     latent, sets, views = random_blocks(seed, 40, 2, 12, 8, 12, noise=0.1)

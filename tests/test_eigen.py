@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
 from ikd_graph import IKD, eigen
@@ -184,3 +185,13 @@ def test_the_eigengap_knows_no_order_no_unit_and_no_answer_above_the_largest():
 def test_a_spectrum_without_a_gap_to_find_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("n", [60, 500])
+def test_coordinates_do_not_depend_on_whether_shares_are_wanted(n):
+    points = np.random.default_rng(n).normal(size=(n, 3))
+    sq_dist = cdist(points, points, "sqeuclidean")
+    whole, alone = eigen.coordinates(sq_dist, 2), eigen.coordinates(sq_dist, 2, shares=False)
+    np.testing.assert_array_equal(whole.coordinates, alone.coordinates)
+    np.testing.assert_array_equal(whole.eigenvalues, alone.eigenvalues)
+    assert np.isfinite(whole.explained_variance_ratio).all()

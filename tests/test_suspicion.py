@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from reference_graph import naive_shares_against, naive_short_cuts
+from scipy.sparse.csgraph import shortest_path
 from sklearn.datasets import make_s_curve, make_swiss_roll
 from test_graph import dense
 
 from ikd_graph import IKD, _limits, covariance, graph, kernels, similarity
 from ikd_graph.graph import _short_cuts
+from ikd_graph.model import _closed
+from ikd_graph.model._edges import graph_for
 from ikd_graph.study.datasets import gp_mapping
 from ikd_graph.study.metrics import affine_r2
 
@@ -70,6 +73,39 @@ def test_short_cuts_of_many_points_are_those_of_few(seed, monkeypatch):
     assert few.n_condemned > 0
     for one, other in zip(few, many, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_edges_that_no_long_way_replaces_are_acquitted_and_no_others(seed):
+    n, longest = 150, 3.5
+    rng = np.random.default_rng(seed)
+    lengths = np.zeros((n, n))
+    chords = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        lengths[i, (i + 1) % n] = rng.uniform(0.8, 1.2)
+    for i, step in zip(rng.integers(n, size=40), rng.integers(3, 12, size=40), strict=True):
+        j = (i + step) % n
+        lengths[i, j], chords[i, j] = step * rng.uniform(0.2, 0.4), True
+    lengths, chords = np.maximum(lengths, lengths.T), chords | chords.T
+    made = graph.from_sparse(sp.csr_array(np.where(lengths > 0.0, np.exp(-lengths), 0.0)))
+    ground = _short_cuts._ground(made)
+    of_edge = lengths[ground.edges.left, ground.edges.right]
+    ground = ground._replace(edges=ground.edges._replace(lengths=of_edge))
+    ground.graph.lengths[:] = of_edge[ground.graph.edges]
+    condemned = chords[ground.edges.left, ground.edges.right]
+    expected = condemned.copy()
+    changed = True
+    while changed:
+        open_edges = ~expected
+        ends = ground.edges.left[open_edges], ground.edges.right[open_edges]
+        kept = sp.csr_array((of_edge[open_edges], ends), shape=(n, n))
+        ways = shortest_path(kept, directed=False)
+        short = ways[ground.edges.left, ground.edges.right] <= longest * of_edge
+        changed = bool((expected & short).any())
+        expected &= ~short
+    _short_cuts._acquit(ground, np.empty(0, dtype=np.int64), condemned)
+    np.testing.assert_array_equal(condemned, expected)
+    assert 0 < np.count_nonzero(expected) < 40
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1])
@@ -263,6 +299,24 @@ def test_a_fit_drops_short_cuts_says_so_and_can_be_told_not_to(strategy):
     assert open_.edge_suspicion_ is None
     assert "keep_edges" not in open_.choices_
     assert open_._model.settings["keep_edges"] is True
+
+
+def test_cliques_find_the_same_place_in_a_frame_that_is_known(monkeypatch):
+    X = roll(300, 0.3, 2)[0]
+    settings = {"strategy": "blockwise", "affinity": "euclidean", "refine": None}
+    known = IKD(2, n_neighbors=14, **settings).fit(X)
+    assert known.edge_suspicion_.n_condemned > 0
+    frames = []
+
+    def forgetful(*given):
+        found = graph_for(*given)
+        frames.append(found.frame)
+        return found._replace(frame=None)
+
+    monkeypatch.setattr(_closed, "graph_for", forgetful)
+    anew = IKD(2, n_neighbors=14, **settings).fit(X)
+    assert frames[0] is not None
+    np.testing.assert_array_equal(anew.embedding_, known.embedding_)
 
 
 def test_what_became_of_edges_is_said_too_where_the_number_of_coordinates_is_found():

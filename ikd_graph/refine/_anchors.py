@@ -30,8 +30,11 @@ from ._pairs import (
     typical_length,
 )
 
-ANCHORS, FEWEST, ENTRIES = 1000, 100, 10**8
-"""Points that stand for all, the fewest of them, and the entries that their columns may have."""
+ANCHORS, FEWEST, ENTRIES = 1000, 100, 25 * 10**6
+"""Points that stand for all, the fewest of them, and the entries that their columns may have, whose
+distances and weights take 200 MB. With 1000 and 333 of 60 000 points in three dimensions R2 was
+.934 and .930 (46 and 34 s), with 1000, 500 and 250 of 60 000 images in the plane the classes of
+neighbours agreed in .710, .711 and .721 (70, 45 and 36 s)."""
 
 # Anchors whose paths are in memory at a time, and entries of those: 80 MB, three times on the way.
 _BATCH, _BATCH_ENTRIES = 50, 10**7
