@@ -25,7 +25,7 @@ from whole_files import members, whole_files, zipped
 
 from ikd_graph.cli import main as command
 
-SECONDS, BYTES = 20, 6 * 2**30
+SECONDS, BYTES = 60, 6 * 2**30
 LINE = re.compile(r"ikd-graph: (error|warning|note): \S|  \S")
 FLAGS = ("--strategy", "eigen")
 
