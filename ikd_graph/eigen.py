@@ -147,7 +147,8 @@ def coordinates(
     reference : {"min_max", "min_mean", "center"} or int
         Reference point, see `reference_index`.
     shares : bool
-        Whether shares in the spectrum are wanted, which take a third of the time; NaN if not.
+        Whether shares in the spectrum are wanted, which take a third of the time. If not they may
+        be NaN.
 
     Returns
     -------

@@ -133,9 +133,9 @@ class Search:
     def run_all(self, fit_shape: bool = False) -> Found:
         """Find the likeliest latent under the likeliest kernel.
 
-        A short search with every kernel, from the given starts if there are any, of a local search
-        from the last, finds the kernel of the whole search. Others that were close go down from
-        where it ended.
+        A short search with every kernel finds the kernel of the whole search: from the given starts
+        if there are any, and if the search is local from the last of them. Others that were close
+        go down from where it ended.
 
         Parameters
         ----------
