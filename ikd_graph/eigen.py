@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from . import _doors as door
 from . import _limits
@@ -181,10 +181,14 @@ def coordinates(
     n = sq_dist.shape[0]
     check_components(n_components, n)
     index = reference_index(sq_dist, reference)
-    if n <= _limits.LANCZOS_FROM or n_components > n // 4:
+    if n <= _limits.LANCZOS_FROM or n_components > n // 4 or not sq_dist.any():
         values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     else:
-        values, vectors, negative, total = _lanczos(sq_dist, index, n_components, shares)
+        try:
+            values, vectors, negative, total = _lanczos(sq_dist, index, n_components, shares)
+        except ArpackNoConvergence:
+            # Slow, but the answer: of values that lie too near each other for Lanczos.
+            values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     vectors = pin_signs(vectors)
     noise = 1e-12 * max(float(values[0]), 0.0)
     missing = int(np.count_nonzero(values <= noise))
@@ -364,7 +368,7 @@ def _lanczos(
     order = np.argsort(values)[::-1]
     if not shares:
         return values[order], vectors[:, order], np.nan, np.nan
-    low = _most_negative(operator, n_components + 1, start)
+    low = _most_negative(operator, n_components + 1, start, float(values.max()))
     squares = np.empty(-(-n // _BLOCK))
 
     def add(first: int, stop: int) -> None:
@@ -376,14 +380,22 @@ def _lanczos(
     return values[order], vectors[:, order], negative, float(squares.sum())
 
 
-def _most_negative(operator: Any, count: int, start: Floats) -> Floats:
-    """The lowest eigenvalues to a digit, enough to say how far from Euclidean the input is."""
-    return eigsh(
-        operator,
+def _most_negative(operator: Any, count: int, start: Floats, leading: float) -> Floats:
+    """The lowest eigenvalues to a thousandth of the leading one.
+
+    Enough to say how far from Euclidean the input is. Where nothing is negative they are rounding
+    errors, which no tolerance relative to themselves can tell apart.
+    """
+    shifted = LinearOperator(
+        operator.shape, matvec=lambda v: operator.matvec(v) - leading * v.ravel(), dtype=np.float64
+    )
+    low = eigsh(
+        shifted,
         k=count,
         which="SA",
         v0=start,
         ncv=2 * count + 6,
-        tol=0.1,
+        tol=1e-3,
         return_eigenvectors=False,
     )
+    return np.asarray(low) + leading

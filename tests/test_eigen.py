@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.linalg import ArpackNoConvergence
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
@@ -195,3 +196,27 @@ def test_coordinates_do_not_depend_on_whether_shares_are_wanted(n):
     np.testing.assert_array_equal(whole.coordinates, alone.coordinates)
     np.testing.assert_array_equal(whole.eigenvalues, alone.eigenvalues)
     assert np.isfinite(whole.explained_variance_ratio).all()
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0])
+def test_a_spectrum_without_negative_values_is_found_by_lanczos(scale):
+    # The lowest eigenvalues are rounding errors, all alike.
+    x = np.sort(np.random.default_rng(1).uniform(0.0, 6.0, 420))[:, None]
+    sq_dist = 2.0 - 2.0 * np.exp(-np.abs(x - x.T) / scale)
+    found = eigen.coordinates(sq_dist, 1)
+    whole = np.linalg.eigvalsh(eigen.gram_matrix(sq_dist, eigen.CENTRE))
+    assert found.negative_mass < 1e-6
+    np.testing.assert_allclose(found.eigenvalues[0], whole[-1], rtol=1e-10)
+
+
+def test_what_lanczos_cannot_tell_apart_is_solved_whole(monkeypatch):
+    def gives_up(*args, **kwargs):
+        raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((0, 0)))
+
+    points = np.random.default_rng(0).standard_normal((420, 2))
+    sq_dist = cdist(points, points, "sqeuclidean")
+    expected = eigen.coordinates(sq_dist, 2)
+    monkeypatch.setattr(eigen, "_lanczos", gives_up)
+    found = eigen.coordinates(sq_dist, 2)
+    np.testing.assert_allclose(found.coordinates, expected.coordinates, atol=1e-9)
+    assert not eigen.coordinates(np.zeros((420, 420)), 2).coordinates.any()
