@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import check_blocks, check_csr
@@ -121,6 +122,15 @@ class Blocks(NamedTuple):
         shift = np.repeat(self.indptr[which] - starts[:-1], self.sizes[which])
         return starts, shift + np.arange(starts[-1])
 
+    def renamed(self, names: NDArray[np.integer]) -> Blocks:
+        """The same sets of nodes by other names, in which members ascend again."""
+        members = names[self.members].astype(np.int32)
+        ones = np.ones(members.size, dtype=np.bool_)
+        shape = (self.n_blocks, int(members.max(initial=-1)) + 1)
+        sets = sp.csr_array((ones, members, self.indptr), shape=shape)
+        sets.sort_indices()
+        return Blocks(self.indptr, sets.indices.astype(np.int32, copy=False))
+
 
 class RigidMap(NamedTuple):
     """Rotation or reflection, then translation: ``points @ rotation + translation``."""
@@ -149,6 +159,18 @@ class SolvedBlocks(NamedTuple):
     explained_variance_ratio: NDArray[np.float64]  # (n_blocks,) as in `Embedding`, all m together
     negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
     n_clipped: int  # leading eigenvalues that were negative and became 0
+
+    def take(self, order: NDArray[np.intp]) -> SolvedBlocks:
+        """The blocks in another order."""
+        starts, entries = self.blocks.entries(order)
+        return self._replace(
+            blocks=Blocks(starts, self.blocks.members[entries]),
+            coordinates=self.coordinates[entries],
+            precision=self.precision[entries],
+            eigenvalues=self.eigenvalues[order],
+            explained_variance_ratio=self.explained_variance_ratio[order],
+            negative_mass=self.negative_mass[order],
+        )
 
 
 def check_solved(solved: Any, n_points: int) -> None:

@@ -6,10 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import threadpoolctl
 from joblib import effective_n_jobs
+
+First = TypeVar("First")
+Second = TypeVar("Second")
 
 _guard = threading.Lock()
 _inside = 0
@@ -107,3 +110,18 @@ def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> Non
     with ThreadPoolExecutor(threads) as pool:
         # list() so that an exception in a block reaches the caller.
         list(pool.map(lambda start: work(start, min(start + block, n_rows)), starts))
+
+
+def together(aside: Callable[[], First], here: Callable[[], Second]) -> tuple[First, Second]:
+    """Results of two calls, the first in a thread of its own if this one has several.
+
+    For what runs on one thread only. Warnings are heard from the second call alone.
+    """
+    import numba
+
+    if numba.get_num_threads() == 1:
+        return aside(), here()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(aside)
+        second = here()
+        return waiting.result(), second

@@ -145,15 +145,7 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     check_solved(solved, 2**31 - 1)
     check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
     order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
-    starts, entries = solved.blocks.entries(order)
-    return solved._replace(
-        blocks=Blocks(starts, solved.blocks.members[entries]),
-        coordinates=solved.coordinates[entries],
-        precision=solved.precision[entries],
-        eigenvalues=solved.eigenvalues[order],
-        explained_variance_ratio=solved.explained_variance_ratio[order],
-        negative_mass=solved.negative_mass[order],
-    )
+    return solved.take(order)
 
 
 def _upper_triangle(graph: CsrGraph) -> CsrGraph:

@@ -389,13 +389,5 @@ def _most_negative(operator: Any, count: int, start: Floats, leading: float) -> 
     shifted = LinearOperator(
         operator.shape, matvec=lambda v: operator.matvec(v) - leading * v.ravel(), dtype=np.float64
     )
-    low = eigsh(
-        shifted,
-        k=count,
-        which="SA",
-        v0=start,
-        ncv=2 * count + 6,
-        tol=1e-3,
-        return_eigenvectors=False,
-    )
+    low = eigsh(shifted, count, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)
     return np.asarray(low) + leading

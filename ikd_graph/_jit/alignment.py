@@ -42,10 +42,9 @@ def singular_pairs(matrix, left, right):
                     continue
                 # The sweep after one that turned so little would turn by the square of it.
                 clean = clean and pq * pq <= 1e-13 * pp * qq
-                tau = (qq - pp) / (2.0 * pq)
-                tangent = 1.0 / (abs(tau) + np.sqrt(1.0 + tau * tau))
-                if tau < 0.0:
-                    tangent = -tangent
+                gap = qq - pp
+                away = np.sqrt(gap * gap + 4.0 * pq * pq)
+                tangent = 2.0 * pq / (gap + away if gap >= 0.0 else gap - away)
                 cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
                 sine = tangent * cosine
                 for i in range(m):
@@ -76,8 +75,9 @@ def add_partial_isometry(matrix, floor, rotation, left, right):
         norm = np.sqrt(norm)
         if norm > floor:
             rank += 1
+            share = 1.0 / norm
             for i in range(m):
-                cosine = left[i, p] / norm
+                cosine = left[i, p] * share
                 for j in range(m):
                     rotation[i, j] += cosine * right[j, p]
     return rank
@@ -304,10 +304,10 @@ def average_proposals(point_starts, entry_at, shares, proposals, points):
         start, stop = point_starts[point], point_starts[point + 1]
         if stop > start:
             for j in range(points.shape[1]):
-                points[point, j] = 0.0
-            for k in range(start, stop):
-                for j in range(points.shape[1]):
-                    points[point, j] += shares[k] * proposals[entry_at[k], j]
+                total = 0.0
+                for k in range(start, stop):
+                    total += shares[k] * proposals[entry_at[k], j]
+                points[point, j] = total
 
 
 @pjit

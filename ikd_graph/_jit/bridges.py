@@ -9,6 +9,7 @@ from .chains import (
     index_clique,
     link_clique,
     link_group,
+    smallest_open,
     start_group,
 )
 from .covers import grow, mark
@@ -128,7 +129,7 @@ def tired(chain, n_trials, reach, patience):
     return n_trials >= reach or chain.effort[0] >= patience
 
 
-@jit
+@inner
 def bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience):
     """Search, breadth first, for a shortest way from a group of cliques to another.
 
@@ -169,3 +170,24 @@ def bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience):
         close_group(chain, find_group(chain.group, group[0]))
         return n_cliques
     return keep_path(graph, cover, chain, n_cliques, trial, overlap)
+
+
+@jit
+def bridge_groups(graph, cover, chain, n_cliques, overlap, reach, patience, width):
+    """Bridge the smallest open group again and again until all hang together, or none can.
+
+    Cliques have at most ``width`` points. ``overlap``, ``reach`` and ``patience`` are as for
+    `bridge`. Returns the number of cliques now and whether it is the end: if not, ``chain`` needs
+    more room.
+    """
+    while chain.effort[0] < patience:
+        places = chain.indptr[n_cliques] + (reach + 2) * width
+        if n_cliques + reach + 2 > chain.group.size or places > chain.members.size:
+            return n_cliques, False
+        in_group = smallest_open(chain, n_cliques, chain.touched)
+        if in_group == 0:
+            break
+        # ``touched`` is written to by what comes next.
+        group = chain.touched[:in_group].copy()
+        n_cliques = bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience)
+    return n_cliques, True

@@ -172,11 +172,27 @@ def link_group(chain, cliques, overlap):
     return False
 
 
-@jit
+@inner
+def ascend(values, count):
+    """Sort the first values in place (Shell 1959): far less to compile than a quick sort."""
+    gap = 1
+    while gap < count:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            value, at = values[i], i
+            while at >= gap and values[at - gap] > value:
+                values[at] = values[at - gap]
+                at -= gap
+            values[at] = value
+        gap //= 3
+
+
+@inner
 def smallest_open(chain, n_cliques, cliques):
     """Find the open group with the fewest cliques, of several the first, and list its cliques.
 
-    ``cliques`` (k,) is filled with them, in no order. Returns their number, 0 if fewer than two
+    ``cliques`` (k,) is filled with them, ascending. Returns their number, 0 if fewer than two
     groups are open: closed ones cannot be reached. Groups only grow, and one that is opened again
     was joined to one that is open: the fewest cliques of an open group never become fewer, and
     the search goes on from where it was.
@@ -194,6 +210,7 @@ def smallest_open(chain, n_cliques, cliques):
                     cliques[count] = clique
                     clique = chain.after[clique]
                     count += 1
+                ascend(cliques, count)
                 return count
         fewest = n_cliques + 1
         for group in range(n_cliques):

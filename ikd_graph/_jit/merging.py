@@ -24,8 +24,11 @@ def raise_to(values, tops, at, value):
 
 @inner
 def clear(values, tops, at):
-    """Set a value to zero and find the largest of its chunk anew."""
+    """Set a value to zero and find the largest of its chunk anew, if it was that."""
+    value = values[at]
     values[at] = 0
+    if value == 0 or value < tops[at // CHUNK]:
+        return
     start = at // CHUNK * CHUNK
     top = values[start]
     for i in range(start, min(start + CHUNK, values.size)):
@@ -217,6 +220,34 @@ def rename(state, big, small, low, high, row):
     raise_to(state.best, state.best_tops, low, counts[state.partner[low]])
 
 
+@inner
+def find_partner(state, block, counts, touched):
+    """Set the partner of a block on its own, of several that share as much the first by name.
+
+    ``counts`` (n_blocks,) is zero before and afterwards, ``touched`` (n_blocks,) room to work in.
+    """
+    n_touched = 0
+    for entry in range(state.first[block], state.last[block] + 1):
+        point = state.members[entry]
+        for k in range(state.point_starts[point], state.point_starts[point + 1]):
+            other = state.owner[state.entry_at[k]]
+            if counts[other] == 0:
+                touched[n_touched] = other
+                n_touched += 1
+            counts[other] += 1
+    counts[block] = 0
+    name = state.name[block]
+    best, partner = 0, 0
+    for i in range(n_touched):
+        other = state.name[touched[i]]
+        count = counts[touched[i]]
+        if count > best or (count == best and best > 0 and other < partner):
+            best, partner = count, other
+        counts[touched[i]] = 0
+    state.partner[name] = partner
+    raise_to(state.best, state.best_tops, name, best)
+
+
 @jit
 def merge_all(state, order):
     """Merge the two blocks with the most shared points until none share any (Section 2.4).
@@ -230,9 +261,7 @@ def merge_all(state, order):
     axes = np.empty((m, m), np.float64)
     room = np.empty((ROOM, m, m), np.float64)
     for block in range(state.first.size):
-        count_shared(state, block, 0)
-        state.partner[block] = first_largest(state.rows[0], state.row_tops[0])
-        raise_to(state.best, state.best_tops, block, state.rows[0, state.partner[block]])
+        find_partner(state, block, state.rows[0], state.counted[0])
     n_mergers = 0
     while n_mergers < order.shape[0]:
         low = first_largest(state.best, state.best_tops)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _doors as door
 from .._records import MergeResult, SolvedBlocks, check_solved
+from .._threads import together
 from .._validation import (
     check_choice,
     check_finite,
@@ -21,6 +24,7 @@ from ._rounds import Rounds
 Floats = NDArray[np.float64]
 
 WEIGHTINGS = ("precision", "uniform")
+_MOST_ROUNDS = 200
 
 
 @door.takes(n_points=door.count, start=door.optional(door.table))
@@ -30,7 +34,7 @@ def merge_global(
     *,
     start: Floats | None = None,
     weighting: str = "precision",
-    max_rounds: int = 200,
+    max_rounds: int = _MOST_ROUNDS,
     tolerance: float = 1e-5,
 ) -> MergeResult:
     """Align all blocks at once to a consensus: generalised Procrustes from a good start.
@@ -101,34 +105,52 @@ def merge_global(
     check_integer("max_rounds", max_rounds, 1)
     check_positive("tolerance", tolerance)
     greedy = merge_pairs(solved, n_points)
-    points, anchor, n_weak = greedy.coordinates, None, greedy.n_weak
     if start is not None:
-        points = frame = np.array(start, dtype=np.float64, order="C")
-        check_same_shape("start", frame, "the coordinates", greedy.coordinates)
-        check_finite("start", frame)
-        anchor = frame if greedy.n_weak or greedy.labels.any() else None
-        n_weak = 0
-    elif n_weak:
+        start = np.array(start, dtype=np.float64, order="C")
+        check_same_shape("start", start, "the coordinates", greedy.coordinates)
+        check_finite("start", start)
+    elif greedy.n_weak:
         warn_weak(greedy, stacklevel=3)
-    consensus = Rounds(solved, n_points, weighting, anchor)
-    if start is None:
-        descent = consensus.descent(points)
+    return _settled(solved, greedy, start, weighting, max_rounds, tolerance)
+
+
+def merge_to_frame(
+    solved: SolvedBlocks, n_points: int, find_frame: Callable[[], Floats], tolerance: float
+) -> MergeResult:
+    """`merge_global` from a start that is found beside the greedy merger."""
+    greedy, frame = together(lambda: merge_pairs(solved, n_points), find_frame)
+    return _settled(solved, greedy, frame, "precision", _MOST_ROUNDS, tolerance)
+
+
+def _settled(
+    solved: SolvedBlocks,
+    greedy: MergeResult,
+    frame: Floats | None,
+    weighting: str,
+    max_rounds: int,
+    tolerance: float,
+) -> MergeResult:
+    """Blocks at a consensus, from a latent and the greedy merger, or from this alone."""
+    anchor = frame if greedy.n_weak or greedy.labels.any() else None
+    consensus = Rounds(solved, len(greedy.coordinates), weighting, anchor)
+    if frame is None:
+        descent = consensus.descent(greedy.coordinates)
     else:
-        other = place_groups(greedy.coordinates, greedy.labels, points)
-        descent = consensus.better(points, other)
+        other = place_groups(greedy.coordinates, greedy.labels, frame)
+        descent = consensus.better(frame, other)
     descent.run(max_rounds, tolerance, consensus.floor)
     points = descent.mean
     consensus.place(points)
     objective, residuals = consensus.fit_of(points)
-    if start is None:
+    if frame is None:
         points = centred(points, greedy.labels)
     else:
         # Blocks do not mind where all of it lies: bring it back to where the start was.
-        points = place_groups(points, np.zeros(n_points, dtype=np.int64), frame)
+        points = place_groups(points, np.zeros(len(points), dtype=np.int64), frame)
     return greedy._replace(
         coordinates=points,
         residuals=residuals,
-        n_weak=n_weak,
+        n_weak=0 if frame is not None else greedy.n_weak,
         objective=objective,
         n_rounds=descent.n_rounds,
         converged=descent.converged,

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from .. import _doors as door
 from .. import _jit
 from .._records import MergeResult, SolvedBlocks, check_solved
-from ._rounds import Rounds, entries_of_points
+from ._rounds import Rounds, entries_of_points, neighbors_near
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Places = NDArray[np.integer]  # int32 where that is enough
 
 # Rows of overlaps kept between mergers: enough that growing blocks are not counted afresh.
 _MOST_ROWS = 64
@@ -30,18 +31,18 @@ class MergeState(NamedTuple):
     members: NDArray[np.int32]  # (total,) point of each entry
     coordinates: Floats  # (total, m) in the frame of the block that owns the entry
     mass: Floats  # (total,) number of cliques averaged into the entry
-    owner: Integers  # (total,) block that holds the entry
-    following: Integers  # (total,) next entry of the block, -1 at the end
-    first: Integers  # (n_blocks,) first entry
-    last: Integers  # (n_blocks,) last entry
-    size: Integers  # (n_blocks,) number of points
-    name: Integers  # (n_blocks,) lowest index of the blocks merged into this one
-    slot: Integers  # (n_blocks,) block of each name
+    owner: Places  # (total,) block that holds the entry
+    following: Places  # (total,) next entry of the block, -1 at the end
+    first: Places  # (n_blocks,) first entry
+    last: Places  # (n_blocks,) last entry
+    size: Places  # (n_blocks,) number of points
+    name: Places  # (n_blocks,) lowest index of the blocks merged into this one
+    slot: Places  # (n_blocks,) block of each name
     best: NDArray[np.int32]  # (n_blocks,) by name: largest number of points shared with another
-    partner: Integers  # (n_blocks,) by name: lowest name of those that share as many
+    partner: Places  # (n_blocks,) by name: lowest name of those that share as many
     point_starts: Integers  # (n + 1,) start of each point's list of entries
     n_at: Integers  # (n,) length of the list
-    entry_at: Integers  # (total,) entries of each point
+    entry_at: Places  # (total,) entries of each point
     best_tops: NDArray[np.int32]  # (n_chunks,) largest of every CHUNK of best
     rows: NDArray[np.int32]  # (n_rows, n_blocks) points shared with each name, for some blocks
     row_tops: NDArray[np.int32]  # (n_rows, n_chunks) largest of every CHUNK of a row
@@ -130,31 +131,34 @@ def with_residuals(merged: MergeResult, solved: SolvedBlocks) -> MergeResult:
 
 
 def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
-    """Every block on its own."""
+    """Every block on its own, named by its place in the order given."""
+    solved, order = neighbors_near(solved)
     blocks = solved.blocks
     n_blocks, total = blocks.n_blocks, blocks.members.size
+    # What is looked up most is kept small: most of a merger is waiting for memory.
+    places = np.int32 if total < 2**31 else np.int64
     point_starts, entry_at = entries_of_points(blocks, n_points)
-    following = np.arange(1, total + 1)
+    following: Places = np.arange(1, total + 1).astype(places)
     following[blocks.indptr[1:] - 1] = -1
     # Rows of counts stay within the memory of the entries.
     n_rows = int(np.clip(total // max(n_blocks, 1), 1, _MOST_ROWS))
     n_chunks = -(-n_blocks // _jit.merging.CHUNK)
     return MergeState(
         members=blocks.members,
-        coordinates=solved.coordinates.copy(),
+        coordinates=solved.coordinates,
         mass=np.ones(total),
-        owner=np.repeat(np.arange(n_blocks), blocks.sizes),
+        owner=np.repeat(np.arange(n_blocks).astype(places), blocks.sizes),
         following=following,
-        first=blocks.indptr[:-1].copy(),
-        last=blocks.indptr[1:] - 1,
-        size=blocks.sizes.copy(),
-        name=np.arange(n_blocks),
-        slot=np.arange(n_blocks),
+        first=blocks.indptr[:-1].astype(places),
+        last=(blocks.indptr[1:] - 1).astype(places),
+        size=blocks.sizes.astype(places),
+        name=order.astype(places),
+        slot=np.argsort(order).astype(places),
         best=np.zeros(n_blocks, dtype=np.int32),
-        partner=np.zeros(n_blocks, dtype=np.int64),
+        partner=np.zeros(n_blocks, dtype=places),
         point_starts=point_starts,
         n_at=np.diff(point_starts),
-        entry_at=entry_at,
+        entry_at=entry_at.astype(places),
         best_tops=np.zeros(n_chunks, dtype=np.int32),
         rows=np.zeros((n_rows, n_blocks), dtype=np.int32),
         row_tops=np.zeros((n_rows, n_chunks), dtype=np.int32),

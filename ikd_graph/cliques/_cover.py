@@ -108,7 +108,7 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
     # so that the order of rows chooses nothing.
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     names = np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
-    return _renamed(_cover(subgraph(g, names), min_size, budget, room), names)
+    return _cover(subgraph(g, names), min_size, budget, room).renamed(names)
 
 
 def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
@@ -159,13 +159,6 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
         pass
     _large_enough(g, start, state, min_size)
     return np.asarray(state.largest >= min_size)
-
-
-def _renamed(blocks: Blocks, names: NDArray[np.intp]) -> Blocks:
-    """Blocks of points by other names, in which members ascend again."""
-    members = names[blocks.members].astype(np.int32)
-    order = np.lexsort((members, np.repeat(np.arange(blocks.n_blocks), blocks.sizes)))
-    return Blocks(blocks.indptr, members[order])
 
 
 def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
@@ -301,13 +294,12 @@ def _bridges(g: CsrGraph, start: StartGraph, state: Cover, blocks: Blocks, min_s
     _jit.chains.enter_cliques(chain, count, min_size - 1)
     entries = g.indices.size + cliques.members.size
     patience = max(_LEAST_EFFORT, _EFFORT_PER_ENTRY * entries)
-    while chain.effort[0] < patience:
-        in_group = _jit.chains.smallest_open(chain, count, chain.touched)
-        if in_group == 0:
-            break
-        group = np.sort(chain.touched[:in_group])
-        count = _jit.bridges.bridge(g, state, chain, count, group, min_size - 1, _REACH, patience)
-        chain = _with_room(chain, count, start.width + 1)
+    end, width = False, start.width + 1
+    while not end:
+        count, end = _jit.bridges.bridge_groups(
+            g, state, chain, count, min_size - 1, _REACH, patience, width
+        )
+        chain = _with_room(chain, count, width)
     places = chain.indptr[first : count + 1]
     return Blocks(places - places[0], chain.members[places[0] : places[-1]].copy())
 

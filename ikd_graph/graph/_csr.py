@@ -53,11 +53,11 @@ def from_edges(
     """
     n = check_integer("n", n, 0)
     left, right, weights = check_edges(n, left, right, weights)
-    keys = left * n + right
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    check_distinct("edges", int(np.count_nonzero(keys[1:] == keys[:-1])))
-    return mirrored(np.bincount(left, minlength=n), right[order], weights[order])
+    upper = sp.coo_array((weights, (left, right)), shape=(n, n)).tocsr()
+    # Edges given twice have been added up.
+    check_distinct("edges", left.size - upper.nnz)
+    upper.sort_indices()
+    return mirrored(np.diff(upper.indptr), upper.indices, upper.data)
 
 
 def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -179,14 +179,13 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     """
     check_graph("g", g)
     nodes = check_nodes("nodes", nodes, g.n_nodes)
-    number = np.full(g.n_nodes, -1)
-    number[nodes] = np.arange(nodes.size)
-    check_distinct("nodes", nodes.size - int(np.count_nonzero(number >= 0)))
-    left, right, weights = edges(g)
-    left, right = number[left], number[right]
-    both = (left >= 0) & (right >= 0)
-    left, right = left[both], right[both]
-    return from_edges(len(nodes), np.minimum(left, right), np.maximum(left, right), weights[both])
+    check_distinct("nodes", nodes.size - np.unique(nodes).size)
+    whole = sp.csr_array((g.weights, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
+    part = whole[nodes][:, nodes]
+    part.sort_indices()
+    return CsrGraph.trusted(
+        part.indptr.astype(np.int64), part.indices.astype(np.int32, copy=False), part.data
+    )
 
 
 def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import eigen
-from .._records import Blocks, CsrGraph, Embedding
+from .._records import CsrGraph, Embedding
 from ..graph import EdgeSuspicion, add_edges, edges, from_edges
 from ._record import Latent
 
@@ -104,13 +104,6 @@ def spread_suspicion(
         return None
     one, other = first[suspicion.left], first[suspicion.right]
     return suspicion._replace(left=np.minimum(one, other), right=np.maximum(one, other))
-
-
-def spread_blocks(blocks: Blocks, first: NDArray[np.int64]) -> Blocks:
-    """Cliques by the numbers of rows among all."""
-    members = first[blocks.members]
-    owner = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)
-    return blocks._replace(members=members[np.lexsort((members, owner))].astype(np.int32))
 
 
 def spread_labels(labels: NDArray[np.int64], inverse: NDArray[np.int64]) -> NDArray[np.int64]:

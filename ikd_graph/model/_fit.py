@@ -21,7 +21,7 @@ from ..similarity import AFFINITIES, Similarity, unique_rows
 from ..solve import Plan
 from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Closed, Ground
-from ._describe import describe, spread_blocks, spread_graph, spread_labels, spread_suspicion
+from ._describe import describe, spread_graph, spread_labels, spread_suspicion
 from ._pieces import report_pieces
 from ._polish import extend_core
 from ._portfolio import Verdict, judge
@@ -177,7 +177,7 @@ def _assemble(
         suspicion=spread_suspicion(closed.suspicion, first),
         labels=spread_labels(closed.labels, inverse),
         solved=solved,
-        cliques=None if solved is None else spread_blocks(solved.blocks, first),
+        cliques=None if solved is None else solved.blocks.renamed(first),
         merge_order=solution.merge_order,
         landmarks=None if solution.landmarks is None else first[solution.landmarks],
         polished=polished,

@@ -45,20 +45,21 @@ def solve_blockwise(
         reference = "center" if isinstance(plan.reference, int) else plan.reference
         solved = blocks.largest_first(blocks.solve(g, chosen, plan.kernel, size, reference))
     with stages("merging"):
+
+        def find_frame() -> Floats:
+            return geodesic_frame(g, plan) if frame is None else frame
+
         if plan.merge == "greedy":
             merged = alignment.merge_greedy(solved, g.n_nodes)
             points = merged.coordinates
-            if merged.labels.max(initial=0) > 0:
-                _warn_groups(merged.labels)
-                frame = geodesic_frame(g, plan) if frame is None else frame
-                points = alignment.place_groups(points, merged.labels, frame)
+            if merged.labels.any():
+                points = alignment.place_groups(points, merged.labels, find_frame())
         else:
-            frame = geodesic_frame(g, plan) if frame is None else frame
             tolerance = _TOLERANCE if g.n_nodes <= _limits.SOLVED_WHOLE else _COARSE
-            merged = alignment.merge_global(solved, g.n_nodes, start=frame, tolerance=tolerance)
+            merged = alignment.merge_to_frame(solved, g.n_nodes, find_frame, tolerance)
             points = merged.coordinates
-            if merged.labels.max(initial=0) > 0:
-                _warn_groups(merged.labels)
+    if merged.labels.any():
+        _warn_groups(merged.labels)
     points = points - points.mean(axis=0)
     # The frame of a merged latent is free: turn it to its principal axes, as eigenpairs would.
     values, axes = np.linalg.eigh(points.T @ points)
