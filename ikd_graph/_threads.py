@@ -115,13 +115,18 @@ def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> Non
 def together(aside: Callable[[], First], here: Callable[[], Second]) -> tuple[First, Second]:
     """Results of two calls, the first in a thread of its own if this one has several.
 
-    For what runs on one thread only. Warnings are heard from the second call alone.
+    The first call is one that runs on one thread only and warns of nothing.
     """
     import numba
 
-    if numba.get_num_threads() == 1:
+    threads = numba.get_num_threads()
+    if threads == 1:
         return aside(), here()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(aside)
-        second = here()
+        numba.set_num_threads(threads - 1)
+        try:
+            second = here()
+        finally:
+            numba.set_num_threads(threads)
         return waiting.result(), second

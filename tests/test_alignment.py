@@ -467,11 +467,11 @@ def test_a_start_gives_way_only_to_a_clearly_lower_sum(seed):
     lower, higher = rounds.place(mirrored), rounds.place(latent)
     assert lower < higher
     # Both are right but for a reflection: what is left of the difference says nothing.
-    kept = rounds.better(latent, mirrored).mean
+    kept = rounds.better(rounds.trial(latent), mirrored).mean
     assert np.linalg.norm(kept - latent) < 0.2 * np.linalg.norm(kept - mirrored)
     folded = latent.copy()
     folded[latent[:, 0] > 0.0, 0] *= -1.0
-    left = rounds.better(folded, mirrored).mean
+    left = rounds.better(rounds.trial(folded), mirrored).mean
     assert rounds.place(left) < 1.1 * lower
 
 

@@ -304,10 +304,10 @@ def average_proposals(point_starts, entry_at, shares, proposals, points):
         start, stop = point_starts[point], point_starts[point + 1]
         if stop > start:
             for j in range(points.shape[1]):
-                total = 0.0
-                for k in range(start, stop):
-                    total += shares[k] * proposals[entry_at[k], j]
-                points[point, j] = total
+                points[point, j] = 0.0
+            for k in range(start, stop):
+                for j in range(points.shape[1]):
+                    points[point, j] += shares[k] * proposals[entry_at[k], j]
 
 
 @pjit

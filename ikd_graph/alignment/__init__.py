@@ -6,7 +6,7 @@ translation) brings it to the others on the points that they share (Li & Wu 2024
 """
 
 from ._bound import MergeBound, merge_bound
-from ._consensus import merge_global, merge_to_frame
+from ._consensus import merge_global
 from ._greedy import merge_greedy
 from ._rigid import place_groups, rigid_fit
 from ._rounds import residuals
@@ -16,7 +16,6 @@ __all__ = [
     "merge_bound",
     "merge_global",
     "merge_greedy",
-    "merge_to_frame",
     "place_groups",
     "residuals",
     "rigid_fit",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,11 +10,11 @@ from .._records import MergeResult, SolvedBlocks, check_solved
 from .._threads import together
 from .._validation import (
     check_choice,
-    check_finite,
     check_integer,
     check_positive,
     check_same_shape,
 )
+from ._descent import Descent
 from ._greedy import centred, merge_pairs, warn_weak
 from ._rigid import place_groups
 from ._rounds import Rounds
@@ -24,7 +22,6 @@ from ._rounds import Rounds
 Floats = NDArray[np.float64]
 
 WEIGHTINGS = ("precision", "uniform")
-_MOST_ROUNDS = 200
 
 
 @door.takes(n_points=door.count, start=door.optional(door.table))
@@ -34,7 +31,7 @@ def merge_global(
     *,
     start: Floats | None = None,
     weighting: str = "precision",
-    max_rounds: int = _MOST_ROUNDS,
+    max_rounds: int = 200,
     tolerance: float = 1e-5,
 ) -> MergeResult:
     """Align all blocks at once to a consensus: generalised Procrustes from a good start.
@@ -104,40 +101,19 @@ def merge_global(
     check_choice("weighting", weighting, WEIGHTINGS)
     check_integer("max_rounds", max_rounds, 1)
     check_positive("tolerance", tolerance)
-    greedy = merge_pairs(solved, n_points)
-    if start is not None:
-        start = np.array(start, dtype=np.float64, order="C")
-        check_same_shape("start", start, "the coordinates", greedy.coordinates)
-        check_finite("start", start)
-    elif greedy.n_weak:
-        warn_weak(greedy, stacklevel=3)
-    return _settled(solved, greedy, start, weighting, max_rounds, tolerance)
-
-
-def merge_to_frame(
-    solved: SolvedBlocks, n_points: int, find_frame: Callable[[], Floats], tolerance: float
-) -> MergeResult:
-    """`merge_global` from a start that is found beside the greedy merger."""
-    greedy, frame = together(lambda: merge_pairs(solved, n_points), find_frame)
-    return _settled(solved, greedy, frame, "precision", _MOST_ROUNDS, tolerance)
-
-
-def _settled(
-    solved: SolvedBlocks,
-    greedy: MergeResult,
-    frame: Floats | None,
-    weighting: str,
-    max_rounds: int,
-    tolerance: float,
-) -> MergeResult:
-    """Blocks at a consensus, from a latent and the greedy merger, or from this alone."""
-    anchor = frame if greedy.n_weak or greedy.labels.any() else None
-    consensus = Rounds(solved, len(greedy.coordinates), weighting, anchor)
-    if frame is None:
+    if start is None:
+        frame, greedy = None, merge_pairs(solved, n_points)
+        if greedy.n_weak:
+            warn_weak(greedy, stacklevel=3)
+        consensus = Rounds(solved, n_points, weighting)
         descent = consensus.descent(greedy.coordinates)
     else:
+        frame = np.array(start, dtype=np.float64, order="C")
+        expected = np.empty((n_points, solved.coordinates.shape[1]))
+        check_same_shape("start", frame, "the coordinates", expected)
+        greedy, consensus, given = _two_starts(solved, frame, weighting)
         other = place_groups(greedy.coordinates, greedy.labels, frame)
-        descent = consensus.better(frame, other)
+        descent = consensus.better(given, other)
     descent.run(max_rounds, tolerance, consensus.floor)
     points = descent.mean
     consensus.place(points)
@@ -146,7 +122,7 @@ def _settled(
         points = centred(points, greedy.labels)
     else:
         # Blocks do not mind where all of it lies: bring it back to where the start was.
-        points = place_groups(points, np.zeros(len(points), dtype=np.int64), frame)
+        points = place_groups(points, np.zeros(n_points, dtype=np.int64), frame)
     return greedy._replace(
         coordinates=points,
         residuals=residuals,
@@ -155,3 +131,28 @@ def _settled(
         n_rounds=descent.n_rounds,
         converged=descent.converged,
     )
+
+
+def _two_starts(
+    solved: SolvedBlocks, frame: Floats, weighting: str
+) -> tuple[MergeResult, Rounds, Descent]:
+    """The greedy merger, and some rounds from a latent; if that is sure to join in, side by side.
+
+    It joins in where blocks leave something open.
+    """
+
+    def merged() -> MergeResult:
+        return merge_pairs(solved, len(frame))
+
+    def from_frame(joins_in: bool) -> tuple[Rounds, Descent]:
+        consensus = Rounds(solved, len(frame), weighting, frame if joins_in else None)
+        return consensus, consensus.trial(frame)
+
+    n_blocks, size = solved.blocks.n_blocks, frame.shape[1]
+    # So few points as these cannot share as many as a motion rests on.
+    if n_blocks > 1 and solved.blocks.sizes.min() <= size:
+        greedy, begun = together(merged, lambda: from_frame(True))
+    else:
+        greedy = merged()
+        begun = from_frame(bool(greedy.n_weak or greedy.labels.any()))
+    return greedy, *begun

@@ -105,13 +105,18 @@ class Rounds:
         """A start that conjugate gradients can go on from."""
         return Descent(self.look, self.point_weights, points)
 
-    def better(self, first: Floats, second: Floats) -> Descent:
-        """The first of two starts, or the second if some rounds each leave it clearly lower.
+    def trial(self, points: Floats) -> Descent:
+        """A start after some rounds, before another is tried."""
+        given = self.descent(points)
+        given.run(_TRIAL_ROUNDS, _TRIAL_TOLERANCE, self.floor)
+        return given
+
+    def better(self, given: Descent, second: Floats) -> Descent:
+        """A start after its `trial`, or the second if as many rounds leave it clearly lower.
 
         A second start that is above many times the first after a few rounds gets no more.
         """
-        given, other = self.descent(first), self.descent(second)
-        given.run(_TRIAL_ROUNDS, _TRIAL_TOLERANCE, self.floor)
+        other = self.descent(second)
         other.run(_FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
         if not other.converged and other.lowest <= _HOPELESS * given.lowest:
             other.run(_TRIAL_ROUNDS - _FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
@@ -196,7 +201,7 @@ def neighbors_near(solved: SolvedBlocks) -> tuple[SolvedBlocks, NDArray[np.intp]
     """Blocks in the order of their first points, so that those that share points lie together.
 
     Where points near each other have numbers near each other, as in a fit, less is fetched from
-    memory: a round of 100 000 points takes a fifth less. Returns the place of each in the order given too.
+    memory: a round of 100 000 points takes a fifth less. Returns the order too.
     """
     blocks = solved.blocks
     first = np.append(blocks.members, -1)[blocks.indptr[:-1]]

@@ -151,7 +151,9 @@ def _assemble(
         if plan.kernel != closed.plan.kernel and g is not None:
             reference = "center" if isinstance(plan.reference, int) else plan.reference
             solved = blocks.solve(g, solved.blocks, plan.kernel, plan.n_components, reference)
-        residuals = alignment.residuals(solved, latent.coordinates[first])
+        residuals = solution.residuals
+        if residuals is None or polished is not None or solved is not solution.solved:
+            residuals = alignment.residuals(solved, latent.coordinates[first])
         latent = replace(latent, residuals=residuals[inverse])
         if polished is None:
             begin = latent

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .. import _limits, alignment, blocks, cliques, eigen
 from .._records import CsrGraph, Embedding, SolvedBlocks
 from .._stages import Stages
+from .._threads import together
 from ._geodesic import geodesic_frame
 from ._plan import Plan, Solution
 
@@ -35,20 +36,22 @@ def solve_blockwise(
     means over cliques.
     """
     size = plan.n_components
+
+    def find_frame() -> Floats:
+        return geodesic_frame(g, plan) if frame is None else frame
+
     with stages("cliques"):
         if plan.merge == "greedy":
             chosen = cliques.covering_cliques(g)
         else:
-            chosen = cliques.cover(g, size + 2, max_cliques=plan.max_cliques)
+            chosen, frame = together(
+                lambda: cliques.cover(g, size + 2, max_cliques=plan.max_cliques), find_frame
+            )
     with stages("cliques solved"):
         # An index is a point of all; every clique has a reference of its own.
         reference = "center" if isinstance(plan.reference, int) else plan.reference
         solved = blocks.largest_first(blocks.solve(g, chosen, plan.kernel, size, reference))
     with stages("merging"):
-
-        def find_frame() -> Floats:
-            return geodesic_frame(g, plan) if frame is None else frame
-
         if plan.merge == "greedy":
             merged = alignment.merge_greedy(solved, g.n_nodes)
             points = merged.coordinates
@@ -56,7 +59,7 @@ def solve_blockwise(
                 points = alignment.place_groups(points, merged.labels, find_frame())
         else:
             tolerance = _TOLERANCE if g.n_nodes <= _limits.SOLVED_WHOLE else _COARSE
-            merged = alignment.merge_to_frame(solved, g.n_nodes, find_frame, tolerance)
+            merged = alignment.merge_global(solved, g.n_nodes, start=frame, tolerance=tolerance)
             points = merged.coordinates
     if merged.labels.any():
         _warn_groups(merged.labels)
@@ -67,7 +70,9 @@ def solve_blockwise(
     points = eigen.pin_signs(points @ axes[:, order])
     share, mass = _mean_spectrum(solved)
     embedding = Embedding(points, values[order], share, mass, eigen.CENTRE)
-    return Solution(embedding, solved, merged.order)
+    # The greedy merger weighs all points alike, and its residuals with them.
+    residuals = None if plan.merge == "greedy" else merged.residuals
+    return Solution(embedding, solved, merged.order, residuals)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:

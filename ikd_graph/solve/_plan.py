@@ -44,6 +44,7 @@ class Solution:
     embedding: Embedding
     solved: SolvedBlocks | None = None  # the cliques, each in a frame of its own
     merge_order: NDArray[np.int64] | None = None  # (merges, 3) block, block, shared points
+    residuals: Floats | None = None  # (n,) how far cliques disagree, where the merger tells
     landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
 
     def leading(self, n_components: int) -> Solution:
