@@ -133,11 +133,11 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
     flat = np.flatnonzero(~(spread > 0.0))
     if flat.size:
         what = "all zero" if affinity == "cosine" else "constant"
-        raise ValueError(
-            f"rows of X must vary for affinity={affinity!r}, got {flat.size} {what} row(s): "
-            f"{few(flat)}; drop them, or use affinity='covariance', which takes them as points "
-            "that are far from all others"
-        )
+        cure = "use affinity='euclidean', which compares values"
+        if flat.size < spread.size:
+            cure = f"drop them, or {cure}"
+        got = f"{flat.size} {what} row(s): {few(flat)}"
+        raise ValueError(f"rows of X must vary for a {affinity}, got {got}; {cure}")
 
 
 def check_not_negative(name: str, values: NDArray[np.floating], what: str) -> None:

@@ -133,20 +133,29 @@ def test_a_number_of_coordinates_that_was_found_warns_once_of_a_graph_that_was_n
     assert ("disconnected" in model.choices_) == (model.n_components_graph_ > 1)
 
 
-@pytest.mark.parametrize("affinity", ["correlation", "cosine"])
+@pytest.mark.parametrize("affinity", ["correlation", "cosine", "shared_neighbors"])
 @pytest.mark.parametrize(
     "refine", [None, "stress", pytest.param("likelihood", marks=pytest.mark.slow)]
 )
 def test_what_helps_against_constant_rows_helps(affinity, refine):
     X = gp("medium", 50, 150, 0.2).X
     X[7] = 0.0 if affinity == "cosine" else 3.0
-    with pytest.raises(ValueError, match="drop them, or use affinity='covariance'"):
+    with pytest.raises(ValueError, match="drop them, or use affinity='euclidean'"):
         IKD(2, affinity=affinity, refine=refine).fit(X)
-    for cured, rows in ((affinity, np.delete(X, 7, axis=0)), ("covariance", X)):
+    for cured, rows in ((affinity, np.delete(X, 7, axis=0)), ("euclidean", X)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             model = IKD(2, affinity=cured, refine=refine).fit(rows)
         assert np.all(np.isfinite(model.embedding_))
+
+
+@pytest.mark.parametrize("affinity", ["correlation", "covariance", "shared_neighbors"])
+def test_rows_that_are_all_constant_are_compared_by_their_values(affinity):
+    X = np.outer(np.linspace(0.0, 1.0, 40), np.ones(5))
+    with pytest.raises(ValueError, match="; use affinity='euclidean', which compares values"):
+        IKD(1, affinity=affinity, refine=None).fit(X)
+    found = IKD(1, affinity="euclidean", refine=None).fit_transform(X)
+    assert abs(np.corrcoef(found[:, 0], X[:, 0])[0, 1]) > 0.999
 
 
 @pytest.mark.parametrize("landmarks", [None, 20])

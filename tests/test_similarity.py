@@ -289,7 +289,7 @@ def test_what_an_error_about_constant_rows_advises_works(rng):
     X = np.cos(rng.random((40, 2)) @ rng.standard_normal((2, 30)))
     X[5], X[9] = 0.0, 2.0
     for affinity in ("correlation", "cosine"):
-        with pytest.raises(ValueError, match=r"drop them, or use affinity='covariance'"):
+        with pytest.raises(ValueError, match=r"drop them, or use affinity='euclidean'"):
             IKD(2, affinity=affinity).fit(X)
     for affinity in ("euclidean", "covariance"):
         model = IKD(2, affinity=affinity).fit(X)

@@ -110,7 +110,7 @@ def test_sparse_rows_without_spread_are_named_or_kept_as_dense_ones_are(affinity
     X[[4, 9]] = 0.0
     X[9] = 2.0 * (affinity == "correlation")
     for table in (X, sp.csr_array(X)):
-        with pytest.raises(ValueError, match="rows of X must vary for affinity="):
+        with pytest.raises(ValueError, match="rows of X must vary for a "):
             IKD(2, affinity=affinity, refine=None, n_neighbors=9).fit(table)
     table = SparseTable(sp.csr_array(X))
     with pytest.warns(UserWarning, match="2 rows of X do not vary"):
