@@ -138,7 +138,7 @@ def look_at_damage(latent, n_points, share, _, seed):
 
 def measured(path, on_rolls, on_damaged):
     """Rows of the file, those that are missing appended."""
-    fitted(*roll(200, 0.1, 0), strategy="blockwise")  # compiled code is loaded before times count
+    look_at_roll(500, 0.1, 10, 0)  # compiled code is loaded before times count
     rows = read(path)
     known = {tuple(row[key] for key in KEYS) for row in rows}
     asked = itertools.product(("roll",), *ROLLS, on_rolls)
