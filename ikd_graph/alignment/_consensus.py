@@ -15,7 +15,7 @@ from .._validation import (
     check_same_shape,
 )
 from ._descent import Descent
-from ._greedy import centred, merge_pairs, warn_weak
+from ._greedy import groups_centred, merge_pairs, warn_weak
 from ._rigid import place_groups
 from ._rounds import Rounds
 
@@ -119,7 +119,7 @@ def merge_global(
     consensus.place(points)
     objective, residuals = consensus.fit_of(points)
     if frame is None:
-        points = centred(points, greedy.labels)
+        points = groups_centred(points, greedy.labels)
     else:
         # Blocks do not mind where all of it lies: bring it back to where the start was.
         points = place_groups(points, np.zeros(n_points, dtype=np.int64), frame)

@@ -117,7 +117,7 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     groups = np.arange(n_points) + solved.blocks.n_blocks
     groups[covered] = state.name[state.owner[entries]]
     labels = _numbered_by_first(groups)
-    points = centred(points, labels)
+    points = groups_centred(points, labels)
     n_weak = int(np.count_nonzero(order[:, 2] <= solved.coordinates.shape[1]))
     return MergeResult(points, labels, np.zeros(n_points), order, n_weak, 0.0, 0, True)
 
@@ -177,7 +177,7 @@ def _numbered_by_first(groups: Integers) -> Integers:
     return rank[inverse]
 
 
-def centred(points: Floats, labels: Integers) -> Floats:
+def groups_centred(points: Floats, labels: Integers) -> Floats:
     """Each group moved to have its mean at 0."""
     sizes = np.bincount(labels)
     means = np.column_stack([np.bincount(labels, column) / sizes for column in points.T])
