@@ -1,9 +1,11 @@
 """Repair of local optima: misfits found and placed anew, lines rejoined, lost points drawn in."""
 
 import numpy as np
+import polish_cells
 import pytest
 
 from ikd_graph import gplvm, kernels, refine
+from ikd_graph.refine import reverse
 from ikd_graph.refine.descent import descend
 from ikd_graph.refine.objective import Objective
 from ikd_graph.refine.pieces import assembled
@@ -110,3 +112,61 @@ def test_a_broken_start_no_longer_ends_broken(line):
         objective.cov, N_OBSERVED, 1, KERNEL, starts={"broken": broken}, search="local"
     )
     assert affine_r2(line, fit.latent) > 0.99
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 20), (25, 60), (70, 99)])
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_a_stretch_the_wrong_way_round_is_turned(first, last, width):
+    rng = np.random.default_rng(first)
+    true = np.sort(rng.uniform(0.0, 12.0, 100))
+    corr = np.exp(-np.abs(true[:, None] - true))
+    line = true.copy()
+    stretch = slice(first, last + 1)
+    line[stretch] = true[first] + true[last] - true[stretch]
+    found = reverse.turned_line(line, corr, width, 0.2)
+    np.testing.assert_allclose(found, true, atol=1e-12)
+    assert reverse.turned_line(true, corr, width, 0.2) is None
+
+
+def test_what_turning_gains_equals_its_definition():
+    rng = np.random.default_rng(0)
+    n, width = 13, 3
+    corr = np.corrcoef(rng.standard_normal((n, 4)))
+    gains = reverse._gains(corr, width)
+    for first in range(n):
+        for last in range(first + 1, n):
+            if (first, last) == (0, n - 1):
+                continue
+            points = list(range(first, last + 1))
+            before, after = range(max(first - width, 0), first), range(last + 1, n)[:width]
+
+            def tied(one, other):
+                return corr[np.ix_(one, other)].mean() if len(one) and len(other) else 0.0
+
+            expected = tied(before, points[-width:]) - tied(before, points[:width])
+            expected += tied(points[:width], after) - tied(points[-width:], after)
+            assert gains[first, last] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_turned_line_is_never_less_likely():
+    cell = polish_cells.sample_cell(
+        "cloud", "gamma_exponential", 0.5, 0.5, (80, 200, 1), np.random.default_rng(3)
+    )
+    cov = gplvm.sample_covariance(cell.rows)
+    objective = Objective(cov / (np.trace(cov) / 80), kernels.get(cell.kernel), 1)
+    order = np.argsort(cell.latent[:, 0])
+    line = cell.latent[:, 0] / cell.length_scale
+    stretch = order[30:55]
+    line[stretch] = line[stretch].min() + line[stretch].max() - line[stretch]
+    wrong = descend(objective, line[:, None], "start")
+    asked = []
+
+    def down(start):
+        asked.append(start)
+        return descend(objective, start, "start")
+
+    found = reverse.reverse(objective, wrong, 200, down, np.inf)
+    assert asked
+    assert found.value < wrong.value - 1.0
+    assert affine_r2(cell.latent, objective.latent(found.vector)) > 0.99
+    assert reverse.reverse(objective, wrong, 200, down, -1.0) is wrong

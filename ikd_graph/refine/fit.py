@@ -4,8 +4,9 @@ The likelihood has many local optima. Five things find a good one: several start
 that falls from far above the true noise to almost nothing, so that the coarse structure is settled
 before the fine one can lock a wrong turn in; Fisher scoring, which converges in a dozen steps, so
 that two optima can be told apart; perturbations of the parts of a latent that the data hold least;
-and repair, which finds the points where model and data disagree and places them anew. Of all ends
-the likeliest is taken, and a plain descent from every given start is among them.
+and repair, which finds the points where model and data disagree and places them anew, and turns
+stretches of a line round. Of all ends the likeliest is taken, and a plain descent from every given
+start is among them.
 Beyond a few hundred points the whole search is for a core of them that covers the latent. The
 others are placed by the core, and what comes of it races over all points against the starts.
 All of it is deterministic, and the order of the points leaves no trace: they are sorted by what the

@@ -3,7 +3,8 @@
 A covariance that is several standard errors off the model says that one of two points lies wrong.
 At the true latent hardly any does, so that what is left of them tells a wrong optimum from a right
 one without knowing the truth. Few points usually account for all such pairs: they are placed again
-by the others. A line in pieces is put together as well. Confirmed on the cells that `pieces` names.
+by the others. A line in pieces is put together as well, and stretches of it that lie the wrong way
+round are turned. Confirmed on the cells that `pieces` names.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from scipy.stats import norm
 
 from . import perturb
 from .descent import LOOSE, SOFT, best_of
+from .descent import descend as plain_descent
 from .minimize import polish
 from .objective import Candidate, Objective
 from .pieces import assembled
+from .reverse import reverse
 
 Floats = NDArray[np.float64]
 Points = NDArray[np.intp]
@@ -32,6 +35,7 @@ _NOISE = 0.1  # a generous noise lets points find their side before their place
 _MOST = 1.0 / 3.0  # share of points; where more are misfits, the model is at fault
 _MOST_WORK = 1e8  # points placed anew, times all points squared: 2 s on one core
 _STEPS, _SETTLE = 15, 20
+_TURNED = 60  # steps from a line with stretches turned, which is near its optimum
 _REPAIRS, _ROUNDS = 3, 8
 _GAIN = 1e-3
 _REACH = 0.05  # correlation below which points hardly hold one another
@@ -117,7 +121,14 @@ def repair(
         # Followed even where it ends higher: under the floor it was lower, and seams remain.
         at = descend(soft)
         best = best_of([best, at])
-    return best
+    if objective.n_components > 1:
+        return best
+    name = best.name
+
+    def down(line: Floats) -> Candidate:
+        return plain_descent(objective, line, name, _TURNED)
+
+    return reverse(objective, best, n_observed, down, most_work)
 
 
 def repaired(objective: Objective, best: Candidate, n_observed: int) -> Candidate | None:
