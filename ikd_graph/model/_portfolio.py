@@ -95,6 +95,9 @@ class _Portfolio:
 
     def __init__(self, rows: Any, task: Task, table: Evidence, *, sure: bool) -> None:
         self.task, self.table, self.sure = task, table, sure
+        # Few columns say little against the model; where it holds, the right optimum is often not
+        # that of the winner.
+        self.own_starts = not (sure or table.holds)
         n = len(rows)
         most = _limits.LIKELIHOOD_CORE if sure else _limits.JUDGED_WHOLE
         fewer = _limits.LIKELIHOOD_CORE if sure else _limits.JUDGED_SAMPLE
@@ -165,17 +168,18 @@ class _Portfolio:
         judged = closed + [self._polished(one, "stress") for one in leading]
         best = self._linear_if_told(self._seeing_length(judged), judged)
         if self.task.wishes.refine == "auto" and self.affords_likelihood and not _is_linear(best):
-            likely = self._polished(best, "likelihood", "auto" if self.sure else "own")
+            likely = self._polished(best, "likelihood", "own" if self.own_starts else "auto")
             judged.append(likely)
             # Of samples of the model the likelihood is the sharper judge: near points tell little
             # of the shape, and R2 of .997 has lost to .955 by them. Of other tables it is one more
             # latent, and often a wrong one. On 65 of 150 and 250 rows R2 fell by .017 where it was
             # taken for any gain, and rose by .009 at a level of 5 %; started at principal
             # components it lost up to .68 and gained at most .05. Confirmed on 76 fresh tables of
-            # 150 rows, with `_linear_if_told`: .848 -> .879. There its own starts are enough: from
-            # one of them .823 in 7 s, from all starts .818 in 19 s on 33 tables of 200 and 300 rows
-            # (error of the difference .008); on 33 fresh ones of 150 .796 in 5 s, .800 in 14 s
-            # (.004).
+            # 150 rows, with `_linear_if_told`: .848 -> .879. Where something speaks against the
+            # model its own starts are enough: from one of them .823 in 7 s, from all starts .818 in
+            # 19 s on 33 tables of 200 and 300 rows (error of the difference .008); on 33 fresh ones
+            # of 150 .796 in 5 s, .800 in 14 s (.004). Of 27 samples of the model of 20 columns,
+            # which are too few to be sure, all starts make .655, own ones .626.
             if self.sure or _beats(likely, best, evidence.CHANCE):
                 best = likely
         return self._verdict(best, judged)
@@ -319,7 +323,7 @@ class _Portfolio:
             attempt,
             core,
             judges_core=by_core,
-            own_starts=asked == "auto" and not self.sure,
+            own_starts=asked == "auto" and self.own_starts,
         )
 
 
