@@ -108,7 +108,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         Where the likelihood polish begins: "own" is the closed form of the strategy alone, before
         and after stress, so that strategies can be compared polished; "all" adds the closed forms
         of other graphs and perturbs the best, which takes longer and finds more. "auto" is "own"
-        where a strategy is named, or where "auto" polishes data that do not look like samples of a
+        where a strategy is named, or where "auto" polishes data that cannot well be samples of a
         Gaussian process; otherwise "all".
     fit_shape : bool
         Whether the likelihood polish ends with the shape of the kernel free: alpha of the rational
