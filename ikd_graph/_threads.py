@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import threadpoolctl
 from joblib import effective_n_jobs
 
-First = TypeVar("First")
-Second = TypeVar("Second")
+_First = TypeVar("_First")
+_Second = TypeVar("_Second")
 
 _guard = threading.Lock()
 _inside = 0
@@ -112,7 +112,7 @@ def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> Non
         list(pool.map(lambda start: work(start, min(start + block, n_rows)), starts))
 
 
-def together(aside: Callable[[], First], here: Callable[[], Second]) -> tuple[First, Second]:
+def together(aside: Callable[[], _First], here: Callable[[], _Second]) -> tuple[_First, _Second]:
     """Results of two calls, the first in a thread of its own if this one has several.
 
     The first call is one that runs on one thread only and warns of nothing.

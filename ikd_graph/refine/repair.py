@@ -4,7 +4,7 @@ A covariance that is several standard errors off the model says that one of two 
 At the true latent hardly any does, so that what is left of them tells a wrong optimum from a right
 one without knowing the truth. Few points usually account for all such pairs: they are placed again
 by the others. A line in pieces is put together as well, and stretches of it that lie the wrong way
-round are turned. Confirmed on the cells that `pieces` names.
+round are turned. `pieces` and `reverse` name the cells on which each was confirmed.
 """
 
 from __future__ import annotations
