@@ -197,3 +197,4 @@ class MergeResult(NamedTuple):
     objective: float  # weighted mean square of the distances from proposals to coordinates
     n_rounds: int  # rounds of global alignment
     converged: bool
+    start_share: float = 0.0  # weight of the start, where all blocks together have 1

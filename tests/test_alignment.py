@@ -393,18 +393,62 @@ def test_residuals_show_where_blocks_disagree():
 # Global merging
 
 
-def test_rounds_reach_the_fixed_point_of_the_naive_round():
-    latent, sets, views = random_blocks(0, 25, 2, 15, 5, 9, 0.1)
-    rng = np.random.default_rng(0)
-    precision = rng.uniform(0.5, 2.0, sum(map(len, sets)))
+def noisy_blocks(noise):
+    """Blocks of the plane with noise and unequal weights, as lists and solved."""
+    latent, sets, views = random_blocks(0, 25, 2, 15, 5, 9, noise)
+    precision = np.random.default_rng(0).uniform(0.5, 2.0, sum(map(len, sets)))
     solved = solved_from(sets, views, precision)
+    weights = np.sqrt(precision) / np.sqrt(precision).sum()
+    return latent, sets, views, solved, np.split(weights, solved.blocks.indptr[1:-1])
+
+
+def test_rounds_reach_the_fixed_point_of_the_naive_round():
+    latent, sets, views, solved, weights = noisy_blocks(0.02)
     merged = alignment.merge_global(solved, 25, start=latent, tolerance=1e-13, max_rounds=3000)
     assert merged.converged
-    weights = np.sqrt(precision) / np.sqrt(precision).sum()
-    weights = np.split(weights, solved.blocks.indptr[1:-1])
     loss, again = naive_round(sets, views, weights, merged.coordinates)
     assert loss == pytest.approx(merged.objective)
     np.testing.assert_allclose(again, merged.coordinates, atol=1e-5)
+
+
+def test_a_start_counts_by_the_square_of_the_noise():
+    latent, sets, views, solved, weights = noisy_blocks(0.1)
+    start = latent + 0.05 * np.random.default_rng(1).normal(size=latent.shape)
+    alone = start
+    for _ in range(2000):
+        loss, alone = naive_round(sets, views, weights, alone)
+    # Places of 25 points and motions of 15 blocks are fitted to the coordinates of all members.
+    entries = sum(map(len, sets))
+    noise = loss / (1.0 - (25 * 2 + 15 * 3) / (2 * entries))
+    share = (noise / start.var(axis=0).sum() / 0.03) ** 2
+    assert 0.01 < share < 1.0
+    settings = {"tolerance": 1e-13, "max_rounds": 3000}
+    merged = alignment.merge_global(solved, 25, start=start, weigh_start=True, **settings)
+    assert merged.start_share == pytest.approx(share, rel=1e-6)
+    assert alignment.merge_global(solved, 25, start=start).start_share == 0.0
+    everyone = [set(range(25))]
+    loss, again = naive_round(
+        [*sets, *everyone],
+        [*views, start],
+        [*weights, np.full(25, share / 25)],
+        merged.coordinates,
+    )
+    np.testing.assert_allclose(again, merged.coordinates, atol=1e-5)
+    # The objective is that of the blocks, and theirs alone.
+    assert naive_round(sets, views, weights, merged.coordinates)[0] == pytest.approx(
+        merged.objective
+    )
+
+
+def test_a_start_counts_for_nothing_where_blocks_agree_or_nothing_is_fitted_twice():
+    latent, sets, views, solved, _ = noisy_blocks(0.0)
+    bent = latent + 0.3 * np.sin(latent[:, ::-1])
+    merged = alignment.merge_global(solved, 25, start=bent, weigh_start=True)
+    assert merged.start_share == 0.0
+    assert rigid_r2(latent, merged.coordinates) > 1.0 - 1e-5
+    lone = solved_from([set(range(25))], [latent])
+    consensus = Rounds(lone, 25, "precision")
+    assert consensus.share_for(consensus.fit_of(bent)[0], bent) == 0.0
 
 
 @pytest.mark.parametrize("weighting", ["precision", "uniform"])

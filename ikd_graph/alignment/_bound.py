@@ -100,7 +100,6 @@ def merge_bound(
     if n_blocks * size > MOST_FRAMES:
         return None
     consensus = Rounds(solved, len(points), weighting)
-    consensus.place(points)
     cost = consensus.fit_of(points)[0]
     quadratic, scale = quadratic_form(solved, consensus.weights, len(points))
     if cost <= _EXACT * scale:

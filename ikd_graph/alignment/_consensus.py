@@ -17,7 +17,7 @@ from .._validation import (
 from ._descent import Descent
 from ._greedy import groups_centred, merge_pairs, warn_weak
 from ._rigid import place_groups
-from ._rounds import Rounds
+from ._rounds import ANCHOR_SHARE, Rounds
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +31,7 @@ def merge_global(
     *,
     start: Floats | None = None,
     weighting: str = "precision",
+    weigh_start: bool = False,
     max_rounds: int = 200,
     tolerance: float = 1e-5,
 ) -> MergeResult:
@@ -52,7 +53,9 @@ def merge_global(
     part of the whole mirrored, which only the start can tell. Where a motion of the greedy merger
     rests on fewer than M + 1 shared points, blocks leave angles or whole components open, and the
     given start joins in as one more block of all points with a small weight, which settles what is
-    open and next to nothing else.
+    open and next to nothing else. With ``weigh_start`` its weight grows with the square of the
+    noise of the blocks, which is what they disagree by: where data are weak, cliques of a few
+    points tell less of the shape than the geodesic solution does.
 
     Parameters
     ----------
@@ -62,6 +65,8 @@ def merge_global(
         Where the points are at first, in the units of the latent; by default the greedy merger.
     weighting : {"precision", "uniform"}
         Weight of a point in a block.
+    weigh_start : bool
+        Whether the start counts by the noise of the blocks. Else only what they leave open is its.
     max_rounds : int
         Most rounds; `converged` says whether they were enough.
     tolerance : float
@@ -71,7 +76,7 @@ def merge_global(
     -------
     MergeResult
         Coordinates (in the frame of the start, if one is given), components, residuals, the order
-        of the greedy merger and how the rounds ended. Components that share no point do not
+        of the greedy merger, the weight of the start and how the rounds ended. Components that share no point do not
         influence each other; without a start each is centred at 0.
 
     Raises
@@ -106,7 +111,7 @@ def merge_global(
         if greedy.n_weak:
             warn_weak(greedy, stacklevel=3)
         consensus = Rounds(solved, n_points, weighting)
-        descent = consensus.descent(greedy.coordinates)
+        descent, trusted = consensus.descent(greedy.coordinates), False
     else:
         frame = np.array(start, dtype=np.float64, order="C")
         expected = np.empty((n_points, solved.coordinates.shape[1]))
@@ -114,10 +119,17 @@ def merge_global(
         greedy, consensus, given = _two_starts(solved, frame, weighting)
         other = place_groups(greedy.coordinates, greedy.labels, frame)
         descent = consensus.better(given, other)
+        trusted = descent is given
     descent.run(max_rounds, tolerance, consensus.floor)
+    objective, residuals = consensus.fit_of(descent.mean)
+    if weigh_start and frame is not None and trusted:
+        share = consensus.share_for(objective, frame)
+        if share > max(consensus.share, ANCHOR_SHARE):
+            consensus = Rounds(solved, n_points, weighting, frame, share)
+            descent = consensus.descent(descent.mean)
+            descent.run(max_rounds, tolerance, consensus.floor)
+            objective, residuals = consensus.fit_of(descent.mean)
     points = descent.mean
-    consensus.place(points)
-    objective, residuals = consensus.fit_of(points)
     if frame is None:
         points = groups_centred(points, greedy.labels)
     else:
@@ -126,6 +138,7 @@ def merge_global(
     return greedy._replace(
         coordinates=points,
         residuals=residuals,
+        start_share=consensus.share,
         n_weak=0 if frame is not None else greedy.n_weak,
         objective=objective,
         n_rounds=descent.n_rounds,

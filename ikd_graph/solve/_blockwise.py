@@ -60,7 +60,9 @@ def solve_blockwise(
                 points = alignment.place_groups(points, merged.labels, find_frame())
         else:
             tolerance = _TOLERANCE if g.n_nodes <= _limits.SOLVED_WHOLE else _COARSE
-            merged = alignment.merge_global(solved, g.n_nodes, start=frame, tolerance=tolerance)
+            merged = alignment.merge_global(
+                solved, g.n_nodes, start=frame, weigh_start=True, tolerance=tolerance
+            )
             points = merged.coordinates
     if merged.labels.any():
         _warn_groups(merged.labels)
