@@ -279,15 +279,16 @@ all settings (-).
 Which correlations are signal? Benjamini and Hochberg's threshold over all T (T - 1) / 2 pairs, from
 the t distribution of a correlation of nothing in N columns, united with the
 {NEIGHBORS["geodesic"]} nearest neighbours of each point ({NEIGHBORS["blockwise"]} for cliques), as
-the automatic rule has it for N >= 100. Change of R² against the automatic graph in the same data,
+the automatic rule has it for N >= 100. For cliques of fewer columns that rule is a rate too, of
+1e-5 of all pairs of nothing, whatever the table, with 6 neighbours. Change of R² against the automatic graph in the same data,
 with its standard error:
 
 {differences(rows)}
 
 A rate of 5 % keeps what it promises, fewer false edges than expected, and makes worse graphs: a
 correlation that is surely not zero may be far too small to be a distance, whose error grows as
-1 / r. That is why the automatic rule asks for five standard errors, and none of these rates is a
-setting of the package.
+1 / r. That is why the automatic rule asks for five standard errors or for one pair in 100 000, and
+none of these rates is a setting of the package.
 
 What it says about the edges. False are pairs whose true correlation is below {NOTHING:g}; cliques
 are maximal ones of at least four points, counted up to 10 000:

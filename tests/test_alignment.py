@@ -441,7 +441,7 @@ def test_a_start_counts_by_the_square_of_the_noise():
 
 
 def test_a_start_counts_for_nothing_where_blocks_agree_or_nothing_is_fitted_twice():
-    latent, sets, views, solved, _ = noisy_blocks(0.0)
+    latent, _, _, solved, _ = noisy_blocks(0.0)
     bent = latent + 0.3 * np.sin(latent[:, ::-1])
     merged = alignment.merge_global(solved, 25, start=bent, weigh_start=True)
     assert merged.start_share == 0.0

@@ -1,3 +1,4 @@
+import itertools
 import pickle
 import warnings
 
@@ -17,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ikd_graph import IKD, kernels
 from ikd_graph import model as models
+from ikd_graph.study.datasets import add_noise, gp_mapping
 from ikd_graph.study.metrics import affine_r2, rigid_r2
 
 KERNELS = [
@@ -100,6 +102,24 @@ def test_blockwise_returns_the_latent_of_an_exact_covariance(kernel, merge, n):
     assert rigid_r2(latent, model.fit_transform(cov)) > 1 - 1e-6
     assert model.merge_residuals_.max() < 1e-5
     assert model.cliques_.n_blocks > 1
+
+
+def test_noisy_cliques_are_held_together_by_the_geodesic_solution():
+    behind = {0.0: [], 1.0: []}
+    for seed, sd in itertools.product(range(4), behind):
+        rng = np.random.default_rng(seed)
+        latent = rng.uniform(size=(150, 2)) * [4.0, 3.0]
+        X = add_noise(gp_mapping(latent, 50, seed=rng), sd, seed=rng)
+        settings = {"affinity": "correlation", "refine": None}
+        blockwise = IKD(2, strategy="blockwise", **settings).fit(X)
+        geodesic = IKD(2, strategy="geodesic", **settings).fit(X)
+        behind[sd].append(affine_r2(latent, geodesic.embedding_))
+        behind[sd][-1] -= affine_r2(latent, blockwise.embedding_)
+        assert (blockwise.merge_start_share_ > 0.1) == (sd > 0.0)
+        assert geodesic.merge_start_share_ is None
+    # By .06 and more if cliques stood alone.
+    assert np.mean(behind[0.0]) < 0.0
+    assert np.mean(behind[1.0]) < 0.03
 
 
 def test_the_merger_of_an_exact_covariance_is_proven_optimal():

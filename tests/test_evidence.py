@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from ikd_graph import IKD, evidence, graph, kernels, similarity
 from ikd_graph.study.datasets import fixed_latent, gp_mapping, load
@@ -47,6 +48,34 @@ def test_the_threshold_is_five_standard_errors_and_never_above_one_half():
     assert graph.auto_threshold(10_000) == 0.05
     assert graph.auto_threshold(50) == 0.5
     assert graph.auto_threshold(None) == 0.3
+
+
+@pytest.mark.parametrize(("n_observed", "rate"), [(3, 0.2), (20, 1e-5), (90, 1e-3), (20, 0.7)])
+def test_the_sure_threshold_is_that_of_a_test_of_no_correlation(n_observed, rate):
+    level = graph.sure_threshold(n_observed, rate)
+    # scipy's own distribution of the sample correlation, a beta distribution from -1 to 1.
+    half = n_observed / 2.0 - 1.0
+    assert stats.beta(half, half, loc=-1.0, scale=2.0).sf(level) == pytest.approx(rate, rel=1e-6)
+
+
+def test_two_columns_make_no_correlation_sure():
+    assert graph.sure_threshold(2, 0.01) == 1.0
+    with pytest.raises(ValueError, match="rate must lie in"):
+        graph.sure_threshold(20, 0.0)
+
+
+def test_cliques_of_few_columns_have_a_threshold_where_nothing_speaks_against_the_model():
+    few = evidence.Evidence(30, 1.0, 0.0, 0.2)
+    chosen = choose(few, strategy="blockwise")
+    assert (chosen.threshold, chosen.n_neighbors) == (graph.sure_threshold(30, 1e-5), 6)
+    assert "once in 100000 pairs, and 30 columns" in chosen.reasons["threshold"]
+    for table, strategy in (
+        (few, "geodesic"),
+        (evidence.Evidence(30, 9.0, 0.0, 0.2), "blockwise"),
+        (evidence.Evidence(9, 1.0, 0.0, 0.2), "blockwise"),
+    ):
+        assert choose(table, strategy=strategy).threshold is None
+    assert choose(few, affinity="euclidean", strategy="blockwise").threshold is None
 
 
 def test_what_is_given_is_kept_and_what_is_chosen_has_a_reason():

@@ -679,6 +679,17 @@ def test_the_certificate_of_the_merger_is_said_and_counted_where_there_is_one(vi
     assert said not in clique_words.clique_advice(replace(view, model=model))
 
 
+def test_a_geodesic_solution_that_counts_in_the_merger_is_told(view):
+    assert view.model.merge_start_share_ < 0.1
+    assert not any("geodesic" in one for one in clique_words.clique_advice(view))
+    model = copy(view.model)
+    model.merge_start_share_ = 0.26
+    noisy = replace(view, model=model)
+    said = "the geodesic solution counts 0.3 times as much as all of them together"
+    assert any(said in one for one in clique_words.clique_advice(noisy))
+    assert clique_words.clique_statistics(noisy)["merge_start_share"] == 0.26
+
+
 def test_looking_at_cliques_needs_a_model_that_has_some():
     X = np.random.default_rng(0).normal(size=(12, 300)).cumsum(axis=0)
     model = IKD(strategy="geodesic", threshold=0.2).fit(X)

@@ -76,8 +76,8 @@ def merge_global(
     -------
     MergeResult
         Coordinates (in the frame of the start, if one is given), components, residuals, the order
-        of the greedy merger, the weight of the start and how the rounds ended. Components that share no point do not
-        influence each other; without a start each is centred at 0.
+        of the greedy merger, the weight of the start and how the rounds ended. Components that
+        share no point do not influence each other; without a start each is centred at 0.
 
     Raises
     ------

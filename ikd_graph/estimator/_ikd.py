@@ -185,6 +185,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     merge_gap_ : float or None
         Share of its cost that a better global merger could save at most (`alignment.merge_bound`;
         "blockwise", unpolished). Found when asked for: .1 s for 300 points, 1 to 10 s for 1000.
+    merge_start_share_ : float or None
+        Weight of the geodesic solution, all cliques having 1; it grows with their noise.
     merge_order_ : (n_merges, 3) ndarray of int64 or None
         Pairs of blocks merged and the points they shared ("blockwise").
     component_labels_ : (n_samples,) ndarray of int64

@@ -87,6 +87,7 @@ class LearntEstimator(GenerativeEstimator):
         self.mutual_ = found.graph is not None and found.choice.mutual
         self.cliques_: Blocks | None = found.cliques
         self.merge_order_ = found.merge_order
+        self.merge_start_share_ = found.start_share
         self.component_labels_ = found.labels
         self.n_components_graph_ = int(found.labels.max(initial=0)) + 1
         self.variance_ = found.similarity.variance

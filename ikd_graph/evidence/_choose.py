@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .. import _limits
-from ..graph import auto_threshold
+from ..graph import auto_threshold, sure_threshold
 from ..similarity import AFFINITIES, GraphRule, Similarity
 from ._table import ENOUGH_DIMENSIONS, WIDE, Evidence
 
@@ -19,8 +19,18 @@ SURE_NEIGHBORS, SURE_THRESHOLD = 4, 0.45
 CLIQUE_NEIGHBORS = 15
 """Neighbours for cliques, which need neighbours that are neighbours of one another."""
 
+FALSE_PAIRS = 1e-5
+"""Share of pairs of nothing in common that may be edges where few columns estimate correlations.
+
+With the `AUTO_NEIGHBORS` beside them cliques gained on 15 neighbours: R2 .662 -> .717 on 156 tables
+of 20 to 80 columns and three latents in the plane, where 1e-3 to 1e-6 and 4 to 10 neighbours were
+tried. Confirmed on 128 tables of 10 to 90 columns and eight other latents: .605 -> .672.
+"""
+
 CURVE = GraphRule(5, False, "distance", "uniform")
 """The Euclidean rule for one coordinate: along a curve few neighbours are near."""
+
+_FEWEST_SURE = 10  # columns; of fewer no threshold was tried
 
 REFINES = ("likelihood", "stress")
 
@@ -170,6 +180,7 @@ def _choose_graph(
     level: float | None = None
     n_neighbors, both = wishes.n_neighbors, False
     verdict, cliques = _verdict(evidence), wishes.strategy == "blockwise"
+    uncertain = kind.estimates_kernel and not kind.ignores_columns and _is_short(evidence)
     if wishes.threshold == "auto" and n_neighbors is None:
         if trusted:
             n_neighbors = AUTO_NEIGHBORS
@@ -182,11 +193,17 @@ def _choose_graph(
                 f"that is about five standard errors of a correlation, and {verdict}",
                 "threshold=0.3 (or another number)",
             )
-            reasons["n_neighbors"] = sentence(
-                f"The {n_neighbors} nearest neighbours of each point are edges too",
-                "that keeps every point in the graph",
-                "n_neighbors=10 (or another number)",
+            reasons["n_neighbors"] = _kept_in(n_neighbors)
+        elif cliques and uncertain and evidence is not None:
+            n_neighbors = AUTO_NEIGHBORS
+            level = sure_threshold(evidence.n_observed, FALSE_PAIRS)
+            reasons["threshold"] = sentence(
+                f"Correlations above {level:.3g} are edges",
+                f"rows of nothing in common reach that once in {1.0 / FALSE_PAIRS:.0f} pairs, and "
+                f"{verdict}",
+                "threshold=0.3 (or another number)",
             )
+            reasons["n_neighbors"] = _kept_in(n_neighbors)
         else:
             n_neighbors = CLIQUE_NEIGHBORS if cliques else rule.n_neighbors
             both = rule.mutual and (not kind.estimates_kernel or not cliques)
@@ -204,6 +221,22 @@ def _choose_graph(
         # Without a threshold beside them, and with shares, which mean little one way.
         mutual = both or (not kind.estimates_kernel and level is None)
     return level, n_neighbors, bool(mutual)
+
+
+def _is_short(evidence: Evidence | None) -> bool:
+    """Whether nothing speaks against the model, and columns are too few to be sure."""
+    if evidence is None or evidence.is_model:
+        return False
+    return evidence.holds and evidence.n_observed >= _FEWEST_SURE
+
+
+def _kept_in(n_neighbors: int) -> str:
+    """Why there are neighbours beside a threshold."""
+    return sentence(
+        f"The {n_neighbors} nearest neighbours of each point are edges too",
+        "that keeps every point in the graph",
+        "n_neighbors=10 (or another number)",
+    )
 
 
 def _choose_refine(strategy: str, evidence: Evidence | None) -> tuple[str | None, str]:

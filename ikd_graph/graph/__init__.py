@@ -7,7 +7,6 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbours
 
 from ._build import (
     WEIGHT_FLOOR,
-    auto_threshold,
     from_neighbors,
     neighbor_graph,
     pairs_above,
@@ -39,6 +38,7 @@ from ._search import near_rows as near_rows
 from ._short_cuts import short_cut_edges
 from ._span import weakest_link as weakest_link
 from ._suspicion import EdgeSuspicion, contradicted_edges, without_edges
+from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
     "SEARCHES",
@@ -69,6 +69,7 @@ __all__ = [
     "short_cut_edges",
     "strongest",
     "subgraph",
+    "sure_threshold",
     "threshold_graph",
     "to_networkx",
     "to_sparse",

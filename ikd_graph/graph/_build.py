@@ -369,21 +369,3 @@ def _neighbour_pairs(
     again = keys[1:] == keys[:-1]
     keys = keys[1:][again] if mutual else keys[np.concatenate(([True], ~again))]
     return keys // n, keys % n
-
-
-@door.takes(n_observed=door.optional(door.count))
-def auto_threshold(n_observed: int | None) -> float:
-    """Threshold above which a correlation is signal.
-
-    Parameters
-    ----------
-    n_observed : int or None
-        Number N of observed dimensions: a correlation of nothing has the standard deviation
-        1 / sqrt(N), and five of them leave no false edge among a few thousand points.
-
-    Returns
-    -------
-    float
-        ``min(5 / sqrt(N), 0.5)``, or 0.3 where N is not known.
-    """
-    return 0.3 if n_observed is None else min(5.0 / n_observed**0.5, 0.5)

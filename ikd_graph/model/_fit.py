@@ -181,6 +181,7 @@ def _assemble(
         solved=solved,
         cliques=None if solved is None else solved.blocks.renamed(first),
         merge_order=solution.merge_order,
+        start_share=solution.start_share,
         landmarks=None if solution.landmarks is None else first[solution.landmarks],
         polished=polished,
         spectrum=begin.eigenvalues if closed.spectrum is None else closed.spectrum,

@@ -89,6 +89,7 @@ class Model:
     polished: Polished | None
     spectrum: Floats  # eigenvalues that the number of coordinates was chosen by
     placement: Placement
+    start_share: float | None = None  # weight of the start of a merger, all cliques having 1
     suspicion: EdgeSuspicion | None = None  # about the edges between the n rows
     trials: tuple[Trial, ...] = ()  # candidates that "auto" had, the best first
 

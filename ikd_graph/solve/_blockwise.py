@@ -29,9 +29,10 @@ def solve_blockwise(
 
     ``merge="greedy"`` is the paper's: cliques until every point is covered, then always the pair
     that shares most. ``merge="global"`` solves a cover of the edges and aligns all cliques at once,
-    from the geodesic solution. Groups of cliques that share too few points with the others to have
-    a unique place are put where a rigid motion brings them nearest to that solution, with a
-    warning that counts the points moved so. ``frame`` is the geodesic solution where it is known.
+    from the geodesic solution, which itself counts where cliques are noisy. Groups of cliques that
+    share too few points with the others to have a unique place are put where a rigid motion brings
+    them nearest to that solution, with a warning that counts the points moved so. ``frame`` is the
+    geodesic solution where it is known.
 
     The spectrum is that of the merged latent, the explained variance and the negative mass are
     means over cliques.
@@ -74,8 +75,10 @@ def solve_blockwise(
     share, mass = _mean_spectrum(solved)
     embedding = Embedding(points, values[order], share, mass, eigen.CENTRE)
     # The greedy merger weighs all points alike, and its residuals with them.
-    residuals = None if plan.merge == "greedy" else merged.residuals
-    return Solution(embedding, solved, merged.order, residuals)
+    if plan.merge == "greedy":
+        return Solution(embedding, solved, merged.order)
+    weight = merged.start_share
+    return Solution(embedding, solved, merged.order, merged.residuals, start_share=weight)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:

@@ -18,6 +18,9 @@ from .clique_view import CliqueView
 if TYPE_CHECKING:
     from ...estimator import IKD
 
+# Share of the weight of all cliques from which a geodesic solution moves points to be seen.
+_TOLD_SHARE = 0.1
+
 
 def clique_facts(view: CliqueView) -> dict[str, Any]:
     """Count what there is to count in the graph and its cliques."""
@@ -102,6 +105,11 @@ def clique_advice(view: CliqueView) -> list[str]:
     bound = model._merge_bound()
     if bound is not None:
         said.append(f"{bound.words[0].upper()}{bound.words[1:]}.")
+    if (model.merge_start_share_ or 0.0) >= _TOLD_SHARE:
+        said.append(
+            "The cliques are noisy: the geodesic solution counts "
+            f"{model.merge_start_share_:.1g} times as much as all of them together."
+        )
     return said
 
 
@@ -203,6 +211,7 @@ def clique_statistics(view: CliqueView) -> dict[str, Any]:
         },
         "solved_cliques": cliques.summary(g, view.solved, model.embedding_.shape[1]),
         "merge_gap": model.merge_gap_,
+        "merge_start_share": model.merge_start_share_,
         "thresholds": {
             name: [None if value != value else value for value in getattr(levels, name).tolist()]
             for name in ("threshold", "edges", "components", "cliques", "coverage")

@@ -1,0 +1,65 @@
+"""Thresholds above which a correlation is signal."""
+
+from __future__ import annotations
+
+from scipy import special
+
+from .. import _doors as door
+from .._validation import check_fraction, check_integer
+
+
+@door.takes(n_observed=door.optional(door.count))
+def auto_threshold(n_observed: int | None) -> float:
+    """Threshold above which a correlation is signal.
+
+    Parameters
+    ----------
+    n_observed : int or None
+        Number N of observed dimensions: a correlation of nothing has the standard deviation
+        1 / sqrt(N), and five of them leave no false edge among a few thousand points.
+
+    Returns
+    -------
+    float
+        ``min(5 / sqrt(N), 0.5)``, or 0.3 where N is not known.
+    """
+    return 0.3 if n_observed is None else min(5.0 / n_observed**0.5, 0.5)
+
+
+@door.takes(n_observed=door.count)
+def sure_threshold(n_observed: int, rate: float) -> float:
+    """Correlation that pairs of nothing in common exceed at a rate.
+
+    Of N Gaussian columns, row means taken off, r sqrt((N - 2) / (1 - r^2)) of such a pair is
+    distributed as t with N - 2 degrees of freedom (Fisher 1915), whatever the noise of the rows.
+
+    Parameters
+    ----------
+    n_observed : int
+        Number N of observed dimensions; with fewer than 3 no correlation is sure.
+    rate : float
+        Share of the pairs, between 0 and 1.
+
+    Returns
+    -------
+    float
+        From -1 to 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from ikd_graph import graph
+    >>> round(graph.sure_threshold(20, 1e-5), 3)
+    0.803
+    """
+    check_integer("n_observed", n_observed, 1)
+    check_fraction("rate", rate)
+    free = n_observed - 2
+    if free < 1:
+        return 1.0
+    t = float(special.stdtrit(free, 1.0 - rate))
+    return t / (free + t * t) ** 0.5
