@@ -89,6 +89,7 @@ def sane_values():
     values |= {"source": z, "target": z, "sq_dist": sq, "sq_distances": sq, "distances": sq**0.5}
     values |= {"left": np.arange(5), "right": np.arange(1, 6), "weights": np.full(5, 0.5)}
     values |= {"nodes": np.arange(4), "s0": 0.3, "min_size": 3, "n_points": 14, "n_observed": 20}
+    values |= {"rate": 0.01}
     values |= {"neighbours": np.roll(np.arange(14), 1)[:, None], "affinity": "correlation"}
     values |= {
         "block_of": lambda a, b: corr[a:b],

@@ -617,7 +617,8 @@ def test_suspicious_edges_are_drawn_between_the_rows_they_join(view):
 
 def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(data_home):
     cells = datasets.load("guo_qpcr")
-    model = IKD(strategy="blockwise", refine=None).fit(cells.X)
+    # Of neighbours alone: a threshold makes cliques of several stages.
+    model = IKD(strategy="blockwise", refine=None, threshold=None, n_neighbors=15).fit(cells.X)
     links = views.largest_graph(model.cliques_)
     found = list(cliques.iter_cliques(model.graph_))
     # Levels of a threshold are tested by themselves, and take seconds.

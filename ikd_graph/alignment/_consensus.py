@@ -17,11 +17,15 @@ from .._validation import (
 from ._descent import Descent
 from ._greedy import groups_centred, merge_pairs, warn_weak
 from ._rigid import place_groups
-from ._rounds import ANCHOR_SHARE, Rounds
+from ._rounds import ANCHOR_SHARE, CLEARLY_LOWER, Rounds
 
 Floats = NDArray[np.float64]
 
 WEIGHTINGS = ("precision", "uniform")
+
+# Depth of the bowl that points are lifted to, in standard deviations of a coordinate, and the
+# tolerance of the rounds there.
+_BOWL, _BOWL_TOLERANCE = 0.3, 1e-4
 
 
 @door.takes(n_points=door.count, start=door.optional(door.table))
@@ -111,16 +115,18 @@ def merge_global(
         if greedy.n_weak:
             warn_weak(greedy, stacklevel=3)
         consensus = Rounds(solved, n_points, weighting)
-        descent, trusted = consensus.descent(greedy.coordinates), False
+        descent, trusted, folded = consensus.descent(greedy.coordinates), False, False
     else:
         frame = np.array(start, dtype=np.float64, order="C")
         expected = np.empty((n_points, solved.coordinates.shape[1]))
         check_same_shape("start", frame, "the coordinates", expected)
         greedy, consensus, given = _two_starts(solved, frame, weighting)
         other = place_groups(greedy.coordinates, greedy.labels, frame)
-        descent = consensus.better(given, other)
+        descent, folded = consensus.better(given, other)
         trusted = descent is given
     descent.run(max_rounds, tolerance, consensus.floor)
+    if folded:
+        descent = _unfolded(solved, consensus, descent, (max_rounds, tolerance, consensus.floor))
     objective, residuals = consensus.fit_of(descent.mean)
     if weigh_start and frame is not None and trusted:
         share = consensus.share_for(objective, frame)
@@ -144,6 +150,36 @@ def merge_global(
         n_rounds=descent.n_rounds,
         converged=descent.converged,
     )
+
+
+def _unfolded(
+    solved: SolvedBlocks, consensus: Rounds, found: Descent, limits: tuple[int, float, float]
+) -> Descent:
+    """What was found, or a clearly lower place that is reached through one more coordinate.
+
+    A part that lies mirrored cannot turn over in the space of the latent. With one more coordinate
+    it can, and most local optima are none (Boumal, Voroninski and Bandeira 2016); the points are
+    lifted to a bowl, aligned there, brought back along their principal axes and aligned again. Of
+    224 tables of seven latents this was tried in 25, as the greedy start was the lower one, and
+    taken in 5: R2 .653 -> .704 and four within .004; of 240 of the paper's latents in 10, .868 ->
+    .988.
+    """
+    points = found.mean - found.mean.mean(axis=0)
+    size = points.shape[1]
+    height = (points**2).sum(axis=1)
+    height -= height.mean()
+    spread = height.std()
+    if spread == 0.0:
+        return found
+    bowl = _BOWL * points.std() / spread * height
+    lifted = consensus.lifted(solved)
+    above = lifted.descent(np.column_stack([points, bowl]))
+    above.run(limits[0], _BOWL_TOLERANCE, lifted.floor)
+    places = above.mean - above.mean.mean(axis=0)
+    axes = np.linalg.eigh(places.T @ places)[1][:, ::-1]
+    other = consensus.descent(places @ axes[:, :size])
+    other.run(*limits)
+    return other if other.lowest < CLEARLY_LOWER * found.lowest else found
 
 
 def _two_starts(

@@ -19,7 +19,9 @@ Floats = NDArray[np.float64]
 _TRIAL_ROUNDS, _TRIAL_TOLERANCE = 10, 1e-3
 # Where both starts are right their sums are mostly within a factor of two of each other by then, so
 # that a smaller gain says nothing: a latent with a part mirrored may be the lower one by chance.
-_CLEARLY_LOWER = 0.5
+CLEARLY_LOWER = 0.5
+# Two starts that end at the same optimum are nearer than this to one another by then.
+_LOWER = 0.95
 # A second start that is so many times above the first after so many rounds gets no more. Of 360
 # mergers of curves, clouds and rolls 10 went to the second, which was at most .51 of the first by
 # then; of 208 fresh ones that confirmed it 3 did, at .48.
@@ -52,6 +54,7 @@ class Rounds:
         anchor: Floats | None = None,
         share: float = ANCHOR_SHARE,
     ) -> None:
+        self.weighting, self.anchor = weighting, anchor
         solved, _ = neighbors_near(solved)
         self.blocks, self.coordinates = solved.blocks, solved.coordinates
         self.n_blocks = solved.blocks.n_blocks
@@ -121,33 +124,50 @@ class Rounds:
         given.run(_TRIAL_ROUNDS, _TRIAL_TOLERANCE, self.floor)
         return given
 
-    def better(self, given: Descent, second: Floats) -> Descent:
+    def better(self, given: Descent, second: Floats) -> tuple[Descent, bool]:
         """A start after its `trial`, or the second if as many rounds leave it clearly lower.
 
-        A second start that is above many times the first after a few rounds gets no more.
+        A second start that is above many times the first after a few rounds gets no more. Returns
+        too whether the first goes on though the second is lower: one of them is folded.
         """
         other = self.descent(second)
         other.run(_FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
         if not other.converged and other.lowest <= _HOPELESS * given.lowest:
             other.run(_TRIAL_ROUNDS - _FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
-        return other if other.lowest < _CLEARLY_LOWER * given.lowest else given
+        if other.lowest < CLEARLY_LOWER * given.lowest:
+            return other, False
+        return given, other.lowest < _LOWER * given.lowest
+
+    def lifted(self, solved: SolvedBlocks) -> Rounds:
+        """The same blocks where there is room for one more coordinate."""
+        flat = solved.coordinates[:, :1] * 0.0
+        solved = solved._replace(coordinates=np.hstack([solved.coordinates, flat]))
+        anchor = self.anchor
+        if anchor is not None:
+            anchor = np.hstack([anchor, anchor[:, :1] * 0.0])
+        return Rounds(solved, self.point_weights.size, self.weighting, anchor, self.share)
+
+    def noise(self, objective: float, latent: Floats) -> float:
+        """Mean square that blocks are off by, as a share of the variance of a latent.
+
+        What they disagree by is their noise but for what was fitted away: a place for each point
+        and a motion for each block. 0 where nothing is fitted twice.
+        """
+        width = latent.shape[1]
+        entries = int(self.blocks.indptr[self.n_blocks])
+        n_covered = np.unique(self.blocks.members[:entries]).size
+        fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
+        variance = float(latent.var(axis=0).sum())
+        left = 1.0 - fitted / max(entries * width, 1)
+        return objective / (left * variance) if left > 0.0 and variance > 0.0 else 0.0
 
     def share_for(self, objective: float, anchor: Floats) -> float:
         """Weight that a latent deserves beside blocks that leave some objective.
 
-        What blocks disagree by is their noise but for what was fitted away: a place for each point
-        and a motion for each block. Noise that is small beside the latent leaves no bend in it;
-        where it is large, blocks of few points tell less of the shape than paths through many.
+        Noise that is small beside the latent leaves no bend in it; where it is large, blocks of few
+        points tell less of the shape than paths through many.
         """
-        width = anchor.shape[1]
-        entries = int(self.blocks.indptr[self.n_blocks])
-        n_covered = np.unique(self.blocks.members[:entries]).size
-        fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
-        variance = float(anchor.var(axis=0).sum())
-        left = 1.0 - fitted / max(entries * width, 1)
-        if left <= 0.0 or variance == 0.0:
-            return 0.0
-        return min((objective / (left * variance * _AS_MUCH)) ** 2, _MOST_SHARE)
+        return min((self.noise(objective, anchor) / _AS_MUCH) ** 2, _MOST_SHARE)
 
     def fit_of(self, points: Floats) -> tuple[float, Floats]:
         """Place the blocks (without the anchor), and say how well they agree with the points.

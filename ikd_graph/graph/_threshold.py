@@ -26,7 +26,7 @@ def auto_threshold(n_observed: int | None) -> float:
     return 0.3 if n_observed is None else min(5.0 / n_observed**0.5, 0.5)
 
 
-@door.takes(n_observed=door.count)
+@door.takes(n_observed=door.count, rate=door.number)
 def sure_threshold(n_observed: int, rate: float) -> float:
     """Correlation that pairs of nothing in common exceed at a rate.
 
