@@ -89,7 +89,6 @@ def sane_values():
     values |= {"source": z, "target": z, "sq_dist": sq, "sq_distances": sq, "distances": sq**0.5}
     values |= {"left": np.arange(5), "right": np.arange(1, 6), "weights": np.full(5, 0.5)}
     values |= {"nodes": np.arange(4), "s0": 0.3, "min_size": 3, "n_points": 14, "n_observed": 20}
-    values |= {"rate": 0.01}
     values |= {"neighbours": np.roll(np.arange(14), 1)[:, None], "affinity": "correlation"}
     values |= {
         "block_of": lambda a, b: corr[a:b],
@@ -104,7 +103,14 @@ def sane_values():
     values |= {"wide": g, "held_out": X, "scores": np.array([0.5, 0.6]), "n_features": 20}
     values |= {"estimator": PCA(1), "eigenvalues": np.array([3.0, 1.0, 0.1]), "centred": True}
     values["scaling"] = "cosine"
-    values |= {"vectors": z, "source": 0, "others": None, "search": "wide", "level": 0.5}
+    values |= {
+        "vectors": z,
+        "source": 0,
+        "others": None,
+        "search": "wide",
+        "level": 0.5,
+        "rate": 0.01,
+    }
     return values
 
 
