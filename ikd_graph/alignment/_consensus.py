@@ -54,12 +54,14 @@ def merge_global(
     same graph is a good one, for it knows where things are at large. The greedy merger is the
     other: it is exact on exact data. Both get some rounds, and the given start goes on unless the
     greedy one then has less than half its sum: blocks that share little fit nearly as well with a
-    part of the whole mirrored, which only the start can tell. Where a motion of the greedy merger
-    rests on fewer than M + 1 shared points, blocks leave angles or whole components open, and the
-    given start joins in as one more block of all points with a small weight, which settles what is
-    open and next to nothing else. With ``weigh_start`` its weight grows with the square of the
-    noise of the blocks, which is what they disagree by: where data are weak, cliques of a few
-    points tell less of the shape than the geodesic solution does.
+    part of the whole mirrored, which only the start can tell. Where the greedy one is lower by
+    less, the given one may be folded: it is aligned once more with room for another coordinate, and
+    brought back, which is taken if it halves the sum. Where a motion of the greedy merger rests on
+    fewer than M + 1 shared points, blocks leave angles or whole components open, and the given
+    start joins in as one more block of all points with a small weight, which settles what is open
+    and next to nothing else. With ``weigh_start`` its weight grows with the square of the noise of
+    the blocks, which is what they disagree by: where data are weak, cliques of a few points tell
+    less of the shape than the geodesic solution does.
 
     Parameters
     ----------
