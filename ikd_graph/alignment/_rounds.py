@@ -155,7 +155,7 @@ class Rounds:
         """
         width = latent.shape[1]
         entries = int(self.blocks.indptr[self.n_blocks])
-        n_covered = np.unique(self.blocks.members[:entries]).size
+        n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))
         fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
         variance = float(latent.var(axis=0).sum())
         left = 1.0 - fitted / max(entries * width, 1)
