@@ -121,7 +121,7 @@ def measured(path, seeds):
             begin = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                # `IKD()` searches a likelihood for up to ten seconds: three seeds of most settings.
+                # `IKD()` searches a likelihood for tens of seconds: three seeds of most settings.
                 default = at[0] <= 100 and at[1] not in (0.3, 1.0) and at[-1] in seeds[:3]
                 row = look(n_points, *at, default=default)
             row["cpu"] = time.process_time() - begin
@@ -269,7 +269,7 @@ R² of the latent after affine alignment, written by `{command}`
 ({minutes:.0f} CPU minutes). Three latents in the plane (a walk, a cloud and a ring, in units of the
 length-scale), N samples of a Gaussian process over each with the squared exponential kernel and
 variance 1, and noise of standard deviation sd. Mean ± standard deviation over the three latents and
-{len(seeds)} seeds; `IKD()`, which takes 5 to 10 s a table, and 1000 points have three seeds and not
+{len(seeds)} seeds; `IKD()`, which takes 5 to 35 s a table, and 1000 points have three seeds and not
 all settings (-).
 
 {accuracy(rows)}
