@@ -280,7 +280,7 @@ Which correlations are signal? Benjamini and Hochberg's threshold over all T (T 
 the t distribution of a correlation of nothing in N columns, united with the
 {NEIGHBORS["geodesic"]} nearest neighbours of each point ({NEIGHBORS["blockwise"]} for cliques), as
 the automatic rule has it for N >= 100. For cliques of fewer columns that rule is a rate too, of
-1e-5 of all pairs of nothing, whatever the table, with 6 neighbours. Change of R² against the
+1e-5 of all unrelated pairs, whatever the table, with 6 neighbours. Change of R² against the
 automatic graph in the same data, with its standard error:
 
 {differences(rows)}

