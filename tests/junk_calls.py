@@ -122,6 +122,7 @@ OWN = {
     "covariance.pairwise": {"others": SANE["X"]},
     "eigen.gram_matrix": {"reference": -1},
     "eigen.reference_index": {"reference": "min_max"},
+    "geodesics.farthest_nodes": {"count": 3},
     "geodesics.path": {"target": 3},
     "gplvm.locate": {"start": Z[0]},
     "graph.add_edges": {"weights": np.array([0.5])},

@@ -3,6 +3,7 @@ import pytest
 from scipy import stats
 
 from ikd_graph import IKD, evidence, graph, kernels, similarity
+from ikd_graph.evidence import _prediction
 from ikd_graph.study.datasets import fixed_latent, gp_mapping, load
 from ikd_graph.study.metrics import affine_r2
 
@@ -285,6 +286,16 @@ def test_the_score_is_that_of_a_naive_twin(n_features):
     if n_features == 3:
         assert found.score == pytest.approx(naive_prediction(latent, X), rel=1e-9)
     np.testing.assert_allclose(directions.T @ directions, np.eye(directions.shape[1]), atol=1e-9)
+
+
+def test_a_point_is_not_its_own_neighbour_where_many_are_at_its_place():
+    points = np.repeat(np.arange(6.0), 5)[:, None]
+    near = _prediction._nearest(points, 3)
+    assert not np.any(near == np.arange(30)[:, None])
+    np.testing.assert_array_equal(points[near, 0], np.repeat(points, 3, axis=1))
+    apart = np.random.default_rng(0).normal(size=(40, 3))
+    order = np.argsort(np.linalg.norm(apart[:, None] - apart, axis=2), axis=1)
+    np.testing.assert_array_equal(_prediction._nearest(apart, 7), order[:, 1:8])
 
 
 @pytest.mark.parametrize("seed", range(3))

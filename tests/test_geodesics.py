@@ -90,6 +90,28 @@ def test_lanes_and_single_searches_agree_on_shallow_and_deep_graphs(n_sources, m
         np.testing.assert_array_equal(found[0], scipy_distances(g, sources))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_farthest_nodes_are_those_of_the_naive_twin_with_the_bits_of_dijkstra(seed):
+    g = plane_graph(seed, 200)
+    every = scipy_distances(g)
+    sums = np.bincount(np.repeat(np.arange(200), np.diff(g.indptr)), g.weights)
+    nodes = [int(np.argmax(every[np.argmin(sums / np.diff(g.indptr))]))]
+    for _ in range(24):
+        nodes.append(int(np.argmax(every[nodes].min(axis=0))))
+    found, distances = geodesics.farthest_nodes(g, 25)
+    assert found.tolist() == nodes
+    np.testing.assert_array_equal(distances, every[nodes])
+
+
+def test_farthest_nodes_of_one_place_come_again_and_no_more_than_there_are_can_be_had():
+    ring = graph.from_edges(3, np.array([0, 1]), np.array([1, 2]), np.zeros(2))
+    nodes, distances = geodesics.farthest_nodes(ring, 3)
+    assert nodes.tolist() == [0, 0, 0]
+    assert not distances.any()
+    with pytest.raises(ValueError, match="count must be an integer from 1 to 3, got 4"):
+        geodesics.farthest_nodes(ring, 4)
+
+
 def test_all_pairs_are_exactly_symmetric():
     found = geodesics.shortest_distances(plane_graph(3, 150))
     np.testing.assert_array_equal(found, found.T)

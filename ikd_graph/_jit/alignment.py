@@ -119,12 +119,35 @@ def nearest_rotation(cross, scale, rotation, left, right):
     ``rotation`` is filled with Q; ``left`` and ``right`` (M, M) as for `add_partial_isometry`.
     """
     m = cross.shape[0]
+    if m == 2 and nearest_in_plane(cross, 1e-13 * scale, rotation):
+        return
     for i in range(m):
         for j in range(m):
             rotation[i, j] = 0.0
     rank = add_partial_isometry(cross, 1e-13 * scale, rotation, left, right)
     if rank < m:
         open_rotation(rank, rotation, left, right)
+
+
+@inner
+def nearest_in_plane(cross, floor, rotation):
+    """As `nearest_rotation` for M = 2, where it is clear; returns whether it is.
+
+    The best turn and the best reflection have the sum and the difference of the singular values.
+    """
+    a, b = cross[0, 0] + cross[1, 1], cross[0, 1] - cross[1, 0]
+    c, d = cross[0, 0] - cross[1, 1], cross[0, 1] + cross[1, 0]
+    turned, flipped = np.sqrt(a * a + b * b), np.sqrt(c * c + d * d)
+    # Else one direction is nearly open.
+    if abs(turned - flipped) <= max(2.0 * floor, 1e-6 * (turned + flipped)):
+        return False
+    if turned > flipped:
+        rotation[0, 0] = rotation[1, 1] = a / turned
+        rotation[0, 1], rotation[1, 0] = b / turned, -b / turned
+    else:
+        rotation[0, 0], rotation[1, 1] = c / flipped, -c / flipped
+        rotation[0, 1] = rotation[1, 0] = d / flipped
+    return True
 
 
 @inner
@@ -308,6 +331,47 @@ def average_proposals(point_starts, entry_at, shares, proposals, points):
             for k in range(start, stop):
                 for j in range(points.shape[1]):
                     points[point, j] += shares[k] * proposals[entry_at[k], j]
+
+
+@jit
+def turn_conjugate(weights, mean, step, most, points, pull, direction, trial):
+    """Go to where the slope along a direction vanishes, and turn to a conjugate one, in place.
+
+    ``points``, ``pull`` (half the slope there, downhill) and ``direction`` (n, M) are where a
+    descent is; ``trial`` (n, M), a ``step`` ahead, has its means at ``mean``. Inner products are in
+    the metric of ``weights`` (n,). The way is at most ``most`` times the step, or less by it.
+    Returns by how much the value falls on the way, and the next step, of the next ``trial``.
+    """
+    n, m = points.shape
+    slope, ahead = 0.0, 0.0
+    for i in range(n):
+        for j in range(m):
+            slope += weights[i] * pull[i, j] * direction[i, j]
+            ahead += weights[i] * (mean[i, j] - trial[i, j]) * direction[i, j]
+    bend = slope - ahead
+    stretch = max(slope / bend if most * bend > slope else most, 1.0 / most)
+    size, change = 0.0, 0.0
+    for i in range(n):
+        for j in range(m):
+            points[i, j] += stretch * step * direction[i, j]
+            old = pull[i, j]
+            pull[i, j] += stretch * (mean[i, j] - trial[i, j] - old)
+            size += weights[i] * old * old
+            change += weights[i] * pull[i, j] * (pull[i, j] - old)
+    # Polak and Ribiere.
+    share = max(change / size, 0.0) if size > 0.0 else 0.0
+    downhill = 0.0
+    for i in range(n):
+        for j in range(m):
+            downhill += weights[i] * pull[i, j] * (pull[i, j] + share * direction[i, j])
+    if downhill <= 0.0:
+        share = 0.0
+    gain, step = stretch * step * slope, step * np.sqrt(stretch)
+    for i in range(n):
+        for j in range(m):
+            direction[i, j] = pull[i, j] + share * direction[i, j]
+            trial[i, j] = points[i, j] + step * direction[i, j]
+    return gain, step
 
 
 @pjit

@@ -59,6 +59,28 @@ def search(graph, order, sources, lanes, step, limit, out):
                 out[part[lane, 1], order[node]] = distance if distance <= limit else np.inf
 
 
+@jit
+def search_farthest(graph, number, step, nodes, out):
+    """Find the distances from nodes each of which is the farthest from those before it.
+
+    Weights are as for `search`; ``number`` (n,) is what each node is called in the graph. Filled:
+    ``nodes`` (count,) after the first, with the smallest of those that are equally far, and ``out``
+    (count, n), the distances from each.
+    """
+    n = number.size
+    reach, nearest = np.empty(n, np.float64), np.full(n, np.inf)
+    queue = Queue(np.empty(n, np.uint8), np.empty(n, np.int32), np.empty(n, np.int32))
+    for row in range(nodes.size):
+        search_one(graph, number[nodes[row]], step, np.inf, reach, queue)
+        farthest = 0
+        for node in range(n):
+            out[row, node] = reach[number[node]]
+            nearest[node] = min(nearest[node], out[row, node])
+            farthest = node if nearest[node] > nearest[farthest] else farthest
+        if row + 1 < nodes.size:
+            nodes[row + 1] = farthest
+
+
 @inner
 def search_one(graph, source, step, limit, reach, queue):
     """Find the shortest distances from one source, written to ``reach`` (n,)."""

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _jit
+
 Floats = NDArray[np.float64]
 
 # The best step is mostly longer than the plain one, to where the means are.
@@ -29,7 +31,7 @@ class Descent:
     def __init__(
         self, look: Callable[[Floats], tuple[float, Floats]], weights: Floats, points: Floats
     ) -> None:
-        self._look, self._weights = look, weights[:, None]
+        self._look, self._weights = look, weights
         self.mean, self.lowest = points, np.inf  # the best that was found, of at most that value
         self.n_rounds, self.converged = 0, False
         self._worse = 0
@@ -52,15 +54,12 @@ class Descent:
 
     def _start_at(self, points: Floats) -> None:
         """Go on from some points, with nothing remembered."""
-        self._points, self._step = points, _FIRST_STEP
-        self._pull = self._direction = np.zeros_like(points)
-        self._known = False
+        self._points, self._trial = points.copy(), points.copy()
+        self._step, self._known = _FIRST_STEP, False
 
     def _advance(self) -> float:
         """One round; how much lower than before the value is, as far as known."""
-        trial = self._points + self._step * self._direction
-        value, mean = self._look(trial)
-        pull = mean - trial
+        value, mean = self._look(self._trial)
         self._worse = 0 if value < self.lowest else self._worse + 1
         if value < self.lowest:
             self.mean, self.lowest = mean, value
@@ -73,27 +72,18 @@ class Descent:
             self._start_at(self.mean)
             return np.inf
         if not self._known:
-            self._known, self._pull, self._direction = True, pull, pull
+            self._known, self._pull = True, mean - self._points
+            self._direction = self._pull.copy()
+            self._trial = self._points + self._step * self._direction
             return np.inf
-        slope = self._dot(self._pull, self._direction)
-        bend = slope - self._dot(pull, self._direction)
-        stretch = slope / bend if _STRETCH * bend > slope else _STRETCH
-        stretch = max(stretch, 1.0 / _STRETCH)
-        gain = stretch * self._step * slope
-        self._points = self._points + stretch * self._step * self._direction
-        self._turn(self._pull + stretch * (pull - self._pull))
-        self._step *= np.sqrt(stretch)
-        return gain
-
-    def _turn(self, pull: Floats) -> None:
-        """Make the direction conjugate to the one before (Polak and Ribière)."""
-        size = self._dot(self._pull, self._pull)
-        share = self._dot(pull, pull - self._pull) / size if size > 0.0 else 0.0
-        self._direction = pull + max(share, 0.0) * self._direction
-        if self._dot(pull, self._direction) <= 0.0:
-            self._direction = pull
-        self._pull = pull
-
-    def _dot(self, one: Floats, other: Floats) -> float:
-        """Inner product of two fields (n, M) in the metric of the weights."""
-        return float(np.vdot(self._weights * one, other))
+        gain, self._step = _jit.alignment.turn_conjugate(
+            self._weights,
+            mean,
+            self._step,
+            _STRETCH,
+            self._points,
+            self._pull,
+            self._direction,
+            self._trial,
+        )
+        return float(gain)

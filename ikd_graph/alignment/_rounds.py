@@ -20,9 +20,6 @@ _TRIAL_ROUNDS, _TRIAL_TOLERANCE = 10, 1e-3
 # Where both starts are right their sums are mostly within a factor of two of each other by then, so
 # that a smaller gain says nothing: a latent with a part mirrored may be the lower one by chance.
 CLEARLY_LOWER = 0.5
-# Two starts on the way to the same optimum are nearer than this by then: of 301 mergers of the
-# paper's latents the second was below .98 of the first in one of 20.
-_LOWER = 0.95
 # A second start that is so many times above the first after so many rounds gets no more. Of 360
 # mergers of curves, clouds and rolls 10 went to the second, which was at most .51 of the first by
 # then; of 208 fresh ones that confirmed it 3 did, at .48.
@@ -126,19 +123,19 @@ class Rounds:
         given.run(_TRIAL_ROUNDS, _TRIAL_TOLERANCE, self.floor)
         return given
 
-    def better(self, given: Descent, second: Floats) -> tuple[Descent, bool]:
+    def better(self, given: Descent, second: Floats) -> tuple[Descent, float]:
         """A start after its `trial`, or the second if as many rounds leave it clearly lower.
 
         A second start that is above many times the first after a few rounds gets no more. Returns
-        too whether the first goes on though the second is lower: one of them is folded.
+        too how low the second is by then.
         """
         other = self.descent(second)
         other.run(_FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
         if not other.converged and other.lowest <= _HOPELESS * given.lowest:
             other.run(_TRIAL_ROUNDS - _FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
         if other.lowest < CLEARLY_LOWER * given.lowest:
-            return other, False
-        return given, other.lowest < _LOWER * given.lowest
+            return other, other.lowest
+        return given, other.lowest
 
     def lifted(self, solved: SolvedBlocks) -> Rounds:
         """The same blocks where there is room for one more coordinate."""

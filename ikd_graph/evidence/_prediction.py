@@ -125,11 +125,14 @@ def _nearest(points: Floats, k: int) -> NDArray[np.int32]:
     """
     if points.shape[1] > _TREE_COLUMNS:
         return similarity.compare(points, "euclidean").neighbors(k)
-    # Not for everybody who imports the package: it brings much else of scikit-learn with it.
-    from sklearn.neighbors import NearestNeighbors
+    # Not for everybody who imports the package: it takes a while.
+    from scipy.spatial import KDTree
 
-    found = NearestNeighbors(n_neighbors=k, algorithm="kd_tree").fit(points)
-    return np.asarray(found.kneighbors(return_distance=False), dtype=np.int32)
+    near = KDTree(points).query(points, k + 1)[1]
+    # A point is the first of its own list, but among equal ones any of them may be.
+    others = near != np.arange(len(points))[:, None]
+    others[:, -1] &= ~others.all(axis=1)
+    return near[others].reshape(-1, k).astype(np.int32)
 
 
 class Judge:

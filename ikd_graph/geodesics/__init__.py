@@ -11,6 +11,7 @@ that are (paper, Section 2.4). There are two ways to measure a path, and one sea
 Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no path.
 """
 
+from ._farthest import farthest_nodes
 from ._paths import (
     ShortestPaths,
     covariance_lengths,
@@ -28,6 +29,7 @@ __all__ = [
     "covariance_lengths",
     "distance_lengths",
     "distances_from",
+    "farthest_nodes",
     "geodesic_covariance",
     "geodesic_distances",
     "path",

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _jit, _limits
-from .._records import CsrGraph
+from .._records import Blocks, CsrGraph
 from ._csr import component_labels, edges, from_edges, union
 from ._suspicion import EdgeSuspicion, check_same_nodes, lengths_of
 
@@ -204,7 +204,7 @@ def _close_gaps(
     np.minimum.at(shortest, right, lengths)
     # The others of a family need not look straight: points lie between their ends.
     first = chosen[(lengths == shortest[left]) & (lengths == shortest[right])]
-    straight = np.array([_straightness(ground, condemned, edge) for edge in first])
+    straight = _straightness(ground, condemned, first)
     for edge in first[straight > 0.0]:
         if not condemned[edge]:
             continue
@@ -218,31 +218,38 @@ def _close_gaps(
             condemned[chosen], detours[chosen] = before[:2]
 
 
-def _straightness(ground: _Ground, condemned: NDArray[np.bool_], edge: int) -> float:
-    """Mean of the cosines at both ends of an edge."""
-    left, right = int(ground.edges.left[edge]), int(ground.edges.right[edge])
-    pairs = (left, right), (right, left)
-    return 0.5 * sum(_straight(ground, condemned, near, far) for near, far in pairs)
+def _straightness(
+    ground: _Ground, condemned: NDArray[np.bool_], some: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """How straight some edges look: a mean of cosines at either end, and the mean of both.
 
-
-def _straight(ground: _Ground, condemned: NDArray[np.bool_], near: int, far: int) -> float:
-    """Mean cosine between the ways from neighbours of an end to it, and on to the other end.
-
+    The cosines are those between the ways from neighbours of an end to it, and on to the other.
     Heard are neighbours whose distances to both ends are known, at half to twice the edge's length.
     """
     indptr, indices, lengths, numbers = ground.graph
-    mine, yours = (slice(indptr[end], indptr[end + 1]) for end in (near, far))
-    _, here, there = np.intersect1d(
-        indices[mine], indices[yours], assume_unique=True, return_indices=True
-    )
-    length = float(lengths[mine][indices[mine] == far][0])
-    back, whole = lengths[mine][here], lengths[yours][there]
-    heard = (back >= _HEARD[0] * length) & (back <= _HEARD[1] * length)
-    heard &= ~condemned[numbers[mine][here]]
-    if not heard.any() or length == 0.0:
-        return -1.0
-    back, whole = back[heard], whole[heard]
-    return float(np.mean((whole**2 - back**2 - length**2) / (2.0 * back * length)))
+    rows, n = Blocks(indptr, indices), np.int64(indptr.size - 1)
+    left, right, across = (values[some] for values in ground.edges)
+    found = np.empty((2, some.size))
+    for which, near, far in (0, left, right), (1, right, left):
+        (starts, mine), (ends, yours) = rows.entries(near), rows.entries(far)
+        edge = np.repeat(np.arange(some.size), np.diff(starts))
+        other = np.repeat(np.arange(some.size), np.diff(ends))
+        _, here, there = np.intersect1d(
+            edge * n + indices[mine],
+            other * n + indices[yours],
+            assume_unique=True,
+            return_indices=True,
+        )
+        edge, mine, yours = edge[here], mine[here], yours[there]
+        length, back, whole = across[edge], lengths[mine], lengths[yours]
+        heard = (back >= _HEARD[0] * length) & (back <= _HEARD[1] * length) & (length > 0.0)
+        heard &= ~condemned[numbers[mine]]
+        length, back, whole, edge = length[heard], back[heard], whole[heard], edge[heard]
+        cosines = (whole**2 - back**2 - length**2) / (2.0 * back * length)
+        count = np.bincount(edge, minlength=some.size)
+        total = np.bincount(edge, cosines, minlength=some.size)
+        found[which] = np.where(count > 0, total / np.maximum(count, 1), -1.0)
+    return found.mean(axis=0)
 
 
 def _reaching(

@@ -161,7 +161,7 @@ def pairs_of(g: CsrGraph, rule: Rule) -> Pairs | Table:
         return _allpairs_of(g, rule)
     lengths, precision, far_weight = _edges(g, rule)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
-    sources = np.unique(solve.landmarks.farthest_nodes(lengths, min(N_LANDMARKS, n)).nodes)
+    sources = np.unique(geodesics.farthest_nodes(lengths, min(N_LANDMARKS, n))[0])
     ways = path_distances(g, rule.kernel, rule.path, sources)
     reached = np.isfinite(ways) & (np.arange(n) != sources[:, None])
     source, far = np.nonzero(reached)

@@ -233,9 +233,10 @@ class Similarity(ABC):
 
         Of many long rows each tries the partner that is nearest in a few directions.
         """
-        rows, near = self._rows_by_distance(), None
-        if rows is not None and graph.component_labels(g).any():
-            near = graph.projected_block(rows)
+        if not graph.component_labels(g).any():
+            return g
+        rows = self._rows_by_distance()
+        near = None if rows is None else graph.projected_block(rows)
         if near is None:
             low, high = graph.find_bridges(g, self.block, self._listed())
         else:

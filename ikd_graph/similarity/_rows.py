@@ -231,7 +231,8 @@ class Euclidean(Similarity):
 
     def block(self, points: Indices) -> Floats:
         """See `Similarity.block`."""
-        return np.minimum(self._made.rows[points] @ self._made.others.T, 1.0)
+        found = self._made.rows[points] @ self._made.others.T
+        return np.minimum(found, 1.0, out=found)
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`."""

@@ -57,5 +57,7 @@ def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:
         sq_dist = geodesic_sq_distances(g, plan.kernel, "distance")
         return eigen.coordinates(sq_dist, plan.n_components, shares=False).coordinates
     lengths = geodesics.distance_lengths(g, plan.kernel)
-    drawn = landmarks.farthest_nodes(lengths, _FRAME_LANDMARKS + plan.n_components)
+    count = min(_FRAME_LANDMARKS + plan.n_components, g.n_nodes)
+    nodes, distances = geodesics.farthest_nodes(lengths, count)
+    drawn = landmarks.Drawn(nodes, distances, np.ones(count, dtype=np.int64))
     return landmarks.solve(drawn, np.square, plan.n_components).coordinates

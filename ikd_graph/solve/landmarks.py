@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from .. import _limits, eigen, geodesics
-from .._records import CsrGraph, Embedding
+from .. import _limits, eigen
+from .._records import Embedding
 from .._threads import map_blocks
 from .._validation import check_fraction, check_integer
 from ._plan import Plan
@@ -217,30 +217,6 @@ def solve(
     mass = negative / total if total > 0.0 else 0.0
     centre = eigen.CENTRE if at == eigen.CENTRE else int(nodes[at])
     return Embedding(points, values, ratio, mass, centre)
-
-
-def farthest_nodes(lengths: CsrGraph, count: int) -> Drawn:
-    """Nodes of a connected graph, each the farthest from those before it.
-
-    The first ends the longest path from a node with the shortest edges, so that the order of the
-    nodes does not matter. All count alike.
-    """
-    mean = np.full(lengths.n_nodes, np.inf)
-    degrees = np.diff(lengths.indptr)
-    sums = np.add.reduceat(np.append(lengths.weights, 0.0), lengths.indptr[:-1])
-    np.divide(sums, degrees, out=mean, where=degrees > 0)
-    measure = geodesics.distances_from(lengths)
-    central = measure(np.array([np.argmin(mean)]))[0]
-    nodes = [int(np.argmax(central))]
-    distances = np.empty((count, lengths.n_nodes))
-    distances[0] = measure(np.array(nodes))[0]
-    nearest = distances[0].copy()
-    for found in range(1, count):
-        nodes.append(int(np.argmax(nearest)))
-        distances[found] = measure(np.array(nodes[-1:]))[0]
-        np.minimum(nearest, distances[found], out=nearest)
-    alike = np.ones(count, dtype=np.int64)
-    return Drawn(np.array(nodes, dtype=np.int64), distances, alike)
 
 
 def _warn_flat(n_components: int, n_real: int) -> None:

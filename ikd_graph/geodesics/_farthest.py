@@ -1,0 +1,60 @@
+"""Nodes that cover a graph: each the farthest from those before it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _doors as door
+from .. import _jit
+from .._records import CsrGraph, check_graph
+from .._validation import check_integer
+from ._search import prepared
+
+
+@door.takes(count=door.count)
+def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Find nodes of a connected graph, each the farthest from those before it.
+
+    The first ends the longest path from the node with the shortest edges, so that the order of the
+    nodes does not matter.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Weights are lengths, as for `shortest_distances`.
+    count : int
+        How many, up to n. Where nodes lie at the same place some come again.
+
+    Returns
+    -------
+    nodes : (count,) ndarray of int64
+        The nodes.
+    distances : (count, n) ndarray of float64
+        From each of them to all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics, graph
+    >>> line = graph.from_edges(4, np.arange(3), np.arange(1, 4), np.array([0.5, 2.0, 1.0]))
+    >>> nodes, distances = geodesics.farthest_nodes(line, 2)
+    >>> nodes.tolist(), distances[0].tolist()
+    ([3, 0], [3.5, 3.0, 1.0, 0.0])
+    """
+    check_graph("g", g)
+    n = g.n_nodes
+    count = check_integer("count", count, 1, max(n, 1))
+    ways, mean = prepared(g), np.full(n, np.inf)
+    degrees = np.diff(g.indptr)
+    sums = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
+    np.divide(sums, degrees, out=mean, where=degrees > 0)
+    nodes, distances = np.full(count, np.argmin(mean)), np.empty((count, n))
+
+    def seek(count: int) -> None:
+        _jit.geodesics.search_farthest(ways.graph, ways.number, ways.step, nodes[:count], distances)
+
+    seek(1)
+    nodes[0] = np.argmax(distances[0])
+    seek(count)
+    return nodes, distances
