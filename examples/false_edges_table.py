@@ -265,10 +265,10 @@ dropped by default (`edge_suspicion_` lists them); "edges kept" is `keep_edges=T
 ## Noisy rolls
 
 Swiss rolls, `affinity="euclidean"`, `n_neighbors=k`: median of {len(seeds[0])} seeds, and the
-least; "stress" is `refine="stress"`; processor seconds are medians of {TIMED} fits. Two columns tell what can be reached. "Along the sheet": the
-latent with the noise that lies in the sheet, which nobody can undo. "True neighbours": shortest
-paths over the k nearest in that latent, unrolled, so that no edge is false and no length wrong;
-shortest paths over few neighbours are no better.
+least; "stress" is `refine="stress"`; processor seconds are medians of {TIMED} fits. Two columns
+tell what can be reached. "Along the sheet": the latent with the noise that lies in the sheet, which
+nobody can undo. "True neighbours": shortest paths over the k nearest in that latent, unrolled, so
+that no edge is false and no length wrong; shortest paths over few neighbours are no better.
 
 {rolls(on_rolls)}
 

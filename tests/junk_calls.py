@@ -124,6 +124,7 @@ OWN = {
     "eigen.reference_index": {"reference": "min_max"},
     "geodesics.farthest_nodes": {"count": 3},
     "geodesics.path": {"target": 3},
+    "gplvm.likeliest": {"start": Z[0]},
     "gplvm.locate": {"start": Z[0]},
     "graph.add_edges": {"weights": np.array([0.5])},
     "graph.join_components": {"corr": CORR},

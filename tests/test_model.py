@@ -360,6 +360,46 @@ def test_a_core_is_searched_and_places_the_others(monkeypatch):
     np.testing.assert_allclose(again, model.embedding_[order], atol=1e-8)
 
 
+def test_a_core_that_lies_unlike_all_rows_is_searched_again_from_these(monkeypatch):
+    from ikd_graph import _limits
+    from ikd_graph.model import _core, _portfolio
+    from ikd_graph.study.metrics import affine_r2
+
+    monkeypatch.setattr(_limits, "LIKELIHOOD_CORE", 60)
+    latent = np.random.default_rng(0).uniform(0.0, 3.0, (150, 2))
+    X = gplvm_data(latent, 150, noise=0.2, seed=1).X
+    right = quiet(IKD(2), X)
+    assert "all rows" not in {entry.start for entry in right.pool_}
+    reached = affine_r2(latent, right.embedding_)
+
+    def folded(rows, polished):
+        bent = np.column_stack([polished.coordinates[:, 0], np.abs(polished.coordinates[:, 1])])
+        noise = polished.noise._replace(log_likelihood=polished.noise.log_likelihood - 500.0)
+        return _core.Core(rows, polished._replace(coordinates=bent, noise=noise))
+
+    with monkeypatch.context() as changed:
+        changed.setattr(_portfolio, "Core", folded)
+        found = quiet(IKD(2), X)
+        # Who set a time has no second search.
+        timed = quiet(IKD(2, time_budget=100.0), X)
+    assert found.pool_[0].start == "all rows"
+    assert found.pool_[-1].distance > 0.2
+    assert affine_r2(latent, found.embedding_) > reached - 0.005
+    assert affine_r2(latent, timed.embedding_) < reached - 0.1
+    # What is no likelier does not win.
+    monkeypatch.setattr(_core, "_UNLIKE", 2.0)
+    monkeypatch.setattr(_core, "polish_likelihood", lambda *given: worse(right))
+
+    def worse(model):
+        core = model._model.polished
+        noise = core.core_noise._replace(log_likelihood=core.core_noise.log_likelihood - 500.0)
+        return core._replace(coordinates=core.coordinates[core.core], noise=noise)
+
+    kept = quiet(IKD(2), X)
+    np.testing.assert_allclose(kept.embedding_, right.embedding_, atol=1e-8)
+    assert len(kept.pool_) == len(right.pool_) + 1
+
+
 def test_the_settings_of_a_core_make_it_again_and_a_found_number_has_one_too(monkeypatch):
     from ikd_graph import _limits
     from ikd_graph.study.datasets import fixed_latent, gp_mapping

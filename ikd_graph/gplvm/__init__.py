@@ -20,7 +20,7 @@ from ._likelihood import (
     negative_log_likelihood_and_gradient,
     sample_covariance,
 )
-from ._locate import Process, Seen, condition, locate, see
+from ._locate import Process, Seen, condition, likeliest, locate, see
 from ._model import shape_name
 from ._posterior import Posterior, posterior_mean
 
@@ -32,6 +32,7 @@ __all__ = [
     "condition",
     "expected_information",
     "fit_variances",
+    "likeliest",
     "locate",
     "log_likelihood",
     "negative_log_likelihood_and_gradient",

@@ -21,9 +21,9 @@ from ..similarity import AFFINITIES, Similarity, unique_rows
 from ..solve import Plan
 from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Closed, Ground
+from ._core import extend_core
 from ._describe import describe, spread_graph, spread_labels, spread_suspicion
 from ._pieces import report_pieces
-from ._polish import extend_core
 from ._portfolio import Verdict, judge
 from ._record import Latent, Model, Polished
 from ._task import Task
@@ -124,8 +124,10 @@ def _attempt(
         # The core is searched with the number of coordinates that the spectrum told.
         verdict = judge(rows, replace(asked, n_components=found.closed.plan.n_components), stages)
     if verdict.core is not None:
-        lead = found.start.coordinates
-        polished = extend_core(verdict.core, lead, rows, similarity, stages)
+        lead = polish(found, "stress", rows, task, stages).coordinates
+        polished = extend_core(
+            verdict.core, lead, rows, similarity, found.closed.plan, task, stages
+        )
         return found._replace(polished=polished)
     return polish(found, found.closed.choice.refine, rows, task, stages)
 

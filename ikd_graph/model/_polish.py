@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from .. import _limits, gplvm, graph, refine, solve
 from .._records import CsrGraph
 from .._stages import Stages
 from .._table import dense_rows
-from .._threads import map_blocks
 from ..evidence import Choice
 from ..similarity import Similarity
 from ..solve import Plan
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from ._task import Task
 
 Floats = NDArray[np.float64]
-
-# Rows that one thread places before it takes the next.
-_PLACED_TOGETHER = 64
 
 # Edges of each point through which a second start is found.
 _FEW_EDGES = 8
@@ -133,53 +129,4 @@ def polish_likelihood(
         found.standard_errors,
         found.pool,
         task.searches_widely,
-    )
-
-
-class Core(NamedTuple):
-    """Rows whose likelihood was searched, and what was found."""
-
-    rows: NDArray[np.int64]  # (c,) among all
-    polished: Polished
-
-
-def extend_core(
-    core: Core,
-    lead: Floats,
-    rows: NDArray[np.floating],
-    similarity: Similarity,
-    stages: Stages,
-) -> Polished:
-    """Put every row outside the core where the core's process finds it likeliest.
-
-    ``lead`` is a latent of all rows, from which the search for each place starts. The cost grows
-    with the number of rows, and the places are as good as those of the core.
-    """
-    noise = core.polished.noise
-    assert noise is not None
-    centre = core.polished.coordinates.mean(axis=0)
-    inside = core.polished.coordinates - centre
-    process = gplvm.condition(
-        inside,
-        rows[core.rows],
-        noise.kernel,
-        noise.variance,
-        noise.noise,
-        centred=similarity.centres_rows,
-    )
-    middle = lead[core.rows].mean(axis=0)
-    turn = np.linalg.lstsq(lead[core.rows] - middle, inside, rcond=None)[0]
-    places = (lead - middle) @ turn
-    places[core.rows] = inside
-    others = np.setdiff1d(np.arange(len(rows)), core.rows)
-
-    def place(start: int, stop: int) -> None:
-        for i in others[start:stop]:
-            places[i] = gplvm.locate(process, gplvm.see(process, rows[i]), places[i])
-
-    with stages("placing the others"):
-        map_blocks(place, others.size, _PLACED_TOGETHER)
-    # The noise of all rows is fitted when it is asked for.
-    return core.polished._replace(
-        coordinates=places, noise=None, standard_errors=None, core=core.rows, core_noise=noise
     )

@@ -16,7 +16,7 @@ from ..evidence import Candidate, Evidence, Judge, Prediction, Trial, sentence
 from ..similarity import AFFINITIES, Similarity
 from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Ground
-from ._polish import Core
+from ._core import Core
 from ._reasons import why_affinity, why_linear, why_refine
 from ._task import Task
 
