@@ -386,15 +386,15 @@ def test_a_core_that_lies_unlike_all_rows_is_searched_again_from_these(monkeypat
     assert found.pool_[-1].distance > 0.2
     assert affine_r2(latent, found.embedding_) > reached - 0.005
     assert affine_r2(latent, timed.embedding_) < reached - 0.1
-    # What is no likelier does not win.
-    monkeypatch.setattr(_core, "_UNLIKE", 2.0)
-    monkeypatch.setattr(_core, "polish_likelihood", lambda *given: worse(right))
 
-    def worse(model):
-        core = model._model.polished
+    def worse(*given):
+        core = right._model.polished
         noise = core.core_noise._replace(log_likelihood=core.core_noise.log_likelihood - 500.0)
         return core._replace(coordinates=core.coordinates[core.core], noise=noise)
 
+    # What is no likelier does not win.
+    monkeypatch.setattr(_core, "_UNLIKE", 2.0)
+    monkeypatch.setattr(_core, "polish_likelihood", worse)
     kept = quiet(IKD(2), X)
     np.testing.assert_allclose(kept.embedding_, right.embedding_, atol=1e-8)
     assert len(kept.pool_) == len(right.pool_) + 1

@@ -339,8 +339,8 @@ def turn_conjugate(weights, mean, step, most, points, pull, direction, trial):
 
     ``points``, ``pull`` (half the slope there, downhill) and ``direction`` (n, M) are where a
     descent is; ``trial`` (n, M), a ``step`` ahead, has its means at ``mean``. Inner products are in
-    the metric of ``weights`` (n,). The way is at most ``most`` times the step, or less by it.
-    Returns by how much the value falls on the way, and the next step, of the next ``trial``.
+    the metric of ``weights`` (n,). The way is between 1 / ``most`` and ``most`` times the step.
+    Returns by how much the value falls on it, and the step to the next ``trial``.
     """
     n, m = points.shape
     slope, ahead = 0.0, 0.0
