@@ -16,11 +16,12 @@ from .. import cliques, covariance, graph
 from ..estimator import IKD
 from .console import say
 
-# Few points compile the same as many: enough here for pieces, short cuts and landmarks.
+# Few points compile the same as many: enough here for pieces, short cuts and landmarks, of which
+# frames of cliques have some beyond 400 points.
 _FITS: tuple[tuple[int, dict[str, Any]], ...] = (
     (300, {}),
     (300, {"strategy": "geodesic", "path": "covariance", "affinity": "cosine", "threshold": 0.5}),
-    (300, {"strategy": "blockwise"}),
+    (450, {"strategy": "blockwise"}),
     (300, {"strategy": "blockwise", "merge": "greedy", "reference": "min_max", "refine": None}),
     (300, {"strategy": "geodesic", "n_landmarks": 100}),
     (60, {"strategy": "eigen", "affinity": "euclidean", "refine": "likelihood"}),
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _fits() -> Iterator[None]:
-    """Do one after the other what together uses all that is compiled for one thread."""
+    """Do one after the other what together uses what common fits compile for one thread."""
     rows: NDArray[np.float64] = load_digits().data
     with warnings.catch_warnings():
         # Of so few points some fits are poor, and say so.
@@ -73,5 +74,7 @@ def _fits() -> Iterator[None]:
             model.inverse_transform(model.transform(rows[:5]))
             yield
         found = graph.threshold_graph(covariance.correlation(rows[:60]), 0.5)
-        cliques.summary(found, cliques.cover(found, 4))
+        covered = cliques.cover(found, 4)
+        cliques.summary(found, covered)
+        cliques.overlaps(covered)
         cliques.maximal_cliques(found, limit=100)
