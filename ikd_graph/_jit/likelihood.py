@@ -37,21 +37,26 @@ def covariances(latent, family, shape, sq_length, cov, slope):
 
 
 @jit
-def forces(latent, slope, by_cov, factor, out):
+def forces(latent, slope, cov, by_cov, factor, out):
     """Fill ``out`` (n, m) with factor sum_j by_cov_ij f'(d_ij) (z_i - z_j), from `covariances`.
 
     Of ``by_cov`` (n, n), the derivative in every covariance, the lower triangle is read; a factor
-    of 4 gives the derivative in the latent for a sum over both triangles.
+    of 4 gives the derivative in the latent for a sum over both triangles. Returns the inner
+    product of ``by_cov`` and ``cov``, both triangles.
     """
     n, m = latent.shape
     out[:] = 0.0
+    inner, along = 0.0, 0.0
     for i in range(n):
+        along += by_cov[i, i] * cov[i, i]
         for j in range(i):
+            inner += by_cov[i, j] * cov[i, j]
             pull = factor * by_cov[i, j] * slope[i, j]
             for c in range(m):
                 part = pull * (latent[i, c] - latent[j, c])
                 out[i, c] += part
                 out[j, c] -= part
+    return 2.0 * inner + along
 
 
 @jit

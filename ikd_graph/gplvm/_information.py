@@ -58,25 +58,27 @@ def expected_information(
     n, m = latent.shape
     size = n * m
     cov, change = covariances(latent, kernel)
-    signal = variance * cov
-    model = signal.copy()
+    model = variance * cov
     model.flat[:: n + 1] += noise
     factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
     if failed:
         raise ValueError(NOT_POSITIVE.format(noise))
     inverse = inverse_of(factor)
+    squared = inverse @ inverse
     moves = np.empty((size, n))
     _jit.likelihood.moves(latent, change, variance, moves)
     through = moves @ inverse
     out = np.empty((size + 2, size + 2))
     _jit.likelihood.information(inverse, through, moves @ through.T, m, out)
-    by_signal, by_noise = inverse @ signal, noise * inverse
-    # Point i meets row i of A^-1 dA A^-1, once from its row of A and once from its column.
+    # Point i meets row i of A^-1 dA A^-1, once from its row of A and once from its column. As v K is
+    # A - n I, that of the noise is n A^-2, that of the signal A^-1 less it.
     by_point = moves.reshape(n, m, n)
-    out[size, :size] = np.einsum("ij,icj->ic", by_signal @ inverse, by_point).ravel()
-    out[size + 1, :size] = np.einsum("ij,icj->ic", by_noise @ inverse, by_point).ravel()
-    out[size, size] = 0.5 * np.vdot(by_signal, by_signal.T)
-    out[size + 1, size] = 0.5 * np.vdot(by_signal, by_noise)
-    out[size + 1, size + 1] = 0.5 * np.vdot(by_noise, by_noise)
+    whole = np.einsum("ij,icj->ic", inverse, by_point).ravel()
+    out[size + 1, :size] = noise * np.einsum("ij,icj->ic", squared, by_point).ravel()
+    out[size, :size] = whole - out[size + 1, :size]
+    by_noise, crossed = 0.5 * noise**2 * float(np.trace(squared)), noise * float(np.trace(inverse))
+    out[size + 1, size + 1] = by_noise
+    out[size + 1, size] = 0.5 * crossed - by_noise
+    out[size, size] = 0.5 * n - crossed + by_noise
     _jit.likelihood.mirror(out)
     return out

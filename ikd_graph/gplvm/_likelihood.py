@@ -11,24 +11,11 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
 from .. import _doors as door
-from .. import _jit
 from .._validation import check_positive, check_symmetric
 from ..kernels import StationaryKernel, as_kernel, get
-from ._model import covariances, inverse_of
+from ._gradient import LOG_2PI, LikelihoodGradient, SampleLikelihood
 
 Floats = NDArray[np.float64]
-
-_LOG_2PI = float(np.log(2.0 * np.pi))
-
-
-class LikelihoodGradient(NamedTuple):
-    """Negative log likelihood per observed dimension and its derivatives."""
-
-    value: float
-    latent: Floats  # (n, m) derivative in every coordinate
-    log_variance: float  # derivative in log v
-    log_noise: float  # derivative in log n
-    shape: float  # derivative in the kernel's alpha, gamma or nu; 0 where it was not asked for
 
 
 @door.takes(rows=door.table, centered=door.flag)
@@ -116,7 +103,7 @@ def log_likelihood(
         return -np.inf
     log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
     trace = float(np.trace(dpotrs(factor, np.asfortranarray(cov), lower=1)[0]))
-    return -0.5 * n_observed * (len(points) * _LOG_2PI + log_det + trace)
+    return -0.5 * n_observed * (len(points) * LOG_2PI + log_det + trace)
 
 
 @door.takes(
@@ -173,45 +160,7 @@ def negative_log_likelihood_and_gradient(
     True
     """
     _check_points(latent, sample_cov)
-    return gradient_at(latent, sample_cov, kernel, variance, noise, shape=shape)
-
-
-def gradient_at(
-    latent: Floats,
-    sample_cov: Floats,
-    kernel: StationaryKernel,
-    variance: float,
-    noise: float,
-    *,
-    shape: bool,
-) -> LikelihoodGradient:
-    """As `negative_log_likelihood_and_gradient`, of arguments that are known to be right.
-
-    A descent asks thousands of times: of 60 points checking took a sixth of the time.
-    """
-    cov, change = covariances(latent, kernel)
-    model = variance * cov
-    model.flat[:: len(model) + 1] += noise
-    factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
-    if failed:
-        return LikelihoodGradient(np.inf, np.zeros_like(latent), 0.0, 0.0, 0.0)
-    log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
-    inverse = inverse_of(factor)
-    whitened = inverse @ sample_cov
-    trace = float(np.trace(whitened))
-    by_cov = whitened @ inverse
-    np.subtract(inverse, by_cov, out=by_cov)  # 2 G
-
-    value = 0.5 * (len(latent) * _LOG_2PI + log_det + trace)
-    by_noise = 0.5 * noise * float(np.trace(by_cov))
-    by_variance = 0.5 * variance * float(np.vdot(by_cov, cov))
-    by_latent = np.empty_like(latent)
-    _jit.likelihood.forces(latent, change, by_cov, 2.0 * variance, by_latent)
-    by_shape = 0.0
-    if shape:
-        sq_dist = cdist(latent, latent, "sqeuclidean")
-        by_shape = 0.5 * variance * float(np.vdot(by_cov, kernel.derivative_in_shape(sq_dist)))
-    return LikelihoodGradient(value, by_latent, by_variance, by_noise, by_shape)
+    return SampleLikelihood(sample_cov, often=False)(latent, kernel, variance, noise, shape=shape)
 
 
 @door.takes(latent=door.table, sample_cov=door.square, n_observed=door.count, kernel=as_kernel)
@@ -265,7 +214,7 @@ def fit_variances(
 
     log_ratio = float(minimize_scalar(cost, bounds=(-18.0, 7.0), method="bounded").x)
     variance = scale(log_ratio)
-    total = n * (_LOG_2PI + 1.0) + n * np.log(variance)
+    total = n * (LOG_2PI + 1.0) + n * np.log(variance)
     total += float(np.log(values + np.exp(log_ratio)).sum())
     return variance, variance * float(np.exp(log_ratio)), -0.5 * n_observed * float(total)
 

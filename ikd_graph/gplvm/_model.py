@@ -45,37 +45,48 @@ def shape_name(kernel: StationaryKernel) -> str | None:
 
 def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Floats]:
     """f(d_ij) and f'(d_ij) of every pair, both (n, n); f' is 0 for a pair in one place."""
-    points = np.ascontiguousarray(latent)
-    n = len(points)
+    n = len(latent)
     cov, change = np.empty((n, n)), np.empty((n, n))
+    fill_covariances(latent, kernel, cov, change)
+    return cov, change
+
+
+def fill_covariances(latent: Floats, kernel: StationaryKernel, cov: Floats, change: Floats) -> None:
+    """The same into arrays that are there."""
+    points = np.ascontiguousarray(latent)
     form = compiled_form(kernel)
     if form is not None:
         _jit.likelihood.covariances(points, *form, kernel.length_scale**2, cov, change)
-        return cov, change
+        return
     sq_dist = cdist(points, points, "sqeuclidean")
     together = sq_dist == 0.0
     # Distance 1 stands in for 0, where the slope of some kernels is infinite.
-    change = kernel.derivative(np.where(together, 1.0, sq_dist))
+    change[:] = kernel.derivative(np.where(together, 1.0, sq_dist))
     change[together] = 0.0
-    return kernel.covariance(sq_dist), change
+    cov[:] = kernel.covariance(sq_dist)
 
 
-def inverse_of(factor: Floats) -> Floats:
-    """Inverse of a matrix from its lower Cholesky factor, both triangles."""
-    product, _ = dlauum(_triangular_inverse(factor), lower=1, overwrite_c=1)
+def inverse_of(factor: Floats, out: Floats | None = None) -> Floats:
+    """Inverse of a matrix from its lower Cholesky factor, both triangles.
+
+    ``out`` (n, n), in Fortran order, becomes its memory.
+    """
+    out = np.empty_like(factor, order="F") if out is None else out
+    _fill_triangular_inverse(factor, out)
+    product, _ = dlauum(out, lower=1, overwrite_c=1)
     inverse = np.asarray(product.T)
     _jit.likelihood.mirror_upper(inverse)
     return inverse
 
 
-def _triangular_inverse(factor: Floats) -> Floats:
+def _fill_triangular_inverse(factor: Floats, out: Floats) -> None:
     """Inverse of a lower triangle, by halves: LAPACK's own is slow beyond some tens of rows."""
     n = len(factor)
     if n <= _SMALL_TRIANGLE:
-        return np.asarray(dtrtri(factor, lower=1)[0])
+        out[:] = dtrtri(factor, lower=1)[0]
+        return
     half = n // 2
-    out = np.zeros((n, n), order="F")
-    out[:half, :half] = _triangular_inverse(factor[:half, :half])
-    out[half:, half:] = _triangular_inverse(factor[half:, half:])
+    _fill_triangular_inverse(factor[:half, :half], out[:half, :half])
+    _fill_triangular_inverse(factor[half:, half:], out[half:, half:])
+    out[:half, half:] = 0.0
     out[half:, :half] = -out[half:, half:] @ (factor[half:, :half] @ out[:half, :half])
-    return out

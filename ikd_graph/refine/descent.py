@@ -80,7 +80,7 @@ def cool(objective: Objective, at: Candidate) -> Candidate:
     """
     for floor in COOL:
         at = polish(objective, at, _COOL_STEPS, floor, LOOSE)
-    return converge(objective, at, 15)
+    return converge(objective, at, 45)
 
 
 def descend(objective: Objective, latent: Floats, name: str, steps: int = 240) -> Candidate:
@@ -104,7 +104,7 @@ def descend(objective: Objective, latent: Floats, name: str, steps: int = 240) -
     """
     near = fit_size(objective, latent, name, min(steps, 60))
     near = polish(objective, near, min(steps, 90))
-    return converge(objective, near, steps // 4, 1e-10)
+    return converge(objective, near, 3 * steps // 4, 1e-10)
 
 
 def fit_size(objective: Objective, latent: Floats, name: str, steps: int = 60) -> Candidate:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..gplvm import expected_information, shape_name
-from ..gplvm._likelihood import gradient_at
+from ..gplvm._gradient import SampleLikelihood
 from ..kernels import StationaryKernel
 
 Floats = NDArray[np.float64]
@@ -100,7 +100,8 @@ class Objective:
         self.size = len(cov) * n_components
         whole: Sequence[Any] = [slice(None)] if blocks is None else blocks
         parts = [cov if blocks is None else cov[np.ix_(block, block)] for block in whole]
-        self._parts = list(zip(whole, parts, strict=True))
+        likelihoods = [SampleLikelihood(part) for part in parts]
+        self._parts = list(zip(whole, likelihoods, strict=True))
         self._share = len(cov) / sum(len(part) for part in parts)
         self._work = float(sum(len(part) ** 3 for part in parts))
 
@@ -158,10 +159,8 @@ class Objective:
         value, gradient = 0.0, np.zeros_like(vector)
         by_latent = self.latent(gradient)
         tail = gradient[self.size :]
-        for members, cov in self._parts:
-            at = gradient_at(
-                latent[members], cov, kernel, variance, noise, shape=self.shape is not None
-            )
+        for members, likelihood in self._parts:
+            at = likelihood(latent[members], kernel, variance, noise, shape=self.shape is not None)
             if not np.isfinite(at.value):
                 return np.inf, np.zeros_like(vector)
             value += at.value

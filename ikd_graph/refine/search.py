@@ -52,7 +52,7 @@ _BLOCK_STEPS = 20
 _FINALISTS, _BLOCK_FINALISTS = 5, 2  # local optima under the last soft floor that are followed
 _ROUND, _ROUND_STEPS = 1.0 / 6.0, (3, 30)  # share of all steps in a round of a race, of each
 _FEW_LEFT = 100  # steps over all points for all that race
-_ROUND_SCORING, _LAST_SCORING = 8, 30  # steps of Fisher scoring instead, and of the winner
+_ROUND_SCORING, _LAST_SCORING = 24, 90  # steps from the information instead, and of the winner
 _LINES = 2  # unrolled lines of one start that are followed
 _PATIENCE, _FEW = 20, 4  # perturbations in vain; where starts are believed, one of each way
 _CLOSE = 1.0  # kernels this near in value after a short search are compared at the end
@@ -230,7 +230,7 @@ class _OneKernel:
         limit = self.whole.meter.work + self.search.perturb_work
         patience = _FEW if sure else _PATIENCE
         best = escape(self.whole, best_of(done), seen, patience, limit)
-        done.append(converge(self.whole, best, 60, 1e-10))
+        done.append(converge(self.whole, best, 180, 1e-10))
         pathless = {name: at for name, at in self.starts.items() if name not in self._shared()}
         done += [self._down(at) for at in self._annealed(pathless)]
         return self._found([*done, self._repaired(best_of(done))])
@@ -347,7 +347,7 @@ class _OneKernel:
         """From the last of the soft floors to the end."""
         at = cool(self.whole, at)
         if scores(self.whole):
-            return converge(self.whole, at, 60, 1e-10)
+            return converge(self.whole, at, 180, 1e-10)
         return polish(self.whole, at, _MOST_STEPS, tolerance=1e-9)
 
     def _repaired(self, at: Candidate) -> Candidate:
