@@ -105,6 +105,35 @@ def test_the_inverse_by_halves_equals_that_of_lapack(n):
     assert (found == found.T).all()
 
 
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize(
+    ("n_observed", "rank"), [(4, 4), (21, 21), (27, 30), (30, 30), (400, 30), (None, None)]
+)
+def test_a_factor_of_the_sample_covariance_changes_no_value_and_no_gradient(n_observed, rank, m):
+    rng = np.random.default_rng(m)
+    if n_observed is None:
+        # Over the columns that pairs of rows share it may have negative eigenvalues.
+        cov = rng.uniform(-1.0, 1.0, (30, 30))
+        cov = cov + cov.T + np.eye(30)
+    else:
+        cov = gplvm.sample_covariance(rng.standard_normal((30, n_observed)), centered=False)
+    often = gplvm._gradient.SampleLikelihood(cov)
+    once = gplvm._gradient.SampleLikelihood(cov, often=False)
+    assert (often._root is None) == (rank is None)
+    assert rank is None or often._root.shape == (30, rank)
+    # The same arrays again and again.
+    for kernel in (KERNELS[0], KERNELS[-1], KERNELS[0]):
+        latent = rng.standard_normal((30, m))
+        given = latent, kernel, 1.3, 0.01
+        for found, wanted in zip(often(*given, shape=True), once(*given, shape=True), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-6)
+        # Nothing of an earlier call is in what was returned.
+        kept = often(*given).latent
+        before = kept.copy()
+        often(rng.standard_normal((30, m)), kernel, 1.0, 0.1)
+        assert (kept == before).all()
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_points_in_the_same_place_give_a_finite_gradient(kernel):
     latent, _, cov = problem(0)

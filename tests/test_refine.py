@@ -221,6 +221,26 @@ def test_scoring_converges_where_many_more_steps_of_l_bfgs_only_come_near(kernel
     assert minimize.score(at, scored, 5).value <= scored.value
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_from_an_old_information_end_where_those_of_scoring_do(seed):
+    kernel = KERNELS[seed % len(KERNELS)]
+    latent, cov = sample(40 + seed, kernel, n=30, m=2, noise=0.2)
+    goal = objective.Objective(cov, kernel, 2)
+    rng = np.random.default_rng(seed)
+    start = goal.vector(latent + 0.1 * rng.standard_normal(latent.shape), 1.0, 0.2)
+    vector, (value, gradient) = start, goal(start)
+    for _ in range(200):
+        known = goal.information(vector)
+        known.flat[:: len(known) + 1] *= 1.1
+        step = -np.linalg.solve(known, gradient)
+        while goal.value(vector + step) > value and np.abs(step).max() > 1e-9:
+            step *= 0.5
+        vector = vector + step
+        value, gradient = goal(vector)
+    found = minimize.score(goal, objective.Candidate(np.inf, start, "near"), 60, tolerance=1e-11)
+    assert found.value <= value + 1e-6
+
+
 def test_scoring_never_goes_up_and_stands_still_where_there_is_no_step():
     latent, cov = sample(21, KERNELS[0], n=12)
     at = objective.Objective(cov, KERNELS[0], 1)

@@ -70,8 +70,8 @@ def expected_information(
     through = moves @ inverse
     out = np.empty((size + 2, size + 2))
     _jit.likelihood.information(inverse, through, moves @ through.T, m, out)
-    # Point i meets row i of A^-1 dA A^-1, once from its row of A and once from its column. As v K is
-    # A - n I, that of the noise is n A^-2, that of the signal A^-1 less it.
+    # Point i meets row i of A^-1 dA A^-1, once from its row of A and once from its column. That of
+    # the noise is n A^-2, and that of the signal A^-1 less it, as v K is A - n I.
     by_point = moves.reshape(n, m, n)
     whole = np.einsum("ij,icj->ic", inverse, by_point).ravel()
     out[size + 1, :size] = noise * np.einsum("ij,icj->ic", squared, by_point).ravel()

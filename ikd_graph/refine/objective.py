@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,12 +99,16 @@ class Objective:
         self.meter = Meter() if meter is None else meter
         self.shape = shape_name(kernel) if shape else None
         self.size = len(cov) * n_components
-        whole: Sequence[Any] = [slice(None)] if blocks is None else blocks
-        parts = [cov if blocks is None else cov[np.ix_(block, block)] for block in whole]
-        likelihoods = [SampleLikelihood(part) for part in parts]
-        self._parts = list(zip(whole, likelihoods, strict=True))
-        self._share = len(cov) / sum(len(part) for part in parts)
-        self._work = float(sum(len(part) ** 3 for part in parts))
+        sizes = [len(cov)] if blocks is None else [len(block) for block in blocks]
+        self._share = len(cov) / sum(sizes)
+        self._work = float(sum(size**3 for size in sizes))
+
+    @cached_property
+    def _parts(self) -> list[tuple[Any, SampleLikelihood]]:
+        """Points and likelihood of each block; some objectives are never evaluated."""
+        if self.blocks is None:
+            return [(slice(None), SampleLikelihood(self.cov))]
+        return [(block, SampleLikelihood(self.cov[np.ix_(block, block)])) for block in self.blocks]
 
     @property
     def expired(self) -> bool:
