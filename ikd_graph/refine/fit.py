@@ -2,7 +2,7 @@ r"""Likelihood refine: latent, variances and kernel that make the observations l
 
 The likelihood has many local optima. Five things find a good one: several starts; a noise floor
 that falls from far above the true noise to almost nothing, so that the coarse structure is settled
-before the fine one can lock a wrong turn in; Fisher scoring, which converges in a dozen steps, so
+before the fine one can lock a wrong turn in; steps from Fisher's information, a dozen or two, so
 that two optima can be told apart; perturbations of the parts of a latent that the data hold least;
 and repair, which finds the points where model and data disagree and places them anew, and turns
 stretches of a line round. Of all ends the likeliest is taken, and a plain descent from every given
