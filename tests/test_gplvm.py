@@ -134,6 +134,18 @@ def test_a_factor_of_the_sample_covariance_changes_no_value_and_no_gradient(n_ob
         assert (kept == before).all()
 
 
+@pytest.mark.parametrize("cov", [np.zeros((4, 4)), np.zeros((1, 1)), np.ones((5, 5))], ids=str)
+def test_sample_covariances_without_rank_have_the_same_gradient(cov, capfd):
+    latent = np.random.default_rng(0).standard_normal((len(cov), 2))
+    likelihood = gplvm._gradient.SampleLikelihood
+    found = likelihood(cov)(latent, KERNELS[0], 1.0, 0.1)
+    wanted = likelihood(cov, often=False)(latent, KERNELS[0], 1.0, 0.1)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    # BLAS writes what it refuses.
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_points_in_the_same_place_give_a_finite_gradient(kernel):
     latent, _, cov = problem(0)

@@ -118,7 +118,8 @@ def _root(cov: Floats) -> tuple[Floats | None, bool]:
     """A factor C (n, r) with S = C C^T that saves work, and whether it is a lower triangle."""
     n, variance = len(cov), float(np.max(np.diagonal(cov), initial=0.0))
     pivoted, pivots, rank, _ = dpstrf(cov, lower=1, tol=n * _ROUNDING * variance)
-    if rank <= _LOW_RANK * n:
+    rank = max(rank, 1)
+    if rank <= max(_LOW_RANK * n, 1.0):
         root, triangle = np.empty((n, rank)), False
         root[pivots - 1] = np.tril(pivoted)[:, :rank]
     else:
