@@ -125,7 +125,7 @@ def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     return 0.5 * (offset[:, None] + offset[None, :] - sq_dist) - constant
 
 
-@door.takes(sq_dist=door.square)
+@door.takes(sq_dist=door.square, shares=door.flag)
 def coordinates(
     sq_dist: Floats,
     n_components: int,

@@ -33,7 +33,7 @@ _LOWER = 0.95
 _BOWL, _BOWL_TOLERANCE = 0.3, 1e-4
 
 
-@door.takes(n_points=door.count, start=door.optional(door.table))
+@door.takes(n_points=door.count, start=door.optional(door.table), weigh_start=door.flag)
 def merge_global(
     solved: SolvedBlocks,
     n_points: int,
