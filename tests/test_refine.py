@@ -241,6 +241,17 @@ def test_steps_from_an_old_information_end_where_those_of_scoring_do(seed):
     assert found.value <= value + 1e-6
 
 
+def test_an_information_that_cannot_be_factorised_ends_the_steps(monkeypatch):
+    latent, cov = sample(21, KERNELS[0], n=12)
+    at = objective.Objective(cov, KERNELS[0], 1)
+    start = at.candidate(at.vector(latent), "here")
+    size = start.vector.size
+    monkeypatch.setattr(at, "information", lambda vector: -np.eye(size))
+    ended = minimize.score(at, start, 5)
+    assert ended.value == start.value
+    assert (ended.vector == start.vector).all()
+
+
 def test_scoring_never_goes_up_and_stands_still_where_there_is_no_step():
     latent, cov = sample(21, KERNELS[0], n=12)
     at = objective.Objective(cov, KERNELS[0], 1)

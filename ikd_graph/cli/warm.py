@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _fits() -> Iterator[None]:
-    """Do one after the other what together uses what common fits compile for one thread."""
+    """Do what compiles, all together, the functions that common fits call on one thread."""
     rows: NDArray[np.float64] = load_digits().data
     with warnings.catch_warnings():
         # Of so few points some fits are poor, and say so.

@@ -198,7 +198,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     starts_ : str
         "own" or "all": the starts that a likelihood polish has.
     pool_ : tuple of PoolEntry
-        Starts of the likelihood polish that were followed to their end, the one taken first:
+        Starts of the likelihood polish that were followed to their end, the winner first:
         name, log likelihood it reached, and how far from `embedding_` it ended (root mean square
         after alignment, in length-scales). Of starts that met in one local optimum one is
         followed. Empty without that polish.

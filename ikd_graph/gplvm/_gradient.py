@@ -43,15 +43,14 @@ class SampleLikelihood:
     See `negative_log_likelihood_and_gradient`. A descent asks thousands of times, of arguments that
     are known to be right. With S = C C^T and W = A^-1 C it is tr(A^-1 S) = sum(W * C) and
     2 G = A^-1 - W W^T. That is half the work of products of squares where C is a triangle, and less
-    where fewer dimensions than points are observed. Arrays are used again: new ones cost a third of
-    the time of 300 points.
+    where fewer dimensions than points are observed. Arrays are used again.
 
     Parameters
     ----------
     sample_cov : (n, n) float64, symmetric
         S = X X^T / N.
     often : bool
-        Factorise it, which costs about as much as one evaluation.
+        Factorise it, which costs about half of an evaluation.
     """
 
     def __init__(self, sample_cov: Floats, *, often: bool = True) -> None:
