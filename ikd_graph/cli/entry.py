@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import metadata
-from typing import Any
 
 from ..study.datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed, warm
@@ -17,10 +13,10 @@ from .console import PROG, close_pipe, complain, plain_warnings, told_of_waits
 from .outcome import STDOUT
 from .parser import Parser
 from .reading import join_bare
+from .signals import INTERRUPTED, ended_gently
 from .wording import Wording
 
 _COMMANDS = (embed, compare, cliques, diagnose, datasets, warm)
-_INTERRUPTED = 130
 _WRONG = 2
 
 
@@ -54,7 +50,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             arguments.quiet = True
         loud = not getattr(arguments, "quiet", False)
         heard = plain_warnings(arguments.wording)
-        with heard as arguments.heard, _ended_gently() as asked, told_of_waits(loud):
+        with heard as arguments.heard, ended_gently() as asked, told_of_waits(loud):
             arguments.run(arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -62,7 +58,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         return int(ended.code or 0)
     except KeyboardInterrupt as stopped:
         complain("interrupted", str(stopped) or "stopped between two stages")
-        return 128 + asked[0] if asked else _INTERRUPTED
+        return 128 + asked[0] if asked else INTERRUPTED
     except BrokenPipeError:
         close_pipe()
         return _WRONG
@@ -77,28 +73,6 @@ def run(argv: Sequence[str] | None = None) -> int:
             close_pipe()
         return _WRONG
     return 0
-
-
-@contextmanager
-def _ended_gently() -> Iterator[list[int]]:
-    """Let the signals that ask a process to end do what Ctrl-C does; gives those that came."""
-    came: list[int] = []
-
-    def stop(number: int, frame: Any) -> None:
-        came.append(number)
-        raise KeyboardInterrupt
-
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    # A program that calls the command may have other wishes.
-    mine = threading.current_thread() is threading.main_thread()
-    numbers = [one for one in numbers if mine and signal.getsignal(one) == signal.SIG_DFL]
-    for number in numbers:
-        signal.signal(number, stop)
-    try:
-        yield came
-    finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def _has_list(error: Exception) -> bool:
