@@ -4,14 +4,17 @@ Compiled code comes from the cache, whose stamp covers every source it was made 
 """
 
 import os
+
+# Threads that wait for one another spin, unless told to sleep: on a machine with other work, tests
+# that call many small parallel loops took ten times as long. A fit keeps BLAS on one thread, tests
+# of its parts would not; BLAS reads this when numpy is imported, which is below.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-# Threads that wait for one another spin, unless told to sleep: on a machine with other work, tests
-# that call many small parallel loops took ten times as long.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 @pytest.fixture(scope="session")

@@ -82,7 +82,7 @@ def end_at_random(undisturbed, folder, seed):
 
 
 # Of the commands that take least.
-@pytest.mark.parametrize("seed", [1, 6])
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.slow), 6])
 def test_a_command_that_is_ended_leaves_nothing_half_written(undisturbed, tmp_path, seed):
     end_at_random(undisturbed, tmp_path, seed)
 

@@ -110,6 +110,7 @@ def begun(tmp_path_factory):
     return {case: (begin_on_table(folder, *case), folder) for case, folder in folders.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "situation"), SHORT)
 def test_a_command_works_in_every_situation(begun, name, situation):
     check(*begun[name, situation], name, situation)

@@ -22,6 +22,7 @@ def check(seeds, count, every=1):
         assert found["told"] == {}
 
 
+@pytest.mark.slow
 def test_no_file_ends_the_interpreter_or_leaves_a_mess():
     check([0], 24, every=32)
 

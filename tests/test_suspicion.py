@@ -238,7 +238,7 @@ def test_a_search_in_a_sparse_graph_alone_condemns_rims_of_holes():
     assert graph.short_cut_edges(g, g).n_condemned > 0
 
 
-@pytest.mark.parametrize("seed", [20, 21])
+@pytest.mark.parametrize("seed", [20, pytest.param(21, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n_false", [0, 50, 200, 900, 2200])
 @pytest.mark.parametrize("rule", [(0.354, None), (None, 7), (0.5, 6)])
 def test_false_pairs_of_a_covariance_are_found_and_nothing_else(seed, n_false, rule):
