@@ -524,8 +524,9 @@ def test_standard_errors_are_as_large_as_the_errors():
 def test_starts_are_closed_forms_of_several_graphs(monkeypatch):
     latent, cov = sample(14, KERNELS[0], m=2)
     found = refine.starts(cov, 300, 2)
-    assert len(found) == 6
-    assert not np.allclose(found["threshold"], found["threshold + stress"])
+    assert len(found) == 8
+    for name in ("threshold", "cliques"):
+        assert not np.allclose(found[name], found[f"{name} + stress"])
     assert all(start.shape == (30, 2) and np.isfinite(start).all() for start in found.values())
     near = {name for name, start in found.items() if rigid_gap(latent, start) < 0.8}
     assert near >= set(found) - {"eigen", "principal components"}

@@ -6,6 +6,9 @@ covariance, almost never all do.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,7 +20,7 @@ from .._validation import check_components
 from ..covariance import FLOOR, to_correlation
 from ..graph import auto_threshold
 from ..kernels import StationaryKernel, get
-from ..solve import Plan, solve_geodesic
+from ..solve import Plan, solve_blockwise, solve_geodesic
 from .majorize import stress
 
 Floats = NDArray[np.float64]
@@ -25,6 +28,8 @@ Floats = NDArray[np.float64]
 PATHLESS = ("eigen", "principal components")
 """Starts that follow no paths: they see that a latent turns back to pass near itself. They are
 searched apart: among the others they took the places of starts that led to better optima."""
+
+_EQUAL = 1e-6  # of a latent's size: the default's own closed form is often one of these
 
 
 @door.takes(sample_cov=door.square, n_observed=door.count)
@@ -51,7 +56,8 @@ def starts(
     -------
     dict of str to (n, n_components) ndarray of float64
         Geodesic solutions on the threshold graph, on neighbour graphs and on the graph of nearest
-        rows, the first of them after stress refine, the eigen solution and principal components.
+        rows, cliques of the threshold graph merged all at once, the first and the last of these
+        also after stress refine, the eigen solution and principal components.
 
     Examples
     --------
@@ -84,7 +90,45 @@ def starts(
     # Nearest rows instead of nearest directions: the size of a row tells something too.
     variance = np.diagonal(cov)
     apart = variance[:, None] + variance - 2.0 * cov
-    return out | {
-        "threshold + stress": stress(out["threshold"], dense, kernel, n_observed).latent,
-        "nearest rows": solved(nearest(5, 1.0 - 0.5 * apart / variance.mean())),
+    out["nearest rows"] = solved(nearest(5, 1.0 - 0.5 * apart / variance.mean()))
+    out["cliques"] = _merged(dense, Plan("blockwise", kernel, n_components))
+    for name in ("threshold", "cliques"):
+        out[f"{name} + stress"] = stress(out[name], dense, kernel, n_observed).latent
+    return out
+
+
+def unlike(others: Mapping[str, Floats], given: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Starts that have neither the name nor the shape of one that is given.
+
+    Parameters
+    ----------
+    others : mapping of str to (n, m) float64
+        Starts.
+    given : mapping of str to (n, m) float64
+        Starts that are taken anyway.
+
+    Returns
+    -------
+    dict of str to (n, m) ndarray of float64
+        Those of the others that are left.
+    """
+    return {
+        name: at
+        for name, at in others.items()
+        if name not in given
+        and all(rigid_distance(at, one) > _EQUAL * one.std() for one in given.values())
     }
+
+
+def rigid_distance(latent: Floats, other: Floats) -> float:
+    """Root mean square distance after the best rotation or reflection and shift."""
+    a, b = latent - latent.mean(axis=0), other - other.mean(axis=0)
+    left, _, right = np.linalg.svd(b.T @ a)
+    return float(np.sqrt(((b @ left @ right - a) ** 2).sum(axis=1).mean()))
+
+
+def _merged(g: CsrGraph, plan: Plan) -> Floats:
+    """Cliques of a graph, merged; nobody is warned of what is only tried."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return solve_blockwise(g, plan, Stages()).embedding.coordinates

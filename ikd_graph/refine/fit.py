@@ -33,6 +33,7 @@ from .._validation import (
     check_symmetric,
 )
 from ..kernels import StationaryKernel
+from .closed_forms import rigid_distance
 from .curvature import standard_errors
 from .objective import Meter
 from .search import WAYS, Found, Search
@@ -171,7 +172,7 @@ def _report(found: Found, search: Search, order: NDArray[np.intp], scale: float)
         PoolEntry(
             at.name,
             float(n_observed * (offset - at.value - shift)),
-            _rigid_distance(latent, objective.latent(at.vector)) / kernel.length_scale,
+            rigid_distance(latent, objective.latent(at.vector)) / kernel.length_scale,
         )
         for at in found.ends
     )
@@ -187,13 +188,6 @@ def _report(found: Found, search: Search, order: NDArray[np.intp], scale: float)
         pool=(pool[0]._replace(distance=0.0), *pool[1:]),
         complete=not search.meter.expired,
     )
-
-
-def _rigid_distance(latent: Floats, other: Floats) -> float:
-    """Root mean square distance after the best rotation or reflection and shift."""
-    a, b = latent - latent.mean(axis=0), other - other.mean(axis=0)
-    left, _, right = np.linalg.svd(b.T @ a)
-    return float(np.sqrt(((b @ left @ right - a) ** 2).sum(axis=1).mean()))
 
 
 def _order_of_points(cov: Floats) -> NDArray[np.intp]:

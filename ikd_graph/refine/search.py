@@ -204,8 +204,7 @@ class _OneKernel:
             others = closed_forms.starts(
                 search.cov, search.n_observed, search.n_components, self.kernel
             )
-        found = {**search.given}
-        return found | {name: at for name, at in (others or {}).items() if name not in found}
+        return search.given | closed_forms.unlike(others or {}, search.given)
 
     def local(self) -> Found:
         """Every given start down plainly and through floors."""
