@@ -20,6 +20,7 @@ from ikd_graph.refine import (
     search,
     unroll,
 )
+from ikd_graph.refine.closed_forms import unlike
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 
@@ -524,14 +525,22 @@ def test_standard_errors_are_as_large_as_the_errors():
 def test_starts_are_closed_forms_of_several_graphs(monkeypatch):
     latent, cov = sample(14, KERNELS[0], m=2)
     found = refine.starts(cov, 300, 2)
-    assert len(found) == 8
-    for name in ("threshold", "cliques"):
-        assert not np.allclose(found[name], found[f"{name} + stress"])
+    assert len(found) == 6
+    assert not np.allclose(found["threshold"], found["threshold + stress"])
     assert all(start.shape == (30, 2) and np.isfinite(start).all() for start in found.values())
     near = {name for name, start in found.items() if rigid_gap(latent, start) < 0.8}
     assert near >= set(found) - {"eigen", "principal components"}
     monkeypatch.setattr(_limits, "STARTS_MANY", 20)
     assert set(refine.starts(cov, 300, 2)) == {"threshold", "5 neighbors"}
+
+
+def test_a_start_that_is_given_is_not_searched_twice():
+    latent, cov = sample(14, KERNELS[0], m=2)
+    found = refine.starts(cov, 300, 2)
+    turned = found["threshold"] @ np.array([[0.6, -0.8], [0.8, 0.6]]) + 1.0
+    given = {"mine": turned, "eigen": latent}
+    assert set(unlike(found, given)) == set(found) - {"threshold", "eigen"}
+    assert set(unlike(found, {"mine": 1.001 * turned})) == set(found)
 
 
 def test_tiny_problems_are_solved():

@@ -6,7 +6,6 @@ covariance, almost never all do.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -20,7 +19,7 @@ from .._validation import check_components
 from ..covariance import FLOOR, to_correlation
 from ..graph import auto_threshold
 from ..kernels import StationaryKernel, get
-from ..solve import Plan, solve_blockwise, solve_geodesic
+from ..solve import Plan, solve_geodesic
 from .majorize import stress
 
 Floats = NDArray[np.float64]
@@ -56,8 +55,7 @@ def starts(
     -------
     dict of str to (n, n_components) ndarray of float64
         Geodesic solutions on the threshold graph, on neighbour graphs and on the graph of nearest
-        rows, cliques of the threshold graph merged all at once, the first and the last of these
-        also after stress refine, the eigen solution and principal components.
+        rows, the first of them after stress refine, the eigen solution and principal components.
 
     Examples
     --------
@@ -90,11 +88,10 @@ def starts(
     # Nearest rows instead of nearest directions: the size of a row tells something too.
     variance = np.diagonal(cov)
     apart = variance[:, None] + variance - 2.0 * cov
-    out["nearest rows"] = solved(nearest(5, 1.0 - 0.5 * apart / variance.mean()))
-    out["cliques"] = _merged(dense, Plan("blockwise", kernel, n_components))
-    for name in ("threshold", "cliques"):
-        out[f"{name} + stress"] = stress(out[name], dense, kernel, n_observed).latent
-    return out
+    return out | {
+        "threshold + stress": stress(out["threshold"], dense, kernel, n_observed).latent,
+        "nearest rows": solved(nearest(5, 1.0 - 0.5 * apart / variance.mean())),
+    }
 
 
 def unlike(others: Mapping[str, Floats], given: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -125,10 +122,3 @@ def rigid_distance(latent: Floats, other: Floats) -> float:
     a, b = latent - latent.mean(axis=0), other - other.mean(axis=0)
     left, _, right = np.linalg.svd(b.T @ a)
     return float(np.sqrt(((b @ left @ right - a) ** 2).sum(axis=1).mean()))
-
-
-def _merged(g: CsrGraph, plan: Plan) -> Floats:
-    """Cliques of a graph, merged; nobody is warned of what is only tried."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return solve_blockwise(g, plan, Stages()).embedding.coordinates
