@@ -107,8 +107,9 @@ def test_one_pass_over_views_agrees_with_the_naive_twin(seed):
     force, stress = np.empty_like(points), np.empty(n)
     views.majorise(points, force, stress)
     force -= weights @ points[anchors]
-    np.testing.assert_allclose(force, wanted_force, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(stress, wanted_stress, rtol=1e-9)
+    # Anchors are seen in single precision.
+    np.testing.assert_allclose(force, wanted_force, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(stress, wanted_stress, rtol=1e-5)
 
 
 @pytest.mark.parametrize("weights", _pairs.WEIGHTS)

@@ -40,7 +40,8 @@ def majorise(indptr, indices, targets, weights, points, force, stress):
 def sum_of(values, count):
     """Sum of the first values, four at a time: the compiler may not choose the order."""
     whole = count - count % 4
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    zero = values.dtype.type(0.0)
+    s0, s1, s2, s3 = zero, zero, zero, zero
     for j in range(0, whole, 4):
         s0 += values[j]
         s1 += values[j + 1]
@@ -104,14 +105,16 @@ def majorise_anchors(places, targets, weights, slack, points, force, stress):
     the point would be at the minimum of its quadratic, times its weights. ``places`` (d, a) holds
     where the anchors are, one coordinate after the other. Column k of
     ``targets`` and ``weights`` (n, a) is anchor k, which does not see the point in return. All
-    these pairs are loose, see `table_slope`.
+    these pairs are loose, see `table_slope`. ``places``, ``points``, targets and weights are all
+    of one precision; sums over anchors have it too.
     """
     n, n_dim = points.shape
     n_anchors = places.shape[1]
-    less = 1.0 - slack
+    zero = places.dtype.type(0.0)
+    less = places.dtype.type(1.0 - slack)
     for i in numba.prange(n):
         aims, counts = targets[i], weights[i]
-        pull, miss = np.zeros(n_anchors, np.float64), np.empty(n_anchors, np.float64)
+        pull, miss = np.zeros(n_anchors, places.dtype), np.empty(n_anchors, places.dtype)
         for c in range(n_dim):
             at, others = points[i, c], places[c]
             for k in range(n_anchors):
@@ -120,9 +123,9 @@ def majorise_anchors(places, targets, weights, slack, points, force, stress):
         for k in range(n_anchors):
             distance = np.sqrt(pull[k])
             off = distance - aims[k]
-            given = less * (off if off > 0.0 else 0.0)
+            given = less * (off if off > zero else zero)
             miss[k] = counts[k] * (off - given) * off
-            pull[k] = counts[k] * (aims[k] + given) / distance if distance > 0.0 else 0.0
+            pull[k] = counts[k] * (aims[k] + given) / distance if distance > zero else zero
         stress[i] += sum_of(miss, n_anchors)
         for c in range(n_dim):
             at, others = points[i, c], places[c]

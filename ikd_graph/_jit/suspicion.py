@@ -5,15 +5,18 @@ Weights of graphs are lengths here.
 
 from __future__ import annotations
 
-import heapq
 from typing import NamedTuple
 
 import numpy as np
 
 from .._config import inner, jit
+from .ways import spread, two_legs, walk
 
 MANY = 32
 """A search of a whole graph takes the time of as many ways as one in so many of its nodes."""
+
+FIRST = (32, 32, 256)
+"""Nodes that a search for a way may look at, as long as most other edges are still in doubt."""
 
 
 class Lengths(NamedTuple):
@@ -141,6 +144,12 @@ def acquit(graph, edges, longest, freed, condemned):
     for edge in freed:
         fresh[edges.left[edge]] = fresh[edges.right[edge]] = True
         open_triangles(graph, edges, longest, edge, condemned, fresh)
+    if first:
+        # What is found with little effort opens most of the ways that are long to search in vain.
+        for effort in FIRST:
+            for edge in np.flatnonzero(condemned):
+                if condemned[edge]:
+                    passes(graph, edges, longest, edge, effort, condemned, fresh, distances)
     left = np.flatnonzero(condemned)
     while left.size > 0 and (first or fresh.any()):
         # A new way of an edge comes near one of its ends by half its length.
@@ -157,19 +166,28 @@ def acquit(graph, edges, longest, freed, condemned):
             edge = left[i]
             if apart[i]:
                 continue
-            ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
-            open_way = first or min(near[ends[0]], near[ends[1]]) <= 0.5 * most
+            to_new = min(near[edges.left[edge]], near[edges.right[edge]])
+            open_way = first or to_new <= 0.5 * longest * edges.lengths[edge]
             if not (condemned[edge] and open_way):
                 continue
-            if walk(graph, condemned, edges, edge, most, distances) <= most:
-                condemned[edge] = False
+            if passes(graph, edges, longest, edge, -1, condemned, fresh, distances):
                 apart[:] = False
-                fresh[ends[0]] = fresh[ends[1]] = True
-                open_triangles(graph, edges, longest, edge, condemned, fresh)
         for _, node in seen:
             near[node] = np.inf
         left = left[condemned[left]]
         first = False
+
+
+@inner
+def passes(graph, edges, longest, edge, effort, condemned, fresh, distances):
+    """Acquit an edge if a way is found, and what that opens; ``effort`` as in `walk`."""
+    most = longest * edges.lengths[edge]
+    if walk(graph, condemned, edges, edge, (most, most), effort, distances) > most:
+        return False
+    condemned[edge] = False
+    fresh[edges.left[edge]] = fresh[edges.right[edge]] = True
+    open_triangles(graph, edges, longest, edge, condemned, fresh)
+    return True
 
 
 @inner
@@ -268,7 +286,8 @@ def ways_round(graph, edges, longest, enough, some, condemned, detours):
             ends, length = (edges.left[edge], edges.right[edge]), edges.lengths[edge]
             way = two_legs(graph, condemned, ends, enough * length)
             if way > longest * length:
-                way = walk(graph, condemned, edges, edge, longest * length, distances)
+                most = longest * length, enough * length
+                way = walk(graph, condemned, edges, edge, most, -1, distances)
             detours[edge] = way / length
 
 
@@ -299,91 +318,9 @@ def reach(graph, condemned, first, families, longest, points, reaches):
 
 
 @inner
-def spread(graph, condemned, heap, longest, distance, seen):
-    """Shortest ways from the nodes of a heap, up to a length, on edges that are not condemned.
-
-    ``distance`` (n,) is infinite at first; the nodes that it is written at are added to ``seen``.
-    """
-    for _, node in heap:
-        distance[node] = 0.0
-    heapq.heapify(heap)
-    while len(heap) > 0:
-        base, node = heapq.heappop(heap)
-        if base > distance[node]:
-            continue
-        for entry in range(graph.indptr[node], graph.indptr[node + 1]):
-            way = base + graph.lengths[entry]
-            other = np.int64(graph.indices[entry])
-            open_edge = way <= longest and not condemned[graph.edges[entry]]
-            if open_edge and way < distance[other]:
-                distance[other] = way
-                heapq.heappush(heap, (way, other))
-                seen.append((way, other))
-
-
-@inner
 def root(parent, node):
     """Follow a union-find forest (n,) from a node to its root, halving the way."""
     while parent[node] != node:
         parent[node] = parent[parent[node]]
         node = parent[node]
     return node
-
-
-@inner
-def two_legs(graph, condemned, ends, enough):
-    """Length of the shortest way of two edges that are not condemned; infinite without one.
-
-    Of those that are short ``enough`` the first that is found.
-    """
-    a, b = graph.indptr[ends[0]], graph.indptr[ends[1]]
-    stop_a, stop_b = graph.indptr[ends[0] + 1], graph.indptr[ends[1] + 1]
-    shortest = np.inf
-    while a < stop_a and b < stop_b and shortest > enough:
-        if graph.indices[a] < graph.indices[b]:
-            a += 1
-        elif graph.indices[a] > graph.indices[b]:
-            b += 1
-        else:
-            way = graph.lengths[a] + graph.lengths[b]
-            if way < shortest and not condemned[graph.edges[a]] and not condemned[graph.edges[b]]:
-                shortest = way
-            a += 1
-            b += 1
-    return shortest
-
-
-@inner
-def walk(graph, condemned, edges, without, longest, distances):
-    """Length of the shortest way between the ends of an edge; infinite where none is short enough.
-
-    It is looked for from both ends in turn, so that two small neighbourhoods are seen and not a
-    large one. Edges that are condemned, and the edge itself, are not walked. ``distances`` (2, n)
-    are infinite everywhere, before and after.
-    """
-    ends = np.int64(edges.left[without]), np.int64(edges.right[without])
-    near, far = [(0.0, ends[0])], [(0.0, ends[1])]
-    seen = [ends[0], ends[1]]
-    distances[0, ends[0]] = distances[1, ends[1]] = 0.0
-    found = np.inf
-    while len(near) > 0 and len(far) > 0 and near[0][0] + far[0][0] <= min(found, longest):
-        side = 0 if near[0][0] <= far[0][0] else 1
-        heap, rest = (near, far[0][0]) if side == 0 else (far, near[0][0])
-        base, node = heapq.heappop(heap)
-        if base > distances[side, node]:
-            continue
-        for entry in range(graph.indptr[node], graph.indptr[node + 1]):
-            way = base + graph.lengths[entry]
-            other, edge = np.int64(graph.indices[entry]), graph.edges[entry]
-            if way > longest or way >= distances[side, other]:
-                continue
-            if edge != without and not condemned[edge]:
-                distances[side, other] = way
-                seen.append(other)
-                found = min(found, way + distances[1 - side, other])
-                # Further on there is nothing to meet: the other side has been to all that is near.
-                if way + rest <= min(found, longest):
-                    heapq.heappush(heap, (way, other))
-    for node in seen:
-        distances[0, node] = distances[1, node] = np.inf
-    return found if found <= longest else np.inf

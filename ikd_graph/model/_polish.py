@@ -25,6 +25,12 @@ Floats = NDArray[np.float64]
 # Edges of each point through which a second start is found.
 _FEW_EDGES = 8
 
+# Steps where every point sees its edges and a few landmarks, of more than `_limits.STRESS_FAR`
+# points. Whole fits of 70 000 images in ten dimensions ended with 5-NN accuracy .830 and
+# trustworthiness .960 after 20 steps, .835 and .962 after 60 longer ones. Confirmed on 12 000
+# samples of the model: R2 .9753 and .9756.
+_STEPS, _FEW_STEPS = 60, 20
+
 # Price of a pair without an edge that lies farther apart than its path, where similarities are in
 # doubt: none at all lets groups drift.
 _SLACK = 0.03
@@ -66,7 +72,8 @@ def polish_stress(
                 also=also,
             )
         else:
-            found = refine.stress(latent, g, kernel, n_observed, also=also)
+            steps = _STEPS if g.n_nodes <= _limits.STRESS_FAR else _FEW_STEPS
+            found = refine.stress(latent, g, kernel, n_observed, also=also, max_iter=steps)
         return Polished("stress", found.latent, kernel, found.n_iter)
 
 

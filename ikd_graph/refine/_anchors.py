@@ -38,6 +38,7 @@ neighbours agreed in .710, .711 and .721 (70, 45 and 36 s)."""
 
 # Anchors whose paths are in memory at a time, and entries of those: 80 MB, three times on the way.
 _BATCH, _BATCH_ENTRIES = 50, 10**7
+_ROWS = 4096  # that are weighed together
 
 
 class Views(NamedTuple):
@@ -52,8 +53,11 @@ class Views(NamedTuple):
     def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
         """Fill the force on every point and what anchors weigh, and the stress of what it sees."""
         self.edges.majorise(points, force, by_row)
-        places = np.ascontiguousarray(points[self.anchors].T)
-        _jit.stress.majorise_anchors(places, *self[2:], points, force, by_row)
+        # A pass over anchors waits for memory: single precision halves it, and tells distances as
+        # well as they are known.
+        single = points.astype(np.float32)
+        places = np.ascontiguousarray(single[self.anchors].T)
+        _jit.stress.majorise_anchors(places, *self[2:], single, force, by_row)
 
     def coarse(self) -> Table:
         """All pairs of anchors."""
@@ -112,7 +116,21 @@ def stages_of_views(views: Views, weights: Weights) -> Iterator[Views]:
         rows += (1.0 - ROWS) * views.targets
         views = views._replace(targets=rows)
     if weights.rows is not None or weights.slack < 1.0:
+        if weights.rows is None and weights.rule != "path":
+            _weigh_by_length(views)
         yield views._replace(slack=weights.slack)
+
+
+def _weigh_by_length(views: Views) -> None:
+    """Let far anchors count less, in place: the errors of the steps of a path add up.
+
+    Of 70 000 images in the plane it took 5-NN accuracy from .704 to .721 and trustworthiness from
+    .901 to .904, in about as many steps. Not where rows have a say, whose distances are no sums.
+    """
+    typical = typical_length(views.targets[views.anchors])
+    for start in range(0, len(views.targets), _ROWS):
+        part = slice(start, start + _ROWS)
+        views.weights[part] *= path_precision(views.targets[part], typical)
 
 
 def _batches(n: int, count: int) -> Iterator[slice]:
