@@ -28,6 +28,7 @@ _SUBMODULES = (
     "sparse",
     "stress",
     "suspicion",
+    "ways",
 )
 
 
