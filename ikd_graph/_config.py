@@ -32,10 +32,12 @@ _FLAGS: dict[str, Any] = {
 # Parts of kernels are compiled in a way that is none of Numba's interface. It was tried with 0.61
 # and 0.68; versions outside make machine code of the parts that nobody runs.
 _PART_FLAGS: dict[str, Any] = {"no_cpython_wrapper": True}
+_library_parts: Any = None
 if (0, 61) <= numba.version_info.short <= (0, 68):
-    from ._parts import PartCompiler
+    from ._parts import LibraryParts, PartCompiler
 
     _PART_FLAGS = {"pipeline_class": PartCompiler}
+    _library_parts = LibraryParts()
 # Only explicit prange loops run in parallel: Numba's own rewriting of array expressions would sum
 # across threads, and such a sum changes its bits with the number of threads.
 _PRANGE_ONLY = {
@@ -79,6 +81,8 @@ class _Compiling(event.Listener):
         if not self._inside:
             self._since = time.perf_counter()
             self._collected = gc.isenabled()
+        if _library_parts is not None:
+            _library_parts.on_start(event.data["dispatcher"], any(self._inside))
         self._inside.append(_is_ours(event))
         if any(self._inside):
             gc.disable()
@@ -86,6 +90,8 @@ class _Compiling(event.Listener):
     def on_end(self, event: Any) -> None:
         """Add up, tell the first time that it takes long, and start the collector again."""
         self.functions += self._inside.pop()
+        if _library_parts is not None:
+            _library_parts.on_end()
         if self._inside:
             return
         if self._collected:
@@ -213,9 +219,15 @@ def jit(function: Callable[..., Any]) -> Any:
 def inner(function: Callable[..., Any]) -> Any:
     """Compile a function that only other kernels call: no way in from Python, no file of its own.
 
-    The kernels that call it keep it in theirs.
+    The kernels that call it keep it in theirs. It makes no arrays, and none that it reads can go
+    meanwhile: without counting who refers to them there is less to compile.
     """
-    return numba.njit(**_PART_FLAGS, **_FLAGS)(function)
+    return numba.njit(_nrt=False, **_PART_FLAGS, **_FLAGS)(function)
+
+
+def allocating(function: Callable[..., Any]) -> Any:
+    """Compile as `inner` a function that makes arrays."""
+    return numba.njit(_nrt=True, **_PART_FLAGS, **_FLAGS)(function)
 
 
 class ParallelKernel:

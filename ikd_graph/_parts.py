@@ -45,5 +45,28 @@ class PartCompiler(Compiler):
         # Only now: Numba compiles its own functions anew for callers that were asked for in other
         # words, and has by now noted how this one was.
         state.flags.no_cpython_wrapper = True
+        state.flags.no_cfunc_wrapper = True
         state.library = PartOfKernels(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()
+
+
+class LibraryParts:
+    """Makes parts of kernels of what these call of Numba's own: it was finished alone as well."""
+
+    def __init__(self) -> None:
+        self._made: list[Any] = []
+
+    def on_start(self, dispatcher: Any, inside: bool) -> None:
+        """Choose how a function is compiled that a kernel calls."""
+        compiler = dispatcher._compiler
+        of_numba = str(dispatcher.py_func.__module__).startswith("numba.")
+        ours = inside and of_numba and compiler.pipeline_class is Compiler
+        if ours:
+            compiler.pipeline_class = PartCompiler
+        self._made.append(compiler if ours else None)
+
+    def on_end(self) -> None:
+        """Leave it as it was, for kernels of others."""
+        compiler = self._made.pop()
+        if compiler is not None:
+            compiler.pipeline_class = Compiler

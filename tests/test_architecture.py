@@ -104,7 +104,8 @@ def test_the_floor_guard_catches_planted_faults():
     assert upward_imports("study", "from ..show import plot", 2) == ["show"]
 
 
-COMPILERS = {"jit", "inner", "pjit", "njit", "vectorize"}
+HOUSE = {"jit", "inner", "allocating", "pjit"}
+COMPILERS = HOUSE | {"njit", "vectorize"}
 
 
 def bare_functions(source):
@@ -113,7 +114,7 @@ def bare_functions(source):
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef):
             marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
-            if not marks & {"jit", "inner", "pjit"}:
+            if not marks & HOUSE:
                 found.append(node.name)
         elif isinstance(node, ast.ClassDef):
             bases = {b.id for b in node.bases if isinstance(b, ast.Name)}
@@ -150,6 +151,7 @@ def test_nothing_is_compiled_outside_its_home(path):
 def test_the_jit_guards_catch_planted_faults():
     assert bare_functions("@jit\ndef f(x):\n    return x") == []
     assert bare_functions("@inner\ndef f(x):\n    return x") == []
+    assert bare_functions("@allocating\ndef f(x):\n    return x") == []
     assert bare_functions("def f(x):\n    return x") == ["f"]
     assert bare_functions("@numba.njit\ndef f(x):\n    return x") == ["f"]
     assert bare_functions("class Heap:\n    pass") == ["Heap"]

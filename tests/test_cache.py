@@ -265,6 +265,62 @@ def test_what_only_kernels_call_has_no_machine_code_of_its_own(small_package):
     assert done.stdout.split() == ["False", "True"], done.stderr
 
 
+LIBRARY = """
+import numba
+import numpy as np
+from small import _jit
+from small._config import compiling
+
+
+class Watch(numba.core.event.Listener):
+    def __init__(self):
+        self.inside, self.made = [], []
+
+    def on_start(self, event):
+        self.inside.append(event.data["dispatcher"])
+
+    def on_end(self, event):
+        self.made.append(self.inside.pop())
+
+
+def codeless(made):
+    libraries = [
+        compiled.library for one in made for compiled in one.overloads.values()
+        if one.py_func.__module__.startswith("numba.")
+    ]
+    return {type(library).__name__ == "PartOfKernels" for library in libraries}
+
+
+watch = Watch()
+numba.core.event.register("numba:compile", watch)
+out = np.zeros(2)
+_jit.sample.outer(np.arange(2.0), out)
+print(out[1], codeless(watch.made))
+watch.made.clear()
+# Kernels of others: with what ours made, and with what is made for them.
+ours = numba.njit(lambda n: np.full(n, 2.0).sum())
+others = numba.njit(lambda n: np.arange(n).cumsum())
+print(ours(3), others(3)[2], codeless(watch.made))
+print({one._compiler.pipeline_class.__name__ for one in watch.made})
+"""
+
+
+def test_what_kernels_call_of_numba_has_no_machine_code_and_others_are_as_ever(small_package):
+    sample = SAMPLE.replace("from .._config", "import numpy as np\nfrom .._config")
+    sample = sample.replace(
+        "    for i", "    out += np.full(x.size, 1.0).sum() - x.size\n    for i"
+    )
+    (small_package / "_jit" / "sample.py").write_text(sample)
+    variables = {"IKD_GRAPH_NUMBA_CACHE": "0", "PYTHONPATH": str(small_package.parent)}
+    run = [sys.executable, "-c", LIBRARY]
+    done = subprocess.run(run, capture_output=True, text=True, env={**os.environ, **variables})
+    assert done.stdout.splitlines() == [
+        "2.0 {True}",
+        "6.0 3 {False}",
+        "{'Compiler'}",
+    ], done.stderr
+
+
 def test_parts_of_kernels_are_compiled_as_usual_by_an_untried_numba(small_package):
     helper = HELPER.format(factor=2).replace("import jit", "import inner as part")
     (small_package / "_jit" / "helper.py").write_text(helper.replace("@jit", "@part"))

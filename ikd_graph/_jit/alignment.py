@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from .._config import inner, jit, pjit
+from .._config import allocating, inner, jit, pjit
 
 ROOM = 4
 """Matrices that a rigid fit works in."""
@@ -83,7 +83,7 @@ def add_partial_isometry(matrix, floor, rotation, left, right):
     return rank
 
 
-@inner
+@allocating
 def open_part(guide, rotation, out):
     """Fill ``out`` with ``(I - Q Q^T) guide (I - Q^T Q)``, Q a partial isometry, all (M, M)."""
     m = guide.shape[0]
@@ -158,7 +158,7 @@ def to_identity(matrix):
             matrix[i, j] = 1.0 if i == j else 0.0
 
 
-@inner
+@allocating
 def open_rotation(rank, rotation, left, right):
     """Complete a partial isometry of a rank to the orthogonal matrix nearest to the identity."""
     m = rotation.shape[0]

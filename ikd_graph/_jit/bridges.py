@@ -1,6 +1,8 @@
 """Bridges of new cliques between groups of cliques."""
 
-from .._config import inner, jit
+import numpy as np
+
+from .._config import allocating, inner, jit
 from .chains import (
     close_group,
     count_shared,
@@ -86,7 +88,7 @@ def try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap)
     group = find_group(chain.group, group)
     verdict = 1
     for i in range(count_shared(chain, trial)):
-        other = chain.touched[i]
+        other = np.int64(chain.touched[i])
         enough = other < n_cliques and chain.shared[other] >= overlap
         if enough and find_group(chain.group, other) != group:
             verdict = 2
@@ -94,7 +96,7 @@ def try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap)
     return verdict
 
 
-@inner
+@allocating
 def keep_path(graph, cover, chain, n_cliques, last, overlap):
     """Keep the cliques on trial that lead to ``last``, in another group, and forget the others.
 
@@ -167,7 +169,7 @@ def bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience):
     for step in range(trial - 1, n_cliques - 1, -1):
         drop_clique(chain, step)
     if not found:
-        close_group(chain, find_group(chain.group, group[0]))
+        close_group(chain, find_group(chain.group, np.int64(group[0])))
         return n_cliques
     return keep_path(graph, cover, chain, n_cliques, trial, overlap)
 

@@ -125,7 +125,7 @@ def link_clique(chain, clique, overlap):
     """
     joined = False
     for i in range(count_shared(chain, clique)):
-        other = chain.touched[i]
+        other = np.int64(chain.touched[i])
         if chain.shared[other] >= overlap:
             joined |= join_groups(chain, clique, other)
         chain.shared[other] = 0
@@ -145,7 +145,7 @@ def enter_cliques(chain, n_cliques, overlap):
         for j in range(chain.indptr[clique], chain.indptr[clique + 1]):
             last = chain.head[chain.members[j]]
             if last >= 0:
-                other = chain.owner[last]
+                other = np.int64(chain.owner[last])
                 chain.shared[other] += 1
                 if chain.shared[other] == overlap:
                     join_groups(chain, clique, other)
@@ -164,10 +164,11 @@ def link_group(chain, cliques, overlap):
     was such a group.
     """
     for i in range(cliques.size):
-        if not chain.linked[cliques[i]]:
-            chain.linked[cliques[i]] = True
+        clique = np.int64(cliques[i])
+        if not chain.linked[clique]:
+            chain.linked[clique] = True
             # Stop here: to go on would be to compare the cliques of the other, larger group too.
-            if link_clique(chain, cliques[i], overlap):
+            if link_clique(chain, clique, overlap):
                 return True
     return False
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from .._config import inner, pjit
+from .._config import allocating, inner, pjit
 
 # Columns beside the leading ones, and steps before the whole spectrum is found after all.
 _SPARE, _MOST_STEPS = 4, 60
@@ -87,7 +87,7 @@ def extreme_point(sq_dist, use_mean):
     return best
 
 
-@inner
+@allocating
 def to_gram(sq_dist, reference):
     """Turn squared distances into inner products, in place (Eq. 4).
 
@@ -112,7 +112,7 @@ def to_gram(sq_dist, reference):
             sq_dist[i, j] = 0.5 * (offset[i] + offset[j] - sq_dist[i, j] - shift)
 
 
-@inner
+@allocating
 def dominant_pairs(gram, n_components):
     """Eigenvalues of a symmetric matrix (n, n), ascending, and vectors: the largest in size only.
 
@@ -195,7 +195,7 @@ def leading_coordinates(total, spectrum, vectors, out, values, shares):
     return n_clipped
 
 
-@inner
+@allocating
 def block_gram(block, blocks, edges, reference, solved):
     """Inner products of the points of a block, and the sum of their squares.
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import inner, jit
+from .._config import allocating, inner, jit
 
 NEAR = 1  # in the queue of the current band
 FAR = 2  # in the list of nodes that wait
@@ -121,7 +121,7 @@ def search_one(graph, source, step, limit, reach, queue):
         waiting, n_far, bound = next_band(reach, bound, step, state, near, far, n_far)
 
 
-@inner
+@allocating
 def search_lanes(graph, sources, step, limit, reach, key, queue):
     """Find the shortest distances from several sources together, written to ``reach`` (n, lanes).
 

@@ -8,7 +8,7 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 
 import numpy as np
 
-from .._config import inner, jit
+from .._config import allocating, inner, jit
 from .alignment import ROOM, rigid_motion, to_identity
 
 CHUNK = 512
@@ -55,7 +55,7 @@ def count_in_row(state, row, name):
     if state.rows[row, name] == 0:
         state.counted[row, state.n_counted[row]] = name
         state.n_counted[row] += 1
-    raise_to(state.rows[row], state.row_tops[row], name, state.rows[row, name] + 1)
+    raise_to(state.rows[row], state.row_tops[row], np.int64(name), state.rows[row, name] + 1)
 
 
 @inner
@@ -72,7 +72,7 @@ def count_shared(state, block, row):
         for k in range(start, start + state.n_at[point]):
             count_in_row(state, row, state.name[state.owner[state.entry_at[k]]])
         entry = state.following[entry]
-    clear(state.rows[row], state.row_tops[row], state.name[block])
+    clear(state.rows[row], state.row_tops[row], np.int64(state.name[block]))
 
 
 @inner
@@ -107,7 +107,7 @@ def find_entry(state, point, block):
     return -1
 
 
-@inner
+@allocating
 def fit_shared(state, big, small, n_shared, rotation, translation, axes, room):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
     m = state.coordinates.shape[1]
@@ -133,11 +133,11 @@ def fit_shared(state, big, small, n_shared, rotation, translation, axes, room):
 def prefer(state, other, count, low):
     """Make the merged block, named ``low``, the partner of one that shares most with it."""
     if count > state.best[other] or (count == state.best[other] and low < state.partner[other]):
-        raise_to(state.best, state.best_tops, other, count)
+        raise_to(state.best, state.best_tops, np.int64(other), np.int64(count))
         state.partner[other] = low
 
 
-@inner
+@allocating
 def absorb(state, big, small, low, rotation, translation, row):
     """Move a block into another: shared points are averaged, the others change their owner.
 
@@ -206,7 +206,7 @@ def rename(state, big, small, low, high, row):
             if count > 0 and state.rows[i, low] == 0:
                 state.counted[i, state.n_counted[i]] = low
                 state.n_counted[i] += 1
-            raise_to(state.rows[i], state.row_tops[i], low, count)
+            raise_to(state.rows[i], state.row_tops[i], low, np.int64(count))
             clear(state.rows[i], state.row_tops[i], high)
     if renamed:
         for i in range(state.n_counted[row]):
@@ -217,7 +217,7 @@ def rename(state, big, small, low, high, row):
     state.partner[low] = first_largest(counts, state.row_tops[row])
     clear(state.best, state.best_tops, high)
     clear(state.best, state.best_tops, low)
-    raise_to(state.best, state.best_tops, low, counts[state.partner[low]])
+    raise_to(state.best, state.best_tops, low, np.int64(counts[state.partner[low]]))
 
 
 @inner
@@ -236,8 +236,8 @@ def find_partner(state, block, counts, touched):
                 n_touched += 1
             counts[other] += 1
     counts[block] = 0
-    name = state.name[block]
-    best, partner = 0, 0
+    name = np.int64(state.name[block])
+    best, partner = np.int64(0), np.int64(0)
     for i in range(n_touched):
         other = state.name[touched[i]]
         count = counts[touched[i]]
@@ -267,7 +267,7 @@ def merge_all(state, order):
         low = first_largest(state.best, state.best_tops)
         if state.best[low] == 0:
             break
-        high = state.partner[low]
+        high = np.int64(state.partner[low])
         order[n_mergers, 0] = low
         order[n_mergers, 1] = high
         order[n_mergers, 2] = state.best[low]

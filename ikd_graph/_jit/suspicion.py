@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .._config import inner, jit
-from .ways import spread, two_legs, walk
+from .ways import ENDLESS, FIRST, NEAR, push, spread, two_legs, walk
 
 MANY = 32
 """A search of a whole graph takes the time of as many ways as one in so many of its nodes."""
 
-FIRST = (32, 32, 256)
+EFFORTS = (32, 32, 256)
 """Nodes that a search for a way may look at, as long as most other edges are still in doubt."""
 
 
@@ -109,12 +109,12 @@ def find_entries(indptr, indices, wide_indptr, wide_indices, entries):
 
 
 @jit
-def legs_connect(edges, order, leg, n, connected):
+def legs_connect(edges, order, leg, parent, connected):
     """Whether edges of at most ``leg`` times its length connect the ends of each edge.
 
-    ``order`` (e,) holds the edges by length, ``connected`` (e,) bool is written.
+    ``order`` (e,) holds the edges by length, ``parent`` (n,) the nodes themselves at first;
+    ``connected`` (e,) bool is written.
     """
-    parent = np.arange(n)
     joined = 0
     for edge in order:
         length = edges.lengths[edge]
@@ -126,195 +126,230 @@ def legs_connect(edges, order, leg, n, connected):
 
 
 @jit
-def acquit(graph, edges, longest, freed, condemned):
+def acquit(graph, edges, room, longest, freed, condemned, fresh):
     """Acquit edges whose ends the edges that are not condemned connect by no long way.
 
     What is acquitted opens ways for others, until there are no more: in whatever order edges are
     looked at, the same are left. Most have a way of two edges, which is looked for where one of the
     two was acquitted; for the others one has to be searched. All edges are looked at, or, where
     ``freed`` (f,) names edges that alone were acquitted since all others were searched for in vain,
-    those near them. ``condemned`` (e,) bool is written.
+    those near them. ``condemned`` (e,) bool is written; ``fresh`` (n,) bool is all False at first.
     """
-    n = graph.indptr.size - 1
-    distances, near = np.full((2, n), np.inf), np.full(n, np.inf)
-    fresh = np.zeros(n, np.bool_)
-    first = freed.size == 0
+    near, first = room.distances[NEAR], freed.size == 0
     if first:
-        start_from_all(graph, edges, longest, condemned, fresh)
+        start_from_all(graph, edges, room, longest, condemned, fresh)
     for edge in freed:
-        fresh[edges.left[edge]] = fresh[edges.right[edge]] = True
-        open_triangles(graph, edges, longest, edge, condemned, fresh)
+        fresh[edges.left[edge]] = True
+        fresh[edges.right[edge]] = True
+        open_triangles(graph, edges, room, longest, edge, condemned, fresh)
     if first:
         # What is found with little effort opens most of the ways that are long to search in vain.
-        for effort in FIRST:
-            for edge in np.flatnonzero(condemned):
+        for effort in EFFORTS:
+            for edge in range(condemned.size):
                 if condemned[edge]:
-                    passes(graph, edges, longest, edge, effort, condemned, fresh, distances)
-    left = np.flatnonzero(condemned)
-    while left.size > 0 and (first or fresh.any()):
-        # A new way of an edge comes near one of its ends by half its length.
-        widest = 0.0
-        for edge in left:
-            widest = max(widest, 0.5 * longest * edges.lengths[edge])
-        seen = [(0.0, node) for node in np.flatnonzero(fresh)]
+                    passes(graph, edges, room, longest, edge, effort, condemned, fresh)
+    for edge in range(condemned.size):
+        room.doubtful[edge] = edge
+    count = keep_condemned(room, condemned, condemned.size)
+    while count > 0:
+        if start_from_fresh(room, fresh) == 0 and not first:
+            break
         if not first:
-            heap = seen.copy()
-            spread(graph, condemned, heap, widest, near, seen)
-        fresh[:] = False
-        apart = far_apart(graph, edges, longest, condemned, left)
-        for i in range(left.size):
-            edge = left[i]
-            if apart[i]:
+            # A new way of an edge comes near one of its ends by half its length.
+            widest = 0.0
+            for i in range(count):
+                widest = max(widest, 0.5 * longest * edges.lengths[room.doubtful[i]])
+            spread(graph, condemned, room, NEAR, widest)
+        far_apart(graph, edges, room, longest, condemned, count)
+        for i in range(count):
+            edge = room.doubtful[i]
+            if room.apart[i] or not condemned[edge]:
                 continue
             to_new = min(near[edges.left[edge]], near[edges.right[edge]])
-            open_way = first or to_new <= 0.5 * longest * edges.lengths[edge]
-            if not (condemned[edge] and open_way):
+            if not first and to_new > 0.5 * longest * edges.lengths[edge]:
                 continue
-            if passes(graph, edges, longest, edge, -1, condemned, fresh, distances):
-                apart[:] = False
-        for _, node in seen:
+            if passes(graph, edges, room, longest, edge, ENDLESS, condemned, fresh):
+                for k in range(count):
+                    room.apart[k] = False
+        for node in range(near.size):
             near[node] = np.inf
-        left = left[condemned[left]]
+        count = keep_condemned(room, condemned, count)
         first = False
 
 
 @inner
-def passes(graph, edges, longest, edge, effort, condemned, fresh, distances):
+def passes(graph, edges, room, longest, edge, effort, condemned, fresh):
     """Acquit an edge if a way is found, and what that opens; ``effort`` as in `walk`."""
     most = longest * edges.lengths[edge]
-    if walk(graph, condemned, edges, edge, (most, most), effort, distances) > most:
+    if walk(graph, condemned, edges, room, edge, most, most, effort) > most:
         return False
     condemned[edge] = False
-    fresh[edges.left[edge]] = fresh[edges.right[edge]] = True
-    open_triangles(graph, edges, longest, edge, condemned, fresh)
+    fresh[edges.left[edge]] = True
+    fresh[edges.right[edge]] = True
+    open_triangles(graph, edges, room, longest, edge, condemned, fresh)
     return True
 
 
 @inner
-def far_apart(graph, edges, longest, condemned, left):
-    """Which of some edges have ends that no way connects, however many edges it were to have.
-
-    The distances of two points to a third one are no further apart than the two are, so that a
-    search from one end of an edge rules out ways for others. Searches go on while each spares many
-    others.
-    """
-    n = graph.indptr.size - 1
-    apart = np.zeros(left.size, np.bool_)
-    distance = np.empty(n, np.float64)
-    for i in range(left.size):
-        if apart[i]:
-            continue
-        if (left.size - np.count_nonzero(apart)) * MANY < n:
-            break
-        distance[:] = np.inf
-        heap = [(0.0, np.int64(edges.left[left[i]]))]
-        seen = heap.copy()
-        spread(graph, condemned, heap, np.inf, distance, seen)
-        spared = 0
-        for k in range(left.size):
-            one, other = distance[edges.left[left[k]]], distance[edges.right[left[k]]]
-            # Sums of lengths are rounded. Points that were not reached tell nothing.
-            most = longest * edges.lengths[left[k]] * (1.0 + 1e-9)
-            if not apart[k] and abs(one - other) > most:
-                apart[k] = True
-                spared += 1
-        if spared * MANY < n:
-            break
-    return apart
+def keep_condemned(room, condemned, count):
+    """Keep those of the first doubtful edges that are condemned; returns how many."""
+    kept = 0
+    for i in range(count):
+        edge = room.doubtful[i]
+        if condemned[edge]:
+            room.doubtful[kept] = edge
+            kept += 1
+    return kept
 
 
 @inner
-def start_from_all(graph, edges, longest, condemned, fresh):
+def start_from_fresh(room, fresh):
+    """Put the nodes that are fresh on the first heap, and let them be so no more.
+
+    Returns their number.
+    """
+    room.sizes[0] = 0
+    for node in range(fresh.size):
+        if fresh[node]:
+            # Of equal lengths in the order of nodes they are a heap.
+            room.keys[0, room.sizes[0]] = 0.0
+            room.nodes[0, room.sizes[0]] = node
+            room.sizes[0] += 1
+            fresh[node] = False
+    return room.sizes[0]
+
+
+@inner
+def far_apart(graph, edges, room, longest, condemned, count):
+    """Which of the doubtful edges have ends that no way connects, however many edges it has.
+
+    The distances of two points to a third one are no further apart than the two are, so that a
+    search from one end of an edge rules out ways for others. Searches go on while each spares many
+    others. ``room.apart`` is written.
+    """
+    n = graph.indptr.size - 1
+    distance = room.distances[0]
+    for i in range(count):
+        room.apart[i] = False
+    n_apart = 0
+    for i in range(count):
+        if room.apart[i]:
+            continue
+        if (count - n_apart) * MANY < n:
+            break
+        room.keys[0, 0] = 0.0
+        room.nodes[0, 0] = edges.left[room.doubtful[i]]
+        room.sizes[0] = 1
+        spread(graph, condemned, room, FIRST, np.inf)
+        spared = 0
+        for k in range(count):
+            edge = room.doubtful[k]
+            one, other = distance[edges.left[edge]], distance[edges.right[edge]]
+            # Sums of lengths are rounded. Points that were not reached tell nothing.
+            most = longest * edges.lengths[edge] * (1.0 + 1e-9)
+            if not room.apart[k] and abs(one - other) > most:
+                room.apart[k] = True
+                spared += 1
+        for node in range(n):
+            distance[node] = np.inf
+        n_apart += spared
+        if spared * MANY < n:
+            break
+
+
+@inner
+def start_from_all(graph, edges, room, longest, condemned, fresh):
     """Acquit all that ways of two edges can: from the edges that passed, or from the others.
 
     Whichever are fewer are looked at.
     """
-    doubtful = condemned.copy()
-    from_passed = 2 * np.count_nonzero(doubtful) > doubtful.size
-    for edge in range(doubtful.size):
-        if doubtful[edge] == from_passed:
+    count = 0
+    for edge in range(condemned.size):
+        count += condemned[edge]
+        room.apart[edge] = condemned[edge]
+    from_passed = 2 * count > condemned.size
+    for edge in range(condemned.size):
+        if room.apart[edge] == from_passed:
             continue
         if not from_passed and condemned[edge]:
-            ends, most = (edges.left[edge], edges.right[edge]), longest * edges.lengths[edge]
-            condemned[edge] = two_legs(graph, condemned, ends, most) > most
+            most = longest * edges.lengths[edge]
+            way = two_legs(graph, condemned, edges.left[edge], edges.right[edge], most)
+            condemned[edge] = way > most
         if not condemned[edge]:
-            open_triangles(graph, edges, longest, edge, condemned, fresh)
+            open_triangles(graph, edges, room, longest, edge, condemned, fresh)
 
 
 @inner
-def open_triangles(graph, edges, longest, edge, condemned, fresh):
+def open_triangles(graph, edges, room, longest, edge, condemned, fresh):
     """Acquit what an edge that passed can replace with another one, and what that can, and so on.
 
     ``fresh`` (n,) bool is set at the ends of edges that are acquitted.
     """
-    waiting = [np.int64(edge)]
-    while len(waiting) > 0:
-        leg = waiting.pop()
+    indptr, indices, lengths, numbers = graph
+    waiting, count = room.waiting, 1
+    waiting[0] = edge
+    while count > 0:
+        count -= 1
+        leg = waiting[count]
         one, other, length = edges.left[leg], edges.right[leg], edges.lengths[leg]
-        a, b = graph.indptr[one], graph.indptr[other]
-        stop_a, stop_b = graph.indptr[one + 1], graph.indptr[other + 1]
+        a, b = indptr[one], indptr[other]
+        stop_a, stop_b = indptr[one + 1], indptr[other + 1]
         while a < stop_a and b < stop_b:
-            if graph.indices[a] < graph.indices[b]:
+            if indices[a] < indices[b]:
                 a += 1
-            elif graph.indices[a] > graph.indices[b]:
+            elif indices[a] > indices[b]:
                 b += 1
             else:
-                sides = graph.edges[a], graph.edges[b]
-                shut = condemned[sides[0]], condemned[sides[1]]
-                if shut[0] != shut[1]:
-                    legs = graph.lengths[a], graph.lengths[b]
-                    here = 0 if shut[0] else 1
-                    if length + legs[1 - here] <= longest * legs[here]:
-                        condemned[sides[here]] = False
-                        waiting.append(np.int64(sides[here]))
-                        fresh[graph.indices[a]] = True
-                        fresh[one if here == 0 else other] = True
+                first_shut = condemned[numbers[a]]
+                if first_shut != condemned[numbers[b]]:
+                    shut, walked = (a, b) if first_shut else (b, a)
+                    if length + lengths[walked] <= longest * lengths[shut]:
+                        condemned[numbers[shut]] = False
+                        waiting[count] = numbers[shut]
+                        count += 1
+                        fresh[indices[a]] = True
+                        fresh[one if first_shut else other] = True
                 a += 1
                 b += 1
 
 
 @jit
-def ways_round(graph, edges, longest, enough, some, condemned, detours):
+def ways_round(graph, edges, room, longest, enough, some, condemned, detours):
     """Shortest ways that replace some edges (s,), as multiples of them, into ``detours`` (e,).
 
     Of ways that are no longer than ``enough`` times the edge any will do. Edges that are condemned
     are passed over; the others have a way that is at most ``longest`` times as long.
     """
-    distances = np.full((2, graph.indptr.size - 1), np.inf)
-    for edge in some:
+    for i in range(some.size):
+        edge = np.int64(some[i])
         if not condemned[edge]:
-            ends, length = (edges.left[edge], edges.right[edge]), edges.lengths[edge]
-            way = two_legs(graph, condemned, ends, enough * length)
+            length = edges.lengths[edge]
+            ends = edges.left[edge], edges.right[edge]
+            way = two_legs(graph, condemned, ends[0], ends[1], enough * length)
             if way > longest * length:
-                most = longest * length, enough * length
-                way = walk(graph, condemned, edges, edge, most, -1, distances)
+                most = longest * length
+                way = walk(graph, condemned, edges, room, edge, most, enough * length, ENDLESS)
             detours[edge] = way / length
 
 
 @jit
-def reach(graph, condemned, first, families, longest, points, reaches):
-    """Tell which families of edges lie further apart than a length on edges that passed.
+def reach(graph, room, condemned, first, families, longest, points, found):
+    """Count what lies no further apart in families of edges than a length on edges that passed.
 
     ``first`` (f,) is an edge of each family, of ends ``points.left`` and ``points.right``, and
     ``longest`` (f,) the length. ``families`` (n,) has the family of each point that is an end of
-    one of its edges, -1 of others. Written: ``reaches`` (f,) bool, whether an end of an edge is
-    further than that from both ends of the first one.
+    one of its edges, -1 of others. Written: ``found`` (f,), how many of them are no further than
+    that from an end of the first one.
     """
-    distance = np.full(families.size, np.inf)
-    sizes = np.zeros(first.size, dtype=np.int64)
-    for node in range(families.size):
-        if families[node] >= 0:
-            sizes[families[node]] += 1
+    distance = room.distances[NEAR]
     for family in range(first.size):
-        ends = points.left[first[family]], points.right[first[family]]
-        heap = [(0.0, np.int64(ends[0])), (0.0, np.int64(ends[1]))]
-        seen = heap.copy()
-        spread(graph, condemned, heap, longest[family], distance, seen)
-        found = 0
-        for _, node in seen:
-            found += families[node] == family and distance[node] < np.inf
-            distance[node] = np.inf
-        reaches[family] = found < sizes[family]
+        room.sizes[0] = 0
+        push(room, FIRST, 0.0, np.int64(points.left[first[family]]))
+        push(room, FIRST, 0.0, np.int64(points.right[first[family]]))
+        found[family] = 0
+        for i in range(spread(graph, condemned, room, NEAR, longest[family])):
+            found[family] += families[room.seen[i]] == family
+            distance[room.seen[i]] = np.inf
 
 
 @inner

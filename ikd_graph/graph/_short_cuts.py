@@ -125,6 +125,7 @@ class _Ground(NamedTuple):
 
     graph: Any
     edges: Any
+    room: Any
     shortest_first: NDArray[np.int64]  # (e,)
 
 
@@ -146,7 +147,24 @@ def _ground(wide: CsrGraph) -> _Ground:
     return _Ground(
         _jit.suspicion.Lengths(wide.indptr, wide.indices, lengths, numbers),
         _jit.suspicion.EdgeList(left, right, of_edges),
+        _room(wide),
         np.argsort(of_edges, kind="stable"),
+    )
+
+
+def _room(wide: CsrGraph) -> Any:
+    """Room for searches in a graph. What is not written to takes no memory."""
+    n, n_edges = wide.n_nodes, wide.n_edges
+    most = wide.indices.size + n
+    return _jit.ways.Room(
+        keys=np.empty((2, most)),
+        nodes=np.empty((2, most), np.int32),
+        sizes=np.zeros(2, np.int64),
+        distances=np.full((3, n), np.inf),
+        seen=np.empty(2 * n, np.int64),
+        waiting=np.empty(n_edges, np.int64),
+        doubtful=np.empty(n_edges, np.int64),
+        apart=np.empty(n_edges, np.bool_),
     )
 
 
@@ -160,8 +178,8 @@ def _condemned(
     ``before``, by longer legs, are a superset, and all that is looked at.
     """
     doubtful = np.empty(ground.shortest_first.size, dtype=np.bool_)
-    n = ground.graph.indptr.size - 1
-    _jit.suspicion.legs_connect(ground.edges, ground.shortest_first, leg, n, doubtful)
+    nodes = np.arange(ground.graph.indptr.size - 1)
+    _jit.suspicion.legs_connect(ground.edges, ground.shortest_first, leg, nodes, doubtful)
     if before is None:
         condemned = doubtful.copy()
         _acquit(ground, np.empty(0, dtype=np.int64), condemned)
@@ -174,7 +192,9 @@ def _condemned(
 
 def _acquit(ground: _Ground, freed: NDArray[np.int64], condemned: NDArray[np.bool_]) -> None:
     """Acquit edges that the others can replace by no long way, in place."""
-    _jit.suspicion.acquit(ground.graph, ground.edges, _LONGEST, freed, condemned)
+    records = ground.graph, ground.edges, ground.room
+    fresh = np.zeros(ground.graph.indptr.size - 1, dtype=np.bool_)
+    _jit.suspicion.acquit(*records, _LONGEST, freed, condemned, fresh)
 
 
 def _measure(
@@ -184,7 +204,7 @@ def _measure(
     detours: NDArray[np.float64],
 ) -> None:
     """Write how long the ways round some edges are, as far as scores tell."""
-    records = ground.graph, ground.edges
+    records = ground.graph, ground.edges, ground.room
     _jit.suspicion.ways_round(*records, _LONGEST, _NEAR, some, condemned, detours)
 
 
@@ -278,9 +298,9 @@ def _reaching(
     longest_first = np.argsort(-lengths[open_], kind="stable")
     first[at[longest_first]] = open_[longest_first]
     families = np.where(ends, np.searchsorted(kinds, labels), -1)
-    found = np.zeros(kinds.size, dtype=np.bool_)
-    _jit.suspicion.reach(
-        ground.graph, strict, first, families, _LONGEST * longest, ground.edges, found
-    )
-    reaching[open_] = found[at]
+    found = np.empty(kinds.size, dtype=np.int64)
+    records, most = (ground.graph, ground.room, strict), _LONGEST * longest
+    _jit.suspicion.reach(*records, first, families, most, ground.edges, found)
+    apart = found < np.bincount(families[ends], minlength=kinds.size)
+    reaching[open_] = apart[at]
     return reaching
