@@ -299,19 +299,19 @@ def test_the_stages_of_a_fit_are_named():
 )
 def test_values_that_estimate_no_kernel_must_predict_more_than_chance_makes_one(gap, taken):
     from ikd_graph.evidence import Candidate, Prediction
-    from ikd_graph.model import _portfolio
+    from ikd_graph.model import _judged
 
     noise = np.random.default_rng(0).normal(scale=0.1 / 20.0, size=400)  # of the sum: about .1
     judged = [
-        _portfolio._Judged(Candidate(name, False), None, Prediction(by.sum(), by), False)
+        _judged.Judged(Candidate(name, False), None, Prediction(by.sum(), by), False)
         for name, by in (
             ("shared_neighbors", np.full(400, (8.0 + gap) / 400.0)),
             ("cosine", noise - noise.mean() + 8.0 / 400.0),
             ("correlation", np.full(400, 7.0 / 400.0)),
         )
     ]
-    assert _portfolio._best(judged).candidate.affinity == taken
-    assert _portfolio._best(judged[::-1]).candidate.affinity == taken
+    assert _judged.best_of(judged).candidate.affinity == taken
+    assert _judged.best_of(judged[::-1]).candidate.affinity == taken
 
 
 def test_a_ring_in_doubt_is_no_set_of_groups():
