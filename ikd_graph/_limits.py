@@ -47,12 +47,12 @@ points either led to the same R2 but for 3e-4, in both directions."""
 EXAMINED = 2000
 """Rows whose moments are compared with those of a Gaussian process: 13 ms."""
 
-JUDGED_WHOLE = 1000
+JUDGED_WHOLE = 500
 """All rows are judged, and the fit that wins is the fit: eight closed forms and two polishes take
-.2 s of 500 digits and .8 s of 1000, five and four times as long as the one fit."""
+.3 s of 500 digits, five times as long as the one fit."""
 
-JUDGED_SAMPLE = 700
-"""Rows that are judged beyond: .4 to .9 s."""
+JUDGED_SAMPLE = 500
+"""Rows that are judged beyond: .3 to .5 s."""
 
 LIKELIHOOD_AUTO = 300
 """The default tries the likelihood of a table that is no sample of the model: 2 to 10 s."""

@@ -274,7 +274,7 @@ def test_a_fit_searches_and_decomposes_once(digits, monkeypatch):
     # Every candidate is solved once, and the one that wins not again but without some columns: it
     # tells more of these than principal components do.
     counted.update(searches=0, decompositions=0)
-    model = quiet(IKD(2), digits[0][:600])
+    model = quiet(IKD(2), digits[0][:500])
     closed = [one for one in model.candidates_ if one.refine is None and one.graph != "none"]
     assert counted["decompositions"] == len(closed) + 1
     assert counted["searches"] <= len(closed)

@@ -187,9 +187,9 @@ class _Portfolio:
             return best
         rival = best_of(seeing)
         # It is a question of the similarity, so closed forms are asked.
-        gain = self._told_of_left_out([rival], best)[0]
-        least = max(score_of(best) - score_of(rival), chance(gain))
-        return rival if gain.sum() > least else best
+        least = score_of(best) - score_of(rival)
+        gain = self._told_of_left_out([rival], best, least)[0]
+        return rival if gain.sum() > max(least, chance(gain)) else best
 
     def _linear_if_told(self, best: Judged, judged: list[Judged]) -> Judged:
         """The best, or principal components if they tell more of left out columns.
@@ -209,18 +209,20 @@ class _Portfolio:
         return straight[most] if gains[most].sum() > chance(gains[most]) else best
 
     def _told_of_left_out(
-        self, rivals: list[Judged], best: Judged, *, polished: bool = False
+        self, rivals: list[Judged], best: Judged, least: float = 0.0, *, polished: bool = False
     ) -> Floats:
         """What each point adds to what rivals tell of left out columns, less what the best does.
 
-        One row for each rival; NaN where it or the best cannot be made of some of the columns.
+        One row for each rival; NaN where it or the best cannot be made of some of the columns. Who
+        has to gain ``least``, and would not if all parts were like those asked and chance were with
+        him, is not asked of the next.
         """
         gains = np.zeros(())
-        for kept, judge in self.parts:
+        for asked, (kept, judge) in enumerate(self.parts, 1):
             told = [kept._tells(one, judge, polished) for one in (best, *rivals)]
             gains = gains + (np.array(told[1:]) - told[0])
-            if all(gain.sum() < -chance(gain) for gain in gains):
-                # Who falls behind on one part is not asked of the next.
+            share = asked / len(self.parts)
+            if all(gain.sum() + chance(gain) < share * least for gain in gains):
                 break
         return gains
 
