@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from . import _doors as door
 from . import _limits
 from ._records import Embedding
+from ._spectrum import ends_of
 from ._threads import map_blocks
 from ._validation import (
     check_components,
@@ -125,13 +124,11 @@ def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     return 0.5 * (offset[:, None] + offset[None, :] - sq_dist) - constant
 
 
-@door.takes(sq_dist=door.square, shares=door.flag)
+@door.takes(sq_dist=door.square)
 def coordinates(
     sq_dist: Floats,
     n_components: int,
     reference: str | int = "center",
-    *,
-    shares: bool = True,
 ) -> Embedding:
     """Coordinates whose squared distances come nearest to those given.
 
@@ -146,9 +143,6 @@ def coordinates(
         Number M of coordinates, less than n.
     reference : {"min_max", "min_mean", "center"} or int
         Reference point, see `reference_index`.
-    shares : bool
-        Whether shares in the spectrum are wanted, which take a third of the time. If not they may
-        be NaN.
 
     Returns
     -------
@@ -184,11 +178,9 @@ def coordinates(
     if n <= _limits.LANCZOS_FROM or n_components > n // 4 or not sq_dist.any():
         values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     else:
-        try:
-            values, vectors, negative, total = _lanczos(sq_dist, index, n_components, shares)
-        except ArpackNoConvergence:
-            # Slow, but the answer: of values that lie too near each other for Lanczos.
-            values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
+        found = _lanczos(sq_dist, index, n_components)
+        # Slow, but the answer: of values that lie too near each other for Lanczos.
+        values, vectors, negative, total = found or _full_spectrum(sq_dist, index, n_components)
     vectors = pin_signs(vectors)
     noise = 1e-12 * max(float(values[0]), 0.0)
     missing = int(np.count_nonzero(values <= noise))
@@ -340,54 +332,38 @@ def _full_spectrum(
 
 
 def _lanczos(
-    sq_dist: Floats, reference: int, n_components: int, shares: bool = True
-) -> tuple[Floats, Floats, float, float]:
+    sq_dist: Floats, reference: int, n_components: int
+) -> tuple[Floats, Floats, float, float] | None:
     """As `_full_spectrum`, by Lanczos on the distances themselves: no Gram matrix is formed.
 
-    Without ``shares`` sums of squared eigenvalues are NaN.
+    None where it does not end.
     """
     n = sq_dist.shape[0]
     offset, constant = _offset(sq_dist, reference)
 
-    def product(vector: Floats) -> Floats:
-        flat = vector.ravel()
-        out = np.empty(n)
+    def times(vectors: Floats) -> Floats:
+        left, out = np.ascontiguousarray(vectors.T), np.empty(vectors.shape)
 
         def fill(start: int, stop: int) -> None:
-            out[start:stop] = sq_dist[start:stop] @ flat
+            out[start:stop] = (left @ sq_dist[:, start:stop]).T
 
         map_blocks(fill, n, _BLOCK * 4)
-        total = flat.sum()
-        return 0.5 * (offset * total + (offset @ flat) - out) - constant * total
+        total = vectors.sum(axis=0)
+        return 0.5 * (offset[:, None] * total + offset @ vectors - out) - constant * total
 
-    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-    # A random start: one made from the points would share the symmetries of a grid and miss every
-    # eigenvector that lacks them. Full precision, so that the order of the rows leaves no trace.
-    start = np.asarray(np.random.default_rng(0).standard_normal(n))
-    values, vectors = eigsh(operator, k=n_components, which="LA", v0=start, tol=0.0)
-    order = np.argsort(values)[::-1]
-    if not shares:
-        return values[order], vectors[:, order], np.nan, np.nan
-    low = _most_negative(operator, n_components + 1, start, float(values.max()))
-    squares = np.empty(-(-n // _BLOCK))
+    found = ends_of(times, n, n_components)
+    if found is None:
+        return None
+    # Of the Gram matrix, whose entries are h_i + h_j - d_ij / 2.
+    half = 0.5 * (offset - constant)
+    sums, squares = np.empty(n), np.empty(n)
 
-    def add(first: int, stop: int) -> None:
-        part = 0.5 * (offset[first:stop, None] + offset - sq_dist[first:stop]) - constant
-        squares[first // _BLOCK] = np.einsum("ij,ij->", part, part)
+    def add(start: int, stop: int) -> None:
+        part = sq_dist[start:stop]
+        sums[start:stop] = part @ half
+        np.einsum("ij,ij->i", part, part, out=squares[start:stop])
 
     map_blocks(add, n, _BLOCK)
-    negative = float(np.sum(np.minimum(low, 0.0) ** 2))
-    return values[order], vectors[:, order], negative, float(squares.sum())
-
-
-def _most_negative(operator: Any, count: int, start: Floats, leading: float) -> Floats:
-    """The lowest eigenvalues to a thousandth of the leading one.
-
-    Enough to say how far from Euclidean the input is. Where nothing is negative they are rounding
-    errors, which no tolerance relative to themselves can tell apart.
-    """
-    shifted = LinearOperator(
-        operator.shape, matvec=lambda v: operator.matvec(v) - leading * v.ravel(), dtype=np.float64
-    )
-    low = eigsh(shifted, count, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)
-    return np.asarray(low) + leading
+    negative = float(np.sum(np.minimum(found.lowest, 0.0) ** 2))
+    total = 2.0 * (n * (half @ half) + half.sum() ** 2 - sums.sum()) + 0.25 * squares.sum()
+    return found.values, found.vectors, negative, float(total)

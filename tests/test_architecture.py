@@ -24,6 +24,7 @@ FLOOR_OF = {
     "_limits": 0,
     "_memory": 0,
     "_parts": -1,
+    "_spectrum": 0,
     "_stages": 0,
     "_table": 0.5,
     "_threads": 0,

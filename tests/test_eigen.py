@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse.linalg import ArpackNoConvergence
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
@@ -188,16 +187,6 @@ def test_a_spectrum_without_a_gap_to_find_is_refused(call, message):
         call()
 
 
-@pytest.mark.parametrize("n", [60, 500])
-def test_coordinates_do_not_depend_on_whether_shares_are_wanted(n):
-    points = np.random.default_rng(n).normal(size=(n, 3))
-    sq_dist = cdist(points, points, "sqeuclidean")
-    whole, alone = eigen.coordinates(sq_dist, 2), eigen.coordinates(sq_dist, 2, shares=False)
-    np.testing.assert_array_equal(whole.coordinates, alone.coordinates)
-    np.testing.assert_array_equal(whole.eigenvalues, alone.eigenvalues)
-    assert np.isfinite(whole.explained_variance_ratio).all()
-
-
 @pytest.mark.parametrize("scale", [0.5, 1.0, 2.0])
 def test_a_spectrum_without_negative_values_is_found_by_lanczos(scale):
     # The lowest eigenvalues are rounding errors, all alike.
@@ -211,7 +200,7 @@ def test_a_spectrum_without_negative_values_is_found_by_lanczos(scale):
 
 def test_what_lanczos_cannot_tell_apart_is_solved_whole(monkeypatch):
     def gives_up(*args, **kwargs):
-        raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((0, 0)))
+        return None
 
     points = np.random.default_rng(0).standard_normal((420, 2))
     sq_dist = cdist(points, points, "sqeuclidean")

@@ -274,7 +274,7 @@ def test_a_fit_searches_and_decomposes_once(digits, monkeypatch):
     # Every candidate is solved once, and the one that wins not again but without some columns: it
     # tells more of these than principal components do.
     counted.update(searches=0, decompositions=0)
-    model = quiet(IKD(2), digits[0][:600])
+    model = quiet(IKD(2), digits[0][:500])
     closed = [one for one in model.candidates_ if one.refine is None and one.graph != "none"]
     assert counted["decompositions"] == len(closed) + 1
     assert counted["searches"] <= len(closed)
@@ -299,19 +299,19 @@ def test_the_stages_of_a_fit_are_named():
 )
 def test_values_that_estimate_no_kernel_must_predict_more_than_chance_makes_one(gap, taken):
     from ikd_graph.evidence import Candidate, Prediction
-    from ikd_graph.model import _portfolio
+    from ikd_graph.model import _judged
 
     noise = np.random.default_rng(0).normal(scale=0.1 / 20.0, size=400)  # of the sum: about .1
     judged = [
-        _portfolio._Judged(Candidate(name, False), None, Prediction(by.sum(), by), False)
+        _judged.Judged(Candidate(name, False), None, Prediction(by.sum(), by), False)
         for name, by in (
             ("shared_neighbors", np.full(400, (8.0 + gap) / 400.0)),
             ("cosine", noise - noise.mean() + 8.0 / 400.0),
             ("correlation", np.full(400, 7.0 / 400.0)),
         )
     ]
-    assert _portfolio._best(judged).candidate.affinity == taken
-    assert _portfolio._best(judged[::-1]).candidate.affinity == taken
+    assert _judged.best_of(judged).candidate.affinity == taken
+    assert _judged.best_of(judged[::-1]).candidate.affinity == taken
 
 
 def test_a_ring_in_doubt_is_no_set_of_groups():

@@ -59,7 +59,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         "cosine", "shared_neighbors" (of 20 columns or more), of counts "hellinger", and
         "standardized_euclidean" where scaling helps to predict columns that are left out, and takes
         the one whose latent predicts the measurements best: each point by the mean of the points
-        nearest to it in the latent, on at most 1000 rows (`candidates_`). A latent with bends must
+        nearest to it in the latent, on at most 500 rows (`candidates_`). A latent with bends must
         win over principal components by one standard error, "shared_neighbors" by 1.645.
     threshold : "auto", float or None
         Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for

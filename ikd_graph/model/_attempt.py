@@ -59,7 +59,14 @@ def polish(attempt: Attempt, refine: str | None, rows: Any, task: Task, stages: 
         return attempt._replace(polished=None)
     if by_stress is None and closed.graph is not None and not closed.alone:
         by_stress = polish_stress(
-            latent, closed.graph, similarity, plan, closed.choice, closed.labels, stages
+            latent,
+            closed.graph,
+            similarity,
+            plan,
+            closed.choice,
+            closed.labels,
+            stages,
+            closed.solution.sq_dist,
         )
     if refine == "stress":
         return attempt._replace(polished=by_stress)

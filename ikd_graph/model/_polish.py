@@ -44,17 +44,21 @@ def polish_stress(
     choice: Choice,
     labels: NDArray[np.int64],
     stages: Stages,
+    squares: Floats | None = None,
 ) -> Polished:
     """Move a latent to the distances of its connected graph.
 
     ``similarity`` chooses among several polishes of a few points; ``labels`` are the components
-    before the graph was joined.
+    before the graph was joined, and ``squares`` the squared distances on its best paths, where they
+    are known.
     """
     kernel, n_observed = plan.kernel, similarity.n_observed or 1
     with stages("stress"):
         if choice.weights != "precision":
             rows = None if similarity.estimates_kernel else _row_distances(similarity)
-            weights = refine.Weights(choice.weights, labels=labels, slack=_SLACK, rows=rows)
+            weights = refine.Weights(
+                choice.weights, labels=labels, slack=_SLACK, rows=rows, squares=squares
+            )
             found = refine.stress(latent, g, kernel, weights=weights, path=plan.path)
             return Polished("stress", found.latent, kernel, found.n_iter)
         # Precise edges are left to the distance path, which agrees with the kernel.
@@ -81,7 +85,9 @@ def _row_distances(similarity: Similarity) -> Callable[[NDArray[np.int64]], Floa
     """Distances between rows as a similarity has them, on the scale where the variance is 1."""
 
     def measure(points: NDArray[np.int64]) -> Floats:
-        values = np.multiply(similarity.block(points), -2.0, dtype=np.float64)
+        whole = points.size == similarity.n_samples
+        found = similarity.matrix() if whole else similarity.block(points)
+        values = np.multiply(found, -2.0, dtype=np.float64)
         values += 2.0
         np.maximum(values, 0.0, out=values)
         return np.sqrt(values, out=values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 from .. import _limits, evidence
 from .._stages import Stages
 from .._table import dense_rows
-from ..evidence import Candidate, Evidence, Judge, Prediction, Trial, sentence
+from ..evidence import Candidate, Evidence, Judge, Trial, sentence
 from ..similarity import AFFINITIES, Similarity
 from ._attempt import Attempt, close, polish, similarity_of
 from ._closed import Ground
 from ._core import Core
+from ._judged import Judged, beats, best_of, chance, is_linear, score_of, trial_of
 from ._reasons import why_affinity, why_linear, why_refine
 from ._task import Task
 
@@ -27,16 +29,6 @@ _POLISHED = 2
 
 # Coordinates that candidates have where their number is not known yet.
 _USUAL_COMPONENTS = 5
-
-# Standard errors within which principal components are as good as a latent with bends: the simplest
-# of those that cannot be told apart (Breiman et al. 1984, Classification and Regression Trees, ch.
-# 3). On 100 simulated tables 0, 1 and 1.645 of them gave a mean R2 of .892, .902 and .903, and .850
-# without principal components; real tables of 200 rows lost by 1.645 and not by 1. Confirmed on the
-# battery's other half, with how columns are scaled: .876 -> .883, by .0074 with an error of .0026.
-_ONE_ERROR = 1.0
-
-# Scores that differ by less are equal: their last bits depend on the order of columns.
-_EQUAL = 1e-9
 
 
 class Verdict(NamedTuple):
@@ -51,15 +43,6 @@ class Verdict(NamedTuple):
     core: Core | None = None  # rows whose likelihood was searched, where they were not all
     own_starts: bool = False  # whether the likelihood has no others, where that is open
     judges_core: bool = False  # whether a core is searched once the number of coordinates is known
-
-
-class _Judged(NamedTuple):
-    """An attempt of a candidate and what it predicts."""
-
-    candidate: Candidate
-    attempt: Attempt
-    prediction: Prediction
-    warned: bool  # whether there was something to warn of
 
 
 def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
@@ -109,6 +92,7 @@ class _Portfolio:
         self.n_samples = n
         self.seen = self._seen(task)
         self.known: dict[str, tuple[Similarity, list[str]]] = {}
+        self.fitted: dict[Candidate, tuple[Attempt, bool] | None] = {}
         self.judge = Judge(self.rows, are_counts=table.are_counts)
 
     @property
@@ -164,10 +148,10 @@ class _Portfolio:
             return Verdict(first.affinity, wishes.strategy, wishes.refine, Ground(self.table))
         # Whatever polish is asked for: a table has one similarity.
         bent = [one for one in closed if one.attempt.closed.graph is not None]
-        leading = sorted(bent, key=_score, reverse=True)[:_POLISHED]
+        leading = sorted(bent, key=score_of, reverse=True)[:_POLISHED]
         judged = closed + [self._polished(one, "stress") for one in leading]
         best = self._linear_if_told(self._seeing_length(judged), judged)
-        if self.task.wishes.refine == "auto" and self.affords_likelihood and not _is_linear(best):
+        if self.task.wishes.refine == "auto" and self.affords_likelihood and not is_linear(best):
             likely = self._polished(best, "likelihood", "own" if self.own_starts else "auto")
             judged.append(likely)
             # Of samples of the model the likelihood is the sharper judge: near points tell little
@@ -181,11 +165,11 @@ class _Portfolio:
             # of 150 .796 in 5 s, .800 in 14 s (.004). Of 27 samples of the model of 20 columns,
             # which are too few to be sure, all starts make .655, own ones .626; of 54 fresh ones of
             # 20 and 40 columns .906 in 10 s and .886 in 4 s (error of the difference .014).
-            if self.sure or _beats(likely, best, evidence.CHANCE):
+            if self.sure or beats(likely, best, evidence.CHANCE):
                 best = likely
         return self._verdict(best, judged)
 
-    def _seeing_length(self, judged: list[_Judged]) -> _Judged:
+    def _seeing_length(self, judged: list[Judged]) -> Judged:
         """The best, or the best that sees how long rows are, if it tells more of left out columns.
 
         Angles between rows of few causes tell less than the rows, and the latent has room for
@@ -193,7 +177,7 @@ class _Portfolio:
         it, and gain there what it loses on the columns that latents were made from. Near rows are
         asked first, which costs little.
         """
-        best = _best(judged)
+        best = best_of(judged)
         name = best.candidate.affinity
         seeing = [one for one in judged if not AFFINITIES[one.candidate.affinity].forgets_length]
         if not (seeing and AFFINITIES[name].forgets_length and self.task.affinity == "auto"):
@@ -201,13 +185,13 @@ class _Portfolio:
         are_counts = self.table.are_counts
         if not evidence.length_tells(self.rows, name, are_counts=are_counts):
             return best
-        rival = _best(seeing)
+        rival = best_of(seeing)
         # It is a question of the similarity, so closed forms are asked.
-        gain = self._told_of_left_out([rival], best)[0]
-        least = max(_score(best) - _score(rival), _chance(gain))
-        return rival if gain.sum() > least else best
+        least = score_of(best) - score_of(rival)
+        gain = self._told_of_left_out([rival], best, least)[0]
+        return rival if gain.sum() > max(least, chance(gain)) else best
 
-    def _linear_if_told(self, best: _Judged, judged: list[_Judged]) -> _Judged:
+    def _linear_if_told(self, best: Judged, judged: list[Judged]) -> Judged:
         """The best, or principal components if they tell more of left out columns.
 
         Where most of a column is noise (answers of yes or no) a latent with bends wins by the
@@ -216,44 +200,66 @@ class _Portfolio:
         152 fresh tables (.9026 -> .9045); on the battery's other half the mixtures, which were
         known by then, gained .020 and the forty other tables nothing.
         """
-        straight = [one for one in judged if _is_linear(one)]
+        straight = [one for one in judged if is_linear(one)]
         few = self.table.n_observed < evidence.FEWEST_COLUMNS
-        if few or not straight or _is_linear(best):
+        if few or not straight or is_linear(best):
             return best
         gains = self._told_of_left_out(straight, best, polished=True)
         most = int(np.argmax(np.nan_to_num(gains.sum(axis=1), nan=-np.inf)))
-        return straight[most] if gains[most].sum() > _chance(gains[most]) else best
+        return straight[most] if gains[most].sum() > chance(gains[most]) else best
 
     def _told_of_left_out(
-        self, rivals: list[_Judged], best: _Judged, *, polished: bool = False
+        self, rivals: list[Judged], best: Judged, least: float = 0.0, *, polished: bool = False
     ) -> Floats:
         """What each point adds to what rivals tell of left out columns, less what the best does.
 
-        One row for each rival; NaN where it or the best cannot be made of some of the columns.
+        One row for each rival; NaN where it or the best cannot be made of some of the columns. Who
+        has to gain ``least``, and would not if all parts were like those asked and chance were with
+        him, is not asked of the next.
         """
-        columns, are_counts = evidence.varying_columns(self.rows), self.table.are_counts
-        gains = np.zeros((len(rivals), len(columns)))
-        for away in evidence.left_out(columns):
-            judge = Judge(columns[:, away], are_counts=are_counts)
-            kept = _Portfolio(columns[:, ~away], self.task, self.table, sure=False)
+        gains = np.zeros(())
+        for asked, (kept, judge) in enumerate(self.parts, 1):
             told = [kept._tells(one, judge, polished) for one in (best, *rivals)]
-            gains += np.array(told[1:]) - told[0]
-            if all(gain.sum() < -_chance(gain) for gain in gains):
-                # Who falls behind on one part is not asked of the next.
+            gains = gains + (np.array(told[1:]) - told[0])
+            share = asked / len(self.parts)
+            if all(gain.sum() + chance(gain) < share * least for gain in gains):
                 break
         return gains
 
-    def _tells(self, one: _Judged, judge: Judge, polished: bool) -> Floats:
+    @cached_property
+    def parts(self) -> list[tuple[_Portfolio, Judge]]:
+        """The same of all columns but a part, and who judges by that part."""
+        columns, are_counts = evidence.varying_columns(self.rows), self.table.are_counts
+        return [
+            (
+                _Portfolio(columns[:, ~away], self.task, self.table, sure=False),
+                Judge(columns[:, away], are_counts=are_counts),
+            )
+            for away in evidence.left_out(columns)
+        ]
+
+    def _tells(self, one: Judged, judge: Judge, polished: bool) -> Floats:
         """What each point adds to what a candidate tells, (n,), if it is made of these rows."""
-        found = self._closed(one.candidate)
+        if one.candidate not in self.fitted:
+            self.fitted[one.candidate] = self._fit(one.candidate)
+        found = self.fitted[one.candidate]
         if found is None:
             return np.full(len(self.rows), np.nan)
+        attempt = found[0]
         if polished and one.attempt.refine == "stress":
-            found = self._polished(found, "stress")
-        return judge.predict(found.attempt.coordinates).by_point
+            attempt = self._polish(attempt, "stress")[0]
+        return judge.predict(attempt.coordinates).by_point
 
-    def _closed(self, candidate: Candidate) -> _Judged | None:
-        """Closed form of a candidate, None if its rows cannot be compared or joined."""
+    def _closed(self, candidate: Candidate) -> Judged | None:
+        """Closed form of a candidate and what it predicts, None if there is none."""
+        found = self._fit(candidate)
+        return None if found is None else self._judged(candidate, *found)
+
+    def _fit(self, candidate: Candidate) -> tuple[Attempt, bool] | None:
+        """Closed form of a candidate and whether there was something to warn of.
+
+        None if its rows cannot be compared or joined.
+        """
         wishes = self.seen.wishes._replace(refine=None)
         if candidate.strategy is not None:
             wishes = wishes._replace(strategy=candidate.strategy)
@@ -267,27 +273,32 @@ class _Portfolio:
                 attempt = close(self.known[candidate.affinity][0], task, ground, Stages())
             except ValueError:
                 return None
-        return self._judged(candidate, attempt, bool(said))
+        return attempt, bool(said)
 
-    def _polished(self, one: _Judged, refine: str, starts: str = "auto") -> _Judged:
-        """A candidate with its closed form polished; ``starts`` of what was left open."""
+    def _polished(self, one: Judged, refine: str, starts: str = "auto") -> Judged:
+        """A candidate with its closed form polished, judged again."""
+        attempt, warned = self._polish(one.attempt, refine, starts)
+        candidate = one.candidate._replace(strategy=None)
+        return self._judged(candidate, attempt, one.warned or warned)
+
+    def _polish(self, closed: Attempt, refine: str, starts: str = "auto") -> tuple[Attempt, bool]:
+        """A closed form polished; ``starts`` of what was left open. Whether it warned."""
         task = self.seen
         if task.starts == "auto":
             task = replace(task, starts=starts)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", UserWarning)
-            attempt = polish(one.attempt, refine, self.rows, task, Stages())
-        candidate = one.candidate._replace(strategy=None)
-        return self._judged(candidate, attempt, one.warned or bool(said))
+            attempt = polish(closed, refine, self.rows, task, Stages())
+        return attempt, bool(said)
 
-    def _judged(self, candidate: Candidate, attempt: Attempt, warned: bool) -> _Judged:
+    def _judged(self, candidate: Candidate, attempt: Attempt, warned: bool) -> Judged:
         prediction = self.judge.predict(attempt.coordinates)
-        return _Judged(candidate, attempt, prediction, warned)
+        return Judged(candidate, attempt, prediction, warned)
 
-    def _verdict(self, best: _Judged, judged: list[_Judged]) -> Verdict:
+    def _verdict(self, best: Judged, judged: list[Judged]) -> Verdict:
         """What is taken, why, and what else was tried."""
-        others = sorted((one for one in judged if one is not best), key=_score, reverse=True)
-        trials = tuple(_trial(one, best) for one in (best, *others))
+        others = sorted((one for one in judged if one is not best), key=score_of, reverse=True)
+        trials = tuple(trial_of(one, best) for one in (best, *others))
         asked, strategy = self.task.wishes.refine, self.task.wishes.strategy
         refine = best.attempt.refine if asked == "auto" else asked
         reasons = self._compared(best.candidate, trials)
@@ -296,7 +307,7 @@ class _Portfolio:
             if self.sure and refine == "likelihood":
                 why = self._looks_like_the_model
                 reasons["refine"] = sentence("Polished by likelihood", why, "refine='stress'")
-        if _is_linear(best):
+        if is_linear(best):
             strategy, reasons["strategy"] = "linear", why_linear(trials)
             if asked == "auto":
                 why = "principal components have no graph to polish on"
@@ -326,66 +337,3 @@ class _Portfolio:
             judges_core=by_core,
             own_starts=asked == "auto" and self.own_starts,
         )
-
-
-def _score(one: _Judged) -> float:
-    return one.prediction.score
-
-
-def _best(judged: list[_Judged]) -> _Judged:
-    """The first of those that score most, or a plainer one that is as good.
-
-    A latent with bends must predict more than principal components by one standard error. A
-    similarity that is only an order spoils a continuum, which near points do not show: it must
-    predict more than chance may make one do, at a level of 5 %.
-    """
-    linear = [one for one in judged if _is_linear(one)]
-    others = [one for one in judged if not _is_linear(one)]
-    bent = [one for one in others if AFFINITIES[one.candidate.affinity].estimates_kernel]
-    orders = [one for one in others if not AFFINITIES[one.candidate.affinity].estimates_kernel]
-    best = None
-    for some, errors in ((linear, 0.0), (bent, _ONE_ERROR), (orders, evidence.CHANCE)):
-        if some and (best is None or _beats(_most(some), best, errors)):
-            best = _most(some)
-    assert best is not None
-    return best
-
-
-def _beats(one: _Judged, other: _Judged, errors: float) -> bool:
-    """Whether one predicts more, by so many standard errors."""
-    return _score(one) - _score(other) > errors * _error(other, one)
-
-
-def _chance(gain: Floats) -> float:
-    """What the sum of a gain exceeds by chance one time in twenty."""
-    return float(evidence.CHANCE * gain.std() * gain.size**0.5)
-
-
-def _is_linear(one: _Judged) -> bool:
-    """Whether principal components are the latent, which nobody asked for."""
-    return one.candidate.strategy == "linear"
-
-
-def _most(judged: list[_Judged]) -> _Judged:
-    """The first of those that score most."""
-    most = max(map(_score, judged))
-    return next(one for one in judged if _score(one) >= most - _EQUAL)
-
-
-def _error(one: _Judged, best: _Judged) -> float:
-    """Standard error of the difference of two scores."""
-    return Judge.error(one.prediction, best.prediction)
-
-
-def _trial(one: _Judged, best: _Judged) -> Trial:
-    """What is said of a candidate."""
-    choice = one.attempt.closed.choice
-    kind = "none" if one.attempt.closed.graph is None else "neighbors"
-    return Trial(
-        one.candidate.affinity,
-        "threshold" if choice.threshold is not None else kind,
-        one.attempt.refine,
-        one.prediction.score,
-        _error(one, best),
-        one.attempt.closed.plan.strategy,
-    )

@@ -49,6 +49,7 @@ class Views(NamedTuple):
     targets: NDArray[np.float32]  # (n, a)
     weights: NDArray[np.float32]  # (n, a), 0 where there is no path, or the point itself
     slack: float = 1.0
+    leads: bool = False  # as in `Table`
 
     def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
         """Fill the force on every point and what anchors weigh, and the stress of what it sees."""
@@ -57,17 +58,14 @@ class Views(NamedTuple):
         # well as they are known.
         single = points.astype(np.float32)
         places = np.ascontiguousarray(single[self.anchors].T)
-        _jit.stress.majorise_anchors(places, *self[2:], single, force, by_row)
+        _jit.stress.majorise_anchors(places, *self[2:5], single, force, by_row)
 
     def coarse(self) -> Table:
         """All pairs of anchors."""
-        targets, weights = (
-            np.ascontiguousarray(part[self.anchors], dtype=np.float64)
-            for part in (self.targets, self.weights)
-        )
+        targets, weights = (part[self.anchors] for part in (self.targets, self.weights))
         # A path has one length, whichever end it is measured from, but for its last bits.
-        targets = 0.5 * (targets + targets.T)
-        weights = 0.5 * (weights + weights.T)
+        targets = np.float32(0.5) * (targets + targets.T)
+        weights = np.float32(0.5) * (weights + weights.T)
         return Table(targets, weights, np.ones(targets.shape, dtype=np.bool_))
 
 
@@ -103,7 +101,8 @@ def views_of(g: CsrGraph, rule: Rule) -> Views:
 
 def stages_of_views(views: Views, weights: Weights) -> Iterator[Views]:
     """The problems of all points in turn, once the anchors among themselves are solved."""
-    yield views
+    more = weights.rows is not None or weights.slack < 1.0
+    yield views._replace(leads=more)
     if weights.rows is not None:
         # As among all pairs, on one scale, from the anchors' sides.
         rows = np.empty_like(views.targets)
@@ -115,7 +114,7 @@ def stages_of_views(views: Views, weights: Weights) -> Iterator[Views]:
         rows *= ROWS * scale / (typical if typical > 0.0 else 1.0)
         rows += (1.0 - ROWS) * views.targets
         views = views._replace(targets=rows)
-    if weights.rows is not None or weights.slack < 1.0:
+    if more:
         if weights.rows is None and weights.rule != "path":
             _weigh_by_length(views)
         yield views._replace(slack=weights.slack)

@@ -69,6 +69,7 @@ class Weights(NamedTuple):
     labels: NDArray[np.int64] | None = None  # (n,) component of every point ("component")
     slack: float = 1.0  # price of a pair without an edge that is too far apart
     rows: RowDistances | None = None  # distances of the rows behind (b,) points to all, (b, n)
+    squares: Floats | None = None  # (n, n) squared distances on best paths, if they are known
 
 
 class Rule(NamedTuple):
@@ -87,12 +88,13 @@ class Pairs(NamedTuple):
     indices: NDArray[np.int32]  # (p,)
     targets: Floats  # (p,)
     weights: Floats  # (p,)
+    leads: bool = False  # as in `Table`
 
     def majorise(self, points: Floats, force: Floats, by_row: Floats) -> None:
         """Fill the force on every point, and the stress of its pairs."""
         serial = self.indices.size < _PARALLEL_FROM
         run = _jit.stress.majorise.serial if serial else _jit.stress.majorise
-        run(*self, points, force, by_row)
+        run(*self[:4], points, force, by_row)
 
     def links(self) -> sp.csr_array:
         """Weights as a sparse matrix."""
@@ -101,12 +103,16 @@ class Pairs(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The same for all pairs of a few thousand points; what is no pair weighs nothing."""
+    """The same for all pairs of a few thousand points; what is no pair weighs nothing.
 
-    targets: Floats  # (n, n)
-    weights: Floats  # (n, n)
+    In single precision: a pass over thousands of points waits for memory.
+    """
+
+    targets: NDArray[np.float32]  # (n, n)
+    weights: NDArray[np.float32]  # (n, n)
     loose: NDArray[np.bool_]  # (n, n) pairs whose price is less where they are too far apart
     slack: float = 1.0  # that price
+    leads: bool = False  # whether it is solved for the start of another only
 
     def slope(self, points: Floats) -> tuple[float, Floats]:
         """Stress, and half its gradient."""
@@ -114,7 +120,7 @@ class Table(NamedTuple):
         run = _jit.stress.table_slope.serial if serial else _jit.stress.table_slope
         columns = np.ascontiguousarray(points.T)
         slopes, by_row = np.empty((_SHARES, *columns.shape)), np.empty(len(points))
-        run(*self, columns, slopes, by_row)
+        run(*self[:4], columns, slopes, by_row)
         return float(by_row.sum()), np.ascontiguousarray(slopes.sum(axis=0).T)
 
 
@@ -186,7 +192,11 @@ def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:
     n = g.n_nodes
     lengths, precision, far_weight = _edges(g, rule)
     near = np.repeat(np.arange(n), np.diff(g.indptr))
-    targets = path_distances(g, rule.kernel, rule.path, np.arange(n))
+    targets = np.empty((n, n), dtype=np.float32)
+    if rule.weights.squares is None:
+        targets[:] = path_distances(g, rule.kernel, rule.path, np.arange(n))
+    else:
+        np.sqrt(rule.weights.squares, out=targets, casting="same_kind")
     known = np.isfinite(lengths.weights)
     edge = near[known], g.indices[known]
     targets[edge] = lengths.weights[known]
@@ -194,7 +204,7 @@ def _allpairs_of(g: CsrGraph, rule: Rule) -> Table:
     if rule.weights.rule == "path":
         counts = path_precision(targets, typical_length(targets))
     else:
-        counts = np.full((n, n), far_weight)
+        counts = np.full((n, n), far_weight, dtype=np.float32)
         counts[edge] = precision[known]
     if rule.weights.rule == "component" and rule.weights.labels is not None:
         counts[rule.weights.labels[:, None] != rule.weights.labels] *= ACROSS
@@ -213,21 +223,23 @@ def stages(pairs: Pairs | Table, weights: Weights) -> Iterator[Pairs | Table]:
     targets = pairs.targets
     rows = None
     if weights.rows is not None:
-        rows = weights.rows(np.arange(len(targets)))
+        rows = weights.rows(np.arange(len(targets))).astype(np.float32)
         # One scale: rows and paths are equally long on average.
         measured = pairs.weights > 0.0
-        typical = rows.sum(where=measured)
-        rows *= targets.sum(where=measured) / (typical if typical > 0.0 else 1.0)
+        typical = float(rows.sum(where=measured, dtype=np.float64))
+        scale = float(targets.sum(where=measured, dtype=np.float64))
+        rows *= scale / (typical if typical > 0.0 else 1.0)
         rows[~measured] = 0.0
-        yield pairs._replace(targets=rows)
-    yield pairs
+        yield pairs._replace(targets=rows, leads=True)
+    more = rows is not None or weights.slack < 1.0
+    yield pairs._replace(leads=more)
     if rows is not None:
         rows -= targets
         rows *= ROWS
         rows[~pairs.loose] = 0.0
         rows += targets
         pairs = pairs._replace(targets=rows)
-    if rows is not None or weights.slack < 1.0:
+    if more:
         yield pairs._replace(slack=weights.slack)
 
 

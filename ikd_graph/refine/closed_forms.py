@@ -84,7 +84,7 @@ def starts(
         return out
     pathless = kernel.sq_distance(np.clip(corr, FLOOR, 1.0)), 1.0 - corr
     for name, sq_dist in zip(PATHLESS, pathless, strict=True):
-        out[name] = eigen.coordinates(sq_dist, n_components, shares=False).coordinates
+        out[name] = eigen.coordinates(sq_dist, n_components).coordinates
     # Nearest rows instead of nearest directions: the size of a row tells something too.
     variance = np.diagonal(cov)
     apart = variance[:, None] + variance - 2.0 * cov

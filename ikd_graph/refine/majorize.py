@@ -44,6 +44,9 @@ _LBFGS_TOLERANCE = 3e-4
 # `_anchors`); confirmed on a roll of 20 000 points, R2 .9949 -> .9950, a cloud of 40 000 in five
 # dimensions, .9740 -> .9740, and the three coordinates of a mammoth of 10 000, .526 -> .533.
 _VIEWS_TOLERANCE = 3e-4
+# The same of problems that only lead to the next one, of L-BFGS and of majorisation, whose steps
+# are shorter. After 1e-2 small tables were as good, and groups of 1800 digits lay less well.
+_LEADING_TOLERANCE, _LEADING_SHORT = 1e-3, 1e-4
 _SEEN = 6  # differences that tell the curvature
 
 
@@ -116,14 +119,7 @@ def stress(
     check_graph("g", g)
     check_choice("path", path, ("distance", "covariance"))
     check_integer("max_iter", max_iter, 0)
-    starts = [np.array(start, dtype=np.float64, order="C") for start in (latent, *also)]
-    for points in starts:
-        if points.ndim != 2 or len(points) != g.n_nodes:
-            raise ValueError(
-                f"latent must have one row per node of the graph, got shape {points.shape} for "
-                f"{g.n_nodes} nodes; fit both to the same points"
-            )
-        check_finite("latent", points)
+    starts = [_start(start, g.n_nodes) for start in (latent, *also)]
     checked = _checked(Weights(weights) if isinstance(weights, str) else weights, starts[0])
     rule = Rule(get(kernel), n_observed, checked, path)
     if checked.rule == "precision" or g.n_nodes <= _limits.STRESS_FAR:
@@ -131,6 +127,18 @@ def stress(
         solve = _Solver(pairs, uneven=checked.rule == "precision")
         return _in_turn(stages(pairs, checked), solve, starts, max_iter)
     return _from_anchors(views_of(g, rule), checked, starts, max_iter)
+
+
+def _start(latent: ArrayLike, n: int) -> Floats:
+    """A copy of a start, (n, m), in rows."""
+    points = np.array(latent, dtype=np.float64, order="C")
+    if points.ndim != 2 or len(points) != n:
+        raise ValueError(
+            f"latent must have one row per node of the graph, got shape {points.shape} for "
+            f"{n} nodes; fit both to the same points"
+        )
+    check_finite("latent", points)
+    return points
 
 
 def _in_turn(
@@ -188,7 +196,15 @@ def _checked(weights: Weights, latent: Floats) -> Weights:
             f"labels must have shape {(len(latent),)} for weights='component', got {found}; "
             "graph.component_labels of the graph before it was joined has them"
         )
-    return weights._replace(known_at=known_at, labels=labels)
+    squares = weights.squares
+    if squares is not None:
+        squares = door.square("squares", squares).astype(np.float64, copy=False)
+        if len(squares) != len(latent):
+            raise ValueError(
+                f"squares must be of the {len(latent)} points of latent, got shape "
+                f"{squares.shape}; leave them out to have the paths searched"
+            )
+    return weights._replace(known_at=known_at, labels=labels, squares=squares)
 
 
 def _descend(
@@ -202,11 +218,12 @@ def _descend(
     force, by_row = np.empty_like(points), np.empty(len(points))
     before = points
     history: list[float] = []
+    tolerance = max(solve.tolerance, _LEADING_SHORT if pairs.leads else 0.0)
     converged = False
     while True:
         pairs.majorise(points, force, by_row)
         history.append(0.5 * float(by_row.sum()))
-        if len(history) > 1 and history[-2] - history[-1] <= solve.tolerance * history[-2]:
+        if len(history) > 1 and history[-2] - history[-1] <= tolerance * history[-2]:
             converged = True
             # Rounding may raise the last bits of a stress that has nowhere to go.
             if history[-1] > history[-2]:
@@ -230,6 +247,7 @@ def _curve(table: Table, solve: _Solver, points: Floats, max_iter: int) -> Stres
     points = points - centre
     stress, slope = table.slope(points)
     history, seen = [stress], deque[_Difference](maxlen=solve.remembers)
+    tolerance = max(solve.tolerance, _LEADING_TOLERANCE if table.leads else 0.0)
     converged = False
     while not converged and len(history) <= max_iter:
         there = points - _newton(slope, seen, solve)
@@ -242,7 +260,7 @@ def _curve(table: Table, solve: _Solver, points: Floats, max_iter: int) -> Stres
         change = _Difference(there - points, turned - slope)
         if np.vdot(*change) > 0.0:
             seen.append(change)
-        converged = stress - fresh <= solve.tolerance * stress
+        converged = stress - fresh <= tolerance * stress
         points, stress, slope = there, fresh, turned
         history.append(stress)
     return StressFit(points + centre, np.array(history), len(history) - 1, converged)
@@ -280,7 +298,7 @@ class _Solver:
         self._factor, self._near = None, None
         if isinstance(pairs, Table):
             n = len(pairs.weights)
-            degree = pairs.weights.sum(axis=1)
+            degree = pairs.weights.sum(axis=1, dtype=np.float64)
             self._degree = np.where(degree > 0.0, degree, 1.0)
             if not uneven:
                 # V lies below twice its diagonal.
@@ -288,7 +306,7 @@ class _Solver:
             else:
                 # The constant vector spans the null space; V + c 1 1^T is regular, the rest the
                 # same.
-                dense = degree.mean() / n - pairs.weights
+                dense = degree.mean() / n - pairs.weights.astype(np.float64)
                 dense.flat[:: n + 1] += degree
                 self._factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
             return

@@ -31,7 +31,9 @@ def solve_geodesic(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
     with stages("geodesics"):
         sq_dist = geodesic_sq_distances(g, plan.kernel, plan.path)
     with stages("eigenpairs"):
-        return Solution(eigen.coordinates(sq_dist, plan.n_components, plan.reference))
+        found = eigen.coordinates(sq_dist, plan.n_components, plan.reference)
+    # A polish by stress aims at all of them.
+    return Solution(found, sq_dist=sq_dist if g.n_nodes <= _limits.STRESS_FAR else None)
 
 
 def _solve_landmarks(g: CsrGraph, plan: Plan, stages: Stages) -> Solution:
@@ -55,7 +57,7 @@ def geodesic_frame(g: CsrGraph, plan: Plan) -> Floats:
     """Distance-geodesic latent in which blocks find their place; a large one from landmarks."""
     if g.n_nodes <= _limits.FRAME_WHOLE:
         sq_dist = geodesic_sq_distances(g, plan.kernel, "distance")
-        return eigen.coordinates(sq_dist, plan.n_components, shares=False).coordinates
+        return eigen.coordinates(sq_dist, plan.n_components).coordinates
     lengths = geodesics.distance_lengths(g, plan.kernel)
     count = min(_FRAME_LANDMARKS + plan.n_components, g.n_nodes)
     nodes, distances = geodesics.farthest_nodes(lengths, count)

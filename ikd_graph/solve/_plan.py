@@ -47,6 +47,7 @@ class Solution:
     residuals: Floats | None = None  # (n,) how far cliques disagree, where the merger tells
     landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
     start_share: float | None = None  # weight of the start of a merger, all cliques having 1
+    sq_dist: Floats | None = None  # (n, n) squared distances on best paths, of few points
 
     def leading(self, n_components: int) -> Solution:
         """What solving for fewer coordinates would have found, if eigenpairs made the solution."""
