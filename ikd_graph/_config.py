@@ -53,7 +53,7 @@ _PRANGE_ONLY = {
 # Seconds of compiling after which a waiting user is told, once, and what.
 _LONG = 1.0
 _FIRST_TIME = (
-    "compiling, once on this machine, about 5 to 15 s by strategy (ikd-graph warm does it ahead)"
+    "compiling, once on this machine, about 10 to 25 s by strategy (ikd-graph warm does it ahead)"
 )
 _HOME_PROCESS = os.getpid()
 # Numba's workqueue layer aborts the process when two Python threads enter it together.

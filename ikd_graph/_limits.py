@@ -49,7 +49,7 @@ EXAMINED = 2000
 
 JUDGED_WHOLE = 500
 """All rows are judged, and the fit that wins is the fit: eight closed forms and two polishes take
-.3 s of 500 digits, five times as long as the one fit."""
+.4 s of 500 digits, six times as long as the one fit."""
 
 JUDGED_SAMPLE = 500
 """Rows that are judged beyond: .3 to .5 s. Against 1000 rows the score of tables of 501 to 1000
