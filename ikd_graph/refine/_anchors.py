@@ -125,6 +125,7 @@ def _weigh_by_length(views: Views) -> None:
 
     Of 70 000 images in the plane it took 5-NN accuracy from .704 to .721 and trustworthiness from
     .901 to .904, in about as many steps. Not where rows have a say, whose distances are no sums.
+    Confirmed on the tables that `majorize` names for its tolerance.
     """
     typical = typical_length(views.targets[views.anchors])
     for start in range(0, len(views.targets), _ROWS):
