@@ -142,8 +142,9 @@ def acquit(graph, edges, room, longest, freed, condemned, fresh):
         fresh[edges.left[edge]] = True
         fresh[edges.right[edge]] = True
         open_triangles(graph, edges, room, longest, edge, condemned, fresh)
-    if first:
+    if first and fresh.size > MANY * (EFFORTS[0] + EFFORTS[1] + EFFORTS[2]):
         # What is found with little effort opens most of the ways that are long to search in vain.
+        # In a smaller graph a search of all of it costs less.
         for effort in EFFORTS:
             for edge in range(condemned.size):
                 if condemned[edge]:
