@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from reference_graph import naive_shares_against, naive_short_cuts
-from scipy.sparse.csgraph import shortest_path
+from scipy.sparse.csgraph import dijkstra
 from sklearn.datasets import make_s_curve, make_swiss_roll
 from test_graph import dense
 
 from ikd_graph import IKD, _limits, covariance, graph, kernels, similarity
+from ikd_graph._jit import suspicion
 from ikd_graph.graph import _short_cuts
 from ikd_graph.model import _closed
 from ikd_graph.model._edges import graph_for
 from ikd_graph.study.datasets import gp_mapping
 from ikd_graph.study.metrics import affine_r2
+
+MANY_POINTS = (1 + suspicion.MANY * sum(suspicion.EFFORTS), 800, 0)
 
 
 def roll(n, noise, seed):
@@ -75,37 +78,48 @@ def test_short_cuts_of_many_points_are_those_of_few(seed, monkeypatch):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_edges_that_no_long_way_replaces_are_acquitted_and_no_others(seed):
-    n, longest = 150, 3.5
+def a_ring_with_chords(n, n_chords, seed):
+    """Edges with their lengths as the search has them, and which of them are chords."""
     rng = np.random.default_rng(seed)
-    lengths = np.zeros((n, n))
-    chords = np.zeros((n, n), dtype=bool)
-    for i in range(n):
-        lengths[i, (i + 1) % n] = rng.uniform(0.8, 1.2)
-    for i, step in zip(rng.integers(n, size=40), rng.integers(3, 12, size=40), strict=True):
-        j = (i + step) % n
-        lengths[i, j], chords[i, j] = step * rng.uniform(0.2, 0.4), True
-    lengths, chords = np.maximum(lengths, lengths.T), chords | chords.T
-    made = graph.from_sparse(sp.csr_array(np.where(lengths > 0.0, np.exp(-lengths), 0.0)))
-    ground = _short_cuts._ground(made)
-    of_edge = lengths[ground.edges.left, ground.edges.right]
-    ground = ground._replace(edges=ground.edges._replace(lengths=of_edge))
-    ground.graph.lengths[:] = of_edge[ground.graph.edges]
-    condemned = chords[ground.edges.left, ground.edges.right]
-    expected = condemned.copy()
-    changed = True
-    while changed:
-        open_edges = ~expected
-        ends = ground.edges.left[open_edges], ground.edges.right[open_edges]
-        kept = sp.csr_array((of_edge[open_edges], ends), shape=(n, n))
-        ways = shortest_path(kept, directed=False)
-        short = ways[ground.edges.left, ground.edges.right] <= longest * of_edge
-        changed = bool((expected & short).any())
-        expected &= ~short
+    step = rng.integers(3, 12, size=n_chords)
+    left = np.concatenate([np.arange(n), rng.integers(n, size=n_chords)])
+    right = (left + np.concatenate([np.ones(n, dtype=int), step])) % n
+    lengths = np.concatenate([rng.uniform(0.8, 1.2, n), step * rng.uniform(0.2, 0.4, n_chords)])
+    ends = np.sort(np.column_stack([left, right]), axis=1)
+    ends, first = np.unique(ends, axis=0, return_index=True)
+    lengths = lengths[first]
+    values = sp.coo_array((np.exp(-lengths), tuple(ends.T)), shape=(n, n))
+    ground = _short_cuts._ground(graph.from_sparse(sp.csr_array(values + values.T)))
+    ground = ground._replace(edges=ground.edges._replace(lengths=lengths))
+    ground.graph.lengths[:] = lengths[ground.graph.edges]
+    return ground, first >= n
+
+
+def those_that_no_way_replaces(edges, n, longest, condemned):
+    """Edges that are left condemned, by searches of the whole graph until nothing changes."""
+    condemned = condemned.copy()
+    while True:
+        kept = edges.lengths[~condemned], (edges.left[~condemned], edges.right[~condemned])
+        doubtful = np.flatnonzero(condemned)
+        most = longest * edges.lengths[doubtful]
+        starts, row = np.unique(edges.left[doubtful], return_inverse=True)
+        ways = dijkstra(sp.csr_array(kept, shape=(n, n)), False, starts, limit=most.max())
+        short = ways[row, edges.right[doubtful]] <= most
+        if not short.any():
+            return condemned
+        condemned[doubtful[short]] = False
+
+
+# The last graph is one of those that are first searched with little effort.
+@pytest.mark.parametrize(
+    ("n", "n_chords", "seed"), [*((150, 40, s) for s in range(6)), MANY_POINTS]
+)
+def test_edges_that_no_long_way_replaces_are_acquitted_and_no_others(n, n_chords, seed):
+    ground, condemned = a_ring_with_chords(n, n_chords, seed)
+    expected = those_that_no_way_replaces(ground.edges, n, _short_cuts._LONGEST, condemned)
+    assert 0 < np.count_nonzero(expected) < np.count_nonzero(condemned)
     _short_cuts._acquit(ground, np.empty(0, dtype=np.int64), condemned)
     np.testing.assert_array_equal(condemned, expected)
-    assert 0 < np.count_nonzero(expected) < 40
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1])
