@@ -40,6 +40,29 @@ def test_the_evidence_does_not_depend_on_the_order_or_the_scale(seed):
     np.testing.assert_allclose(evidence.examine(mixed), evidence.examine(X), rtol=1e-9)
 
 
+@pytest.mark.parametrize("size", [(40, 100), (300, 120), (120, 300), (2300, 100)])
+def test_unrelated_rows_look_related_in_about_one_table_of_ten(size):
+    found = [
+        evidence.some_are_related(np.random.default_rng(seed).normal(size=size) + seed)
+        for seed in range(40)
+    ]
+    assert 0 <= sum(found) <= 10
+
+
+def test_rows_are_related_by_two_of_them_or_by_all():
+    rng = np.random.default_rng(5)
+    noise = rng.normal(size=(300, 120))
+    assert not evidence.some_are_related(noise)
+    two = noise.copy()
+    two[7] += 0.8 * two[200]
+    assert evidence.some_are_related(two)
+    # No pair is correlated by more than chance, but all follow one line.
+    line = noise + 0.25 * rng.normal(size=(300, 1)) * rng.normal(size=120)
+    corr = np.corrcoef(line) - 2.0 * np.eye(300)
+    assert corr.max() < graph.sure_threshold(120, 0.05 / (300 * 299 / 2))
+    assert evidence.some_are_related(line)
+
+
 def test_constant_tables_do_not_divide_by_zero():
     assert np.all(np.isfinite(evidence.examine(np.ones((4, 5)))))
     assert np.all(np.isfinite(evidence.examine(np.zeros((4, 5)))))

@@ -189,3 +189,33 @@ def test_sparse_covariances_in_pieces_say_what_can_be_done(precomputed):
         warnings.simplefilter("ignore", UserWarning)
         model.set_params(disconnected="separate").fit(pieces)
         assert np.all(np.isfinite(model.embedding_))
+
+
+def weak(n_columns, n_means=1):
+    """A sheet of which 100 columns tell nothing, or means of repeated measurements."""
+    latent = np.random.default_rng(3).uniform(0.0, 4.0, (60, 2))
+    signal = 0.2 * datasets.gp_mapping(latent, n_columns, "squared_exponential", seed=0)
+    noise = np.random.default_rng(4).normal(size=(n_means, *signal.shape))
+    return signal + noise.mean(axis=0)
+
+
+@pytest.mark.parametrize("refine", ["auto", None, "stress"])
+def test_who_fits_noise_is_told_so_and_what_helps_does(refine):
+    text = warned(IKD(2, refine=refine), weak(100))[0]
+    assert text.startswith(
+        "no two of 60 rows are correlated more than unrelated rows are by chance"
+    )
+    assert "measure more columns" in text
+    assert "the mean of rows that belong together" in text
+    for cured in (weak(1500), weak(100, 12)):
+        assert not any("by chance" in told for told in warned(IKD(2, refine=refine), cured))
+
+
+def test_noise_is_not_polished_unless_that_is_asked_for():
+    noise = np.random.default_rng(0).normal(size=(300, 120))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = IKD(2).fit(noise)
+        assert model.refine_ is None
+        assert "no two rows are more alike" in model.choices_["refine"]
+        assert IKD(2, refine="stress").fit(noise).refine_ == "stress"

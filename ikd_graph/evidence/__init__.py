@@ -11,7 +11,7 @@ from ._candidates import (
 from ._choose import CLIQUE_NEIGHBORS, REFINES, Choice, Wishes, choose, sentence
 from ._left_out import left_out, length_tells, scaling_helps, varying_columns
 from ._prediction import CHANCE, Judge, Prediction, predict, principal_directions
-from ._table import Evidence, examine
+from ._table import Evidence, examine, some_are_related
 
 __all__ = [
     "CHANCE",
@@ -36,5 +36,6 @@ __all__ = [
     "principal_directions",
     "scaling_helps",
     "sentence",
+    "some_are_related",
     "varying_columns",
 ]

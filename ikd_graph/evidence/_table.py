@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _limits
 from .._table import dense_rows, stored_values
+from ..graph import sure_threshold
 
 ENOUGH_DIMENSIONS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
@@ -23,6 +24,9 @@ _KURTOSIS_ERRORS = 2.5
 _BENEFIT = 1.6
 
 _ROWS = 512  # that are looked at together
+
+_BY_CHANCE = 0.05  # share of the tables of unrelated rows of which two look related
+_TRACY_WIDOM = 0.9793  # what the law of the first order exceeds as often
 
 
 class Evidence(NamedTuple):
@@ -90,6 +94,53 @@ def examine(X: Any, *, ignore_columns: bool = False) -> Evidence:
     error = max(0.2, float(_KURTOSIS_ERRORS * np.sqrt(24.0 / (n_observed * independent))))
     expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
     return Evidence(n_observed, spread, kurtosis - expected, error, are_counts)
+
+
+def some_are_related(X: Any) -> bool:
+    """Whether rows are correlated more than unrelated ones are by chance, two of them or all.
+
+    Two are by the largest correlation of all pairs, all by the largest eigenvalue of their
+    correlations, which of unrelated rows follows the law of Tracy and Widom (Johnstone, Annals of
+    Statistics 2001). Of samples of a Gaussian process of which neither is, the columns tell no
+    distance: there is no latent to be found.
+
+    Parameters
+    ----------
+    X : (n, p) table of numbers
+        Measurements; of more than 2000 rows a random sample is looked at.
+
+    Returns
+    -------
+    bool
+        Whether either is larger than it is by chance in 95 of 100 tables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import evidence
+    >>> noise = np.random.default_rng(0).normal(size=(50, 200))
+    >>> evidence.some_are_related(noise), evidence.some_are_related(noise.cumsum(axis=0))
+    (False, True)
+    """
+    n, width = X.shape
+    if n > _limits.EXAMINED:
+        n = _limits.EXAMINED
+        X = X[np.random.default_rng(0).choice(X.shape[0], n, replace=False)]
+    rows = np.asarray(dense_rows(X), dtype=np.float64)
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    rows /= np.where(length > 0.0, length, 1.0)[:, None]
+    corr = rows @ rows.T
+    np.fill_diagonal(corr, -1.0)
+    n_pairs = max(n * (n - 1) / 2.0, 1.0)
+    if corr.max(initial=-1.0) > sure_threshold(width, _BY_CHANCE / n_pairs):
+        return True
+    # Their mean is taken off: one less is free.
+    free = max(width - 1.0, 1.0)
+    largest = float(np.linalg.norm(rows, 2)) ** 2 * free
+    roots = np.sqrt([n - 0.5, free - 0.5])
+    spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)
+    return bool(largest > roots.sum() ** 2 + _TRACY_WIDOM * spread)
 
 
 def _are_counts(X: NDArray[np.floating]) -> bool:

@@ -62,6 +62,8 @@ def judge(rows: Any, task: Task, stages: Stages) -> Verdict:
     )
     first, wishes = options[0], task.wishes
     portfolio = _Portfolio(rows, task, table, sure=table.is_model and first.trusted)
+    if portfolio.sure and not evidence.some_are_related(rows):
+        return portfolio.of_unrelated_rows(first)
     if portfolio.sure and not (wishes.refine == "auto" and portfolio.affords_likelihood):
         return portfolio.by_evidence(first)
     if len(options) == 1 and wishes.refine != "auto":
@@ -113,6 +115,24 @@ class _Portfolio:
         ground = Ground(self.table, True, self._compared(first, ()))
         wishes = self.task.wishes
         return Verdict(first.affinity, wishes.strategy, wishes.refine, ground)
+
+    def of_unrelated_rows(self, first: Candidate) -> Verdict:
+        """What is decided, and said, of rows of which no two are more alike than chance."""
+        n_rows, n_columns = self.n_samples, self.table.n_observed
+        looked_at = min(n_rows, _limits.EXAMINED)
+        warnings.warn(
+            f"no two of {looked_at} rows are correlated more than unrelated rows are by chance: "
+            f"{n_columns} columns tell no distance between them, and the coordinates describe "
+            "noise; measure more columns, or give the mean of rows that belong together",
+            UserWarning,
+            stacklevel=5,
+        )
+        verdict = self.by_evidence(first)
+        if self.task.wishes.refine != "auto":
+            return verdict
+        why = "no two rows are more alike than chance would have them"
+        reasons = verdict.ground.reasons | {"refine": sentence("No polish", why, "refine='stress'")}
+        return verdict._replace(refine=None, ground=verdict.ground._replace(reasons=reasons))
 
     def _compared(self, taken: Candidate, trials: tuple[Trial, ...]) -> dict[str, str]:
         """Why rows are compared as they are, if that was open."""

@@ -277,6 +277,7 @@ def score(objective: Objective, start: Candidate, steps: int, tolerance: float =
             held = _held(best.vector, gradient, bounds)
             if metric is None or len(pairs) == _MEMORY or (held != metric.held).any():
                 metric, pairs = _Metric(objective, best.vector, held, damping), []
+                damping = metric.damping
             if metric.failed:
                 break
             slope = np.where(held, 0.0, gradient)
@@ -319,8 +320,10 @@ class _Metric:
         known[held], known[:, held] = 0.0, 0.0
         known[held, held] = 1.0
         scale = np.maximum(np.diagonal(known), _LEAST_INFORMATION)
+        # Where it takes more to be factorised, the next begins there.
         self.held, self.failed = held, 1
         while self.failed and damping <= _MOST_DAMPING:
+            self.damping = damping
             damped = known.copy()
             damped.flat[:: len(damped) + 1] += damping * scale
             self._factor, self.failed = dpotrf(damped.T, lower=1, overwrite_a=1)
