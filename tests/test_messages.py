@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, kernels
+from ikd_graph import IKD, _limits, kernels
 from ikd_graph.study import datasets
 
 
@@ -93,6 +93,20 @@ def test_of_a_graph_that_was_chosen_the_same_is_said_among_the_reasons():
     assert model.n_components_graph_ > 1
     (cure,) = settings_named(text)
     assert IKD(2, refine=None, affinity=model.affinity_, disconnected="raise", **cure).fit(X)
+
+
+@pytest.mark.parametrize("affinity", ["correlation", "shared_neighbors"])
+def test_what_would_take_long_to_connect_has_fewer_pieces_with_more_neighbours(
+    affinity, monkeypatch
+):
+    X = in_pieces()
+    monkeypatch.setattr(_limits, "RANKED_PAIRS", 0)
+    few = IKD(2, strategy="geodesic", affinity=affinity, refine=None, n_neighbors=2)
+    (text,) = [text for text in warned(few, X) if "components" in text]
+    assert text.endswith("; a larger n_neighbors leaves fewer")
+    more = IKD(**{**few.get_params(), "n_neighbors": 40})
+    warned(more, X)
+    assert more.n_components_graph_ < few.n_components_graph_
 
 
 SETTING = re.compile(r"Pass (\w+)=('?)([\w.]+)\2")

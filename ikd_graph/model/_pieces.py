@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import graph
+from .. import _limits, graph
 from .._records import CsrGraph
 from .._validation import check_graph_connected
 from ..evidence import Choice
@@ -69,12 +69,14 @@ def connecting_settings(
     """Settings under which the graph is connected by its own rule.
 
     Every bridge is an edge of the neighbour graph from the rank on that its ends have among each
-    other's neighbours, and of the threshold graph below its similarity. Returns a clause for the
-    end of a message.
+    other's neighbours, and of the threshold graph below its similarity. Where it takes long to find
+    those ranks no number is named. Returns a clause for the end of a message.
     """
     left, right, _ = graph.edges(joined)
     bridge = labels[left] != labels[right]
     low, high = left[bridge], right[bridge]
+    if low.size * similarity.n_samples > _limits.RANKED_PAIRS:
+        return "a larger n_neighbors leaves fewer"
     ranks = np.stack([_ranks(similarity, low, high), _ranks(similarity, high, low)])
     # Where one end may name the other; pieces of a mutual graph are joined like that as well.
     both = choice.mutual and not similarity.estimates_kernel

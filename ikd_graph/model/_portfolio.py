@@ -84,8 +84,9 @@ class _Portfolio:
         # that of the winner.
         self.own_starts = not (sure or table.holds)
         n = len(rows)
+        share = min(n // _limits.JUDGED_SHARE, _limits.JUDGED_MOST)
         most = _limits.LIKELIHOOD_CORE if sure else _limits.JUDGED_WHOLE
-        fewer = _limits.LIKELIHOOD_CORE if sure else _limits.JUDGED_SAMPLE
+        fewer = _limits.LIKELIHOOD_CORE if sure else max(_limits.JUDGED_SAMPLE, share)
         self.whole = n <= most
         self.some = np.arange(n)
         if not self.whole:
