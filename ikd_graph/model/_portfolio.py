@@ -132,7 +132,8 @@ class _Portfolio:
         if self.task.wishes.refine != "auto":
             return verdict
         why = "no two rows are more alike than chance would have them"
-        reasons = verdict.ground.reasons | {"refine": sentence("No polish", why, "refine='stress'")}
+        told = sentence("No polish", why, "refine='stress'")
+        reasons = {**verdict.ground.reasons, "refine": told}
         return verdict._replace(refine=None, ground=verdict.ground._replace(reasons=reasons))
 
     def _compared(self, taken: Candidate, trials: tuple[Trial, ...]) -> dict[str, str]:
