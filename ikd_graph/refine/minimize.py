@@ -321,7 +321,7 @@ class _Metric:
         known[held, held] = 1.0
         scale = np.maximum(np.diagonal(known), _LEAST_INFORMATION)
         # Where it takes more to be factorised, the next begins there.
-        self.held, self.failed = held, 1
+        self.held, self.failed, self.damping = held, 1, damping
         while self.failed and damping <= _MOST_DAMPING:
             self.damping = damping
             damped = known.copy()
