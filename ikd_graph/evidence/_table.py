@@ -11,6 +11,8 @@ from .. import _limits
 from .._table import dense_rows, stored_values
 from ..graph import sure_threshold
 
+Floats = NDArray[np.float64]
+
 ENOUGH_DIMENSIONS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
 
@@ -69,20 +71,10 @@ def examine(X: Any, *, ignore_columns: bool = False) -> Evidence:
     """
     are_counts = not ignore_columns and _are_counts(stored_values(X))
     mean_row = X.mean(axis=0) if ignore_columns else None
-    if X.shape[0] > _limits.EXAMINED:
-        X = X[np.random.default_rng(0).choice(X.shape[0], _limits.EXAMINED, replace=False)]
-    X = dense_rows(X)
-    if mean_row is not None:
-        X = X - mean_row
     n_observed = X.shape[1]
-    scale = float(np.abs(X).max(initial=0.0)) or 1.0
-    centred = X / scale
-    centred -= centred.mean(axis=1, keepdims=True)
-    squares = np.einsum("ij,ij->i", centred, centred)
-    varying = squares > 1e-20 * n_observed
-    if not varying.any():
+    centred, squares = _centred(X, mean_row)
+    if not squares.size:
         return Evidence(n_observed, 0.0, 0.0, 0.2, are_counts)
-    centred, squares = centred[varying], squares[varying]
     spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / n_observed)
     kurtosis = n_observed * float(
         np.mean(np.einsum("ij,ij->i", centred**2, centred**2) / squares**2)
@@ -94,6 +86,24 @@ def examine(X: Any, *, ignore_columns: bool = False) -> Evidence:
     error = max(0.2, float(_KURTOSIS_ERRORS * np.sqrt(24.0 / (n_observed * independent))))
     expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
     return Evidence(n_observed, spread, kurtosis - expected, error, are_counts)
+
+
+def _centred(X: Any, origin: Floats | None = None) -> tuple[Floats, Floats]:
+    """Rows that vary, of at most 2000 at random, less their means, and their sums of squares.
+
+    They are divided by the largest value, so that no square overflows.
+    """
+    if X.shape[0] > _limits.EXAMINED:
+        X = X[np.random.default_rng(0).choice(X.shape[0], _limits.EXAMINED, replace=False)]
+    X = dense_rows(X)
+    if origin is not None:
+        X = X - origin
+    scale = float(np.abs(X).max(initial=0.0)) or 1.0
+    centred = X / scale
+    centred -= centred.mean(axis=1, keepdims=True)
+    squares = np.einsum("ij,ij->i", centred, centred)
+    varying = squares > 1e-20 * X.shape[1]
+    return centred[varying], squares[varying]
 
 
 def some_are_related(X: Any) -> bool:
@@ -112,7 +122,7 @@ def some_are_related(X: Any) -> bool:
     Returns
     -------
     bool
-        Whether either is larger than it is by chance in 95 of 100 tables.
+        Whether either is larger than by chance, at a level of 5 % for each.
 
     Examples
     --------
@@ -122,21 +132,17 @@ def some_are_related(X: Any) -> bool:
     >>> evidence.some_are_related(noise), evidence.some_are_related(noise.cumsum(axis=0))
     (False, True)
     """
-    n, width = X.shape
-    if n > _limits.EXAMINED:
-        n = _limits.EXAMINED
-        X = X[np.random.default_rng(0).choice(X.shape[0], n, replace=False)]
-    rows = np.asarray(dense_rows(X), dtype=np.float64)
-    rows = rows - rows.mean(axis=1, keepdims=True)
-    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    rows /= np.where(length > 0.0, length, 1.0)[:, None]
+    rows, squares = _centred(X)
+    rows = rows / np.sqrt(squares)[:, None]
+    n, width = rows.shape
+    if n < 2:
+        return False
     corr = rows @ rows.T
     np.fill_diagonal(corr, -1.0)
-    n_pairs = max(n * (n - 1) / 2.0, 1.0)
-    if corr.max(initial=-1.0) > sure_threshold(width, _BY_CHANCE / n_pairs):
+    if corr.max() > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
         return True
     # Their mean is taken off: one less is free.
-    free = max(width - 1.0, 1.0)
+    free = width - 1.0
     largest = float(np.linalg.norm(rows, 2)) ** 2 * free
     roots = np.sqrt([n - 0.5, free - 0.5])
     spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)

@@ -84,9 +84,8 @@ class _Portfolio:
         # that of the winner.
         self.own_starts = not (sure or table.holds)
         n = len(rows)
-        share = min(n // _limits.JUDGED_SHARE, _limits.JUDGED_MOST)
         most = _limits.LIKELIHOOD_CORE if sure else _limits.JUDGED_WHOLE
-        fewer = _limits.LIKELIHOOD_CORE if sure else max(_limits.JUDGED_SAMPLE, share)
+        fewer = _limits.LIKELIHOOD_CORE if sure else _limits.JUDGED_SAMPLE
         self.whole = n <= most
         self.some = np.arange(n)
         if not self.whole:
@@ -119,12 +118,11 @@ class _Portfolio:
 
     def of_unrelated_rows(self, first: Candidate) -> Verdict:
         """What is decided, and said, of rows of which no two are more alike than chance."""
-        n_rows, n_columns = self.n_samples, self.table.n_observed
-        looked_at = min(n_rows, _limits.EXAMINED)
+        looked_at = min(self.n_samples, _limits.EXAMINED)
         warnings.warn(
             f"no two of {looked_at} rows are correlated more than unrelated rows are by chance: "
-            f"{n_columns} columns tell no distance between them, and the coordinates describe "
-            "noise; measure more columns, or give the mean of rows that belong together",
+            f"{self.table.n_observed} columns tell no distance between them, and the coordinates "
+            "describe noise; measure more columns, or give the mean of rows that belong together",
             UserWarning,
             stacklevel=5,
         )
