@@ -90,8 +90,8 @@ def likelihood(
         Kernel of the model; "auto" chooses among all kernels by likelihood.
     starts : mapping of str to (n, n_components) array_like, optional
         Latents to start from. Up to 200 points the result is never less likely than the local
-        optimum that a plain descent from any of them ends in; beyond, only the descent from the
-        last of them is followed to its end.
+        optimum that a plain descent from any of them ends in; beyond, such descents race over
+        all points against what the search finds, and those that lag are left on the way.
     search : {"wide", "local"}
         "wide" also starts from the closed forms of `starts`, and perturbs the best. "local" starts
         from the given latents alone, and descends from each plainly and under falling noise floors.
