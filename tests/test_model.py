@@ -328,7 +328,10 @@ def test_a_ring_in_doubt_is_no_set_of_groups():
     taken, others = model.candidates_[0], model.candidates_[1:]
     assert taken.standard_error == 0.0
     assert others[0].score - taken.score < 1.645 * others[0].standard_error
-    assert "as well as any" in model.choices_["affinity"]
+    # Which of two such scores is the larger, the last bits of the machine decide.
+    other = next(one for one in others if one.affinity != taken.affinity)
+    word = "as well as any" if other.score > taken.score else "best"
+    assert f"measurements {word}: " in model.choices_["affinity"]
 
 
 def test_a_core_is_searched_and_places_the_others(monkeypatch):

@@ -316,6 +316,34 @@ def test_the_end_is_never_less_likely_than_a_plain_descent_from_a_given_start(se
     assert fit.log_likelihood >= -60 * plain.value - 1e-6
 
 
+def test_who_cannot_catch_up_is_given_up_on_the_way():
+    truth, cov = sample(9, KERNELS[0], m=2)
+    goal = objective.Objective(cov / np.trace(cov) * 30, KERNELS[0], 2)
+    start = truth + np.random.default_rng(9).normal(0.0, 0.5, truth.shape)
+    end = descent.catch_up(goal, start, "start", np.inf, 240)
+    assert end.value == pytest.approx(descent.descend(goal, start, "start").value, abs=1e-6)
+    before = goal.meter.n_evaluations
+    # Whoever may still end below what is known goes on to the same place.
+    assert descent.catch_up(goal, start, "start", end.value + 1e-9, 240).value == end.value
+    whole = goal.meter.n_evaluations - before
+    given_up = descent.catch_up(goal, start, "start", end.value - 100.0, 240)
+    assert end.value <= given_up.value < np.inf
+    assert goal.meter.n_evaluations - before - whole < whole
+
+
+def test_every_start_goes_through_the_soft_floors_once_under_each_kernel(monkeypatch):
+    latent, cov = sample(10, KERNELS[0], m=2)
+    seen, real = [], search.anneal
+
+    def anneal(goal, start, name):
+        seen.append((goal.kernel, name))
+        return real(goal, start, name)
+
+    monkeypatch.setattr(search, "anneal", anneal)
+    refine.likelihood(cov, 300, 2, "auto", starts={"mine": latent})
+    assert len(seen) == len(set(seen)) > len(kernels.KERNELS)
+
+
 def test_a_lower_floor_changes_neither_value_nor_gradient():
     latent, cov = sample(5, KERNELS[1], n=20, m=2)
     goal = objective.Objective(cov, KERNELS[1], 2)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..gplvm import expected_information, shape_name
+from ..gplvm import expected_information, log_likelihood, shape_name
 from ..gplvm._gradient import SampleLikelihood
 from ..kernels import StationaryKernel
 
@@ -181,6 +181,11 @@ class Objective:
             return self(vector)[0]
         except TimeUp:
             return np.inf
+
+    def exact(self, vector: Floats) -> float:
+        """Value over all points, whatever the time."""
+        latent, kernel = self.latent(vector), self.shaped(vector)
+        return -log_likelihood(latent, self.cov, 1, kernel, *self.scales(vector))
 
     def information(self, vector: Floats) -> Floats:
         """Expected information of one observed dimension about a vector, over all points."""

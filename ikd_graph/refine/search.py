@@ -13,7 +13,7 @@ from .. import _limits, gplvm, kernels
 from ..kernels import StationaryKernel
 from . import closed_forms, perturb
 from .composite import blocks_of, farthest_points
-from .descent import COOL, anneal, best_of, cool, descend, distinct, fit_size, value_of
+from .descent import COOL, anneal, best_of, catch_up, cool, descend, distinct, fit_size, value_of
 from .escape import escape
 from .minimize import converge, polish, scores
 from .objective import LEAST_NOISE, Candidate, Meter, Objective
@@ -37,8 +37,8 @@ PERTURB_WORK = 1.5e10
 
 CORE_PERTURB_WORK = 1.5e9
 """The same for a core, which is followed by steps over all points. With 5e9 the search of 25 random
-latents of 200 to 400 points took a twentieth longer, and ended likelier in one, less likely in
-one; without a core R2 fell by up to .87."""
+latents of 200 to 400 points took a twentieth longer, one ended likelier, one less likely; without a
+core R2 fell by up to .87."""
 
 FEW_OBSERVED = 50
 """Observed dimensions below which blocks are twice as large: each tells little."""
@@ -162,7 +162,7 @@ class Search:
         lead = found[0].objective.latent(found[0].best.vector)
         for value, one in screened[1:]:
             if value < least + _CLOSE:
-                found.append(one.from_lead(lead, found[0].best.name, fit_shape))
+                found.append(one.from_lead(lead, found[0].best, fit_shape))
         return min(found, key=lambda one: one.best.value)
 
     def _follow(self, one: _OneKernel, fit_shape: bool) -> Found:
@@ -251,8 +251,7 @@ class _OneKernel:
         done = self._race(runners + plain)
         if few and self.whole.blocks is None:
             # The race was over blocks alone.
-            steps = min(self._steps(), 240)
-            done += [descend(self.whole, at, name, steps) for name, at in list(given)[-1:]]
+            done += [descend(self.whole, at, key, self._steps()) for key, at in [*given][-1:]]
         return self._found([self._repaired(best_of(done)), *done])
 
     def _through_core(self, lead: Candidate) -> Candidate:
@@ -319,20 +318,20 @@ class _OneKernel:
 
     def annealed(self, starts: dict[str, Floats]) -> list[Candidate]:
         """Starts after the soft floors, which each goes through once."""
-        ends = self._soft_ends
-        for name, latent in starts.items():
-            if name not in ends:
-                ends[name] = anneal(self.soft, latent, name)
-        return [ends[name] for name in starts]
+        for name in starts:
+            if name not in self._soft_ends:
+                self._soft_ends[name] = anneal(self.soft, starts[name], name)
+        return [self._soft_ends[name] for name in starts]
 
     def _unrolled(self) -> list[str]:
         """Starts that are unrolled where the latent is a line."""
         closed = [name for name in self.starts if name not in self.search.given]
         return [*self.search.given][:1] + closed[:2]
 
-    def from_lead(self, lead: Floats, name: str, fit_shape: bool) -> Found:
-        """Plainly down from where the search with another kernel ended."""
-        found = Found(self.whole, [descend(self.whole, lead, name, self._steps())])
+    def from_lead(self, lead: Floats, best: Candidate, fit_shape: bool) -> Found:
+        """Plainly down from where the search with another kernel ended, while that may win."""
+        least = np.inf if fit_shape else best.value
+        found = Found(self.whole, [catch_up(self.whole, lead, best.name, least, self._steps())])
         return self.free_shape(found) if fit_shape else found
 
     def free_shape(self, found: Found) -> Found:
@@ -383,17 +382,12 @@ class _OneKernel:
         """The best end of every start."""
         if self.whole.blocks is None and self.search.meter.expired:
             # Those that time cut short hold a value over blocks, or none.
-            done = [at._replace(value=self._exact(at.vector)) for at in done]
+            done = [at._replace(value=self.whole.exact(at.vector)) for at in done]
         # Without time left some were never evaluated, but the first always is.
         done = [at for at in done if np.isfinite(at.value)] or done
         names = dict.fromkeys(at.name for at in sorted(done, key=value_of))
         ends = [best_of([at for at in done if at.name == name]) for name in names]
         return Found(self.whole, ends)
-
-    def _exact(self, vector: Floats) -> float:
-        """Value over all points, whatever the time."""
-        latent, scales = self.whole.latent(vector), self.whole.scales(vector)
-        return -gplvm.log_likelihood(latent, self.search.cov, 1, self.kernel, *scales)
 
     def _objective(
         self, blocks: Blocks | None, *, shape: bool = False, extra: int = 0
