@@ -68,7 +68,7 @@ LIKELIHOOD_CORE = 400
 """Rows of a sample of the model whose likelihood the default searches: 15 to 26 s for a sheet,
 a cloud and a walk (200 columns, no noise). The others are placed by these, 1 ms each; the search of
 all of 1000 rows was no more accurate. By 300 rows, .74 of the time, a cloud of 600 had R2
-.965 instead of .999; ten other tables lost at most .004, and a spiral was found by neither."""
+.965 instead of .999; nine other tables lost at most .004, and two spirals were found by neither."""
 
 LIKELIHOOD_BLOCKED = 200
 """Beyond, noise floors are gone through over blocks: an evaluation of all points takes 1.2 ms here,
