@@ -1,231 +1,182 @@
-"""`IKD`, the scikit-learn estimator: stores, checks, calls."""
+"""`IKD`, the scikit-learn estimator: stores, checks, calls, shows itself."""
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .. import kernels, model
+from .. import (
+    _limits,
+    alignment,
+    auto,
+    blocks,
+    generative,
+    gplvm,
+    graph,
+    kernels,
+    missing,
+    pipeline,
+    placement,
+    refine,
+    strategies,
+)
+from .._arrays import check_sparse
+from .._gaps import check_known
+from .._records import Blocks, CsrGraph
+from .._settings import Result, Settings
 from .._stages import Stages
+from .._table import rows_of, some_rows
 from .._threads import limit_threads
-from ._learnt import LearntEstimator
-from ._objects import like
+from .._validation import (
+    check_choice,
+    check_components,
+    check_enough_columns,
+    check_enough_rows,
+    check_has_rows,
+    check_integer,
+    check_jobs,
+    check_number_or_auto,
+    check_seed,
+    check_size,
+    check_symmetric,
+    check_unmasked,
+)
+from .._version import __version__
+from ..eigen import REFERENCES
+from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
+from ..strategies import Strategy, landmarks
+from . import _saved
+from ._frame import expand_graph, expand_labels, standard_frame
+from ._objects import as_table, is_dask, like
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+FEWEST_COLUMNS = 20
+"""Columns below which no Gaussian process places new rows: so few numbers leave many places."""
 
 
-class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
+class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Inverse kernel decomposition: hidden coordinates from the covariance between points.
 
     The closed-form, eigen-decomposition solver of the Gaussian-process latent variable model
     (Li & Wu 2024): the covariance between two rows of X estimates a stationary kernel of their
     hidden coordinates; the kernel is inverted to distances, and distances to coordinates. Small
-    covariances carry no distance, so "blockwise" and "geodesic" work on the graph of those that do.
+    covariances carry no distance: only large ones are kept, and these form a weighted graph.
 
     Parameters
     ----------
     n_components : int or "auto"
         Number M of hidden coordinates, less than the number of points. "auto" takes up to ten by
         the gaps in the spectrum of the closed form (see `eigen.eigengap`).
-    strategy : {"auto", "eigen", "blockwise", "geodesic", "linear"}
-        "eigen" inverts every covariance (Alg. 1); "blockwise" solves cliques of the graph and
-        merges them by rigid motions; "geodesic" replaces what is not an edge by the best path
-        (Section 2.4); "linear" takes principal components of the rows as ``affinity`` compares
-        them, the closed form of a linear kernel (Lawrence 2005). "auto" is "geodesic", or "linear"
-        where nothing about the graph is given and no latent with bends predicts more (see below).
+    strategy : {"auto", "geodesic", "blockwise", "eigen", "linear"} or strategy
+        "geodesic" fills gaps of the graph with shortest paths; "blockwise" embeds each clique of
+        the graph and merges them by rigid motions (Section 2.4); "eigen" inverts all covariances
+        (Alg. 1); "linear" takes principal components. An object of `ikd_graph.strategies` has
+        parameters of its own. "auto" is "geodesic", or "linear" where no other predicts held-out
+        columns better.
+    graph : "auto", float, int, rule or graph
+        Which similarities are trusted. A float is a threshold of the similarity, an int a number of
+        nearest neighbours; `graph.Threshold` and `graph.Neighbors` have parameters of their own. A
+        networkx graph, a scipy sparse matrix or a `CsrGraph` is a graph of the rows of X, whose
+        weights are similarities. "auto" does not depend on the strategy: a threshold of five
+        standard errors and six neighbours where X looks like samples of a Gaussian process, else
+        ten neighbours.
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
-        from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the latent. "auto" takes the
-        likeliest of the four where the likelihood polishes, which takes a third more time, else the
-        squared exponential.
+        from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the embedding. "auto" takes
+        the likeliest of the four where the likelihood refines, else the squared exponential.
     affinity : {"auto", "correlation", "cosine", "covariance", "euclidean", \
-            "standardized_euclidean", "shared_neighbors", "hellinger", "precomputed"}
-        How rows of X are compared. "euclidean" is 1 - |x_i - x_j|^2 / (2 sigma^2), for few columns
-        of one unit; "standardized_euclidean" is the same of columns over their standard deviations,
-        for columns of many units; "shared_neighbors" is the correlation times the root of the share
-        of nearest neighbours in common, for tables of groups (it tells groups apart and spoils a
-        continuum); "hellinger" is the cosine between the square roots of counts, whose noise is
-        about the same for rare and for frequent ones. An offset or the scale of a row changes
-        nothing for "correlation", the scale of a row for "cosine" and "hellinger", an offset of a
-        row for "covariance", an offset of a column or of all of X for "euclidean", an offset or the
-        scale of a column for "standardized_euclidean" (the likelihood, which sees X itself or for
-        "hellinger" its roots, takes offsets of columns for signal); with "precomputed" X is the
-        (n_samples, n_samples) covariance, dense, or sparse (what is not stored is not known).
-        "auto" is "correlation" where X looks like samples of a Gaussian process with N >= 100
-        columns or where ``threshold`` is a number. Else it tries "euclidean", "correlation",
-        "cosine", "shared_neighbors" (of 20 columns or more), of counts "hellinger", and
-        "standardized_euclidean" where scaling helps to predict columns that are left out, and takes
-        the one whose latent predicts the measurements best: each point by the mean of the points
-        nearest to it in the latent, on at most 500 rows (`candidates_`). A latent with bends must
-        win over principal components by one standard error, "shared_neighbors" by 1.645.
-    threshold : "auto", float or None
-        Smallest correlation s0 in (0, 1) that makes an edge; "auto" is min(5 / sqrt(N), 0.5) for
-        N >= 100 columns that look like samples of a Gaussian process, else None: no such edges.
-    n_neighbors : int or None
-        Number of neighbours of the k-NN graph. Given with a number as ``threshold`` the two graphs
-        are united; given alone it is the graph. None beside ``threshold="auto"`` is 6 (4 for
-        cliques) where there is a threshold; else 7 for correlations, 12 for cosines, 15 for other
-        affinities and for cliques.
-    mutual : "auto" or bool
-        Whether neighbours make an edge only where each is one of the other's; pieces that this
-        leaves, but those of shared neighbours, are joined by the neighbours of either end. "auto"
-        does so for shared neighbours, and where it chooses ``n_neighbors`` for Euclidean
-        similarities.
-    neighbors : {"auto", "exact", "approximate"}
-        How neighbours are found: among all rows, or among those of some cells of the table, which
-        finds about .98 of them; "auto" is exact up to 10 000 rows (see `graph.row_neighbors`).
-    path : {"auto", "covariance", "distance"}
-        What a geodesic path optimises: the product of covariances (the paper), or the sum of
-        distances, which agrees with the kernel. "auto" is "distance" where the data look like
-        samples of a Gaussian process.
-    reference : {"auto", "min_max", "min_mean", "center"} or int
-        Reference point of the Gram matrix (Section 2.5). "auto" is the centre.
-    merge : {"global", "greedy"}
-        How cliques are merged: all at once to a consensus, or pair by pair (the paper).
-    max_cliques : int or None
-        Budget of the clique cover; None lets the number of points decide.
-    disconnected : {"join", "raise", "separate"}
-        What to do with a graph in several components: bridge them along their strongest spanning
-        tree, raise an error, or embed each by itself and lay them side by side.
-    keep_edges : "auto" or bool
-        Whether edges that the others speak against stay in the graph: short cuts, and entries of a
-        precomputed covariance that the other entries contradict. "auto" drops the entries, and
-        short cuts where the latent without them predicts the measurements better, by more than a
-        standard error; False drops both. `choices_` says what was done and `edge_suspicion_` lists
-        what was dropped.
-    refine : {"auto", "likelihood", "stress", None}
-        Polish of the closed form. "likelihood" maximises the likelihood of the model, with a noise
-        variance of its own, from the starts of ``starts``; "stress" moves the points to the
-        distances of the graph's edges, each weighted by its precision (up to 300 points in three
-        ways, of which the likeliest is taken); None keeps the closed form.
-        "auto" takes what predicts the measurements best, see ``affinity``; the likelihood is tried
-        with at most 300 points and 20 columns or more. Where the data look like samples of a
-        Gaussian process it is taken, of more than 400 points for a core that places the others.
-    starts : {"auto", "own", "all"}
-        Where the likelihood polish begins: "own" is the closed form of the strategy alone, before
-        and after stress, so that strategies can be compared polished; "all" adds the closed forms
-        of other graphs and perturbs the best, which takes longer and finds more. "auto" is "own"
-        where a strategy is named, or where "auto" polishes data that cannot well be samples of a
-        Gaussian process; otherwise "all".
-    fit_shape : bool
-        Whether the likelihood polish ends with the shape of the kernel free: alpha of the rational
-        quadratic, gamma of the gamma-exponential, nu of the Matern. `kernel_` has what was found.
+            "standardized_euclidean", "hellinger", "shared_neighbors", "precomputed", \
+            "precomputed_distance"}
+        How rows of X are compared. "euclidean" is 1 - |x_i - x_j|^2 / (2 sigma^2);
+        "standardized_euclidean" the same of columns over their standard deviations; "hellinger" the
+        cosine between square roots of counts; "shared_neighbors" the correlation times the root of
+        the share of common neighbours (it separates groups but distorts continuous gradients). With
+        "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
+        is not known) or a networkx graph; it is divided by the standard deviations of both points.
+        With "precomputed_distance" X is the matrix of distances. "auto" is "correlation" where X
+        looks like samples of a Gaussian process (N >= 100 columns), else the simplest that predicts
+        held-out columns best (`candidates_`).
+    refine : {"auto", "stress", "likelihood", None} or refinement
+        An optional second step. "stress" moves points to the distances of the graph's edges;
+        "likelihood" maximises the likelihood of the model, with a noise variance of its own;
+        `refine.Stress` and `refine.Likelihood` have parameters of their own. "auto" is the
+        likelihood where X looks like samples of a Gaussian process, else stress where there is a
+        graph.
+    missing : {"error", "pairwise"}
+        What to do about NaN, masked entries and NA: refuse them, or compare rows over the columns
+        that both have, and fill in what the embedding of those similarities expects.
     n_landmarks : "auto", int, float or None
-        Number or fraction of points that the others are placed by. Distances are measured from
-        these landmarks only, so that memory grows with points times landmarks. None solves all
-        points; "auto" does so up to 10 000 points and takes 300 landmarks beyond (50 for each
-        coordinate if that is more). The "blockwise" strategy needs none.
-    time_budget : float or None
-        Seconds after which the likelihood polish returns the best so far. The result then depends
-        on the machine.
+        Number or fraction of points that distances are measured from, so that memory grows with
+        points times landmarks. None measures all; "auto" does so up to 10 000 points and takes 300
+        landmarks beyond. "blockwise" and "linear" need none.
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
-        Seed of the landmarks, the only random part.
-    missing : {"error", "pairwise"}
-        What to do about NaN, masked entries and NA: refuse them, or compare rows over the columns
-        that both have, fill in what the latent of those similarities expects (the mean of a
-        Gaussian process given what is known of the column), once more from a latent of the filled
-        table, and fit that; a latent polished by the likelihood fills it in a last time, for a
-        second fit. New rows are filled in from the training rows nearest over what is
-        known of them. Rows that share fewer than 3 columns are compared by way of others, with a
-        warning; each must share 3 with half of the others.
+        Seed of the landmarks and of restarts.
     verbose : int
         1 shows a progress bar on a terminal.
 
     Attributes
     ----------
     embedding_ : (n_samples, n_components) ndarray of float64
-        The latent, in units of the kernel's length-scale: centred, along its principal axes, the
-        widest first. Equal rows have equal places (a precomputed covariance knows no rows; its
-        points are solved as they come).
+        The coordinates, in units of the kernel's length-scale: centred, along principal axes, the
+        widest first. Duplicate rows get the same coordinates. Float32 where X is.
     eigenvalues_ : (n_components,) ndarray of float64
         Eigenvalues of the Gram matrix of `embedding_`: squared lengths of its columns.
     explained_variance_ratio_ : (n_components,) ndarray of float64
-        ``lambda_m^2 / sum_t lambda_t^2``; its sum is the paper's ratio. A polished or a merged
-        latent has M eigenvalues and no more, so that its ratios add up to 1.
+        For "linear" the share of the variance of the rows as they are compared, as of principal
+        components; else ``lambda_m^2 / sum_t lambda_t^2``, whose sum is Eq. 8 of the paper. A
+        refined or merged embedding has M eigenvalues and no more: its ratios add up to 1.
     negative_mass_ : float or None
-        Share of ``sum_t lambda_t^2`` in negative eigenvalues: how far from Euclidean the inverted
-        covariances are (mean over cliques for "blockwise"). None after a polish, whose latent has
-        none; `start_negative_mass_` keeps it.
-    start_embedding_ : (n_samples, n_components) ndarray of float64
-        The closed form that a polish started from, in the same frame as `embedding_` has; equal to
-        it without a polish. `start_eigenvalues_`, `start_explained_variance_ratio_` (mean over
-        cliques for "blockwise") and `start_negative_mass_` describe it.
+        Share of ``sum_t lambda_t^2`` in negative eigenvalues of the closed form: how far from
+        Euclidean the inverted covariances are. None after a refinement.
+    closed_form_ : (n_samples, n_components) ndarray of float64
+        Coordinates before refinement.
     n_components_ : int
         Number of hidden coordinates.
     spectrum_ : (n_leading,) ndarray of float64
-        Leading eigenvalues of the closed form that the number of coordinates was chosen by.
-    strategy_, affinity_, path_ : str
-        What "auto" chose.
+        Leading eigenvalues of the closed form that "auto" chose ``n_components`` by.
     kernel_ : StationaryKernel
         The kernel of `embedding_`.
-    threshold_ : float or None
-        The threshold used.
-    n_neighbors_ : int or None
-        The number of neighbours used.
-    mutual_ : bool
-        Whether only mutual neighbours make an edge within a piece of the graph.
-    reference_ : int or str
-        Index of the point that the distances behind `embedding_` were seen from, or "center".
     graph_ : CsrGraph or None
-        The graph of trusted covariances (None for "eigen"). Of equal rows the first has the edges
-        and the others hang on it.
-    edge_suspicion_ : EdgeSuspicion or None
-        What spoke against each edge of the graph as it was first made: its ends, a score from 0 to
-        1, and whether it was dropped (see `graph.short_cut_edges`, `graph.contradicted_edges`).
-        None where edges were kept, or where correlations are measurements of a Gaussian process.
+        Graph of trusted similarities; None for "eigen" and "linear". Of duplicate rows the first
+        has the edges and the others hang on it.
+    removed_edges_ : EdgeScores or None
+        Edges that were pruned as short cuts, with their scores.
+    component_labels_ : (n_samples,) ndarray of int64
+        Connected component of each point before components were joined.
     cliques_ : Blocks or None
-        The cliques that were solved ("blockwise"), of equal rows the first.
+        The cliques that were solved ("blockwise").
     merge_residuals_ : (n_samples,) ndarray of float64 or None
-        How far the cliques of each point disagree with its place in `embedding_` ("blockwise").
-    merge_gap_ : float or None
-        Share of its cost that a better global merger could save at most (`alignment.merge_bound`;
-        "blockwise", unpolished). Found when asked for: .1 s for 300 points, 1 to 10 s for 1000.
-    merge_start_share_ : float or None
-        Weight of the geodesic solution, all cliques having 1; it grows with their noise.
+        How far the cliques of each point disagree about it ("blockwise").
     merge_order_ : (n_merges, 3) ndarray of int64 or None
         Pairs of blocks merged and the points they shared ("blockwise").
-    component_labels_ : (n_samples,) ndarray of int64
-        Component of the graph each point was in before anything was joined.
-    n_components_graph_ : int
-        Number of those components.
-    refine_ : str or None
-        The polish that was applied.
-    starts_ : str
-        "own" or "all": the starts that a likelihood polish has.
-    pool_ : tuple of PoolEntry
-        Starts of the likelihood polish that were followed to their end, the winner first:
-        name, log likelihood it reached, and how far from `embedding_` it ended (root mean square
-        after alignment, in length-scales). Of starts that met in one local optimum one is
-        followed. Empty without that polish.
-    variance_ : float
-        The scale of the covariance (sigma^2 of Alg. 1, line 3) for "covariance" and
-        "precomputed", else 1.
-    noise_variance_ : float or None
-        Noise variance of the model, in the units of X squared. Without a likelihood polish it is
-        fitted, to at most 2000 rows, when it is first asked for. None if X was precomputed.
-    signal_variance_ : float or None
-        Signal variance of the model, likewise.
-    log_likelihood_ : float or None
-        Log likelihood of all observed dimensions of these rows, equal ones counted once, likewise.
+    merge_start_share_ : float or None
+        Weight of the geodesic solution in the merge, all cliques having 1 ("blockwise").
     standard_errors_ : (n_samples, n_components) ndarray of float64 or None
-        Standard errors of the latent from the curvature of the likelihood, after rigid alignment
-        (likelihood polish, where affordable).
-    n_landmarks_ : int or None
-        Number of landmarks, None where all points were solved.
-    landmarks_ : (n_landmarks_,) ndarray of int64 or None
+        Standard errors of the coordinates from the curvature of the likelihood, after rigid
+        alignment (refinement by likelihood, where affordable).
+    optima_ : tuple of Optimum
+        Local optima of the likelihood that were reached, the likeliest first.
+    landmarks_ : (n_landmarks,) ndarray of int64 or None
         Rows that are landmarks.
     n_iter_ : int
-        Steps of the polish.
-    choices_ : dict of str to str
-        What each "auto" chose, why, and what to pass to change it.
-    candidates_ : tuple of Trial
-        What "auto" tried for ``affinity`` and ``refine``, what it took first: score (principal
-        directions predicted by the nearest points) and standard error of the difference.
+        Steps of the refinement.
+    settings_ : Settings
+        The settings used, and for each that was "auto" the reason (`settings_.reasons`).
+    candidates_ : tuple of Candidate
+        What "auto" tried, the chosen one first, with the score of each.
     stage_times_ : dict of str to float
         Seconds per stage of the last fit.
     n_features_in_ : int
@@ -240,70 +191,53 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     >>> from sklearn.datasets import load_digits
     >>> from ikd_graph import IKD
     >>> X = load_digits().data[:400]
-    >>> IKD(n_components=2, n_neighbors=7).fit_transform(X).shape
+    >>> IKD(n_components=2, graph=7).fit_transform(X).shape
     (400, 2)
     """
+
+    # What draws stands on a floor above this one: the package sets it when IKD is first asked for.
+    _shown: Callable[[Any], str] | None = None
+
+    _result: Result
+    _noise: generative.NoiseModel | None
+    _process: gplvm.Process | None
 
     def __init__(
         self,
         n_components: int | str = 2,
         *,
-        strategy: str = "auto",
+        strategy: str | Strategy = "auto",
+        graph: Any = "auto",
         kernel: str | kernels.StationaryKernel = "auto",
         affinity: str = "auto",
-        threshold: float | str | None = "auto",
-        n_neighbors: int | None = None,
-        mutual: bool | str = "auto",
-        neighbors: str = "auto",
-        path: str = "auto",
-        reference: str | int = "auto",
-        merge: str = "global",
-        max_cliques: int | None = None,
-        disconnected: str = "join",
-        keep_edges: bool | str = "auto",
-        refine: str | None = "auto",
-        starts: str = "auto",
-        fit_shape: bool = False,
+        refine: str | refine.Stress | refine.Likelihood | None = "auto",
+        missing: str = "error",
         n_landmarks: float | str | None = "auto",
-        time_budget: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
-        missing: str = "error",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.strategy = strategy
+        self.graph = graph
         self.kernel = kernel
         self.affinity = affinity
-        self.threshold = threshold
-        self.n_neighbors = n_neighbors
-        self.mutual = mutual
-        self.neighbors = neighbors
-        self.path = path
-        self.reference = reference
-        self.merge = merge
-        self.max_cliques = max_cliques
-        self.disconnected = disconnected
-        self.keep_edges = keep_edges
         self.refine = refine
-        self.starts = starts
-        self.fit_shape = fit_shape
+        self.missing = missing
         self.n_landmarks = n_landmarks
-        self.time_budget = time_budget
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.missing = missing
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: Any = None) -> IKD:
-        """Find the latent of the rows of X.
+        """Find the coordinates of the rows of X.
 
         Parameters
         ----------
         X : (n_samples, n_features) array_like of float64
             Points in rows, or the (n_samples, n_samples) covariance for
             ``affinity="precomputed"``, dense, scipy sparse, or a networkx graph whose edges have
-            their correlation in the attribute ``weight`` (large tables of rows stay sparse).
+            their correlation in the attribute ``weight``. Large sparse tables of rows stay sparse.
         y : ignored
             Present for the scikit-learn interface.
 
@@ -317,25 +251,27 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        self._check_parameters()
-        given = self._check_input(X)
+        asked = self._checked_settings()
+        table = self._checked_input(X)
+        asked = replace(
+            asked,
+            counts=self._counts,
+            graph=self._own_graph(table) if self._has_own_graph else asked.graph,
+        )
         stages = Stages(self.verbose, total=6)
         try:
             with limit_threads(self.n_jobs):
-                whole = given
+                filled = table
                 if self.missing == "pairwise":
-                    whole = model.fill(given, self._task(), stages)
-                found = model.fit(whole, self._task(), stages)
-                if self.missing == "pairwise":
-                    found = model.fit_again(given, found, self._task(), stages)
+                    filled = missing.fill(table, asked, stages)
+                self._fit(table, filled, asked, stages)
         finally:
             stages.close()
         self.stage_times_ = stages.seconds
-        self._store(given, found)
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
-        """Find the latent of the rows of X and return it.
+        """Find the coordinates of the rows of X and return them.
 
         Parameters
         ----------
@@ -347,34 +283,36 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         Returns
         -------
         (n_samples, n_components) ndarray of float64
-            The latent, `embedding_`. An xarray array keeps the coordinates of its rows, and a
+            The coordinates, `embedding_`. An xarray array keeps the coordinates of its rows, and a
             `TsdFrame` of pynapple its times.
         """
         return like(X, self.fit(X).embedding_)
 
     def transform(self, X: ArrayLike) -> Any:
-        """Place rows in the latent that was found, each by itself.
+        """Place rows in the embedding, each by itself.
 
         Parameters
         ----------
         X : (n_new, n_features) array_like of float64
-            New rows, or their (n_new, n_samples) covariances with the training rows for
-            ``affinity="precomputed"``.
+            New rows, or their (n_new, n_samples) covariances or distances with the training rows
+            where those were given.
 
         Returns
         -------
         (n_new, n_components) ndarray of float64
-            The latent. A row that equals a training row gets the stored latent of that; any other
-            joins the graph by the rule of the fit and is put where its neighbours there ask for.
-            After a polish by the likelihood, or by the stress of trusted correlations, of no more
-            than 600 rows of 20 columns or more, or of a core, that is only a start: the row is put
-            where the Gaussian process finds it likeliest. Objects come back as from
-            `fit_transform`.
+            Coordinates. A row that equals a training row gets the stored coordinates of that; any
+            other is a weighted mean of its nearest training rows, or at its most likely position
+            where a Gaussian process was fitted. Objects come back as from `fit_transform`.
         """
-        return self._placed(X)
+        if not is_dask(X):
+            return like(X, self._place(X)[0])
+        from ..distributed import place
+
+        check_is_fitted(self)
+        return place(self, X, self.embedding_.shape[1], self.embedding_.dtype)
 
     def placement_residuals(self, X: ArrayLike) -> Floats:
-        """How badly each row fits into the latent that was found.
+        """How badly each row fits into the embedding.
 
         Parameters
         ----------
@@ -384,9 +322,587 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         Returns
         -------
         (n_new,) ndarray of float64
-            In units of the latent. A row that is like none of the training rows has a large one.
+            In units of the embedding. A row that is like none of the training rows has a large one.
         """
         return self._place(X)[1]
+
+    def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
+        """Rows of X at given coordinates: the posterior mean of the Gaussian process.
+
+        Parameters
+        ----------
+        Z : (n_new, n_components) array_like of float64
+            Coordinates.
+        return_std : bool
+            Also return the posterior standard deviation of the noise-free row.
+
+        Returns
+        -------
+        X : (n_new, n_features) ndarray of float64
+            Rows; the mean row of the training data is given back with each.
+        std : (n_new,) ndarray of float64
+            Only with ``return_std``; the same for every column.
+
+        Raises
+        ------
+        ValueError
+            If covariances or distances were given, which know no rows.
+        """
+        check_is_fitted(self)
+        check_has_rows(self._has_rows, "inverse_transform")
+        points = check_array(Z, dtype=np.float64)
+        width = self.embedding_.shape[1]
+        if points.shape[1] != width:
+            raise ValueError(
+                f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
+                "what transform returned"
+            )
+        with limit_threads(self.n_jobs):
+            rows, std = generative.reconstruct(
+                points, self._points, self._rows[self._first], self.noise_model()
+            )
+        return (rows, std) if return_std else rows
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """Mean log likelihood of a column of X, the rows being where `transform` puts them.
+
+        Parameters
+        ----------
+        X : (n, n_features) array_like of float64
+            Rows, the training rows or others; at most 2000 are used.
+        y : ignored
+            Present for the scikit-learn interface.
+
+        Returns
+        -------
+        float
+            Log likelihood of X under the fitted kernel, signal and noise variance, divided by the
+            number of columns.
+
+        Raises
+        ------
+        ValueError
+            As `inverse_transform` does.
+        """
+        check_is_fitted(self)
+        check_has_rows(self._has_rows, "score")
+        latent, rows = self._place(X)[0], X
+        if self.missing == "pairwise":
+            rows = missing.fill_new(
+                self._read(X, dtype=np.float64, reset=False), self._rows, self._result.similarity.name
+            )
+        rows = rows_of(check_array(rows, dtype=np.float64, accept_sparse="csr"))
+        centred = self._result.similarity.centres_rows
+        with limit_threads(self.n_jobs):
+            return generative.log_likelihood(self.noise_model(), latent, rows, centred=centred)
+
+    def noise_model(self) -> generative.NoiseModel:
+        """Signal and noise variance, kernel and log likelihood of the Gaussian process.
+
+        Without a refinement by likelihood they are fitted, to at most 2000 rows, when first asked
+        for.
+
+        Returns
+        -------
+        NoiseModel
+            Variances in the units of X squared.
+
+        Raises
+        ------
+        ValueError
+            If covariances or distances were given, which know no rows.
+        """
+        check_is_fitted(self)
+        check_has_rows(self._has_rows, "noise_model")
+        if self._noise is None:
+            sample = generative.evenly_spaced(self._first.size, _limits.GENERATIVE)
+            cov = gplvm.sample_covariance(
+                self._rows[self._first[sample]], centered=self._result.similarity.centres_rows
+            )
+            with limit_threads(self.n_jobs):
+                self._noise = generative.fit_noise_model(
+                    self._points[sample], cov, self._rows.shape[1], self.kernel_
+                )
+        return self._noise
+
+    def log_likelihood(self) -> float:
+        """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
+        return float(self.noise_model().log_likelihood)
+
+    def merge_bound(self) -> alignment.MergeBound | None:
+        """How far the merge of cliques can be from the best of all ("blockwise", not refined).
+
+        Returns
+        -------
+        MergeBound or None
+            None where cliques were not merged all at once, or were refined since.
+        """
+        check_is_fitted(self)
+        result = self._result
+        solved, strategy = result.solution.solved, result.settings.strategy
+        if solved is None or strategy.merge != "global" or result.refined is not None:
+            return None
+        with limit_threads(self.n_jobs):
+            return alignment.merge_bound(solved, self._points)
+
+    def plot(self, color: Any = None, **options: Any) -> Any:
+        """Draw the embedding; see `ikd_graph.show.plot` for options.
+
+        Parameters
+        ----------
+        color : (n_samples,) array_like, optional
+            Classes or numbers that colour the points.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        matplotlib Figure
+            The picture.
+        """
+        from importlib import import_module
+
+        check_is_fitted(self)
+        draw = import_module("ikd_graph.show.plot").embedding
+        return draw(self.embedding_, color, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
+
+        The file appears whole or not at all. It holds the rows the model was fitted to, which new
+        rows are compared with. A ``random_state`` that is a RandomState is not kept.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file, such as ``"model.ikd"``; one that is there is replaced.
+
+        Raises
+        ------
+        TypeError
+            If the kernel is one of your own.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np
+        >>> from ikd_graph import IKD
+        >>> X = np.random.default_rng(0).normal(size=(30, 5))
+        >>> model = IKD(strategy="geodesic", affinity="euclidean").fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(folder + "/model.ikd")
+        ...     again = IKD.load(folder + "/model.ikd")
+        >>> bool(np.all(again.transform(X + 0.1) == model.transform(X + 0.1)))
+        True
+        """
+        check_is_fitted(self)
+        _saved.write(path, {**vars(self), "_process": None})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> IKD:
+        """Read a model that `save` wrote. Nothing in the file is run.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file.
+
+        Returns
+        -------
+        IKD
+            The fitted estimator: it places rows where the saved one did.
+
+        Raises
+        ------
+        ValueError
+            If the file is not one of a model, is damaged, or was written in a newer format.
+        """
+        model = cls()
+        model.__dict__.update(_saved.read(path))
+        return model
+
+    # Checks ---------------------------------------------------------------------------------------
+
+    def _checked_settings(self) -> Settings:
+        """What was asked for, or ValueError on a parameter that breaks a rule."""
+        if isinstance(self.n_components, str):
+            check_number_or_auto("n_components", self.n_components)
+        else:
+            check_integer("n_components", self.n_components, 1)
+        strategy: Any = self.strategy
+        if not _is_auto(strategy):
+            if isinstance(strategy, str):
+                check_choice("strategy", strategy, ("auto", *strategies.STRATEGIES))
+            strategy = strategies.get(strategy)
+        if not _is_auto(self.kernel):
+            kernels.get(self.kernel)
+        check_choice("affinity", self.affinity, ("auto", *AFFINITIES, *GIVEN))
+        if self.affinity == "shared_neighbors" and not _is_auto(strategy):
+            if not strategy.uses_graph:
+                raise ValueError(
+                    "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', "
+                    f"got {strategy.name!r}; most pairs share no neighbour"
+                )
+        refinement: Any = self.refine
+        if isinstance(refinement, str) and refinement != "auto":
+            check_choice("refine", refinement, ("auto", *refine.REFINEMENTS))
+            refinement = refine.REFINEMENTS[refinement]()
+        elif refinement is not None and not isinstance(refinement, str):
+            kinds = tuple(refine.REFINEMENTS.values())
+            if not isinstance(refinement, kinds):
+                raise ValueError(
+                    "refine must be 'auto', 'stress', 'likelihood', None or an object from "
+                    f"ikd_graph.refine; got {refinement!r}"
+                )
+            refinement.check()
+        if isinstance(refinement, refine.Likelihood):
+            check_has_rows(self._has_rows, "refine='likelihood'")
+        landmarks.check_number(
+            self.n_landmarks, 1 if self.n_components == "auto" else int(self.n_components)
+        )
+        check_choice("missing", self.missing, ("error", "pairwise"))
+        if self.missing == "pairwise":
+            check_has_rows(self._has_rows, "missing='pairwise'")
+        check_integer("verbose", self.verbose, 0)
+        check_jobs("n_jobs", self.n_jobs)
+        check_seed("random_state", self.random_state)
+        return Settings(
+            n_components=self.n_components,
+            strategy=strategy,
+            graph=self._graph_rule(),
+            kernel=self.kernel,
+            affinity=self.affinity,
+            refine=refinement,
+            n_landmarks=self.n_landmarks,
+            random_state=self.random_state,
+        )
+
+    @property
+    def _has_own_graph(self) -> bool:
+        """Whether ``graph`` is a graph of the rows, and not a rule."""
+        rule = (str, float, int, np.floating, np.integer, graph.Threshold, graph.Neighbors)
+        return self.graph is not None and not isinstance(self.graph, rule)
+
+    def _graph_rule(self) -> Any:
+        """Rule of the graph; one that is a graph itself is taken once X is known."""
+        value = self.graph
+        if isinstance(value, (bool, np.bool_)) or value is None or self._has_own_graph:
+            if self._has_own_graph and not isinstance(value, (bool, np.bool_)):
+                return "auto"
+            raise ValueError(
+                "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
+                f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
+            )
+        if isinstance(value, str):
+            if value != "auto":
+                raise ValueError(
+                    "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
+                    f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
+                )
+            return value
+        rule = value
+        if isinstance(value, (int, np.integer)):
+            rule = graph.Neighbors(int(value))
+        elif isinstance(value, (float, np.floating)):
+            rule = graph.Threshold(float(value))
+        rule.check()
+        if self.affinity == "shared_neighbors" and isinstance(rule, graph.Threshold):
+            raise ValueError(
+                f"graph must be a number of neighbours for affinity='shared_neighbors', got "
+                f"{value!r}; only neighbours are weighted"
+            )
+        return rule
+
+    def _own_graph(self, X: Any) -> CsrGraph:
+        """The given graph of the rows of X."""
+        return graph.as_graph(self.graph, X.shape[0])
+
+    @property
+    def _has_rows(self) -> bool:
+        """Whether X is a table of rows, and not values between points."""
+        return self.affinity not in GIVEN
+
+    def _checked_input(self, X: Any) -> Any:
+        """X as an array of floats, or a sparse precomputed matrix, that can be worked with."""
+        X = as_table(X, pairs=not self._has_rows)
+        # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
+        self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
+        X = self._read(
+            X,
+            dtype=[np.float64, np.float32] if self._has_rows else np.float64,
+            accept_sparse="csr" if self._has_rows else ["csr", "csc", "coo"],
+        )
+        check_enough_rows(X.shape[0])
+        if self._has_rows:
+            X = rows_of(X)
+            least = 2 if self.affinity == "auto" else AFFINITIES[self.affinity].least_columns
+            check_enough_columns(X.shape[1], self.affinity, least)
+        else:
+            check_symmetric("a precomputed X", X)
+            self._check_values(X)
+        if self.n_components != "auto":
+            check_components(int(self.n_components), X.shape[0])
+        return X
+
+    def _check_values(self, X: Any) -> None:
+        """Raise where distances were passed for covariances, or the other way round."""
+        if sp.issparse(X):
+            if self.affinity == "precomputed_distance":
+                raise ValueError(
+                    "X must be dense for affinity='precomputed_distance', got a sparse matrix; "
+                    "turn distances into similarities and pass affinity='precomputed'"
+                )
+            return
+        diagonal = np.diagonal(X)
+        if self.affinity == "precomputed_distance":
+            if np.any(diagonal != 0.0) or X.min() < 0.0:
+                raise ValueError(
+                    "X must hold distances, with zeros on the diagonal and no negative values, for "
+                    f"affinity='precomputed_distance'; got a diagonal from {diagonal.min():.3g} to "
+                    f"{diagonal.max():.3g}; affinity='precomputed' takes covariances"
+                )
+        elif not np.any(diagonal) and np.any(X):
+            raise ValueError(
+                "X must hold covariances, with variances on the diagonal, for "
+                "affinity='precomputed', got a diagonal of zeros, as distances have; "
+                "affinity='precomputed_distance' takes those"
+            )
+
+    def _read(self, X: Any, **options: Any) -> Any:
+        """X by scikit-learn's rules, with NaN for what is missing where that may be."""
+        check_sparse("X", X)
+        gaps = self.missing == "pairwise" and self._has_rows
+        if gaps and sp.issparse(X):
+            raise ValueError(
+                "missing must be 'error' for sparse rows, got 'pairwise'; what a sparse X does not "
+                "store is zero, not missing: pass missing='error', or a dense X with NaN"
+            )
+        if gaps and isinstance(X, np.ma.MaskedArray):
+            X = np.ma.filled(X.astype(np.float64), np.nan)
+        check_unmasked("X", X)
+        finite = "allow-nan" if self._has_rows else True
+        X = validate_data(self, X, ensure_all_finite=finite, **options)
+        if self._has_rows and not gaps:
+            check_known("X", X)
+        if self._has_rows:
+            check_size("X", X)
+        return X
+
+    # Fit and placement ----------------------------------------------------------------------------
+
+    def _fit(self, table: Any, filled: Any, asked: Settings, stages: Stages) -> None:
+        """Fit distinct rows, and keep what was learnt of all rows."""
+        n = filled.shape[0]
+        first = inverse = np.arange(n)
+        if self._has_rows and not self._has_own_graph:
+            first, inverse = _distinct_rows(filled, self.n_components)
+        rows = filled if first is inverse else some_rows(filled, first)
+        asked = _seen_among(asked, inverse)
+        settings, self.candidates_ = auto.resolve(rows, asked, stages)
+        with stages("similarity"):
+            similarity = compare(rows, settings.affinity, counts=settings.counts)
+        result = pipeline.fit(similarity, rows, settings, stages)
+        with stages("placement"):
+            self._store(table, filled, result, first, inverse)
+
+    def _store(self, X: Any, rows: Any, result: Result, first: Indices, inverse: Indices) -> None:
+        """Keep what was learnt; the one place where distinct rows become all rows."""
+        solution, refined, settings = result.solution, result.refined, result.settings
+        strategy = settings.strategy
+        frame = standard_frame(result.coordinates, inverse, turn=not result.separate)
+        begin = frame
+        if refined is not None:
+            begin = standard_frame(
+                result.embedding.coordinates, inverse, turn=not result.separate
+            )
+        position = np.empty(first.size, dtype=np.int64)
+        position[inverse[::-1]] = np.arange(inverse.size)[::-1]
+        points = frame.coordinates[position]
+        self._result, self._first, self._inverse = result, first, inverse
+        # A copy: changing X after the fit changes nothing.
+        self._rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
+        self._points = points
+        self._noise = self._process = None
+        if isinstance(refined, refine.LikelihoodFit) and not similarity_scales(result):
+            if refined.core is None:
+                self._noise = generative.NoiseModel(
+                    refined.variance, refined.noise, refined.log_likelihood, refined.kernel
+                )
+        self._known = KnownRows(X if self._has_rows else sp.csr_array(X))
+        dtype = X.dtype
+        self.embedding_ = frame.coordinates.astype(dtype, copy=False)
+        self.closed_form_ = begin.coordinates.astype(dtype, copy=False)
+        self.n_components_ = self.embedding_.shape[1]
+        self.eigenvalues_ = frame.eigenvalues
+        ratio = result.embedding.explained_variance_ratio
+        if refined is not None or first.size < inverse.size:
+            total = 1.0 if refined is not None else float(ratio.sum())
+            squares = frame.eigenvalues ** (1 if strategy.name == "linear" else 2)
+            ratio = total * squares / (float(squares.sum()) or 1.0)
+        self.explained_variance_ratio_ = ratio
+        self.negative_mass_ = None if refined is not None else result.embedding.negative_mass
+        self.spectrum_ = result.embedding.eigenvalues if result.spectrum is None else result.spectrum
+        self.kernel_ = result.kernel
+        self.settings_ = settings
+        g = result.graph
+        self.graph_ = None if g is None else expand_graph(g, first, inverse)
+        labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
+        self.component_labels_ = expand_labels(labels, inverse)
+        self._warn_components(labels, inverse)
+        self.removed_edges_ = result.removed
+        self._store_cliques(result, points, first, inverse)
+        self.n_iter_ = 0 if refined is None else refined.n_iter
+        errors = getattr(refined, "standard_errors", None)
+        self.standard_errors_ = None if errors is None else errors[inverse]
+        self.optima_ = getattr(refined, "optima", ())
+        marks = solution.landmarks
+        self.landmarks_ = None if marks is None else first[marks]
+        self._placement = placement.prepare(
+            points,
+            g,
+            result.similarity,
+            result.kernel,
+            trusted=bool(settings.trusted) and self._has_rows,
+            linear=strategy.name == "linear" and refined is None,
+        )
+
+    def _store_cliques(
+        self, result: Result, points: Floats, first: Indices, inverse: Indices
+    ) -> None:
+        """Keep the cliques and how far they disagree about each point."""
+        solved = result.solution.solved
+        self.cliques_: Blocks | None = None
+        self.merge_residuals_: Floats | None = None
+        self.merge_order_ = result.solution.merge_order
+        self.merge_start_share_ = result.solution.start_share
+        if solved is None or result.graph is None:
+            return
+        self.cliques_ = solved.blocks.renamed(first)
+        residuals = result.solution.residuals
+        if result.refined is not None or residuals is None:
+            if result.kernel != pipeline.closed_form_kernel(result.settings):
+                reference = result.settings.strategy.reference
+                solved = blocks.solve(
+                    result.graph, solved.blocks, result.kernel, points.shape[1], reference
+                )
+            residuals = alignment.residuals(solved, points)
+        self.merge_residuals_ = residuals[inverse]
+
+    def _warn_components(self, labels: Indices, inverse: Indices) -> None:
+        """Say that components were joined: a warning where the graph was named, else a reason."""
+        sizes = np.bincount(labels[inverse])
+        if sizes.size < 2:
+            return
+        rule = self._result.settings.graph
+        what = (
+            f"the graph has {sizes.size} connected components (largest {int(sizes.max())} of "
+            f"{int(sizes.sum())} points); "
+        )
+        if getattr(rule, "disconnected", "join") == "separate":
+            what += (
+                "they were laid side by side, so that distances between them mean nothing; "
+                "disconnected='join' links them"
+            )
+        else:
+            what += (
+                "they were joined by links between their nearest points, which alone fix their "
+                "relative positions; more neighbours or a lower threshold leaves fewer"
+            )
+        self._result.settings.reasons["components"] = what
+        if not _is_auto(self.graph):
+            warnings.warn(what, UserWarning, stacklevel=5)
+
+    def _place(self, X: Any) -> tuple[Floats, Floats]:
+        """Coordinates and residual of rows."""
+        check_is_fitted(self)
+        similarity = self._result.similarity
+        X = self._read(
+            as_table(X, pairs=not self._has_rows),
+            dtype=self._rows.dtype if self._has_rows else np.float64,
+            reset=False,
+            accept_sparse="csr",
+        )
+        X = rows_of(X) if self._has_rows else X
+        equal = self._known.find(X if self._has_rows else sp.csr_array(X))
+        known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
+        latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
+        residual = np.zeros(X.shape[0])
+        latent[known] = self.embedding_[equal[known]]
+        if new.size:
+            fresh = X if new.size == X.shape[0] else some_rows(X, new)
+            if self.missing == "pairwise":
+                fresh = missing.fill_new(fresh, self._rows, similarity.name)
+            with limit_threads(self.n_jobs):
+                latent[new], residual[new] = placement.place(
+                    self._placement,
+                    similarity,
+                    fresh,
+                    process=self._fitted_process(),
+                    verbose=self.verbose,
+                )
+        return latent, residual
+
+    def _fitted_process(self) -> gplvm.Process | None:
+        """The process that places new rows; None where the embedding is not one of the model."""
+        refined = self._result.refined
+        if self._process is not None or refined is None or not self._has_rows:
+            return self._process
+        if self._rows.shape[1] < FEWEST_COLUMNS:
+            return None
+        used = self._first
+        by_likelihood = isinstance(refined, refine.LikelihoodFit)
+        core = refined.core if by_likelihood else None
+        if core is not None:
+            used = used[core]
+        elif used.size > _limits.PLACED_BY_PROCESS:
+            return None
+        elif not by_likelihood and not self._result.settings.trusted:
+            return None
+        if core is not None:
+            noise = generative.NoiseModel(
+                refined.variance, refined.noise, refined.log_likelihood, refined.kernel
+            )
+        else:
+            noise = self.noise_model()
+        points = self._points if core is None else self._points[core]
+        self._process = gplvm.condition(
+            points,
+            self._rows[used],
+            noise.kernel,
+            noise.variance,
+            noise.noise,
+            centred=self._result.similarity.centres_rows,
+        )
+        return self._process
+
+    # What scikit-learn and notebooks ask ----------------------------------------------------------
+
+    def _repr_html_inner(self) -> str:
+        """What a notebook shows: a picture and reasons, before a fit the parameters."""
+        draw = type(self)._shown
+        shown = draw(self) if draw is not None and hasattr(self, "_result") else ""
+        return shown or str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """The same for front ends that ask for all kinds at once."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_ikd_graph_version": __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        version = state.pop("_ikd_graph_version", "an older version")
+        if version != __version__ and "_result" in state:
+            warnings.warn(
+                f"this IKD was pickled by ikd_graph {version} and is read by {__version__}, which "
+                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load",
+                UserWarning,
+                stacklevel=2,
+            )
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -398,3 +914,44 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
+
+
+def _is_auto(value: Any) -> bool:
+    """Whether a value is the word; arrays are compared entry by entry."""
+    return isinstance(value, str) and value == "auto"
+
+
+def similarity_scales(result: Result) -> bool:
+    """Whether the likelihood saw other values than those of X."""
+    affinity = result.similarity.affinity
+    return affinity.square_roots or affinity.scales_columns
+
+
+def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices]:
+    """First of every set of equal rows, and which of those each row equals.
+
+    Where they are too few to be solved by themselves, all rows are solved, each by itself.
+    """
+    first, inverse = unique_rows(X)
+    least = 2 if n_components == "auto" else int(n_components) + 1
+    if first.size >= least:
+        return first, inverse
+    order = np.argsort(inverse, kind="stable")
+    return order, np.argsort(order)
+
+
+def _seen_among(asked: Settings, inverse: Indices) -> Settings:
+    """Settings with the reference point, which is a row of X, among the distinct rows."""
+    strategy = asked.strategy
+    if not isinstance(strategy, Strategy) or isinstance(strategy.reference, str):
+        return asked
+    check_integer(
+        "reference",
+        strategy.reference,
+        0,
+        inverse.size - 1,
+        f"it is a row of X, or one of {', '.join(map(repr, REFERENCES))}",
+    )
+    own = strategy.get_params()
+    own["reference"] = int(inverse[int(strategy.reference)])
+    return replace(asked, strategy=type(strategy)(**own))

@@ -15,20 +15,19 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import scipy.sparse as sp
 
-from .. import kernels
+from .. import graph, kernels, refine
 from .._arrays import check_blocks, check_sparse
 from .._files import write_whole
-from .._records import Blocks, CsrGraph, SolvedBlocks
-from .._table import MappedTable, SparseTable
+from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks
+from .._settings import Candidate, Result, Settings
+from .._table import SparseTable
 from .._version import __version__
-from ..covariance import CentredRows, EuclideanRows, SparseRows, UnitRows
-from ..evidence import Choice, Trial, Wishes
-from ..graph import EdgeSuspicion
-from ..model import Latent, Model, Noise, Polished, Task
+from ..covariance import SparseRows
+from ..generative import NoiseModel
 from ..placement import Placement
-from ..refine import PoolEntry
-from ..similarity import AFFINITIES, MAPPED, SPARSE, KnownRows, SparsePrecomputed
-from ..solve import Plan
+from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, SparsePrecomputed
+from ..similarity import Scaling
+from ..strategies import STRATEGIES, Solution
 
 FORMAT = 1
 """Version of the format: it rises with every change that an older reader would not understand."""
@@ -38,10 +37,11 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Blocks, CentredRows, Choice, CsrGraph, EdgeSuspicion, EuclideanRows, KnownRows, Latent,
-        MappedTable, Model, Noise, Placement, Plan, Polished, PoolEntry, SolvedBlocks,
-        SparsePrecomputed, SparseRows, SparseTable, Task, Trial, UnitRows, Wishes,
-        *AFFINITIES.values(), *MAPPED.values(), *SPARSE.values(), *kernels.KERNELS.values(),
+        Affinity, Blocks, Candidate, CsrGraph, Embedding, KnownRows, NoiseModel, Placement,
+        Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
+        SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
+        graph.Threshold, refine.Likelihood, refine.LikelihoodFit, refine.Optimum, refine.Stress,
+        refine.StressFit, *STRATEGIES.values(), *kernels.KERNELS.values(),
     )
 }  # fmt: skip
 _BROKEN = (
@@ -84,7 +84,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
                     raise ValueError("it holds something else")
                 newer = not isinstance(head["format"], int) or head["format"] > FORMAT
                 state = {} if newer else _Reader(archive).decode(head["state"])
-                if not newer and not isinstance(state.get("_model"), Model):
+                if not newer and not isinstance(state.get("_result"), Result):
                     raise ValueError("it holds no fitted model")
         except _BROKEN as error:
             raise ValueError(

@@ -33,6 +33,7 @@ from ._csr import (
     union,
 )
 from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components, joined_by
+from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._search import SEARCHES, block_neighbors, row_neighbors
 from ._search import near_rows as near_rows
 from ._short_cuts import short_cut_edges
@@ -42,10 +43,13 @@ from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
     "SEARCHES",
+    "Threshold",
     "WEIGHT_FLOOR",
+    "DISCONNECTED",
     "EdgeSuspicion",
     "JoinedGraph",
     "Listed",
+    "Neighbors",
     "above",
     "add_edges",
     "auto_threshold",

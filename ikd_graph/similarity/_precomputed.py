@@ -1,4 +1,4 @@
-"""Similarities whose values were given: a covariance, dense or sparse."""
+"""Similarity of points whose covariances or distances were given."""
 
 from __future__ import annotations
 
@@ -6,160 +6,108 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from .. import covariance, graph
 from .._records import CsrGraph
-from .._validation import check_bridges_known, check_whole_matrix
-from ..graph import EdgeSuspicion
+from .._validation import check_whole_matrix
+from ._affinity import Affinity
 from ._base import Floats, Indices, Similarity
 from ._nearest import nearest_by_values
 
-# Levels that pairs are contradicted by those above, and how many pairs of a point are enough.
-_LEVELS, _WITNESSES = (0.3, 0.5, 0.7, 0.9), 256
-# Where witnesses are divided about the pairs, and this share of them is in the minority, the values
-# are no covariance and say nothing of one another. Of GP covariances with up to 5 % false pairs
-# (every third edge) .005 are, of functions of distances that are no kernel .12, of noise .08.
-_MOST_DIVIDED = 0.03
+COVARIANCES = Affinity(
+    "precomputed", "the covariances that were given, over the standard deviations of both points"
+)
+DISTANCES = Affinity("precomputed_distance", "the distances that were given", euclidean=True)
 
 
-class _Given(Similarity):
-    """Covariances that were given instead of rows."""
+class Precomputed(Similarity):
+    """Covariances of every pair over both standard deviations, or squared distances as 1 - d^2 / s.
 
-    name = "precomputed"
+    ``s`` is the mean squared distance of two points, as for Euclidean rows.
+    """
+
     has_rows = False
-    against = "contradict their correlations"
-    _corr: Any
 
-    def factor_of(self, X: Any) -> Floats:
-        """See `Similarity.factor_of`: similarities with all points stand for rows that are not."""
-        values = X.toarray() if sp.issparse(X) else np.asarray(X)
-        return np.asarray(values / self.variance, dtype=np.float64)
+    def __init__(self, X: Floats, *, distances: bool = False) -> None:
+        super().__init__(DISTANCES if distances else COVARIANCES, X.shape[0], None)
+        n = self.n_samples
+        if distances:
+            mean = float(np.mean(X**2)) * n / max(n - 1, 1)
+            self._unit = 1.0 / mean if mean > 0.0 else 1.0
+            self._values = 1.0 - self._unit * X**2
+        else:
+            diagonal = np.diagonal(X)
+            self.variance = float(diagonal.mean())
+            spread = np.sqrt(np.maximum(diagonal, 0.0))
+            self._spread = np.where(spread > 0.0, spread, 1.0)
+            self._values = covariance.to_correlation(X)
+
+    def block(self, points: Indices) -> Floats:
+        """See `Similarity.block`."""
+        return self._values[points]
+
+    def between(self, left: Indices, right: Indices) -> Floats:
+        """See `Similarity.between`."""
+        return np.asarray(0.5 * (self._values[left, right] + self._values[right, left]))
+
+    def matrix(self) -> Floats:
+        """See `Similarity.matrix`."""
+        return self._values
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        # Near is what is at a small distance, not what has much variance.
-        half = 0.5 * self._corr.diagonal()
-        near, found = nearest_by_values(self.factor_of(X) - half, k)
-        return near, found + half[near]
+        return nearest_by_values(self.factor_of(X), k)
+
+    def factor_of(self, X: Any) -> Floats:
+        """Values of new points with all; the standard deviation of a new point is not known."""
+        values = X.toarray() if sp.issparse(X) else np.asarray(X)
+        if self.affinity is DISTANCES:
+            return np.asarray(1.0 - self._unit * values**2)
+        scale = float(np.sqrt(self.variance)) if self.variance > 0.0 else 1.0
+        return np.asarray(values / (self._spread * scale), dtype=np.float64)
 
 
-class Precomputed(_Given):
-    """Covariances that were given for every pair; ``counts`` is not used."""
-
-    summary = "the covariances that were given"
-
-    def __init__(self, X: Floats, *, counts: bool = False) -> None:
-        super().__init__(X.shape[0], None)
-        self._corr, self.variance = covariance.scale_to_correlation(X)
-
-    def block(self, points: Indices) -> Floats:
-        """See `Similarity.block`."""
-        return self._corr[points]
-
-    def between(self, left: Indices, right: Indices) -> Floats:
-        """See `Similarity.between`."""
-        return np.asarray(0.5 * (self._corr[left, right] + self._corr[right, left]))
-
-    def matrix(self) -> Floats:
-        """See `Similarity.matrix`."""
-        return self._corr
-
-    def protected_graph_of(
-        self,
-        threshold: float | None,
-        n_neighbors: int | None,
-        *,
-        mutual: bool = False,
-        trusted: bool = False,
-    ) -> tuple[CsrGraph, EdgeSuspicion | None]:
-        """See `Similarity.protected_graph_of`: pairs that the others contradict.
-
-        Where neighbours are dropped, the next ones take their places.
-        """
-        g = self.graph_of(threshold, n_neighbors, mutual=mutual)
-        corr = self._corr
-        if not np.allclose(np.diagonal(corr), 1.0, rtol=0.0, atol=1e-9):
-            corr = covariance.to_correlation(corr)
-        most = _WITNESSES * self.n_samples
-        level = next((one for one in _LEVELS if np.count_nonzero(corr > one) <= most), _LEVELS[-1])
-        known = graph.threshold_graph(corr, level)
-        rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
-        judged = g._replace(weights=np.minimum(corr[rows, g.indices], 1.0))
-        suspicion, clean = graph.contradicted_edges(judged, known, level)
-        minority = np.minimum(suspicion.scores, 1.0 - suspicion.scores)
-        if minority.sum() > _MOST_DIVIDED * minority.size:
-            nothing = np.zeros_like(suspicion.condemned)
-            return g, suspicion._replace(condemned=nothing)
-        kept = graph.without_edges(g, suspicion)
-        if suspicion.n_condemned and n_neighbors is not None and not mutual:
-            near = graph.strongest(clean, n_neighbors)
-            left, right, _ = graph.edges(near)
-            values = np.minimum(self.between(left, right), 1.0)
-            kept = graph.union(kept, graph.from_edges(g.n_nodes, left, right, values))
-        return kept, suspicion
-
-
-class SparsePrecomputed(_Given):
+class SparsePrecomputed(Similarity):
     """Covariances of some pairs: what is stored is the graph, and what is not is not known."""
 
-    summary = "the covariances that were stored"
+    has_rows = False
     is_graph = True
 
-    def __init__(self, X: Any, *, counts: bool = False) -> None:
-        super().__init__(X.shape[0], None)
-        self._corr, self.variance = covariance.scale_sparse_to_correlation(X)
+    def __init__(self, X: Any) -> None:
+        super().__init__(COVARIANCES, X.shape[0], None)
+        self._values, self.variance = covariance.scale_sparse_to_correlation(X)
 
     def block(self, points: Indices) -> Floats:
         """See `Similarity.block`."""
-        return np.asarray(self._corr[points].toarray())
+        return np.asarray(self._values[points].toarray())
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`."""
-        return np.asarray(self._corr[left, right]).ravel()
+        return np.asarray(self._values[left, right]).ravel()
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
-        check_whole_matrix(self._corr)
-        return np.asarray(self._corr.toarray())
+        check_whole_matrix(self._values)
+        return np.asarray(self._values.toarray())
 
-    def graph_of(
-        self, threshold: float | None, n_neighbors: int | None, *, mutual: bool = False
-    ) -> CsrGraph:
-        """See `Similarity.graph_of`; only a threshold thins what is stored."""
-        if threshold is None:
-            return graph.from_sparse(self._corr)
-        entries = self._corr.tocoo()
-        keep = entries.data > threshold
-        kept = (entries.data[keep], (entries.row[keep], entries.col[keep]))
-        return graph.from_sparse(sp.csr_array(kept, shape=self._corr.shape))
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """See `Similarity.nearest`."""
+        return nearest_by_values(self.factor_of(X), k)
 
-    def protected_graph_of(
-        self,
-        threshold: float | None,
-        n_neighbors: int | None,
-        *,
-        mutual: bool = False,
-        trusted: bool = False,
-    ) -> tuple[CsrGraph, EdgeSuspicion | None]:
-        """See `Similarity.protected_graph_of`: pairs that the others contradict."""
-        g = self.graph_of(threshold, n_neighbors, mutual=mutual)
-        suspicion, _ = graph.contradicted_edges(g, g)
-        return graph.without_edges(g, suspicion), suspicion
+    def factor_of(self, X: Any) -> Floats:
+        """Values of new points with all."""
+        values = X.toarray() if sp.issparse(X) else np.asarray(X)
+        return np.asarray(values / (self.variance or 1.0), dtype=np.float64)
+
+    def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
+        """What is stored."""
+        return graph.from_sparse(self._values)
 
     def threshold_graph(self, s0: float) -> CsrGraph:
-        """See `Similarity.threshold_graph`."""
-        return self.graph_of(s0, None)
+        """See `Similarity.threshold_graph`; 0 takes all that is stored."""
+        g = graph.from_sparse(self._values)
+        return graph.above(g, s0) if s0 else g
 
-    def connected_up_to(self) -> float:
-        """See `Similarity.connected_up_to`; 0 where what is stored is in pieces."""
-        g = graph.from_sparse(self._corr)
-        # Lengths stay positive: what is not stored is no edge.
-        lengths = graph.to_sparse(CsrGraph.trusted(g.indptr, g.indices, 2.0 - g.weights))
-        tree = sp.csgraph.minimum_spanning_tree(lengths)
-        joined = tree.nnz == self.n_samples - 1
-        return float(2.0 - tree.data.max(initial=1.0)) if joined else 0.0
-
-    def join(self, g: CsrGraph) -> CsrGraph:
-        """See `Similarity.join`: impossible where no covariance is known."""
-        check_bridges_known(int(graph.component_labels(g).max(initial=0)) + 1)
-        return g
+    def _search(self, k: int) -> NDArray[np.int32]:
+        raise NotImplementedError("a sparse covariance is a graph: it has no neighbours to search")

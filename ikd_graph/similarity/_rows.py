@@ -1,71 +1,98 @@
-"""Similarities that are inner products of scaled rows."""
+"""Similarity of the rows of a table, dense or sparse."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _limits, covariance, graph
-from .._records import CsrGraph
-from .._threads import keep_threads, map_blocks
-from .._validation import check_not_negative
-from ._base import Floats, GraphRule, Indices, Similarity
+from .._table import SparseTable
+from ._affinity import Affinity, Scaling
+from ._base import Floats, Indices, Similarity
 from ._nearest import nearest_by_products
 
+_PAIRS = 2**22  # entries of rows whose differences are held at a time: 32 MB
 
-class ProductSimilarity(Similarity):
-    """Inner products of rows that were centred, scaled, or both.
 
-    ``counts`` tells that X is a table of integers, in which a row without spread is nothing
-    unusual.
+class RowSimilarity(Similarity):
+    """An affinity on rows: inner products of scaled rows, or squared distances between them.
+
+    Rows are scaled once, in double precision up to 10 000 of them, beyond in that of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import similarity
+    >>> rows = np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]])
+    >>> similarity.compare(rows, "correlation").matrix().round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
     """
 
-    scaling: ClassVar[str]
-    """What `covariance.unit_rows` calls the way rows are scaled."""
+    def __init__(self, affinity: Affinity, X: Any, *, counts: bool = False) -> None:
+        super().__init__(affinity, *X.shape)
+        double = X.shape[0] <= _limits.SOLVED_WHOLE
+        self.scaling = Scaling(affinity, X, counts=counts, double=double)
+        self.rows = self.scaling.rows
+        self._sparse = isinstance(X, SparseTable)
+        self._half: Floats | None = None
+        if affinity.euclidean and not self._sparse:
+            self._half = 0.5 * np.einsum("ij,ij->i", self.rows, self.rows, dtype=np.float64)
 
-    def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
-        super().__init__(*X.shape)
-        self._counts = counts
-        self.rows = self._scaled(X)
-
-    def _scaled(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Unit rows in the precision of X if there are many, else in double."""
-        if X.shape[0] <= _limits.SOLVED_WHOLE:
-            return covariance.unit_rows(X, self.scaling, allow_flat=self._counts)
-        rows = np.empty_like(X, order="C")
-
-        def scale(start: int, stop: int) -> None:
-            rows[start:stop] = self._scaled_block(X[start:stop])
-
-        try:
-            map_blocks(scale, X.shape[0], 512)
-        except ValueError:
-            # Rows without spread are counted over all rows.
-            scaled = covariance.unit_rows(X, self.scaling, allow_flat=self._counts)
-            rows = scaled.astype(X.dtype, copy=False)
-        return rows
-
-    def _scaled_block(self, X: NDArray[np.floating]) -> Floats:
-        """Some of many rows, scaled."""
-        return covariance.unit_rows(X, self.scaling)
+    def modelled(self, X: Any) -> Any:
+        """Rows as the likelihood takes them for samples of a Gaussian process."""
+        return self.affinity.modelled(X, self.scaling.units)
 
     def block(self, points: Indices) -> NDArray[np.floating]:
         """See `Similarity.block`."""
-        return np.asarray(self.rows[points] @ self.rows.T)
+        points = np.asarray(points, dtype=np.int64)
+        if self._sparse:
+            values = self.rows.products(points)
+        else:
+            values = np.asarray(self.rows[points] @ self.rows.T)
+        if self._half is not None:
+            values -= self._half.astype(values.dtype, copy=False)
+            values += (1.0 - self._half[points]).astype(values.dtype, copy=False)[:, None]
+        return np.minimum(values, 1.0, out=values)
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`."""
-        return graph.row_correlations(self.rows, left, right)
+        left, right = np.asarray(left, dtype=np.int64), np.asarray(right, dtype=np.int64)
+        if self._sparse:
+            return np.minimum(self.rows.pairs(left, right), 1.0)
+        if self._half is None:
+            return graph.row_correlations(self.rows, left, right)
+        values = np.empty(left.size)
+        step = max(1, _PAIRS // self.rows.shape[1])
+        for start in range(0, left.size, step):
+            part = slice(start, start + step)
+            gaps = self.rows[left[part]].astype(np.float64, copy=False) - self.rows[right[part]]
+            values[part] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+        return values
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        return nearest_by_products(self._scaled_new(X), self.rows, k)
+        new = self.scaling(X)
+        if not self.affinity.euclidean:
+            return nearest_by_products(new, self.rows, k)
 
-    def _scaled_new(self, X: NDArray[np.floating]) -> Floats:
-        """New rows, scaled like the training rows."""
-        return covariance.unit_rows(X, self.scaling, allow_flat=self._counts)
+        def exact(at: int, near: Indices) -> Floats:
+            gaps = self.rows[near].astype(np.float64, copy=False) - new[at]
+            return np.asarray(1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps))
+
+        if self._sparse:
+            half = 0.5 - 0.5 * np.einsum("ij,ij->i", new, new)
+            return nearest_by_products(
+                np.column_stack([new, half, np.ones(len(new))]), self.rows.appended(), k, exact
+            )
+        return nearest_by_products(
+            np.column_stack([new, -np.ones(len(new))]),
+            np.column_stack([self.rows, self._half.astype(self.rows.dtype)]),
+            k,
+            exact,
+        )
 
     def factor(self) -> Any:
         """See `Similarity.factor`."""
@@ -73,233 +100,29 @@ class ProductSimilarity(Similarity):
 
     def factor_of(self, X: Any) -> Floats:
         """See `Similarity.factor_of`."""
-        return self._scaled_new(X)
-
-    def totals(self) -> Floats:
-        """See `Similarity.totals`."""
-        return np.asarray(self.rows @ self.rows.sum(axis=0, dtype=np.float64))
+        return self.scaling(X)
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
-        return covariance.gram(self.rows)
+        if self._sparse:
+            return super().matrix()
+        values = covariance.gram(self.rows)
+        if self._half is not None:
+            values -= self._half
+            values += 1.0 - self._half[:, None]
+        np.minimum(values, 1.0, out=values)
+        return values
 
-    def threshold_graph(self, s0: float) -> CsrGraph:
+    def threshold_graph(self, s0: float) -> graph.CsrGraph:
         """See `Similarity.threshold_graph`."""
+        if self._sparse or self._half is not None:
+            return super().threshold_graph(s0)
         return graph.row_threshold_graph(self.rows, s0)
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        return graph.row_neighbors(self.rows, k, neighbors=self.search)
-
-    def _rows_by_distance(self) -> Any:
-        return self.rows
-
-
-class Correlation(ProductSimilarity):
-    """Pearson correlation between rows: an offset and the scale of a row change nothing."""
-
-    name = scaling = "correlation"
-    forgets_length = True
-    summary = "Pearson correlations between rows"
-
-
-class Cosine(ProductSimilarity):
-    """Cosine between rows, for a process whose mean is known to be zero (Eq. 1).
-
-    The scale of a row changes nothing; an offset does.
-    """
-
-    name = scaling = "cosine"
-    forgets_length = True
-    summary = "cosines between rows, which are not centred"
-    over_pairs = "cosine"
-    centres_rows = False
-    least_columns = 1
-    rule = GraphRule(12, False, "distance", "uniform")
-
-
-class Hellinger(Cosine):
-    r"""Cosine between the square roots of counts, Σ √(p_i p_j) for shares p of a row's total.
-
-    It is the Bhattacharyya coefficient, one less half the squared Hellinger distance. A Poisson
-    count has the variance of its mean, its root about 1/4 whatever the mean (Bartlett 1936), so
-    that no column is louder than another. A row of zeros is an isolated point.
-    """
-
-    name = "hellinger"
-    summary = "cosines between the square roots of counts"
-    counts_only = True
-    linear = True
-
-    def __init__(self, X: NDArray[np.floating], *, counts: bool = True) -> None:
-        super().__init__(self.modelled(X), counts=True)
-
-    def modelled(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
-        """See `Similarity.modelled`; the noise of roots is about the same everywhere."""
-        check_not_negative("X", rows, f"affinity={self.name!r}")
-        return np.asarray(np.sqrt(rows))
-
-    def _scaled_new(self, X: NDArray[np.floating]) -> Floats:
-        return super()._scaled_new(self.modelled(X))
-
-
-class Covariance(ProductSimilarity):
-    """Covariance between centred rows over their mean variance (Alg. 1, lines 2 and 3)."""
-
-    name = scaling = "covariance"
-    summary = "covariances between rows over their mean variance"
-
-    def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
-        squares = np.empty(X.shape[0])
-        for start in range(0, X.shape[0], 512):
-            # In double precision: squares of single precision overflow from 1e19 on.
-            block = X[start : start + 512].astype(np.float64)
-            centred = block - block.mean(axis=1, keepdims=True)
-            squares[start : start + 512] = np.sum(centred**2, axis=1)
-        degrees = X.shape[1] - 1
-        self.variance = float(np.mean(squares) / degrees)
-        self._scale = float(np.sqrt(self.variance * degrees))
-        super().__init__(X, counts=counts)
-
-    def _scaled_block(self, X: NDArray[np.floating]) -> Floats:
-        # All blocks by one number, and none where no row varies.
-        return covariance.unit_rows(X, self.scaling, scale=self._scale or None)
-
-    def _rows_by_distance(self) -> None:
-        return None
-
-    def between(self, left: Indices, right: Indices) -> Floats:
-        """See `Similarity.between`; a row with much variance may have more than 1."""
-        return graph.row_products(self.rows, left, right)
-
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
-        """See `Similarity.nearest`; near is what is at a small distance, not a long row."""
-        half = 0.5 * np.einsum("ij,ij->i", self.rows, self.rows, dtype=np.float64)
-        new = self._scaled_new(X)
-        found, value = nearest_by_products(
-            np.column_stack([new, -np.ones(len(new))]), np.column_stack([self.rows, half]), k
-        )
-        return found, value + half[found]
-
-    def _scaled_new(self, X: NDArray[np.floating]) -> Floats:
-        return covariance.unit_rows(X, self.scaling, scale=self._scale)
-
-
-class SharedNeighbors(Correlation):
-    """Correlation times the root of the share of nearest neighbours in common.
-
-    It tells groups apart and spoils a continuum. Rows are near as their correlations say; only the
-    edges of the neighbour graph weigh what they share.
-    """
-
-    name = "shared_neighbors"
-    summary = "correlations between rows, weighted by the share of neighbours in common"
-    estimates_kernel = False
-    takes_threshold = False
-    rule = GraphRule(15, True, "covariance", "path")
-
-    def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
-        """See `Similarity.neighbor_graph`."""
-        with keep_threads():
-            return graph.from_neighbors(self.neighbors(k), self.between, mutual=mutual, shared=True)
-
-    def graph_of(
-        self, threshold: float | None, n_neighbors: int | None, *, mutual: bool = False
-    ) -> CsrGraph:
-        """See `Similarity.graph_of`."""
-        if n_neighbors is not None:
-            # The ends of a bridge have none in common but themselves.
-            self.bridge_strength = 1.0 / (min(n_neighbors, self.n_samples - 1) + 1)
-        return super().graph_of(threshold, n_neighbors, mutual=mutual)
-
-
-class Euclidean(Similarity):
-    r"""1 - \|x_i - x_j\|² / (2 σ²), for few columns: an offset of a column changes nothing.
-
-    ``counts`` is not used: a row without spread is a row like any other.
-    """
-
-    name = "euclidean"
-    summary = "Euclidean distances between rows"
-    over_pairs = "euclidean"
-    ignores_columns = True
-    linear = True
-    rule = GraphRule(15, True, "distance", "uniform")
-
-    def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
-        super().__init__(*X.shape)
-        self._made = covariance.euclidean_rows(X)
-
-    def block(self, points: Indices) -> Floats:
-        """See `Similarity.block`."""
-        found = self._made.rows[points] @ self._made.others.T
-        return np.minimum(found, 1.0, out=found)
-
-    def between(self, left: Indices, right: Indices) -> Floats:
-        """See `Similarity.between`."""
-        points, found = self._made.points, np.empty(len(left))
-        # Of wide rows some pairs at a time, 32 MB.
-        step = max(1, 2**22 // points.shape[1])
-        for start in range(0, len(left), step):
-            part = slice(start, start + step)
-            gaps = points[left[part]] - points[right[part]]
-            found[part] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
-        return found
-
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
-        """See `Similarity.nearest`."""
-        made = covariance.euclidean_rows(X, like=self._made)
-
-        def exact(at: int, near: Indices) -> Floats:
-            gaps = self._made.points[near] - made.points[at]
-            return np.asarray(1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps))
-
-        return nearest_by_products(made.rows, self._made.others, k, exact)
-
-    def factor(self) -> Any:
-        """See `Similarity.factor`."""
-        return self._made.points
-
-    def factor_of(self, X: Any) -> Floats:
-        """See `Similarity.factor_of`."""
-        return covariance.euclidean_rows(X, like=self._made).points
-
-    def matrix(self) -> Floats:
-        """See `Similarity.matrix`."""
-        return covariance.euclidean_similarity(self._made)
-
-    def _search(self, k: int) -> NDArray[np.int32]:
-        points = np.ascontiguousarray(self._made.points)
-        half = 0.5 * np.einsum("ij,ij->i", points, points)
-        found = graph.near_rows(points, half, k, self.search)
-        return super()._search(k) if found is None else found
-
-    def _rows_by_distance(self) -> Any:
-        return self._made.points
-
-
-class StandardizedEuclidean(Euclidean):
-    """Euclidean similarity of columns over their standard deviations, for columns of many units.
-
-    Neither the offset nor the scale of a column changes anything. A column of one value says
-    nothing, in new rows too.
-    """
-
-    name = "standardized_euclidean"
-    summary = "Euclidean distances between rows, every column scaled to one variance"
-    scales_columns = True
-
-    def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
-        self._units = covariance.column_units(X)
-        super().__init__(self.modelled(X))
-
-    def modelled(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
-        """See `Similarity.modelled`; the noise is alike in columns of one variance."""
-        return np.asarray(rows / self._units)
-
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
-        """See `Similarity.nearest`."""
-        return super().nearest(self.modelled(X), k)
-
-    def factor_of(self, X: Any) -> Floats:
-        """See `Similarity.factor_of`."""
-        return super().factor_of(self.modelled(X))
+        if self._sparse:
+            return super()._search(k)
+        if self._half is None:
+            return graph.row_neighbors(self.rows, k, neighbors=self.search)
+        neighbors = graph.near_rows(self.rows, self._half, k, self.search)
+        return super()._search(k) if neighbors is None else neighbors

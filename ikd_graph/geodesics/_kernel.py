@@ -1,14 +1,15 @@
-"""Lengths of paths and the squared distances they stand for."""
+"""Lengths of paths and the squared distances they stand for under a kernel."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import geodesics, graph
+from .. import graph
 from .._records import CsrGraph
 from .._threads import map_blocks
 from ..kernels import StationaryKernel
+from ._paths import covariance_lengths, distance_lengths, geodesic_covariance, geodesic_distances
 
 Floats = NDArray[np.float64]
 
@@ -19,8 +20,8 @@ SMALLEST_PRODUCT = 1e-100
 def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
     """The graph with lengths of edges whose shortest paths are the best ones."""
     if path == "covariance":
-        return geodesics.covariance_lengths(g)
-    return geodesics.distance_lengths(g, kernel)
+        return covariance_lengths(g)
+    return distance_lengths(g, kernel)
 
 
 def squares_of_lengths(
@@ -36,7 +37,7 @@ def squares_of_lengths(
 def geodesic_sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
     """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
     if path == "covariance":
-        matrix = np.asarray(geodesics.geodesic_covariance(g), dtype=np.float64)
+        matrix = np.asarray(geodesic_covariance(g), dtype=np.float64)
 
         def invert(start: int, stop: int) -> None:
             # In place: at thousands of points a second matrix is what memory runs out on.
@@ -46,7 +47,7 @@ def geodesic_sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> F
 
         map_blocks(invert, g.n_nodes, 64)
         return matrix
-    sq_dist = np.asarray(geodesics.geodesic_distances(g, kernel), dtype=np.float64)
+    sq_dist = np.asarray(geodesic_distances(g, kernel), dtype=np.float64)
     np.square(sq_dist, out=sq_dist)
     sources, targets, weights = graph.edges(g)
     direct = kernel.sq_distance(np.minimum(weights, 1.0))

@@ -22,7 +22,7 @@ from .. import _limits, eigen
 from .._records import Embedding
 from .._threads import map_blocks
 from .._validation import check_fraction, check_integer
-from ._plan import Plan
+from ._base import Landmarks
 
 Floats = NDArray[np.float64]
 Lengths = NDArray[np.floating]
@@ -56,7 +56,7 @@ def number(
 
     Examples
     --------
-    >>> from ikd_graph.solve import landmarks
+    >>> from ikd_graph.strategies import landmarks
     >>> landmarks.number(0.1, 1000, 2)[0]
     100
     >>> landmarks.number("auto", 70_000, 2)[1]
@@ -153,19 +153,21 @@ def draw(
 
 
 def draw_for(
-    measure: Callable[[NDArray[np.int64]], Lengths], statistic: NDArray[np.floating], plan: Plan
+    measure: Callable[[NDArray[np.int64]], Lengths],
+    statistic: NDArray[np.floating],
+    landmarks: Landmarks,
+    reference: str | int,
 ) -> Drawn:
-    """Landmarks as a plan wants them, the reference point among them; ``measure`` as in `draw`.
+    """So many landmarks, the reference point among them; ``measure`` as in `draw`.
 
-    ``statistic`` is a number of each point that does not depend on the order they came in: rows
-    have an order of their own, given covariances and rows with moved columns do not.
+    ``statistic`` is a number of each point that does not depend on the order they came in.
     """
     n_points = statistic.size
-    first = None if isinstance(plan.reference, str) else int(plan.reference) % n_points
+    first = None if isinstance(reference, str) else int(reference) % n_points
     rank = np.empty(n_points, dtype=np.int64)
     rank[np.argsort(statistic, kind="stable")] = np.arange(n_points)
-    rng = check_random_state(plan.random_state)
-    return draw(measure, n_points, plan.n_landmarks or n_points, rng, first, rank)
+    rng = check_random_state(landmarks.random_state)
+    return draw(measure, n_points, landmarks.count, rng, first, rank)
 
 
 def solve(

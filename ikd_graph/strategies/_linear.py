@@ -8,36 +8,64 @@ without bends looks like.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .. import _limits, eigen
-from .._records import Embedding
-from .._stages import Stages
+from .._records import CsrGraph, Embedding
 from ..covariance import SparseRows
+from ..kernels import StationaryKernel
 from ..similarity import Similarity
-from ._plan import Plan, Solution
-
-Floats = NDArray[np.float64]
+from ._base import Floats, Landmarks, Solution, Strategy
 
 _BLOCK = 4096  # rows that are centred at a time
 _ROUNDING = 1e-12  # eigenvalues below it, relative to the largest, are none
 
 
-def solve_linear(similarity: Similarity, plan: Plan, stages: Stages) -> Solution:
-    """Principal components; of covariances alone, those of all pairs of distances."""
-    rows = similarity.factor()
-    with stages("eigenpairs"):
+@dataclass(repr=False)
+class Linear(Strategy):
+    """Principal components of the rows as they are compared (Lawrence 2005, Section 2).
+
+    Of covariances alone, those of the distances between all pairs.
+
+    Examples
+    --------
+    >>> from ikd_graph import strategies
+    >>> strategies.Linear()
+    Linear()
+    """
+
+    name: ClassVar[str] = "linear"
+    uses_graph: ClassVar[bool] = False
+
+    @classmethod
+    def paper(cls) -> Linear:
+        """The paper's settings."""
+        return cls()
+
+    def solve(
+        self,
+        similarity: Similarity,
+        graph: CsrGraph | None,
+        kernel: StationaryKernel,
+        n_components: int,
+        landmarks: Landmarks | None = None,
+    ) -> Solution:
+        """See `Strategy.solve`; the explained variance ratio is that of principal components."""
+        rows = similarity.factor()
         if rows is not None:
-            return Solution(principal_components(rows, plan.n_components))
+            return Solution(principal_components(rows, n_components))
         values = similarity.matrix()
         own = values.diagonal()
         sq_dist = np.maximum(own[:, None] + own - 2.0 * values, 0.0)
-        return Solution(eigen.coordinates(sq_dist, plan.n_components))
+        embedding = eigen.coordinates(sq_dist, n_components)
+        total = float(sq_dist.sum()) / (2.0 * len(sq_dist))
+        share = embedding.eigenvalues / (total or 1.0)
+        return Solution(embedding._replace(explained_variance_ratio=share))
 
 
 def principal_components(rows: Any, n_components: int) -> Embedding:
@@ -49,7 +77,7 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
     if width <= _limits.LANCZOS_FROM or count > width // 4:
         gram = sum((rows[part] - mean).T @ (rows[part] - mean) for part in blocks)
         values, vectors = eigh(gram, subset_by_index=(width - count, width - 1))
-        total = float(np.sum(gram**2))
+        total = float(np.trace(gram))
     else:
         values, vectors, total = _lanczos(rows, mean, count, blocks)
     order = np.argsort(-values, kind="stable")
@@ -67,18 +95,15 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
     for part in blocks:
         points[part, :count][:, real] = (rows[part] - mean) @ vectors[:, real]
     spectrum = np.pad(values, (0, n_components - count))
-    share = spectrum**2 / total if total > 0.0 else np.zeros_like(spectrum)
+    share = spectrum / total if total > 0.0 else np.zeros_like(spectrum)
     return Embedding(eigen.pin_signs(points), spectrum, share, 0.0, eigen.CENTRE)
 
 
 def _lanczos(
     rows: Any, mean: Floats, count: int, blocks: list[slice]
 ) -> tuple[Floats, Floats, float]:
-    """Leading eigenpairs of the columns' scatter, and the sum of all its squared eigenvalues.
-
-    The sum is a lower bound: what is left of the trace is shared by all other dimensions alike.
-    """
-    n, width = rows.shape
+    """Leading eigenpairs of the columns' scatter, and its trace."""
+    width = rows.shape[1]
     trace = sum(float(np.sum((rows[part] - mean) ** 2)) for part in blocks)
 
     def scatter(vector: Floats) -> Floats:
@@ -88,9 +113,7 @@ def _lanczos(
     start = np.random.default_rng(0).standard_normal(width)
     operator = LinearOperator((width, width), matvec=scatter, dtype=np.float64)
     values, vectors = eigsh(operator, count, v0=start)
-    others = max(min(n, width) - count, 1)
-    rest = max(trace - float(values.sum()), 0.0)
-    return values, vectors, float(np.sum(values**2)) + rest**2 / others
+    return values, vectors, trace
 
 
 def _times(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:

@@ -1,0 +1,81 @@
+"""What a fit was asked for and what "auto" resolved to, and what it gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._records import CsrGraph, Embedding
+from .graph import EdgeScores, Neighbors, Threshold
+from .kernels import StationaryKernel
+from .refine import Likelihood, LikelihoodFit, Stress, StressFit
+from .similarity import Similarity
+from .strategies import Solution, Strategy
+
+Floats = NDArray[np.float64]
+
+GraphRule = Threshold | Neighbors | CsrGraph
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a fit; `reasons` says of each that was "auto" why it is what it is."""
+
+    n_components: int | str = 2
+    strategy: Strategy | str = "auto"
+    graph: GraphRule | str | None = "auto"
+    kernel: StationaryKernel | str = "auto"
+    affinity: str = "auto"
+    refine: Stress | Likelihood | str | None = "auto"
+    n_landmarks: float | str | None = "auto"
+    random_state: Any = None
+    trusted: bool | None = None  # whether similarities estimate the kernel of the model
+    counts: bool = False  # whether X is a table of integers
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = []
+        for name in ("strategy", "graph", "kernel", "affinity", "refine", "n_components"):
+            reason = self.reasons.get(name)
+            lines.append(f"{name}={getattr(self, name)!r}" + (f": {reason}" if reason else ""))
+        shown = ("strategy", "graph", "kernel", "affinity", "refine", "n_components")
+        lines += [text for name, text in self.reasons.items() if name not in shown]
+        return "\n".join(lines)
+
+
+class Candidate(NamedTuple):
+    """Settings that "auto" tried, and how well they predict columns that were held out."""
+
+    affinity: str
+    strategy: str
+    refine: str | None
+    score: float  # mean R2 over directions of the held-out columns, 0 to 1
+    standard_error: float  # of the score
+    difference: float  # score less that of the chosen candidate
+    difference_error: float  # standard error of that, paired over points
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a fit gave for the points of one similarity."""
+
+    coordinates: Floats  # (n, m)
+    settings: Settings  # nothing left to resolve
+    similarity: Similarity
+    solution: Solution  # the closed form
+    kernel: StationaryKernel  # of the coordinates
+    graph: CsrGraph | None = None  # joined where it was to be
+    labels: NDArray[np.int64] | None = None  # (n,) component before anything was joined
+    removed: EdgeScores | None = None  # edges that were pruned
+    refined: StressFit | LikelihoodFit | None = None
+    spectrum: Floats | None = None  # that the number of coordinates was chosen by
+    separate: bool = False  # whether components were laid side by side
+
+    @property
+    def embedding(self) -> Embedding:
+        """The closed form."""
+        return self.solution.embedding

@@ -1,0 +1,458 @@
+"""What "auto" stands for: one score, one rule.
+
+A table that looks like samples of the model is compared by correlations and refined by the
+likelihood. Else candidates are tried in a fixed order, the simplest first. Each is fitted without a
+quarter of the columns, which it then has to predict: every point by the mean of the points nearest
+to it in the embedding. A candidate replaces a simpler one only where it predicts better by two
+standard errors of the paired difference.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from . import _limits, covariance, pipeline, strategies
+from ._settings import Candidate, Settings
+from ._stages import Stages
+from ._table import dense_rows, stored_values
+from .graph import sure_threshold
+from .refine import Likelihood, Stress
+from .similarity import AFFINITIES, GIVEN, compare
+from .strategies import Geodesic, Linear, Strategy
+
+Floats = NDArray[np.float64]
+
+ORDER = ("euclidean", "standardized_euclidean", "correlation", "cosine", "hellinger")
+"""Affinities that "auto" tries, the simplest first."""
+
+ENOUGH_COLUMNS = 100
+"""Columns from which correlations are trusted where nothing speaks against the model."""
+
+ERRORS = 2.0
+"""Standard errors by which a later candidate must predict better than a simpler one."""
+
+FOLDS = 4
+FEWEST_COLUMNS = 20  # of fewer, all columns predict all
+NEAREST = (5, 10, 20)  # points whose mean predicts: few see what is near, many what is not noise
+
+_ROWS = 400  # that candidates are fitted to, of more a random sample
+_MOST_DIRECTIONS = 60
+_ROUNDING = 1e-10  # directions with less of the largest variance
+_WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
+_KURTOSIS_ERRORS = 4.0
+_BY_CHANCE = 0.05  # share of tables of unrelated rows in which two seem related
+_TRACY_WIDOM = 0.9793  # what the law of the first order exceeds as often
+
+
+class Moments(NamedTuple):
+    """What a table says about being samples of a Gaussian process over its rows.
+
+    Under the model (Li & Wu 2024, Eq. 1) the columns are independent Gaussian samples, so that the
+    variances of rows scatter like a chi-square of N, and each row has a normal kurtosis.
+    """
+
+    n_observed: int  # number N of columns
+    spread_ratio: float  # scatter of the row variances over its expectation, sqrt(2 / N)
+    kurtosis_gap: float  # mean kurtosis of rows less its expectation, 3 (N - 1) / (N + 1)
+    kurtosis_error: float  # standard error of that mean, at least .08
+    are_counts: bool  # whether all values are whole numbers, none negative, some above 1
+
+    @property
+    def fit_the_model(self) -> bool:
+        """Whether the table looks like samples of the model, with columns enough."""
+        normal = abs(self.kurtosis_gap) <= _KURTOSIS_ERRORS * self.kurtosis_error
+        return self.spread_ratio <= _WIDE and normal and self.n_observed >= ENOUGH_COLUMNS
+
+
+def moments(X: Any) -> Moments:
+    """Compare a table, or a random sample of 2000 rows, with samples of a Gaussian process.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import auto
+    >>> auto.moments(np.random.default_rng(0).normal(size=(50, 200))).fit_the_model
+    True
+    """
+    n_observed, are_counts = X.shape[1], _are_counts(stored_values(X))
+    centred, squares = _centred(X)
+    if not squares.size:
+        return Moments(n_observed, 0.0, 0.0, 0.08, are_counts)
+    spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / n_observed)
+    fourth = np.einsum("ij,ij->i", centred**2, centred**2)
+    kurtosis = n_observed * float(np.mean(fourth / squares**2))
+    rows = centred / np.sqrt(squares)[:, None]
+    small = rows.T @ rows if n_observed < len(rows) else rows @ rows.T
+    # Correlated rows repeat one another: so many count as independent.
+    independent = len(rows) ** 2 / float(np.einsum("ij,ij->", small, small))
+    error = max(0.08, float(np.sqrt(24.0 / (n_observed * independent))))
+    expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
+    return Moments(n_observed, spread, kurtosis - expected, error, are_counts)
+
+
+def has_significant_correlation(X: Any) -> bool:
+    """Whether rows are correlated more than unrelated ones are by chance, two of them or all.
+
+    Two by the largest correlation of all pairs, all by the largest eigenvalue of their
+    correlations, which of unrelated rows follows the law of Tracy and Widom (Johnstone, Annals of
+    Statistics 2001), at a level of 5 % for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import auto
+    >>> noise = np.random.default_rng(0).normal(size=(50, 200))
+    >>> auto.has_significant_correlation(noise)
+    False
+    >>> auto.has_significant_correlation(noise.cumsum(axis=0))
+    True
+    """
+    rows, squares = _centred(X)
+    rows = rows / np.sqrt(squares)[:, None]
+    n, width = rows.shape
+    if n < 2:
+        return False
+    corr = rows @ rows.T
+    np.fill_diagonal(corr, -1.0)
+    if corr.max() > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
+        return True
+    # Their mean is taken off: one degree of freedom less.
+    free = width - 1.0
+    largest = float(np.linalg.norm(rows, 2)) ** 2 * free
+    roots = np.sqrt([n - 0.5, free - 0.5])
+    spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)
+    return bool(largest > roots.sum() ** 2 + _TRACY_WIDOM * spread)
+
+
+def resolve(
+    rows: Any, asked: Settings, stages: Stages
+) -> tuple[Settings, tuple[Candidate, ...]]:
+    """Settings in which strategy, affinity and refinement are no longer "auto".
+
+    Parameters
+    ----------
+    rows : (n, p) table, or (n, n) covariances or distances
+        What is fitted.
+    asked : Settings
+        What was asked for.
+    stages : Stages
+        Clock and progress bar.
+
+    Returns
+    -------
+    settings : Settings
+        The same with every choice made, each with its reason.
+    candidates : tuple of Candidate
+        What was tried, the chosen one first.
+    """
+    reasons = dict(asked.reasons)
+    if asked.affinity in GIVEN:
+        strategy = strategies.get("geodesic" if asked.strategy == "auto" else asked.strategy)
+        if asked.strategy == "auto":
+            reasons["strategy"] = "the default: it needs no more than a connected graph"
+        refine = asked.refine
+        if refine == "auto":
+            refine = None
+            reasons["refine"] = "the table behind given values is not known"
+        return replace(
+            asked, strategy=strategy, refine=refine, trusted=True, reasons=reasons
+        ), ()
+    seen = moments(rows)
+    correlated = asked.affinity in ("auto", "correlation", "covariance")
+    if seen.fit_the_model and correlated and not isinstance(asked.strategy, Linear):
+        return _of_model(rows, asked, seen, reasons), ()
+    options = _options(rows, asked, seen)
+    if len(options) == 1:
+        return _with_reasons(replace(options[0], reasons=reasons), asked), ()
+    with stages("choosing"):
+        return _best(rows, options, asked, seen)
+
+
+def _of_model(rows: Any, asked: Settings, seen: Moments, reasons: dict[str, str]) -> Settings:
+    """Settings of a table that looks like samples of the model."""
+    why = f"the {seen.n_observed} columns look like samples of a Gaussian process"
+    strategy = strategies.get("geodesic" if asked.strategy == "auto" else asked.strategy)
+    if asked.strategy == "auto":
+        reasons["strategy"] = why
+    affinity = asked.affinity
+    if affinity == "auto":
+        affinity, reasons["affinity"] = "correlation", why
+    related = has_significant_correlation(rows)
+    if not related:
+        warnings.warn(
+            f"no two of {min(rows.shape[0], _limits.EXAMINED)} rows are correlated more than "
+            f"unrelated rows are by chance: the {seen.n_observed} columns carry no distance between "
+            "rows, and the embedding is noise; measure more columns, or average rows that belong "
+            "together",
+            UserWarning,
+            stacklevel=5,
+        )
+    refine = asked.refine
+    if refine == "auto":
+        refine = Likelihood() if related and strategy.uses_graph else None
+        reasons["refine"] = why if related else "no rows are significantly correlated"
+    return replace(
+        asked, strategy=strategy, affinity=affinity, refine=refine, trusted=True, reasons=reasons
+    )
+
+
+def _options(rows: Any, asked: Settings, seen: Moments) -> list[Settings]:
+    """Candidates that agree with what was asked for, the simplest first."""
+    names = [asked.affinity]
+    if asked.affinity == "auto":
+        names = [name for name in ORDER if _is_possible(name, rows, seen)]
+    strategy = None if asked.strategy == "auto" else strategies.get(asked.strategy)
+    curved = strategy if strategy is not None else Geodesic()
+    settings = replace(asked, trusted=False)
+    options = []
+    free = asked.graph == "auto" and asked.kernel == "auto" and asked.refine in ("auto", None)
+    if strategy is None and free:
+        linear = replace(settings, strategy=Linear(), refine=None)
+        options += [replace(linear, affinity=n) for n in names if AFFINITIES[n].euclidean]
+    refine = asked.refine
+    if refine == "auto":
+        refine = Stress() if curved.uses_graph else None
+    options += [replace(settings, strategy=curved, affinity=n, refine=refine) for n in names]
+    return options
+
+
+def _is_possible(name: str, rows: Any, seen: Moments) -> bool:
+    """Whether an affinity can be tried on a table."""
+    affinity = AFFINITIES[name]
+    if affinity.euclidean and rows.shape[0] * rows.shape[1] > _limits.EUCLIDEAN_ENTRIES:
+        return False
+    if affinity.square_roots or affinity.scales_columns:
+        # Counts have one unit; scaling makes the rarest columns the loudest.
+        return affinity.square_roots == seen.are_counts
+    return rows.shape[1] > affinity.least_columns
+
+
+class _Score(NamedTuple):
+    """How well a candidate predicts."""
+
+    by_point: Floats  # (n,) what each point adds to the mean R2 over directions
+
+    @property
+    def value(self) -> float:
+        return float(self.by_point.sum())
+
+    @property
+    def error(self) -> float:
+        return float(self.by_point.std() * np.sqrt(self.by_point.size))
+
+
+def _best(
+    rows: Any, options: list[Settings], asked: Settings, seen: Moments
+) -> tuple[Settings, tuple[Candidate, ...]]:
+    """The first candidate that no later one beats, and what was tried."""
+    n = rows.shape[0]
+    sample = rows
+    if n > _ROWS:
+        sample = rows[np.sort(np.random.default_rng(0).choice(n, _ROWS, replace=False))]
+    table = dense_rows(sample)
+    scores = [np.zeros(len(table)) for _ in options]
+    n_folds = 0
+    for kept, held_out in _folds(table):
+        n_folds += 1
+        targets = principal_directions(
+            np.sqrt(table[:, held_out]) if seen.are_counts else table[:, held_out]
+        )
+        for at, option in enumerate(options):
+            latent = _embedded(table[:, kept], option)
+            if latent is not None and targets.shape[1]:
+                scores[at] = scores[at] + predict(latent, targets)
+    judged = [_Score(score / n_folds) for score in scores]
+    best = 0
+    for at in range(1, len(options)):
+        gain = _Score(judged[at].by_point - judged[best].by_point)
+        if gain.value > ERRORS * gain.error:
+            best = at
+    candidates = tuple(
+        sorted(
+            (_candidate(options[at], judged[at], judged[best], at == best) for at in range(len(options))),
+            key=lambda one: (not one.chosen, -one.score),
+        )
+    )
+    reasons = dict(asked.reasons)
+    _explain(reasons, candidates, asked, judged[best])
+    return _with_reasons(replace(options[best], reasons=reasons), asked), candidates
+
+
+def _embedded(table: Floats, option: Settings) -> Floats | None:
+    """Embedding of the kept columns under a candidate, None where rows cannot be compared."""
+    strategy = option.strategy
+    assert isinstance(strategy, Strategy)
+    # One similarity for all strategies: those on a graph are compared by their geodesics.
+    strategy = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
+    size = option.n_components
+    size = min(5 if size == "auto" else int(size), len(table) - 1)
+    refine = option.refine if option.refine is None else Stress()
+    settings = replace(
+        option,
+        strategy=strategy,
+        refine=refine,
+        n_components=size,
+        n_landmarks=None,
+        graph="auto" if not hasattr(option.graph, "disconnected") else option.graph,
+        reasons={},
+    )
+    varying = np.ptp(table, axis=1) > 0.0
+    if not AFFINITIES[option.affinity].euclidean and not varying.all() and not option.counts:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        similarity = compare(table, option.affinity, counts=option.counts)
+        return pipeline.fit(similarity, table, settings, Stages()).coordinates
+
+
+def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Columns that are kept and held out; of few columns, all are both.
+
+    Every fold has columns of all sizes, whatever their order.
+    """
+    width = table.shape[1]
+    every = np.ones(width, dtype=np.bool_)
+    if width < FEWEST_COLUMNS:
+        yield every, every
+        return
+    fold = np.empty(width, dtype=np.int64)
+    order = np.lexsort((table.max(axis=0), table.std(axis=0)))
+    fold[order] = np.arange(width) % FOLDS
+    for number in range(FOLDS):
+        yield fold != number, fold == number
+
+
+def principal_directions(X: NDArray[np.floating]) -> Floats:
+    """Principal coordinates of the columns scaled to one variance, each of unit length.
+
+    Returns
+    -------
+    (n, r) ndarray of float64
+        Directions with the most variance, at most 60; none where no column varies.
+    """
+    units = covariance.column_units(X)
+    columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
+    columns = (columns - columns.mean(axis=0, dtype=np.float64)) / np.sqrt(max(len(X), 1))
+    n, width = columns.shape
+    if width == 0:
+        return np.empty((n, 0))
+    if width < n:
+        values, vectors = np.linalg.eigh(columns.T @ columns)
+        directions = columns @ vectors
+    else:
+        values, directions = np.linalg.eigh(columns @ columns.T)
+    keep = np.flatnonzero(values > _ROUNDING * values[-1])[-_MOST_DIRECTIONS:]
+    directions = directions[:, keep]
+    return np.ascontiguousarray(directions / np.linalg.norm(directions, axis=0))
+
+
+def predict(latent: Floats, directions: Floats) -> Floats:
+    """What each point adds to the mean R2 over directions, (n,), predicted by its nearest points.
+
+    A direction counts by its R2, averaged over 5, 10 and 20 nearest points, or as nothing where
+    that is below zero.
+    """
+    n, width = directions.shape
+    counts = sorted({max(1, min(k, (n - 1) // 4)) for k in NEAREST})
+    near = _nearest(latent, counts[-1])
+    error, total = np.zeros((n, width)), np.zeros((n, width))
+    for k in range(counts[-1]):
+        total += directions[near[:, k]]
+        if k + 1 in counts:
+            error += (directions - total / (k + 1)) ** 2
+    error /= len(counts)
+    better = error.sum(axis=0) < 1.0
+    by_point = np.count_nonzero(better) / n - error[:, better].sum(axis=1)
+    return np.asarray(by_point / width)
+
+
+def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
+    """Nearest points of every point beside itself, (n, k)."""
+    near = KDTree(points).query(points, k + 1)[1]
+    # A point is the first of its own list, but among equal ones any of them may be.
+    others = near != np.arange(len(points))[:, None]
+    others[:, -1] &= ~others.all(axis=1)
+    return np.asarray(near[others].reshape(-1, k))
+
+
+def _candidate(option: Settings, score: _Score, best: _Score, chosen: bool) -> Candidate:
+    strategy, refine = option.strategy, option.refine
+    assert isinstance(strategy, Strategy)
+    gain = _Score(score.by_point - best.by_point)
+    name = None if refine is None else type(refine).__name__.lower()
+    return Candidate(
+        option.affinity, strategy.name, name, score.value, score.error, gain.value, gain.error, chosen
+    )
+
+
+def _explain(
+    reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: Settings, best: _Score
+) -> None:
+    """Say why the first candidate was taken, and how close the others are."""
+    first, rest = candidates[0], candidates[1:]
+    why = f"best of {len(candidates)} candidates by held-out columns: R² {first.score:.2f}"
+    runner_up = next((one for one in rest if one.affinity != first.affinity), rest[0])
+    relation = "+" if runner_up.difference >= 0.0 else "-"
+    why += (
+        f" (next {runner_up.affinity}, {runner_up.strategy}: {relation}"
+        f"{abs(runner_up.difference):.2f} ± {runner_up.difference_error:.2f})"
+    )
+    for name in ("strategy", "affinity", "refine"):
+        if getattr(asked, name) == "auto":
+            reasons[name] = why
+            why = "as above"
+    if not best.value > ERRORS * best.error:
+        reasons["warning"] = (
+            "no method predicts held-out columns better than their mean: there may be nothing to see"
+        )
+        warnings.warn(reasons["warning"], UserWarning, stacklevel=6)
+        return
+    close = [one for one in rest if one.difference > -ERRORS * one.difference_error]
+    if close:
+        reasons["close call"] = (
+            f"{len(close) + 1} of {len(candidates)} candidates predict held-out columns equally "
+            "well; the embedding depends on the choice, and the simplest was taken"
+        )
+
+
+def _with_reasons(settings: Settings, asked: Settings) -> Settings:
+    """Settings with a reason for a refinement that was open."""
+    strategy = settings.strategy
+    assert isinstance(strategy, Strategy)
+    if asked.refine == "auto" and "refine" not in settings.reasons:
+        settings.reasons["refine"] = (
+            "the default of strategies on a graph"
+            if strategy.uses_graph
+            else f"the {strategy.name} strategy has no graph to refine on"
+        )
+    return settings
+
+
+def _centred(X: Any) -> tuple[Floats, Floats]:
+    """Rows that vary, of at most 2000 at random, less their means, and their sums of squares.
+
+    They are divided by the largest value, so that no square overflows.
+    """
+    if X.shape[0] > _limits.EXAMINED:
+        X = X[np.random.default_rng(0).choice(X.shape[0], _limits.EXAMINED, replace=False)]
+    X = dense_rows(X)
+    scale = float(np.abs(X).max(initial=0.0)) or 1.0
+    centred = X / scale
+    centred -= centred.mean(axis=1, keepdims=True)
+    squares = np.einsum("ij,ij->i", centred, centred)
+    varying = squares > 1e-20 * X.shape[1]
+    return centred[varying], squares[varying]
+
+
+def _are_counts(values: NDArray[np.floating]) -> bool:
+    """Whether a table can be one of counts; zeros and ones are their own square roots."""
+    if values.min(initial=0.0) < 0.0 or values.max(initial=0.0) <= 1.0:
+        return False
+    return bool(np.all(values == np.rint(values)))

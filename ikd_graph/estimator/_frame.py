@@ -1,0 +1,83 @@
+"""From distinct rows to all rows: the one place where numbers are expanded to duplicates."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import eigen
+from .._records import CsrGraph
+from ..graph import add_edges, edges, from_edges
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+# Columns this near to uncorrelated are left alone: turning them would only mix rounding errors.
+_UNCORRELATED = 1e-9
+
+
+class Frame(NamedTuple):
+    """Coordinates of all rows in the standard frame, and their spectrum."""
+
+    coordinates: Floats  # (n, m) centred, along principal axes, the widest first
+    eigenvalues: Floats  # (m,) squared lengths of the columns
+
+
+def standard_frame(coordinates: Floats, inverse: Indices, *, turn: bool = True) -> Frame:
+    """Coordinates of all rows, centred, along principal axes, signs pinned.
+
+    Parameters
+    ----------
+    coordinates : (u, m) ndarray of float64
+        Coordinates of distinct rows.
+    inverse : (n,) ndarray of int64
+        Which of them each row is.
+    turn : bool
+        Whether axes are turned; components laid side by side keep theirs.
+
+    Returns
+    -------
+    Frame
+        Coordinates and eigenvalues of their Gram matrix.
+    """
+    points = coordinates - coordinates[inverse].mean(axis=0)
+    gram = points[inverse].T @ points[inverse]
+    if not turn:
+        values = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)
+        return Frame(points[inverse], values)
+    width = float(np.diagonal(gram).max(initial=0.0))
+    off = np.abs(gram - np.diag(np.diagonal(gram))).max(initial=0.0)
+    ordered = np.all(np.diff(np.diagonal(gram)) <= _UNCORRELATED * width)
+    if off > _UNCORRELATED * width or not ordered:
+        points = points @ np.linalg.eigh(gram)[1][:, ::-1]
+    points = eigen.pin_signs(points[inverse])
+    return Frame(points, np.sum(points**2, axis=0))
+
+
+def axes_between(coordinates: Floats, frame: Frame, inverse: Indices) -> Floats:
+    """Rotation (m, m) from coordinates of distinct rows to those of a frame."""
+    before = coordinates[inverse] - coordinates[inverse].mean(axis=0)
+    left, _, right = np.linalg.svd(before.T @ frame.coordinates)
+    return np.asarray(left @ right)
+
+
+def expand_graph(g: CsrGraph, first: Indices, inverse: Indices) -> CsrGraph:
+    """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
+    if np.array_equal(first, np.arange(inverse.size)):
+        return g
+    left, right, weights = edges(g)
+    low, high = np.minimum(first[left], first[right]), np.maximum(first[left], first[right])
+    expanded = from_edges(inverse.size, low, high, weights)
+    duplicates = np.setdiff1d(np.arange(inverse.size), first)
+    if not duplicates.size:
+        return expanded
+    return add_edges(expanded, first[inverse[duplicates]], duplicates, np.ones(duplicates.size))
+
+
+def expand_labels(labels: Indices, inverse: Indices) -> Indices:
+    """Components of all rows, numbered by their first row."""
+    expanded = labels[inverse]
+    _, begins, number = np.unique(expanded, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(begins))[number])

@@ -1,0 +1,106 @@
+"""The generative model of an embedding: variances and length-scale that explain the rows best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from . import _limits, gplvm
+from .kernels import StationaryKernel
+
+Floats = NDArray[np.float64]
+
+# The length-scale of the generative model is chosen on this logarithmic line.
+_LOG_SCALES = (-4.0, 1.5)
+
+
+class NoiseModel(NamedTuple):
+    """The Gaussian process of an embedding."""
+
+    variance: float  # signal variance, in units of X squared
+    noise: float  # noise variance, in units of X squared
+    log_likelihood: float  # of all observed dimensions
+    kernel: StationaryKernel  # with the length-scale of the embedding
+
+
+def fit_noise_model(
+    latent: Floats, cov: Floats, n_observed: int, kernel: StationaryKernel
+) -> NoiseModel:
+    """Variances and length-scale under which an embedding explains a covariance best.
+
+    A closed form has the unit of the kernel only as far as covariances are those of the model.
+
+    Parameters
+    ----------
+    latent : (n, m) ndarray of float64
+        Coordinates.
+    cov : (n, n) ndarray of float64
+        Covariance of the rows, see `gplvm.sample_covariance`.
+    n_observed : int
+        Number N of columns it was estimated from.
+    kernel : StationaryKernel
+        Kernel of the coordinates.
+
+    Returns
+    -------
+    NoiseModel
+        The fitted process.
+    """
+    sample = evenly_spaced(len(latent), _limits.GENERATIVE_SCALE)
+    points, cov_of_sample = latent[sample], cov[np.ix_(sample, sample)]
+
+    def scaled(log_scale: float) -> StationaryKernel:
+        return replace(kernel, length_scale=kernel.length_scale * float(np.exp(log_scale)))
+
+    def cost(log_scale: float) -> float:
+        return -gplvm.fit_variances(points, cov_of_sample, n_observed, scaled(log_scale))[2]
+
+    best = minimize_scalar(cost, bounds=_LOG_SCALES, method="bounded", options={"xatol": 0.05})
+    if best.fun < cost(0.0):
+        kernel = scaled(best.x)
+    return NoiseModel(*gplvm.fit_variances(latent, cov, n_observed, kernel), kernel)
+
+
+def reconstruct(
+    points: Floats, latent: Floats, rows: NDArray[np.floating], model: NoiseModel
+) -> tuple[Floats, Floats]:
+    """Posterior mean of the rows that points stand for, (b, p), and its deviation, (b,).
+
+    The mean row of the training data is given back with each.
+    """
+    sample = evenly_spaced(len(latent), _limits.GENERATIVE)
+    mean_row = rows.mean(axis=0)
+    out, std = np.empty((len(points), rows.shape[1])), np.empty(len(points))
+    for start in range(0, len(points), 1024):
+        part = slice(start, start + 1024)
+        posterior = gplvm.posterior_mean(
+            points[part],
+            latent[sample],
+            rows[sample] - mean_row,
+            model.kernel,
+            model.variance,
+            model.noise,
+        )
+        out[part], std[part] = posterior.mean + mean_row, posterior.std
+    return out, std
+
+
+def log_likelihood(
+    model: NoiseModel, latent: Floats, rows: NDArray[Any], *, centred: bool
+) -> float:
+    """Log likelihood of an observed dimension of at most 2000 rows, given where they are."""
+    sample = evenly_spaced(len(rows), _limits.GENERATIVE)
+    cov = gplvm.sample_covariance(rows[sample], centered=centred)
+    value = gplvm.log_likelihood(
+        latent[sample], cov, rows.shape[1], model.kernel, model.variance, model.noise
+    )
+    return value / rows.shape[1]
+
+
+def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:
+    """All rows, or so many evenly spaced ones."""
+    return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int64)

@@ -1,0 +1,99 @@
+"""Rules by which similarities become a graph: small objects that scikit-learn can clone and search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._validation import check_choice, check_flag, check_fraction, check_integer
+
+DISCONNECTED = ("join", "raise", "separate")
+SEARCHES = ("auto", "exact", "approximate")
+
+
+def _check_common(prune: bool | str, disconnected: str) -> None:
+    if not isinstance(prune, (bool, np.bool_)):
+        check_choice("prune", prune, ("auto",), ", True or False")
+    check_choice("disconnected", disconnected, DISCONNECTED)
+
+
+@dataclass(repr=False)
+class Threshold(BaseEstimator):
+    """Pairs whose similarity exceeds a threshold are edges (Li & Wu 2024, Section 2.4).
+
+    Parameters
+    ----------
+    s0 : float or "auto"
+        The threshold, in (0, 1). "auto" is min(5 / sqrt(N), 0.5) for N columns, five standard
+        errors of a correlation.
+    n_neighbors : int or None
+        Also join each point to so many nearest neighbours, whatever the threshold. None is 6 where
+        ``s0`` is "auto", which keeps every point in the graph, else none.
+    prune : "auto" or bool
+        Remove short cuts, see `graph.prune`. "auto" does so in graphs of rows, where values are not
+        trusted as estimates of the kernel.
+    disconnected : {"join", "raise", "separate"}
+        What to do with several components: join them by links between their nearest points, raise
+        an error, or embed each by itself and lay them side by side.
+
+    Examples
+    --------
+    >>> from ikd_graph import graph
+    >>> graph.Threshold(0.3)
+    Threshold(s0=0.3)
+    """
+
+    s0: float | str = "auto"
+    n_neighbors: int | None = None
+    prune: bool | str = "auto"
+    disconnected: str = "join"
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        if self.s0 != "auto":
+            check_fraction("s0", self.s0, "'auto' chooses by the number of columns")
+        if self.n_neighbors is not None:
+            check_integer("n_neighbors", self.n_neighbors, 1)
+        _check_common(self.prune, self.disconnected)
+
+
+@dataclass(repr=False)
+class Neighbors(BaseEstimator):
+    """Each point is joined to its nearest neighbours.
+
+    Parameters
+    ----------
+    k : int or "auto"
+        Number of neighbours.
+    mutual : bool
+        Keep an edge only where each end is a neighbour of the other; components that this leaves
+        are joined by the neighbours of either end.
+    search : {"auto", "exact", "approximate"}
+        How neighbours are searched, see `graph.row_neighbors`.
+    prune : "auto" or bool
+        As in `Threshold`.
+    disconnected : {"join", "raise", "separate"}
+        As in `Threshold`.
+
+    Examples
+    --------
+    >>> from ikd_graph import graph
+    >>> graph.Neighbors(10)
+    Neighbors(k=10)
+    """
+
+    k: int | str = "auto"
+    mutual: bool = False
+    search: str = "auto"
+    prune: bool | str = "auto"
+    disconnected: str = "join"
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        if self.k != "auto":
+            check_integer("k", self.k, 1, cure="'auto' chooses")
+        check_flag("mutual", self.mutual)
+        check_choice("search", self.search, SEARCHES)
+        _check_common(self.prune, self.disconnected)

@@ -1,0 +1,165 @@
+"""Affinities: how a table is scaled before its rows are compared, each written once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import covariance
+from .._table import SparseTable
+from .._validation import check_not_negative, check_same_shape
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Affinity:
+    """What a name of an affinity stands for.
+
+    Rows are compared by their inner products after each was scaled ("correlation", "cosine"), or by
+    Euclidean distance as 1 - |x_i - x_j|^2 / (2 sigma^2) with sigma^2 half the mean squared
+    distance.
+    """
+
+    name: str
+    summary: str  # what is compared, in words that end a sentence
+    euclidean: bool = False  # squared distances; else products of rows of unit length
+    centres_rows: bool = True  # the likelihood takes the mean of each row off first
+    square_roots: bool = False  # of counts
+    scales_columns: bool = False  # every column over its standard deviation
+    shared: bool = False  # edges weigh the share of common neighbours: named only
+    scale_invariant: bool = False  # the length of a row changes nothing
+    least_columns: int = 2
+
+    @property
+    def is_counts_only(self) -> bool:
+        """Whether it is made for tables of counts."""
+        return self.square_roots
+
+    @property
+    def over_pairs(self) -> str:
+        """How `covariance.pairwise` compares rows with missing values."""
+        if self.euclidean:
+            return "euclidean"
+        return "correlation" if self.centres_rows else "cosine"
+
+    def modelled(self, X: Any, units: Floats | None = None) -> Any:
+        """Table whose columns the likelihood takes for samples of a Gaussian process."""
+        if self.square_roots:
+            if isinstance(X, SparseTable):
+                check_not_negative("X", X.stored.data, f"affinity={self.name!r}")
+                return X.map(np.sqrt)
+            check_not_negative("X", X, f"affinity={self.name!r}")
+            return np.sqrt(X)
+        if not self.scales_columns:
+            return X
+        units = self.column_units(X) if units is None else units
+        if isinstance(X, SparseTable):
+            columns = X.stored.indices
+            return X.map(lambda data: data / units[columns])
+        return np.asarray(X / units, dtype=X.dtype)
+
+    def column_units(self, X: Any) -> Floats | None:
+        """Standard deviation of every column, where columns are divided by it."""
+        if not self.scales_columns:
+            return None
+        sparse = isinstance(X, SparseTable)
+        return covariance.sparse_column_units(X) if sparse else covariance.column_units(X)
+
+
+_ALL = (
+    Affinity("correlation", "Pearson correlations between rows", scale_invariant=True),
+    Affinity(
+        "cosine",
+        "cosines between rows, which are not centred",
+        centres_rows=False,
+        scale_invariant=True,
+        least_columns=1,
+    ),
+    Affinity(
+        "covariance",
+        "covariances between rows over the standard deviations of both",
+        scale_invariant=True,
+    ),
+    Affinity("euclidean", "Euclidean distances between rows", euclidean=True),
+    Affinity(
+        "standardized_euclidean",
+        "Euclidean distances between rows, every column scaled to one variance",
+        euclidean=True,
+        scales_columns=True,
+    ),
+    Affinity(
+        "shared_neighbors",
+        "correlations between rows, weighted by the share of neighbours in common",
+        shared=True,
+        scale_invariant=True,
+    ),
+    Affinity(
+        "hellinger",
+        "cosines between the square roots of counts",
+        centres_rows=False,
+        square_roots=True,
+        scale_invariant=True,
+        least_columns=1,
+    ),
+)
+
+AFFINITIES = {affinity.name: affinity for affinity in _ALL}
+"""Every affinity between rows, by the name that `IKD` calls it."""
+
+GIVEN = ("precomputed", "precomputed_distance")
+"""Affinities whose values are X itself."""
+
+
+class Scaling:
+    """Rows scaled as an affinity asks, and new rows like them.
+
+    Parameters
+    ----------
+    affinity : Affinity
+        How rows are compared.
+    X : (n, p) ndarray of float, or SparseTable
+        Rows.
+    counts : bool
+        Whether X is a table of integers, in which a row without spread is nothing unusual.
+    double : bool
+        Whether rows are kept in double precision; else in that of X.
+    """
+
+    def __init__(self, affinity: Affinity, X: Any, *, counts: bool, double: bool) -> None:
+        self.affinity, self.counts = affinity, counts or affinity.square_roots
+        self.units = affinity.column_units(X)
+        table = affinity.modelled(X, self.units)
+        self.origin: Floats | None = None
+        self.sigma = 1.0
+        if isinstance(X, SparseTable):
+            self.rows = self._sparse(table)
+        elif affinity.euclidean:
+            made = covariance.euclidean_rows(table)
+            self.origin, self.sigma = made.origin, made.scale
+            self.rows = np.ascontiguousarray(made.points, dtype=np.float64 if double else X.dtype)
+        else:
+            rows = covariance.unit_rows(table, self._unit, allow_flat=self.counts)
+            self.rows = rows if double else rows.astype(X.dtype, copy=False)
+
+    @property
+    def _unit(self) -> str:
+        return "correlation" if self.affinity.centres_rows else "cosine"
+
+    def _sparse(self, table: SparseTable) -> Any:
+        if self.affinity.euclidean:
+            rows, made = covariance.sparse_euclidean_rows(table)
+            self.origin, self.sigma = made.origin, made.scale
+            return rows
+        return covariance.sparse_unit_rows(table, self._unit, allow_flat=self.counts)
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """New rows (b, p), scaled like those of the fit."""
+        table = self.affinity.modelled(np.asarray(X, dtype=np.float64), self.units)
+        if self.origin is None:
+            return covariance.unit_rows(table, self._unit, allow_flat=self.counts)
+        check_same_shape("a row of X", table[:1], "a row compared with", self.origin[None])
+        return (table - self.origin) / self.sigma

@@ -1,0 +1,90 @@
+"""What every strategy takes and returns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from .._records import CsrGraph, Embedding, SolvedBlocks
+from .._validation import check_choice, check_integer
+from ..eigen import REFERENCES
+from ..kernels import StationaryKernel
+from ..similarity import Similarity
+
+Floats = NDArray[np.float64]
+
+
+class Landmarks(NamedTuple):
+    """How many points distances are measured from, and the seed that chooses them."""
+
+    count: int
+    random_state: Any = None
+
+
+class Solution(NamedTuple):
+    """A closed form and what its strategy says of it."""
+
+    embedding: Embedding
+    solved: SolvedBlocks | None = None  # the cliques, each in a frame of its own
+    merge_order: NDArray[np.int64] | None = None  # (merges, 3) block, block, shared points
+    residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
+    start_share: float | None = None  # weight of the geodesic solution, all cliques having 1
+    landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
+
+
+class Strategy(BaseEstimator, ABC):
+    """From similarities, or a graph of them, to coordinates in closed form.
+
+    A strategy is a small object of parameters: scikit-learn clones it, prints it, and searches its
+    parameters (``strategy__path``).
+    """
+
+    name: ClassVar[str]
+    """What `IKD` calls it."""
+
+    uses_graph: ClassVar[bool] = True
+    """Whether it solves on a connected graph; else on all pairs."""
+
+    path: str = "distance"
+    reference: str | int = "center"
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        if isinstance(self.reference, (int, np.integer)) and not isinstance(self.reference, bool):
+            check_integer("reference", self.reference, 0)
+        else:
+            check_choice("reference", self.reference, REFERENCES)
+
+    @abstractmethod
+    def solve(
+        self,
+        similarity: Similarity,
+        graph: CsrGraph | None,
+        kernel: StationaryKernel,
+        n_components: int,
+        landmarks: Landmarks | None = None,
+    ) -> Solution:
+        """Closed form of n points.
+
+        Parameters
+        ----------
+        similarity : Similarity
+            How the points are compared.
+        graph : CsrGraph or None
+            Connected graph of trusted similarities; None for strategies without a graph.
+        kernel : StationaryKernel
+            Kernel that similarities are estimates of.
+        n_components : int
+            Number M of coordinates.
+        landmarks : Landmarks, optional
+            Measure distances from so many points only; None measures all.
+
+        Returns
+        -------
+        Solution
+            Coordinates (n, M) float64 with their spectrum.
+        """

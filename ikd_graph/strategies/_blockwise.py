@@ -1,0 +1,144 @@
+"""The blockwise strategy: solve cliques of the graph and merge them by rigid motions."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _limits, alignment, blocks, cliques, eigen
+from .._records import CsrGraph, Embedding, SolvedBlocks
+from .._validation import check_choice, check_integer
+from ..kernels import StationaryKernel
+from ..similarity import Similarity
+from ._base import Floats, Landmarks, Solution, Strategy
+from ._geodesic import geodesic_frame
+
+MERGES = ("global", "greedy")
+
+# Where a merge ends; beyond 10 000 points, whose last digits take most of the time, a little sooner.
+_TOLERANCE, _COARSE = 1e-5, 4e-5
+
+
+@dataclass(repr=False)
+class Blockwise(Strategy):
+    """Solve cliques of the graph and merge them by rigid motions (Li & Wu 2024, Section 2.4).
+
+    Parameters
+    ----------
+    merge : {"global", "greedy"}
+        "global" solves a cover of the edges and aligns all cliques at once, from the geodesic
+        solution, which itself counts where cliques are noisy; "greedy" is the paper's: cliques
+        until every point is covered, then always the pair that shares most points.
+    max_cliques : int or None
+        Budget of the clique cover; None lets the number of points decide.
+    reference : {"center", "min_max", "min_mean"}
+        Origin of the inner products of each clique.
+
+    Examples
+    --------
+    >>> from ikd_graph import strategies
+    >>> strategies.Blockwise.paper()
+    Blockwise(merge='greedy', reference='min_max')
+    """
+
+    name: ClassVar[str] = "blockwise"
+    merge: str = "global"
+    max_cliques: int | None = None
+    reference: str | int = "center"
+
+    @classmethod
+    def paper(cls) -> Blockwise:
+        """The paper's settings."""
+        return cls(merge="greedy", reference="min_max")
+
+    def check(self) -> None:
+        """See `Strategy.check`."""
+        check_choice("merge", self.merge, MERGES)
+        if self.max_cliques is not None:
+            check_integer("max_cliques", self.max_cliques, 1)
+        check_choice("reference", self.reference, eigen.REFERENCES)
+
+    def solve(
+        self,
+        similarity: Similarity,
+        graph: CsrGraph | None,
+        kernel: StationaryKernel,
+        n_components: int,
+        landmarks: Landmarks | None = None,
+    ) -> Solution:
+        """See `Strategy.solve`; memory grows with edges and cliques, so that no landmarks are needed.
+
+        Groups of cliques that share too few points with the others to have a unique place are put
+        where a rigid motion brings them nearest to the geodesic solution, with a warning. The
+        spectrum is that of the merged coordinates; explained variance and negative mass are means
+        over cliques.
+        """
+        assert graph is not None
+        frame = geodesic_frame(graph, kernel, n_components)
+        if self.merge == "greedy":
+            chosen = cliques.covering_cliques(graph)
+        else:
+            chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
+        solved = blocks.solve(graph, chosen, kernel, n_components, self.reference)
+        solved = blocks.largest_first(solved)
+        if self.merge == "greedy":
+            merged = alignment.merge_greedy(solved, graph.n_nodes)
+            points = merged.coordinates
+            if merged.labels.any():
+                points = alignment.place_groups(points, merged.labels, frame)
+        else:
+            tolerance = _TOLERANCE if graph.n_nodes <= _limits.SOLVED_WHOLE else _COARSE
+            merged = alignment.merge_global(
+                solved, graph.n_nodes, start=frame, weigh_start=True, tolerance=tolerance
+            )
+            points = merged.coordinates
+        if merged.labels.any():
+            _warn_groups(merged.labels)
+        points = points - points.mean(axis=0)
+        # The frame of merged coordinates is free: turn it to its principal axes, as eigenpairs are.
+        values, axes = np.linalg.eigh(points.T @ points)
+        order = np.argsort(values)[::-1]
+        points = eigen.pin_signs(points @ axes[:, order])
+        share, mass = _mean_spectrum(solved)
+        embedding = Embedding(points, values[order], share, mass, eigen.CENTRE)
+        # The greedy merge weighs all points alike, and its residuals with them.
+        if self.merge == "greedy":
+            return Solution(embedding, solved, merged.order)
+        return Solution(
+            embedding, solved, merged.order, merged.residuals, start_share=merged.start_share
+        )
+
+
+def _warn_groups(labels: NDArray[np.integer]) -> None:
+    """Say how many points no clique connects to the rest."""
+    sizes = np.bincount(labels)
+    warnings.warn(
+        f"{sizes.size} groups of cliques share no point with one another; "
+        f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
+        "strategy='geodesic' places all points so",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _mean_spectrum(solved: SolvedBlocks) -> tuple[Floats, float]:
+    """Explained variance ratio and negative mass, averaged over cliques by their sizes."""
+    sizes = solved.blocks.sizes.astype(np.float64)
+    squares = solved.eigenvalues**2
+    leading = squares.sum(axis=1)
+    total = np.divide(
+        leading,
+        solved.explained_variance_ratio,
+        out=np.zeros_like(leading),
+        where=solved.explained_variance_ratio > 0.0,
+    )
+    share = np.divide(
+        squares, total[:, None], out=np.zeros_like(squares), where=total[:, None] > 0.0
+    )
+    return np.average(share, axis=0, weights=sizes), float(
+        np.average(solved.negative_mass, weights=sizes)
+    )

@@ -1,0 +1,101 @@
+"""The geodesic strategy: replace what is not an edge by the best path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from .. import _limits, eigen, geodesics
+from .._records import CsrGraph
+from .._validation import check_choice
+from ..geodesics import geodesic_sq_distances, path_lengths, squares_of_lengths
+from ..kernels import StationaryKernel
+from ..similarity import Similarity
+from . import landmarks as by_landmarks
+from ._base import Floats, Landmarks, Solution, Strategy
+
+PATHS = ("distance", "covariance")
+
+# Landmarks of a frame, and one for each coordinate.
+_FRAME_LANDMARKS = 60
+
+
+@dataclass(repr=False)
+class Geodesic(Strategy):
+    """Replace what is not an edge by the best path, then take the leading eigenpairs (Section 2.4).
+
+    Parameters
+    ----------
+    path : {"distance", "covariance"}
+        What a path optimises: the smallest sum of distances, which agrees with the kernel to first
+        order, or the largest product of covariances (the paper).
+    reference : {"center", "min_max", "min_mean"} or int
+        Reference point of the Gram matrix (Section 2.5); an int is a row of X.
+
+    Examples
+    --------
+    >>> from ikd_graph import strategies
+    >>> strategies.Geodesic.paper()
+    Geodesic(path='covariance', reference='min_max')
+    """
+
+    name: ClassVar[str] = "geodesic"
+    path: str = "distance"
+    reference: str | int = "center"
+
+    @classmethod
+    def paper(cls) -> Geodesic:
+        """The paper's settings."""
+        return cls(path="covariance", reference="min_max")
+
+    def check(self) -> None:
+        """See `Strategy.check`."""
+        check_choice("path", self.path, PATHS)
+        super().check()
+
+    def solve(
+        self,
+        similarity: Similarity,
+        graph: CsrGraph | None,
+        kernel: StationaryKernel,
+        n_components: int,
+        landmarks: Landmarks | None = None,
+    ) -> Solution:
+        """See `Strategy.solve`."""
+        assert graph is not None
+        if landmarks is not None:
+            return self._by_landmarks(graph, kernel, n_components, landmarks)
+        sq_dist = geodesic_sq_distances(graph, kernel, self.path)
+        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))
+
+    def _by_landmarks(
+        self, graph: CsrGraph, kernel: StationaryKernel, size: int, landmarks: Landmarks
+    ) -> Solution:
+        """The same with paths from landmarks only: no (n, n) array."""
+        lengths = path_lengths(graph, kernel, self.path)
+        sources = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
+        strength = np.bincount(sources, graph.weights, minlength=graph.n_nodes).astype(np.float64)
+        measure = geodesics.distances_from(lengths)
+        drawn = by_landmarks.draw_for(measure, strength, landmarks, self.reference)
+        # Edges keep their own lengths, as in the solution of all points.
+        for row, node in enumerate(drawn.nodes):
+            edge = slice(lengths.indptr[node], lengths.indptr[node + 1])
+            drawn.lengths[row, lengths.indices[edge]] = lengths.weights[edge]
+        to_squares = partial(squares_of_lengths, kernel, self.path)
+        solution = by_landmarks.solve(drawn, to_squares, size, self.reference)
+        return Solution(solution, landmarks=drawn.nodes)
+
+
+def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
+    """Distance-geodesic coordinates (n, M) that cliques are aligned to; of many points by landmarks."""
+    if graph.n_nodes <= _limits.FRAME_WHOLE:
+        sq_dist = geodesic_sq_distances(graph, kernel, "distance")
+        return eigen.coordinates(sq_dist, n_components).coordinates
+    lengths = geodesics.distance_lengths(graph, kernel)
+    count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
+    nodes, distances = geodesics.farthest_nodes(lengths, count)
+    drawn = by_landmarks.Drawn(nodes, distances, np.ones(count, dtype=np.int64))
+    return by_landmarks.solve(drawn, np.square, n_components).coordinates
