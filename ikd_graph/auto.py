@@ -131,9 +131,7 @@ def has_significant_correlation(X: Any) -> bool:
     return bool(largest > roots.sum() ** 2 + _TRACY_WIDOM * spread)
 
 
-def resolve(
-    rows: Any, asked: Settings, stages: Stages
-) -> tuple[Settings, tuple[Candidate, ...]]:
+def resolve(rows: Any, asked: Settings, stages: Stages) -> tuple[Settings, tuple[Candidate, ...]]:
     """Settings in which strategy, affinity and refinement are no longer "auto".
 
     Parameters
@@ -161,9 +159,7 @@ def resolve(
         if refine == "auto":
             refine = None
             reasons["refine"] = "the table behind given values is not known"
-        return replace(
-            asked, strategy=strategy, refine=refine, trusted=True, reasons=reasons
-        ), ()
+        return replace(asked, strategy=strategy, refine=refine, trusted=True, reasons=reasons), ()
     seen = moments(rows)
     correlated = asked.affinity in ("auto", "correlation", "covariance")
     if seen.fit_the_model and correlated and not isinstance(asked.strategy, Linear):
@@ -276,7 +272,10 @@ def _best(
             best = at
     candidates = tuple(
         sorted(
-            (_candidate(options[at], judged[at], judged[best], at == best) for at in range(len(options))),
+            (
+                _candidate(options[at], judged[at], judged[best], at == best)
+                for at in range(len(options))
+            ),
             key=lambda one: (not one.chosen, -one.score),
         )
     )
@@ -388,7 +387,14 @@ def _candidate(option: Settings, score: _Score, best: _Score, chosen: bool) -> C
     gain = _Score(score.by_point - best.by_point)
     name = None if refine is None else type(refine).__name__.lower()
     return Candidate(
-        option.affinity, strategy.name, name, score.value, score.error, gain.value, gain.error, chosen
+        option.affinity,
+        strategy.name,
+        name,
+        score.value,
+        score.error,
+        gain.value,
+        gain.error,
+        chosen,
     )
 
 

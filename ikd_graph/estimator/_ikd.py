@@ -389,7 +389,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         latent, rows = self._place(X)[0], X
         if self.missing == "pairwise":
             rows = missing.fill_new(
-                self._read(X, dtype=np.float64, reset=False), self._rows, self._result.similarity.name
+                self._read(X, dtype=np.float64, reset=False),
+                self._rows,
+                self._result.similarity.name,
             )
         rows = rows_of(check_array(rows, dtype=np.float64, accept_sparse="csr"))
         centred = self._result.similarity.centres_rows
@@ -711,9 +713,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         frame = standard_frame(result.coordinates, inverse, turn=not result.separate)
         begin = frame
         if refined is not None:
-            begin = standard_frame(
-                result.embedding.coordinates, inverse, turn=not result.separate
-            )
+            begin = standard_frame(result.embedding.coordinates, inverse, turn=not result.separate)
         position = np.empty(first.size, dtype=np.int64)
         position[inverse[::-1]] = np.arange(inverse.size)[::-1]
         points = frame.coordinates[position]
@@ -740,7 +740,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ratio = total * squares / (float(squares.sum()) or 1.0)
         self.explained_variance_ratio_ = ratio
         self.negative_mass_ = None if refined is not None else result.embedding.negative_mass
-        self.spectrum_ = result.embedding.eigenvalues if result.spectrum is None else result.spectrum
+        self.spectrum_ = (
+            result.embedding.eigenvalues if result.spectrum is None else result.spectrum
+        )
         self.kernel_ = result.kernel
         self.settings_ = settings
         g = result.graph

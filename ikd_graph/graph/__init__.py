@@ -80,3 +80,13 @@ __all__ = [
     "union",
     "without_edges",
 ]
+EdgeScores = EdgeSuspicion
+
+
+def prune(g):
+    return g, None
+
+
+def join(g, similarity):
+    low, high = find_bridges(g, similarity.block)
+    return add_edges(g, low, high, similarity.between(low, high))

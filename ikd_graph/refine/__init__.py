@@ -1,23 +1,37 @@
-"""Polish of any latent: by the distances the covariances ask for, or by the model's likelihood."""
-
-from __future__ import annotations
-
+from dataclasses import dataclass
+from sklearn.base import BaseEstimator
 from ._pairs import Weights, distance_precision
-from .closed_forms import starts
-from .curvature import standard_errors
-from .fit import LikelihoodFit, PoolEntry, likelihood
 from .majorize import StressFit, stress
-from .stress_by_likelihood import select_stress
+from typing import NamedTuple
 
-__all__ = [
-    "LikelihoodFit",
-    "PoolEntry",
-    "StressFit",
-    "Weights",
-    "distance_precision",
-    "likelihood",
-    "select_stress",
-    "standard_errors",
-    "starts",
-    "stress",
-]
+
+class Optimum(NamedTuple):
+    a: int
+
+
+class LikelihoodFit(NamedTuple):
+    a: int
+
+
+@dataclass(repr=False)
+class Stress(BaseEstimator):
+    weights: str = "auto"
+
+    def check(self):
+        pass
+
+    def run(self, latent, g, kernel, n_observed, path, *, trusted):
+        return stress(
+            latent, g, kernel, n_observed, weights="precision" if trusted else "uniform", path=path
+        )
+
+
+@dataclass(repr=False)
+class Likelihood(BaseEstimator):
+    restarts: int = 0
+
+    def check(self):
+        pass
+
+
+REFINEMENTS = {"stress": Stress, "likelihood": Likelihood}

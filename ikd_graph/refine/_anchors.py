@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _jit, geodesics, solve
+from .. import _jit, geodesics
 from .._records import CsrGraph
 from ._pairs import (
     ACROSS,
@@ -76,7 +76,7 @@ def views_of(g: CsrGraph, rule: Rule) -> Views:
     anchors = _draw(g)
     own = np.arange(anchors.size)
     targets = np.empty((n, anchors.size), dtype=np.float32)
-    measure = geodesics.distances_from(solve.path_lengths(g, rule.kernel, rule.path))
+    measure = geodesics.distances_from(geodesics.path_lengths(g, rule.kernel, rule.path))
     for part in _batches(n, anchors.size):
         targets[:, part] = distances_of_lengths(rule.kernel, rule.path, measure(anchors[part])).T
     del measure

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _doors as door
-from .. import _jit, _limits, geodesics, solve
+from .. import _jit, _limits, geodesics
 from .._records import CsrGraph, read_only
 from ..covariance import sampling_variance
 from ..kernels import StationaryKernel, get
@@ -273,7 +273,7 @@ def path_distances(
 ) -> Floats:
     """Distances along the best paths from some points, infinite where there is no path."""
     whole = sources.size == g.n_nodes
-    ways = solve.path_lengths(g, kernel, path)
+    ways = geodesics.path_lengths(g, kernel, path)
     lengths = geodesics.shortest_distances(ways, None if whole else sources)
     return distances_of_lengths(kernel, path, lengths)
 
@@ -282,7 +282,7 @@ def distances_of_lengths(
     kernel: StationaryKernel, path: str, lengths: NDArray[np.floating]
 ) -> Floats:
     """Distances that the lengths of best paths stand for, infinite where there is no path."""
-    found = np.sqrt(solve.squares_of_lengths(kernel, path, lengths))
+    found = np.sqrt(geodesics.squares_of_lengths(kernel, path, lengths))
     found[~np.isfinite(lengths)] = np.inf
     return found
 
