@@ -3,12 +3,13 @@
 A table that looks like samples of the model is compared by correlations and refined by the
 likelihood. Else candidates are tried in a fixed order, the simplest first. Each is fitted without a
 quarter of the columns, which it then has to predict: every point by the mean of the points nearest
-to it in the embedding. A candidate replaces a simpler one only where it predicts better by two
+to it in the embedding. A candidate replaces a simpler one only where it predicts better by three
 standard errors of the paired difference.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,7 +36,7 @@ ORDER = ("euclidean", "standardized_euclidean", "correlation", "cosine", "hellin
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
 
-ERRORS = 2.0
+ERRORS = 3.0
 """Standard errors by which a later candidate must predict better than a simpler one."""
 
 FOLDS = 4
@@ -314,18 +315,17 @@ def _embedded(table: Floats, option: Settings) -> Floats | None:
 def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
     """Columns that are kept and held out; of few columns, all are both.
 
-    Every fold has columns of all sizes, whatever their order.
+    The fold of a column depends on its values alone, not on the other columns or the order of rows.
     """
     width = table.shape[1]
     every = np.ones(width, dtype=np.bool_)
     if width < FEWEST_COLUMNS:
         yield every, every
         return
-    fold = np.empty(width, dtype=np.int64)
-    order = np.lexsort((table.max(axis=0), table.std(axis=0)))
-    fold[order] = np.arange(width) % FOLDS
-    for number in range(FOLDS):
-        yield fold != number, fold == number
+    digests = (hashlib.blake2b(np.sort(column).tobytes(), digest_size=8) for column in table.T)
+    keys = np.array([int.from_bytes(digest.digest(), "little") % FOLDS for digest in digests])
+    for number in np.unique(keys):
+        yield keys != number, keys == number
 
 
 def principal_directions(X: NDArray[np.floating]) -> Floats:
