@@ -70,7 +70,7 @@ def look(scene, n_neurons, n_samples, rate, seed):
     found = {"ikd": decode(model.embedding_, place), "cpu": time.process_time() - begin}
     found["isomap"] = decode(Isomap(n_components=m).fit_transform(X), place)
     found["umap"] = decode(umap.UMAP(n_components=m, random_state=seed).fit_transform(X), place)
-    return found | {"affinity": model.affinity_, "refine": model.candidates_[0].refine}
+    return found | {"affinity": model.settings_.affinity, "refine": model.candidates_[0].refine}
 
 
 def main():
