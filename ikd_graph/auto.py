@@ -228,7 +228,8 @@ def _is_possible(name: str, rows: Any, seen: Moments) -> bool:
     if affinity.square_roots or affinity.scales_columns:
         # Counts have one unit; scaling makes the rarest columns the loudest.
         return affinity.square_roots == seen.are_counts
-    return rows.shape[1] > affinity.least_columns
+    # The length of a row is given up only where correlations are not mostly chance.
+    return affinity.euclidean or rows.shape[1] >= FEWEST_COLUMNS
 
 
 class _Score(NamedTuple):

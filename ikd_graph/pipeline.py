@@ -52,8 +52,11 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     Result
         Coordinates (n, M) float64 and how they came about.
     """
-    result = fit_closed_form(similarity, settings, stages)
-    return refined(result, rows, stages)
+    result = refined(fit_closed_form(similarity, settings, stages), rows, stages)
+    reasons = result.settings.reasons
+    if settings.kernel == "auto" and isinstance(result.refined, refine.LikelihoodFit):
+        reasons["kernel"] = f"the likeliest of {len(kernels.KERNELS)}"
+    return replace(result, settings=replace(result.settings, kernel=result.kernel))
 
 
 def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) -> Result:
@@ -90,7 +93,7 @@ def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) 
             solution = strategy.solve(similarity, g, kernel, size, marks)
     return Result(
         coordinates=solution.embedding.coordinates,
-        settings=settings,
+        settings=replace(settings, graph=settings.graph if g is not None else None),
         similarity=similarity,
         solution=solution,
         kernel=kernel,
@@ -179,7 +182,7 @@ def _connected_graph(
     if n_components == 1:
         return settings, g, labels, removed, False
     if disconnected == "raise":
-        check_graph_connected(np.bincount(labels), "disconnected='join' connects them")
+        check_graph_connected(np.bincount(labels), "more neighbours leave fewer")
     if disconnected == "separate":
         check_has_edges(n_components, labels.size)
         return settings, g, labels, removed, True
