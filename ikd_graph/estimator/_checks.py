@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from .. import eigen, graph, kernels, model, solve
 from .._arrays import check_sparse
 from .._gaps import check_known
-from .._table import MappedTable, require_memory, rows_of
+from .._table import rows_of
 from .._validation import (
     check_choice,
     check_components,
@@ -34,7 +34,7 @@ from .._validation import (
 from ..evidence import REFINES, Wishes
 from ..similarity import AFFINITIES
 from ..solve import landmarks
-from ._objects import as_table, is_dask
+from ._objects import as_table
 
 
 def _is_auto(value: Any) -> bool:
@@ -151,7 +151,6 @@ class CheckedEstimator(BaseEstimator):
 
     def _check_input(self, X: Any) -> Any:
         """X as an array of floats (or a sparse precomputed matrix) that can be worked with."""
-        spread = is_dask(X)
         X = as_table(X, pairs=not self._has_rows)
         # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
         self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
@@ -162,8 +161,6 @@ class CheckedEstimator(BaseEstimator):
         )
         if self._has_rows:
             X = rows_of(X)
-            if isinstance(X, MappedTable):
-                X.spread = spread
         check_enough_rows(X.shape[0])
         if self._has_rows:
             check_enough_columns(X.shape[1], self.affinity, self._least_columns)
@@ -187,8 +184,6 @@ class CheckedEstimator(BaseEstimator):
         if gaps and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         check_unmasked("X", X)
-        dtype = options["dtype"]
-        require_memory(X, dtype if isinstance(dtype, list) else [dtype])
         finite = "allow-nan" if self._has_rows else True
         X = validate_data(self, X, ensure_all_finite=finite, **options)
         if self._has_rows and not gaps:

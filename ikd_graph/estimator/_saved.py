@@ -19,15 +19,15 @@ from .. import kernels
 from .._arrays import check_blocks, check_sparse
 from .._files import write_whole
 from .._records import Blocks, CsrGraph, SolvedBlocks
-from .._table import MappedTable, SparseTable
+from .._table import SparseTable
 from .._version import __version__
-from ..covariance import CentredRows, EuclideanRows, SparseRows, UnitRows
+from ..covariance import EuclideanRows, SparseRows
 from ..evidence import Choice, Trial, Wishes
 from ..graph import EdgeSuspicion
 from ..model import Latent, Model, Noise, Polished, Task
 from ..placement import Placement
 from ..refine import PoolEntry
-from ..similarity import AFFINITIES, MAPPED, SPARSE, KnownRows, SparsePrecomputed
+from ..similarity import AFFINITIES, SPARSE, KnownRows, SparsePrecomputed
 from ..solve import Plan
 
 FORMAT = 1
@@ -38,10 +38,10 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Blocks, CentredRows, Choice, CsrGraph, EdgeSuspicion, EuclideanRows, KnownRows, Latent,
-        MappedTable, Model, Noise, Placement, Plan, Polished, PoolEntry, SolvedBlocks,
-        SparsePrecomputed, SparseRows, SparseTable, Task, Trial, UnitRows, Wishes,
-        *AFFINITIES.values(), *MAPPED.values(), *SPARSE.values(), *kernels.KERNELS.values(),
+        Blocks, Choice, CsrGraph, EdgeSuspicion, EuclideanRows, KnownRows, Latent,
+        Model, Noise, Placement, Plan, Polished, PoolEntry, SolvedBlocks,
+        SparsePrecomputed, SparseRows, SparseTable, Task, Trial, Wishes,
+        *AFFINITIES.values(), *SPARSE.values(), *kernels.KERNELS.values(),
     )
 }  # fmt: skip
 _BROKEN = (

@@ -6,12 +6,9 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from .. import _limits, _memory
-from .._table import MappedTable, SparseTable, dense_rows
-from .._validation import check_memory
+from .._table import SparseTable, dense_rows
 from ._base import GraphRule, Similarity
 from ._equal import KnownRows, unique_rows
-from ._many import MANY, MAPPED
 from ._precomputed import Precomputed, SparsePrecomputed
 from ._rows import (
     Correlation,
@@ -27,8 +24,6 @@ from ._sparse import SPARSE
 
 __all__ = [
     "AFFINITIES",
-    "MANY",
-    "MAPPED",
     "SPARSE",
     "GraphRule",
     "KnownRows",
@@ -73,24 +68,8 @@ def compare(X: Any, affinity: str, *, counts: bool = False, search: str = "auto"
         found = SparsePrecomputed
     elif isinstance(X, SparseTable) and affinity in SPARSE:
         found = SPARSE[affinity]
-    elif isinstance(X, MappedTable) and affinity in MAPPED:
-        found = MAPPED[affinity]
     else:
-        if isinstance(X, MappedTable):
-            _require_memory(X, affinity)
         X = dense_rows(X)
-        if X.shape[0] > _limits.SOLVED_WHOLE and affinity in MANY:
-            found = MANY[affinity]
     made: Similarity = found(X, counts=counts)
     made.search = search
     return made
-
-
-def _require_memory(X: MappedTable, affinity: str) -> None:
-    """Raise MemoryError, before work is done, if a table on disk has to be in memory and cannot."""
-    n, p = X.shape
-    # The rows, and the scaled ones.
-    needed = 2.0 * n * p * X.dtype.itemsize
-    what = f"a table of {n} rows and {p} columns for affinity={affinity!r}"
-    cure = f"affinity='auto', or one of {', '.join(map(repr, MAPPED))}, reads it in blocks"
-    check_memory(what, needed, _memory.available(), cure)

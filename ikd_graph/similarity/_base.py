@@ -247,10 +247,6 @@ class Similarity(ABC):
         """Rows whose similarity falls with their distance, None where there are none."""
         return None
 
-    def _half(self) -> Floats:
-        """Half the squared length of every row that counts in a search, (n,)."""
-        return np.zeros(self.n_samples)
-
     def _listed(self) -> graph.Listed | None:
         """Neighbours that were found, with their similarities."""
         if not self._found:

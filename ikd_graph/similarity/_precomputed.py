@@ -12,7 +12,6 @@ from .._records import CsrGraph
 from .._validation import check_bridges_known, check_whole_matrix
 from ..graph import EdgeSuspicion
 from ._base import Floats, Indices, Similarity
-from ._nearest import nearest_by_values
 
 # Levels that pairs are contradicted by those above, and how many pairs of a point are enough.
 _LEVELS, _WITNESSES = (0.3, 0.5, 0.7, 0.9), 256
@@ -39,7 +38,7 @@ class _Given(Similarity):
         """See `Similarity.nearest`."""
         # Near is what is at a small distance, not what has much variance.
         half = 0.5 * self._corr.diagonal()
-        near, found = nearest_by_values(self.factor_of(X) - half, k)
+        near, found = graph.nearest_values(self.factor_of(X) - half, k)
         return near, found + half[near]
 
 

@@ -12,7 +12,6 @@ from .._records import CsrGraph
 from .._threads import keep_threads, map_blocks
 from .._validation import check_not_negative
 from ._base import Floats, GraphRule, Indices, Similarity
-from ._nearest import nearest_by_products
 
 
 class ProductSimilarity(Similarity):
@@ -61,7 +60,7 @@ class ProductSimilarity(Similarity):
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        return nearest_by_products(self._scaled_new(X), self.rows, k)
+        return graph.nearest_rows(self._scaled_new(X), self.rows, k)
 
     def _scaled_new(self, X: NDArray[np.floating]) -> Floats:
         """New rows, scaled like the training rows."""
@@ -174,10 +173,7 @@ class Covariance(ProductSimilarity):
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`; near is what is at a small distance, not a long row."""
         half = 0.5 * np.einsum("ij,ij->i", self.rows, self.rows, dtype=np.float64)
-        new = self._scaled_new(X)
-        found, value = nearest_by_products(
-            np.column_stack([new, -np.ones(len(new))]), np.column_stack([self.rows, half]), k
-        )
+        found, value = graph.nearest_rows(self._scaled_new(X), self.rows, k, half=half)
         return found, value + half[found]
 
     def _scaled_new(self, X: NDArray[np.floating]) -> Floats:
@@ -227,33 +223,38 @@ class Euclidean(Similarity):
 
     def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
         super().__init__(*X.shape)
-        self._made = covariance.euclidean_rows(X)
+        # Many rows keep the precision they came in.
+        self._made = covariance.euclidean_rows(
+            X,
+            standardized=self.scales_columns,
+            dtype=X.dtype if X.shape[0] > _limits.SOLVED_WHOLE else np.float64,
+        )
 
-    def block(self, points: Indices) -> Floats:
+    def block(self, points: Indices) -> NDArray[np.floating]:
         """See `Similarity.block`."""
-        found = self._made.rows[points] @ self._made.others.T
+        rows, half = self._made.points, self._made.half
+        found = rows[points] @ rows.T
+        found -= half[points, None] + half - 1.0
         return np.minimum(found, 1.0, out=found)
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`."""
         points, found = self._made.points, np.empty(len(left))
-        # Of wide rows some pairs at a time, 32 MB.
-        step = max(1, 2**22 // points.shape[1])
-        for start in range(0, len(left), step):
-            part = slice(start, start + step)
-            gaps = points[left[part]] - points[right[part]]
+
+        def fill(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            gaps = np.subtract(points[left[part]], points[right[part]], dtype=np.float64)
             found[part] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+
+        # Of wide rows some pairs at a time, 32 MB.
+        map_blocks(fill, len(left), max(1, 2**22 // points.shape[1]))
         return found
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        made = covariance.euclidean_rows(X, like=self._made)
-
-        def exact(at: int, near: Indices) -> Floats:
-            gaps = self._made.points[near] - made.points[at]
-            return np.asarray(1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps))
-
-        return nearest_by_products(made.rows, self._made.others, k, exact)
+        new = self._made.scaled(X)
+        found, value = graph.nearest_rows(new, self._made.points, k, half=self._made.half)
+        return found, value + 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
 
     def factor(self) -> Any:
         """See `Similarity.factor`."""
@@ -261,17 +262,15 @@ class Euclidean(Similarity):
 
     def factor_of(self, X: Any) -> Floats:
         """See `Similarity.factor_of`."""
-        return covariance.euclidean_rows(X, like=self._made).points
+        return self._made.scaled(X)
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
         return covariance.euclidean_similarity(self._made)
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        points = np.ascontiguousarray(self._made.points)
-        half = 0.5 * np.einsum("ij,ij->i", points, points)
-        found = graph.near_rows(points, half, k, self.search)
-        return super()._search(k) if found is None else found
+        made = self._made
+        return graph.row_neighbors(made.points, k, half=made.half, neighbors=self.search)
 
     def _rows_by_distance(self) -> Any:
         return self._made.points
@@ -288,18 +287,6 @@ class StandardizedEuclidean(Euclidean):
     summary = "Euclidean distances between rows, every column scaled to one variance"
     scales_columns = True
 
-    def __init__(self, X: NDArray[np.floating], *, counts: bool = False) -> None:
-        self._units = covariance.column_units(X)
-        super().__init__(self.modelled(X))
-
     def modelled(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
         """See `Similarity.modelled`; the noise is alike in columns of one variance."""
-        return np.asarray(rows / self._units)
-
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
-        """See `Similarity.nearest`."""
-        return super().nearest(self.modelled(X), k)
-
-    def factor_of(self, X: Any) -> Floats:
-        """See `Similarity.factor_of`."""
-        return super().factor_of(self.modelled(X))
+        return np.asarray(rows / self._made.units)

@@ -11,7 +11,6 @@ from .. import covariance, graph
 from .._table import SparseTable
 from .._validation import check_not_negative
 from ._base import Floats, Indices, Similarity
-from ._nearest import nearest_by_products
 from ._rows import (
     Correlation,
     Cosine,
@@ -20,10 +19,6 @@ from ._rows import (
     SharedNeighbors,
     StandardizedEuclidean,
 )
-
-# What a product of two stored values costs in an exact search, in multiplications of a dense matrix
-# product, and how many entries of a dense row are fetched in the time of a stored value.
-_SCATTERED, _FETCHED = 100.0, 5.0
 
 
 class _SparseSimilarity(Similarity):
@@ -49,13 +44,15 @@ class _SparseSimilarity(Similarity):
         """See `Similarity.factor`."""
         return self.rows
 
+    def _nearest(self, new: Floats, k: int, half: Floats) -> tuple[Indices, Floats]:
+        """Rows with the largest product, less ``half``, with each new one."""
+        blocks = [new[start : start + 16] for start in range(0, len(new), 16)]
+        found = [graph.nearest_values(self.rows.products_with(b) - half, k) for b in blocks]
+        near, values = (np.concatenate(part) for part in zip(*found, strict=True))
+        return near, values
+
     def _search(self, k: int) -> NDArray[np.int32]:
-        rows = self.rows
-        settler = graph.Settler(
-            rows.settle, _FETCHED * rows.entries, _SCATTERED * rows.entries_in_common
-        )
-        found = graph.near_rows(rows, self._half(), k, self.search, settler)
-        return Similarity._search(self, k) if found is None else found
+        return graph.row_neighbors(self.rows, k, neighbors=self.search)
 
     def _rows_by_distance(self) -> Any:
         return self.rows
@@ -70,6 +67,10 @@ class _SparseProducts(_SparseSimilarity):
         Similarity.__init__(self, *X.shape)
         self._counts = counts
         self.rows = covariance.sparse_unit_rows(X, self.scaling, allow_flat=counts)
+
+    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+        """See `Similarity.nearest`."""
+        return self._nearest(self._scaled_new(X), k, np.zeros(self.n_samples))
 
 
 class SparseCorrelation(_SparseProducts, Correlation):
@@ -101,30 +102,18 @@ class SparseEuclidean(_SparseSimilarity, Euclidean):
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        made = covariance.euclidean_rows(X, like=self._made)
-
-        def exact(at: int, near: Indices) -> Floats:
-            gaps = self.rows[near].astype(np.float64) - made.points[at]
-            return np.asarray(1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps))
-
-        return nearest_by_products(made.rows, self.rows.appended(), k, exact)
-
-    def _half(self) -> Floats:
-        # Of rows in Euclidean distance: the column that is one in the others is a constant here.
-        return 0.5 - self.rows.left[:, 0]
+        new = self._made.scaled(X)
+        near, values = self._nearest(new, k, 0.5 - self.rows.left[:, 0])
+        return near, values + 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
 
 
 class SparseStandardizedEuclidean(SparseEuclidean, StandardizedEuclidean):
     """`StandardizedEuclidean` of sparse rows."""
 
     def __init__(self, X: SparseTable, *, counts: bool = False) -> None:
-        self._units = covariance.sparse_column_units(X)
-        columns = X.stored.indices
-        SparseEuclidean.__init__(self, X.map(lambda data: data / self._units[columns]))
-
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
-        """See `Similarity.nearest`."""
-        return SparseEuclidean.nearest(self, self.modelled(X), k)
+        units = covariance.sparse_column_units(X)
+        SparseEuclidean.__init__(self, X.map(lambda data: data / units[X.stored.indices]))
+        self._made = self._made._replace(units=units)
 
 
 SPARSE = {
