@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .._config import inner, jit
-from .graph import insert
 
 
 class Stored(NamedTuple):
@@ -75,23 +74,3 @@ def pair_products(rows, nodes, others, row, out):
         out[pair] = product(rows, row, node, others[pair])
     if last >= 0:
         clear_row(rows.stored, last, row)
-
-
-@jit
-def settle_found(rows, ends, found, nodes, row, neighbours, missing):
-    """Keep the rows with the largest product with each of some ``nodes`` among those ``found``.
-
-    As `graph.settle_found` otherwise; ``row`` (p,) holds zeros before and after.
-    """
-    k = neighbours.shape[1]
-    values = np.empty(k, np.float64)
-    for at in range(nodes.size):
-        node = nodes[at]
-        spread_row(rows.stored, node, row)
-        held = np.int64(0)
-        for other in np.sort(found[ends[at] : ends[at + 1]]):
-            if other != node:
-                value = product(rows, row, node, other)
-                held = insert(value, other, values, neighbours[node], held)
-        missing[node] = k - held
-        clear_row(rows.stored, node, row)

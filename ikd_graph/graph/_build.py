@@ -19,7 +19,7 @@ from .._records import CsrGraph
 from .._threads import keep_threads, map_blocks
 from .._validation import check_fraction, check_integer
 from ._csr import mirrored
-from ._search import (
+from ._nearest import (
     block_neighbors,
     block_rows,
     check_correlations,

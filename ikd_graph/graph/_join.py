@@ -16,7 +16,7 @@ from .._threads import keep_threads, map_blocks
 from .._validation import check_positive
 from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges, union
-from ._search import block_rows, check_correlations, check_rows
+from ._nearest import block_rows, check_correlations, check_rows
 
 Pairs = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 
