@@ -26,7 +26,7 @@ from ._table import dense_rows, stored_values
 from .graph import sure_threshold
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN, compare
-from .strategies import Geodesic, Linear, Strategy
+from .strategies import Geodesic, Linear
 
 Floats = NDArray[np.float64]
 
@@ -272,15 +272,11 @@ def _best(
         gain = _Score(judged[at].by_point - judged[best].by_point)
         if gain.value > ERRORS * gain.error:
             best = at
-    candidates = tuple(
-        sorted(
-            (
-                _candidate(options[at], judged[at], judged[best], at == best)
-                for at in range(len(options))
-            ),
-            key=lambda one: (not one.chosen, -one.score),
-        )
-    )
+    tried = [
+        _candidate(option, score, judged[best], option is options[best])
+        for option, score in zip(options, judged, strict=True)
+    ]
+    candidates = tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score)))
     reasons = dict(asked.reasons)
     _explain(reasons, candidates, asked, judged[best])
     return _with_reasons(replace(options[best], reasons=reasons), asked), candidates
@@ -289,7 +285,6 @@ def _best(
 def _embedded(table: Floats, option: Settings) -> Floats | None:
     """Embedding of the kept columns under a candidate, None where rows cannot be compared."""
     strategy = option.strategy
-    assert isinstance(strategy, Strategy)
     # One similarity for all strategies: those on a graph are compared by their geodesics.
     strategy = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
     size = option.n_components
@@ -384,7 +379,6 @@ def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
 
 def _candidate(option: Settings, score: _Score, best: _Score, chosen: bool) -> Candidate:
     strategy, refine = option.strategy, option.refine
-    assert isinstance(strategy, Strategy)
     gain = _Score(score.by_point - best.by_point)
     name = None if refine is None else type(refine).__name__.lower()
     return Candidate(
@@ -417,7 +411,8 @@ def _explain(
             why = "as above"
     if not best.value > ERRORS * best.error:
         reasons["warning"] = (
-            "no method predicts held-out columns better than their mean: there may be nothing to see"
+            "no method predicts held-out columns better than their mean: there may be nothing "
+            "to see"
         )
         warnings.warn(reasons["warning"], UserWarning, stacklevel=6)
         return
@@ -432,7 +427,6 @@ def _explain(
 def _with_reasons(settings: Settings, asked: Settings) -> Settings:
     """Settings with a reason for a refinement that was open."""
     strategy = settings.strategy
-    assert isinstance(strategy, Strategy)
     if asked.refine == "auto" and "refine" not in settings.reasons:
         settings.reasons["refine"] = (
             "the default of strategies on a graph"

@@ -538,12 +538,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not _is_auto(self.kernel):
             kernels.get(self.kernel)
         check_choice("affinity", self.affinity, ("auto", *AFFINITIES, *GIVEN))
-        if self.affinity == "shared_neighbors" and not _is_auto(strategy):
-            if not strategy.uses_graph:
-                raise ValueError(
-                    "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', "
-                    f"got {strategy.name!r}; most pairs share no neighbour"
-                )
+        if (
+            self.affinity == "shared_neighbors"
+            and not _is_auto(strategy)
+            and not strategy.uses_graph
+        ):
+            raise ValueError(
+                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', "
+                f"got {strategy.name!r}; most pairs share no neighbour"
+            )
         refinement: Any = self.refine
         if isinstance(refinement, str) and refinement != "auto":
             check_choice("refine", refinement, ("auto", *refine.REFINEMENTS))
@@ -722,11 +725,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
         self._points = points
         self._noise = self._process = None
-        if isinstance(refined, refine.LikelihoodFit) and not similarity_scales(result):
-            if refined.core is None:
-                self._noise = generative.NoiseModel(
-                    refined.variance, refined.noise, refined.log_likelihood, refined.kernel
-                )
+        is_process = isinstance(refined, refine.LikelihoodFit) and refined.core is None
+        if is_process and not similarity_scales(result):
+            self._noise = generative.NoiseModel(
+                refined.variance, refined.noise, refined.log_likelihood, refined.kernel
+            )
         self._known = KnownRows(X if self._has_rows else sp.csr_array(X))
         dtype = X.dtype
         self.embedding_ = frame.coordinates.astype(dtype, copy=False)
@@ -855,9 +858,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         core = refined.core if by_likelihood else None
         if core is not None:
             used = used[core]
-        elif used.size > _limits.PLACED_BY_PROCESS:
-            return None
-        elif not by_likelihood and not self._result.settings.trusted:
+        elif used.size > _limits.PLACED_BY_PROCESS or (not by_likelihood and not self._result.settings.trusted):
             return None
         if core is not None:
             noise = generative.NoiseModel(

@@ -25,8 +25,7 @@ from .._version import __version__
 from ..covariance import EuclideanRows, SparseRows
 from ..generative import NoiseModel
 from ..placement import Placement
-from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, SparsePrecomputed
-from ..similarity import Scaling
+from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, Scaling, SparsePrecomputed
 from ..strategies import STRATEGIES, Solution
 
 FORMAT = 1

@@ -40,14 +40,14 @@ from ._suspicion import EdgeSuspicion, contradicted_edges, without_edges
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
-    "SEARCHES",
-    "Threshold",
-    "WEIGHT_FLOOR",
     "DISCONNECTED",
+    "SEARCHES",
+    "WEIGHT_FLOOR",
     "EdgeSuspicion",
     "JoinedGraph",
     "Listed",
     "Neighbors",
+    "Threshold",
     "above",
     "add_edges",
     "auto_threshold",

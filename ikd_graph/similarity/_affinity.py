@@ -58,8 +58,8 @@ class Affinity:
             return X
         units = self.column_units(X) if units is None else units
         if isinstance(X, SparseTable):
-            columns = X.stored.indices
-            return X.map(lambda data: data / units[columns])
+            by_entry = np.asarray(units)[X.stored.indices]
+            return X.map(lambda data: data / by_entry)
         return np.asarray(X / units, dtype=X.dtype)
 
     def column_units(self, X: Any) -> Floats | None:
@@ -131,6 +131,7 @@ class Scaling:
 
     def __init__(self, affinity: Affinity, X: Any, *, counts: bool, double: bool) -> None:
         self.affinity, self.counts = affinity, counts or affinity.square_roots
+        self.rows: Any
         self.units: Floats | None = None
         self.made: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
         sparse = isinstance(X, SparseTable)

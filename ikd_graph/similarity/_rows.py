@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _limits, covariance, graph
+from .._records import CsrGraph
 from .._table import SparseTable
 from ._affinity import Affinity, Scaling
 from ._base import Floats, Indices, Similarity
@@ -34,7 +35,7 @@ class RowSimilarity(Similarity):
         super().__init__(affinity, *X.shape)
         double = X.shape[0] <= _limits.SOLVED_WHOLE
         self.scaling = Scaling(affinity, X, counts=counts, double=double)
-        self.rows = self.scaling.rows
+        self.rows: Any = self.scaling.rows
         self._sparse = isinstance(X, SparseTable)
         # Products of sparse Euclidean rows are similarities already.
         self._half = self.scaling.half if affinity.euclidean and not self._sparse else None
@@ -102,7 +103,7 @@ class RowSimilarity(Similarity):
         np.minimum(values, 1.0, out=values)
         return values
 
-    def threshold_graph(self, s0: float) -> graph.CsrGraph:
+    def threshold_graph(self, s0: float) -> CsrGraph:
         """See `Similarity.threshold_graph`."""
         if self._sparse or self._half is not None:
             return super().threshold_graph(s0)
