@@ -36,8 +36,8 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, NoiseModel, Placement,
-        Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
+        Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, NoiseModel,
+        Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
         SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
         graph.Threshold, refine.Likelihood, refine.LikelihoodFit, refine.Optimum, refine.Stress,
         refine.StressFit, *STRATEGIES.values(), *kernels.KERNELS.values(),
