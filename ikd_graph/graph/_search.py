@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import _doors as door
 from .. import _jit
 from .._arrays import check_block
-from .._threads import keep_threads, map_blocks
+from .._threads import map_blocks, single_threaded_blas
 from .._validation import check_choice, check_finite, check_integer
 from ._cells import Settler, cell_neighbours, searches_cells
 
@@ -68,7 +68,7 @@ def row_neighbors(
         )
     if not of_unit_norm:
         neighbors = "exact"
-    with keep_threads():
+    with single_threaded_blas():
         found = near_rows(rows, np.zeros(n), k, neighbors)
         return exact_neighbours(rows, k) if found is None else found
 

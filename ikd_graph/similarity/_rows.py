@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _limits, covariance, graph
 from .._records import CsrGraph
-from .._threads import keep_threads, map_blocks
+from .._threads import map_blocks, single_threaded_blas
 from .._validation import check_not_negative
 from ._base import Floats, GraphRule, Indices, Similarity
 from ._nearest import nearest_by_products
@@ -199,7 +199,7 @@ class SharedNeighbors(Correlation):
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """See `Similarity.neighbor_graph`."""
-        with keep_threads():
+        with single_threaded_blas():
             return graph.from_neighbors(self.neighbors(k), self.between, mutual=mutual, shared=True)
 
     def graph_of(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import _limits, alignment, blocks, cliques, eigen
 from .._records import CsrGraph, Embedding, SolvedBlocks
 from .._stages import Stages
-from .._threads import together
+from .._threads import run_in_parallel
 from ._geodesic import geodesic_frame
 from ._plan import Plan, Solution
 
@@ -46,7 +46,7 @@ def solve_blockwise(
         if plan.merge == "greedy":
             chosen = cliques.covering_cliques(g)
         else:
-            chosen, frame = together(
+            chosen, frame = run_in_parallel(
                 lambda: cliques.cover(g, size + 2, max_cliques=plan.max_cliques), find_frame
             )
     with stages("cliques solved"):
