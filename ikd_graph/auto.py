@@ -186,8 +186,8 @@ def _of_model(rows: Any, asked: Settings, seen: Moments, reasons: dict[str, str]
         warnings.warn(
             f"no two of {min(rows.shape[0], _limits.EXAMINED)} rows are correlated more than "
             f"unrelated rows are by chance: the {seen.n_observed} columns carry no distance "
-            "between rows, and the embedding is noise; measure more columns, or average rows that belong "
-            "together",
+            "between rows, and the embedding is noise; measure more columns, or average rows that "
+            "belong together",
             UserWarning,
             stacklevel=5,
         )

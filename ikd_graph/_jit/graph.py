@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._config import inner, jit
+from .._numba import jit
 
 
 @jit
@@ -37,7 +37,7 @@ def take_above(block, first_node, first_column, floor, indices, weights):
                 at += 1
 
 
-@inner
+@jit
 def insert(value, label, values, labels, held):
     """Insert a value into a short list sorted from the largest down; the last falls off.
 
@@ -96,7 +96,7 @@ def settle_strongest(block, queries, rows, half, first_node, slack, neighbours, 
                 held = insert(value, column, values[row], neighbours[row], held)
 
 
-@inner
+@jit
 def dot(left, right):
     """Return the product of two vectors, summed in float64 in an order that never changes."""
     p = left.size

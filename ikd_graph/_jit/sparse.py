@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import inner, jit
+from .._numba import jit
 
 
 class Stored(NamedTuple):
@@ -35,21 +35,21 @@ def block_products(stored, columns, nodes, out):
                 out[at, columns.indices[other]] += value * columns.data[other]
 
 
-@inner
+@jit
 def spread_row(stored, node, row):
     """Write a row to ``row`` (p,), which holds zeros."""
     for entry in range(stored.indptr[node], stored.indptr[node + 1]):
         row[stored.indices[entry]] = stored.data[entry]
 
 
-@inner
+@jit
 def clear_row(stored, node, row):
     """Write zeros where `spread_row` wrote values."""
     for entry in range(stored.indptr[node], stored.indptr[node + 1]):
         row[stored.indices[entry]] = 0.0
 
 
-@inner
+@jit
 def product(rows, row, node, other):
     """Return the product of a row, which is spread in ``row``, and another."""
     total = 0.0

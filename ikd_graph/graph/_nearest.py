@@ -21,7 +21,7 @@ from sklearn.decomposition import PCA
 from .. import _doors as door
 from .. import _jit, _limits
 from .._arrays import check_block
-from .._threads import keep_threads, map_blocks
+from .._threads import single_threaded_blas, map_blocks
 from .._validation import check_choice, check_finite, check_integer
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ def row_neighbors(
         if not np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0)):
             neighbors = _exact_only(neighbors, squares)
     faiss = _library(neighbors, n)
-    with keep_threads():
+    with single_threaded_blas():
         if faiss is None and dense:
             return _exact_neighbors(rows, half, k)
         if faiss is None:
