@@ -58,7 +58,7 @@ def gas_sensors(rng, level):
 
 def chain_distances(rng, level):
     """Distances between ten beads of a chain that bends at two joints."""
-    bend = rng.uniform(-2.0, 2.0, (250, 2))
+    bend = rng.uniform(0.1, 2.3, (250, 2))
     heading = np.concatenate(
         [np.zeros((250, 3)), np.repeat(bend[:, :1], 3, 1), np.repeat(bend.sum(1)[:, None], 3, 1)], 1
     )
