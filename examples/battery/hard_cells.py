@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python examples/battery/hard_cells.py --seed 0 [--out FILE]
 
 Samples of the model over eight shapes: three kernels, T = 100 or 200, N = 100, 200 or 1000, noise
-of sd 0, 0.3 or 1, length-scale 0.4 to 0.8 of the root mean square radius. A seed draws 40 of the
+of sd 0, 0.3 or 1, length-scale 0.3 to 0.6 of the root mean square radius. A seed draws 40 of the
 432 cells (five a shape), the points, and the columns. Seed 0 is for development, the others are
 fresh. Score: mean affine R2 (the truth regressed on the embedding), and processor seconds on one
 thread. `restarts` needs `refine.Likelihood` and is left out of a tree without it.
@@ -73,7 +73,7 @@ def sample(seed, index, shape, kernel, T, N, sd):
     """Latent and table of a cell."""
     rng = np.random.default_rng([55, seed, index])
     latent = shape_points(shape, T, rng)
-    return latent, process_columns(rng, latent, N, kernel, rng.uniform(0.4, 0.8), sd)
+    return latent, process_columns(rng, latent, N, kernel, rng.uniform(0.3, 0.6), sd)
 
 
 def methods():
