@@ -94,7 +94,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         Whether edges that the others speak against stay in the graph: short cuts, and entries of a
         precomputed covariance that the other entries contradict. "auto" drops the entries, and
         short cuts where the latent without them predicts the measurements better, by more than a
-        standard error; False drops both. `choices_` says what was done and `edge_suspicion_` lists
+        standard error; False drops both. `choices_` says what was done and `removed_edges_` lists
         what was dropped.
     refine : {"auto", "likelihood", "stress", None}
         Polish of the closed form. "likelihood" maximises the likelihood of the model, with a noise
@@ -174,7 +174,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
     graph_ : CsrGraph or None
         The graph of trusted covariances (None for "eigen"). Of equal rows the first has the edges
         and the others hang on it.
-    edge_suspicion_ : EdgeSuspicion or None
+    removed_edges_ : EdgeScores or None
         What spoke against each edge of the graph as it was first made: its ends, a score from 0 to
         1, and whether it was dropped (see `graph.short_cut_edges`, `graph.contradicted_edges`).
         None where edges were kept, or where correlations are measurements of a Gaussian process.

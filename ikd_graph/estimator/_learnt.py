@@ -81,7 +81,7 @@ class LearntEstimator(GenerativeEstimator):
         errors = None if polished is None else polished.standard_errors
         self.standard_errors_ = None if errors is None else errors[found.inverse]
         self.graph_: CsrGraph | None = found.graph
-        self.edge_suspicion_ = found.suspicion
+        self.removed_edges_ = found.suspicion
         self.threshold_ = None if found.graph is None else found.choice.threshold
         self.n_neighbors_ = None if found.graph is None else found.choice.n_neighbors
         self.mutual_ = found.graph is not None and found.choice.mutual

@@ -23,7 +23,7 @@ from .._table import MappedTable, SparseTable
 from .._version import __version__
 from ..covariance import CentredRows, EuclideanRows, SparseRows, UnitRows
 from ..evidence import Choice, Trial, Wishes
-from ..graph import EdgeSuspicion
+from ..graph import EdgeScores
 from ..model import Latent, Model, Noise, Polished, Task
 from ..placement import Placement
 from ..refine import PoolEntry
@@ -38,7 +38,7 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Blocks, CentredRows, Choice, CsrGraph, EdgeSuspicion, EuclideanRows, KnownRows, Latent,
+        Blocks, CentredRows, Choice, CsrGraph, EdgeScores, EuclideanRows, KnownRows, Latent,
         MappedTable, Model, Noise, Placement, Plan, Polished, PoolEntry, SolvedBlocks,
         SparsePrecomputed, SparseRows, SparseTable, Task, Trial, UnitRows, Wishes,
         *AFFINITIES.values(), *MAPPED.values(), *SPARSE.values(), *kernels.KERNELS.values(),

@@ -35,15 +35,14 @@ from ._csr import (
 from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components, joined_by
 from ._search import SEARCHES, block_neighbors, row_neighbors
 from ._search import near_rows as near_rows
-from ._short_cuts import short_cut_edges
 from ._span import weakest_link as weakest_link
-from ._suspicion import EdgeSuspicion, contradicted_edges, without_edges
+from ._prune import EdgeScores, prune
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
     "SEARCHES",
     "WEIGHT_FLOOR",
-    "EdgeSuspicion",
+    "EdgeScores",
     "JoinedGraph",
     "Listed",
     "above",
@@ -51,7 +50,6 @@ __all__ = [
     "auto_threshold",
     "block_neighbors",
     "component_labels",
-    "contradicted_edges",
     "edges",
     "find_bridges",
     "from_edges",
@@ -61,12 +59,12 @@ __all__ = [
     "joined_by",
     "neighbor_graph",
     "pairs_above",
+    "prune",
     "row_correlations",
     "row_neighbor_graph",
     "row_neighbors",
     "row_products",
     "row_threshold_graph",
-    "short_cut_edges",
     "strongest",
     "subgraph",
     "sure_threshold",
@@ -74,5 +72,4 @@ __all__ = [
     "to_networkx",
     "to_sparse",
     "union",
-    "without_edges",
 ]

@@ -15,7 +15,7 @@ from .. import eigen, evidence, kernels
 from .._records import CsrGraph
 from .._stages import Stages
 from ..evidence import Choice, Judge
-from ..graph import EdgeSuspicion
+from ..graph import EdgeScores
 from ..similarity import Similarity
 from ..solve import (
     GRAPHLESS,
@@ -55,7 +55,7 @@ class Closed(NamedTuple):
     graph: CsrGraph | None
     labels: NDArray[np.int64]
     alone: bool = False  # whether components of the graph were laid side by side
-    suspicion: EdgeSuspicion | None = None  # about the edges as they were first made
+    suspicion: EdgeScores | None = None  # about the edges as they were first made
     spectrum: Floats | None = None  # where it chose the number of coordinates
 
 

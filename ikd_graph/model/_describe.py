@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .. import eigen
 from .._records import CsrGraph, Embedding
-from ..graph import EdgeSuspicion, add_edges, edges, from_edges
+from ..graph import EdgeScores, add_edges, edges, from_edges
 from ._record import Latent
 
 Floats = NDArray[np.float64]
@@ -97,13 +97,12 @@ def spread_graph(g: CsrGraph, first: NDArray[np.int64], inverse: NDArray[np.int6
 
 
 def spread_suspicion(
-    suspicion: EdgeSuspicion | None, first: NDArray[np.int64]
-) -> EdgeSuspicion | None:
+    suspicion: EdgeScores | None, first: NDArray[np.int64]
+) -> EdgeScores | None:
     """What speaks against edges, by the numbers of rows among all."""
     if suspicion is None:
         return None
-    one, other = first[suspicion.left], first[suspicion.right]
-    return suspicion._replace(left=np.minimum(one, other), right=np.maximum(one, other))
+    return suspicion._replace(pairs=np.sort(first[suspicion.pairs], axis=1))
 
 
 def spread_labels(labels: NDArray[np.int64], inverse: NDArray[np.int64]) -> NDArray[np.int64]:

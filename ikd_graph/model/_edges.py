@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._records import CsrGraph
 from ..evidence import Choice, Judge, sentence
-from ..graph import EdgeSuspicion
+from ..graph import EdgeScores
 from ..similarity import Similarity
 from ..solve import Plan, geodesic_frame
 from ._task import Task
@@ -25,7 +25,7 @@ class Trusted(NamedTuple):
     """Graph of the edges that are kept."""
 
     graph: CsrGraph
-    suspicion: EdgeSuspicion | None = None  # what speaks against each edge
+    suspicion: EdgeScores | None = None  # what speaks against each edge
     frame: NDArray[np.float64] | None = None  # latent of the graph's paths, where edges were judged
 
 
@@ -43,9 +43,9 @@ def graph_for(
     g, suspicion = similarity.protected_graph_of(
         *rule, mutual=choice.mutual, trusted=choice.trusted
     )
-    if suspicion is None or not suspicion.n_condemned:
+    if suspicion is None or not len(suspicion.pairs):
         return Trusted(g, suspicion)
-    many = f"{suspicion.n_condemned} of {suspicion.left.size} edges"
+    many = f"{len(suspicion.pairs)} of {g.n_edges + len(suspicion.pairs)} edges"
     why = f"the others {similarity.against}"
     frame = None
     if judge is not None and task.keep_edges == "auto":
@@ -61,11 +61,11 @@ def graph_for(
         if gain <= error:
             what = f"{many} were kept that look like short cuts"
             choice.reasons["keep_edges"] = sentence(what, told, "keep_edges=False")
-            none = np.zeros_like(suspicion.condemned)
-            return Trusted(whole, suspicion._replace(condemned=none), frame_within)
+            none = suspicion._replace(pairs=suspicion.pairs[:0], scores=suspicion.scores[:0])
+            return Trusted(whole, none, frame_within)
         why += f", and {told}"
     choice.reasons["keep_edges"] = (
-        f"{many} were dropped, because {why}. In Python, edge_suspicion_ lists them. Pass "
+        f"{many} were dropped, because {why}. In Python, removed_edges_ lists them. Pass "
         "keep_edges=True to change this."
     )
     return Trusted(g, suspicion, frame)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import alignment
 from .._records import Blocks, CsrGraph, SolvedBlocks
 from ..evidence import Choice, Trial
-from ..graph import EdgeSuspicion
+from ..graph import EdgeScores
 from ..kernels import StationaryKernel
 from ..placement import Placement
 from ..similarity import Similarity
@@ -90,7 +90,7 @@ class Model:
     spectrum: Floats  # eigenvalues that the number of coordinates was chosen by
     placement: Placement
     start_share: float | None = None  # weight of the start of a merger, all cliques having 1
-    suspicion: EdgeSuspicion | None = None  # about the edges between the n rows
+    suspicion: EdgeScores | None = None  # about the edges between the n rows
     trials: tuple[Trial, ...] = ()  # candidates that "auto" had, the best first
 
     def merge_bound(self) -> alignment.MergeBound | None:

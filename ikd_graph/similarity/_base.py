@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import graph
 from .._records import CsrGraph
 from .._validation import check_fraction
-from ..graph import EdgeSuspicion
+from ..graph import EdgeScores
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -193,7 +193,7 @@ class Similarity(ABC):
         *,
         mutual: bool = False,
         trusted: bool = False,
-    ) -> tuple[CsrGraph, EdgeSuspicion | None]:
+    ) -> tuple[CsrGraph, EdgeScores | None]:
         """Graph as `graph_of` makes it without the edges that the others speak against.
 
         ``trusted`` says that values estimate the kernel: then one is never a short cut. Returns the
@@ -205,8 +205,7 @@ class Similarity(ABC):
         # The widest search first: the others are part of it.
         self.neighbors(wide)
         g = self.graph_of(threshold, n_neighbors, mutual=mutual)
-        suspicion = graph.short_cut_edges(g, self.neighbor_graph(wide))
-        return graph.without_edges(g, suspicion), suspicion
+        return graph.prune(g, self.neighbor_graph(wide))
 
     def connected_up_to(self) -> float:
         """Largest threshold below which the graph of pairs above it is in one piece.

@@ -10,16 +10,12 @@ import scipy.sparse as sp
 from .. import covariance, graph
 from .._records import CsrGraph
 from .._validation import check_bridges_known, check_whole_matrix
-from ..graph import EdgeSuspicion
+from ..graph import EdgeScores
 from ._base import Floats, Indices, Similarity
 from ._nearest import nearest_by_values
 
 # Levels that pairs are contradicted by those above, and how many pairs of a point are enough.
 _LEVELS, _WITNESSES = (0.3, 0.5, 0.7, 0.9), 256
-# Where witnesses are divided about the pairs, and this share of them is in the minority, the values
-# are no covariance and say nothing of one another. Of GP covariances with up to 5 % false pairs
-# (every third edge) .005 are, of functions of distances that are no kernel .12, of noise .08.
-_MOST_DIVIDED = 0.03
 
 
 class _Given(Similarity):
@@ -71,7 +67,7 @@ class Precomputed(_Given):
         *,
         mutual: bool = False,
         trusted: bool = False,
-    ) -> tuple[CsrGraph, EdgeSuspicion | None]:
+    ) -> tuple[CsrGraph, EdgeScores | None]:
         """See `Similarity.protected_graph_of`: pairs that the others contradict.
 
         Where neighbours are dropped, the next ones take their places.
@@ -83,20 +79,13 @@ class Precomputed(_Given):
         most = _WITNESSES * self.n_samples
         level = next((one for one in _LEVELS if np.count_nonzero(corr > one) <= most), _LEVELS[-1])
         known = graph.threshold_graph(corr, level)
-        rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
-        judged = g._replace(weights=np.minimum(corr[rows, g.indices], 1.0))
-        suspicion, clean = graph.contradicted_edges(judged, known, level)
-        minority = np.minimum(suspicion.scores, 1.0 - suspicion.scores)
-        if minority.sum() > _MOST_DIVIDED * minority.size:
-            nothing = np.zeros_like(suspicion.condemned)
-            return g, suspicion._replace(condemned=nothing)
-        kept = graph.without_edges(g, suspicion)
-        if suspicion.n_condemned and n_neighbors is not None and not mutual:
-            near = graph.strongest(clean, n_neighbors)
+        kept, removed = graph.prune(g, known)
+        if removed.scores.size and n_neighbors is not None and not mutual:
+            near = graph.strongest(graph.prune(graph.union(known, g))[0], n_neighbors)
             left, right, _ = graph.edges(near)
             values = np.minimum(self.between(left, right), 1.0)
             kept = graph.union(kept, graph.from_edges(g.n_nodes, left, right, values))
-        return kept, suspicion
+        return kept, removed
 
 
 class SparsePrecomputed(_Given):
@@ -140,11 +129,10 @@ class SparsePrecomputed(_Given):
         *,
         mutual: bool = False,
         trusted: bool = False,
-    ) -> tuple[CsrGraph, EdgeSuspicion | None]:
+    ) -> tuple[CsrGraph, EdgeScores | None]:
         """See `Similarity.protected_graph_of`: pairs that the others contradict."""
         g = self.graph_of(threshold, n_neighbors, mutual=mutual)
-        suspicion, _ = graph.contradicted_edges(g, g)
-        return graph.without_edges(g, suspicion), suspicion
+        return graph.prune(g)
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """See `Similarity.threshold_graph`."""
