@@ -12,6 +12,7 @@ Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no p
 """
 
 from ._farthest import farthest_nodes
+from ._kernel import geodesic_sq_distances, path_lengths, squares_of_lengths
 from ._paths import (
     ShortestPaths,
     covariance_lengths,
@@ -32,7 +33,10 @@ __all__ = [
     "farthest_nodes",
     "geodesic_covariance",
     "geodesic_distances",
+    "geodesic_sq_distances",
     "path",
+    "path_lengths",
     "shortest_distances",
     "shortest_paths",
+    "squares_of_lengths",
 ]

@@ -1,23 +1,10 @@
-"""Polish of any latent: by the distances the covariances ask for, or by the model's likelihood."""
+"""Refine: move a latent to lower stress, or to higher likelihood."""
 
 from __future__ import annotations
 
-from ._pairs import Weights, distance_precision
-from .closed_forms import starts
-from .curvature import standard_errors
-from .fit import LikelihoodFit, PoolEntry, likelihood
-from .majorize import StressFit, stress
-from .stress_by_likelihood import select_stress
+from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
+from ._pairs import distance_precision
+from ._standard_errors import standard_errors
+from ._stress import StressFit, stress
 
-__all__ = [
-    "LikelihoodFit",
-    "PoolEntry",
-    "StressFit",
-    "Weights",
-    "distance_precision",
-    "likelihood",
-    "select_stress",
-    "standard_errors",
-    "starts",
-    "stress",
-]
+__all__ = ["LikelihoodFit", "OptimumRecord", "StressFit", "distance_precision", "likelihood", "standard_errors", "stress"]

@@ -13,7 +13,7 @@ from ._eigen import solve_eigen
 from ._geodesic import geodesic_frame, solve_geodesic
 from ._linear import solve_linear
 from ._memory import require_memory
-from ._paths import SMALLEST_PRODUCT, geodesic_sq_distances, path_lengths, squares_of_lengths
+from ._paths import geodesic_sq_distances, path_lengths, squares_of_lengths
 from ._plan import DISCONNECTED, GRAPHLESS, MERGES, PATHS, STRATEGIES, Plan, Solution
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "GRAPHLESS",
     "MERGES",
     "PATHS",
-    "SMALLEST_PRODUCT",
     "STRATEGIES",
     "Plan",
     "Solution",
