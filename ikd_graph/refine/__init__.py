@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from ._by_core import CoreFit, likelihood_by_core
+from ._closed_forms import random_closed_form
 from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
+from ._objects import Likelihood, Stress
 from ._pairs import distance_precision
 from ._standard_errors import standard_errors
 from ._stress import StressFit, stress
 
-__all__ = ["LikelihoodFit", "OptimumRecord", "StressFit", "distance_precision", "likelihood", "standard_errors", "stress"]
+__all__ = [
+    "CoreFit",
+    "Likelihood",
+    "LikelihoodFit",
+    "OptimumRecord",
+    "Stress",
+    "StressFit",
+    "distance_precision",
+    "likelihood",
+    "likelihood_by_core",
+    "random_closed_form",
+    "standard_errors",
+    "stress",
+]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +26,6 @@ _MEMORY = 20
 _DECREASE = 1e-4  # share of the expected decrease that a step must reach (Armijo)
 _HALVINGS = 12
 _SCORED = 1200  # coordinates up to which the expected information is factorised
-_SCORED_STEPS, _PLAIN_STEPS = 300, 400
 _REFRESH = 5  # steps after which a gain that grows asks for a new information
 _DAMPING, _MOST_DAMPING = 1e-2, 1e3
 
@@ -91,7 +89,9 @@ def cool(objective: Objective, at: Optimum) -> Optimum:
     return at
 
 
-def converge(objective: Objective, at: Optimum, steps: int = 300, tolerance: float = 1e-10) -> Optimum:
+def converge(
+    objective: Objective, at: Optimum, steps: int = 45, tolerance: float = 1e-8
+) -> Optimum:
     """Descend to the local optimum.
 
     The expected information is the first curvature of L-BFGS, so that steps begin as Fisher
@@ -103,6 +103,10 @@ def converge(objective: Objective, at: Optimum, steps: int = 300, tolerance: flo
         What to minimise.
     at : Optimum
         Where to start.
+    steps : int
+        Largest number of steps.
+    tolerance : float
+        Stop where a step takes off less than this share of the value.
 
     Returns
     -------
@@ -199,7 +203,11 @@ def minimise(
 
 
 def _line_search(
-    objective: Objective, at: Optimum, slope: Floats, direction: Floats, bounds: tuple[Floats, Floats]
+    objective: Objective,
+    at: Optimum,
+    slope: Floats,
+    direction: Floats,
+    bounds: tuple[Floats, Floats],
 ) -> tuple[Optimum, Floats] | None:
     """The first of shorter and shorter steps that goes down enough, with the gradient there."""
     expected = float(slope @ direction)

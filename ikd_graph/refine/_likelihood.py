@@ -20,8 +20,8 @@ from .._validation import check_components, check_integer, check_positive, check
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import random_closed_form
-from ._descent import Optimum, anneal, converge, cool, minimise
-from ._objective import Clock, Objective, TimeUp
+from ._descent import SOFT, Optimum, anneal, converge, cool, minimise
+from ._objective import Clock, Objective
 from ._standard_errors import standard_errors
 
 Floats = NDArray[np.float64]
@@ -31,10 +31,12 @@ STANDARD_ERRORS = 1500
 """Coordinates up to which standard errors are computed: eigenvalues of a matrix of this size."""
 
 _EXTRA = 2  # dimensions that a restart adds
+_EXTRA_SIZE, _JITTER = 0.5, 0.3  # standard deviation there over the latent's, and in length-scales
 _SHRINK = (0.6, 0.3, 0.1)  # factors of the extra coordinates before they are dropped
-_SHRINK_STEPS = 15
-_JITTER = 0.1  # of a restart, in length-scales
-_DISTINCT = 0.02  # smallest difference of two local optima in value
+_LAST_STEPS, _LAST_TOLERANCE = 300, 1e-10  # of the winner
+_SHRINK_STEPS, _FLAT_STEPS = 15, 30
+_HOPELESS = 0.3  # a restart ends if it is so much above the best under a noise floor,
+_SAME = 0.005  # or is the same local optimum as one that was followed
 
 
 class OptimumRecord(NamedTuple):
@@ -73,10 +75,58 @@ def likelihood(
     time_budget: float | None = None,
     random_state: int | None = None,
 ) -> LikelihoodFit:
+    """Find the latent under which the observations are likeliest.
+
+    Parameters
+    ----------
+    sample_cov : (n, n) array_like of float64
+        S = X X^T / N, see `ikd_graph.gplvm.sample_covariance`.
+    n_observed : int
+        Number N of observed dimensions.
+    n_components : int
+        Columns of the latent.
+    kernel : str or StationaryKernel
+        Kernel of the model. "auto" takes the one of four that is likeliest after a descent from
+        the first start. Where one is named, the likeliest latent under the other three is a start.
+    starts : mapping of str to (n, n_components) array_like of float64
+        Latents to descend from, at least one, the most trusted first.
+    closed_form : callable, optional
+        Maps a `numpy.random.Generator` to a latent (n, n_components) on a random graph, for
+        restarts. By default the geodesic solution of the correlations of ``sample_cov``.
+    restarts : int
+        More descents, which take turns: from another closed form, and from the best latent through
+        two more dimensions, in which curves that cross can pass each other.
+    fit_shape : bool
+        Also fit the kernel's alpha, gamma or nu, at the end.
+    time_budget : float, optional
+        Seconds after which the best so far is returned. The result then depends on the machine.
+    random_state : int, optional
+        Seed of the restarts.
+
+    Returns
+    -------
+    LikelihoodFit
+        The latent, the kernel, its variance and the noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels, refine
+    >>> rng = np.random.default_rng(0)
+    >>> z = np.sort(rng.uniform(0.0, 5.0, 25))[:, None]
+    >>> model = kernels.Matern().covariance((z - z.T) ** 2) + 0.01 * np.eye(25)
+    >>> rows = np.linalg.cholesky(model) @ rng.standard_normal((25, 500))
+    >>> start = z + 0.1 * np.sin(9.0 * z)
+    >>> fit = refine.likelihood(
+    ...     gplvm.sample_covariance(rows), 500, 1, "matern", starts={"geodesic": start}
+    ... )
+    >>> bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.99)
+    True
+    """
     cov = np.array(sample_cov, dtype=np.float64, order="C")
     check_symmetric("sample_cov", cov)
-    check_components(n_components, len(cov))
     check_integer("n_observed", n_observed, 1)
+    check_components(n_components, len(cov))
     check_integer("restarts", restarts, 0)
     if time_budget is not None:
         check_positive("time_budget", time_budget)
@@ -87,110 +137,128 @@ def likelihood(
     cov = np.ascontiguousarray(cov[np.ix_(order, order)])
     scale = check_positive("the mean variance", float(np.trace(cov)) / len(cov))
     cov /= scale
+    shape = (len(cov), n_components)
     latents = {
-        name: _check_start(name, latent, len(cov), n_components)[order]
+        name: _check_start(f"starts[{name!r}]", latent, shape)[order]
         for name, latent in starts.items()
     }
-    named = None if isinstance(kernel, str) and kernel == "auto" else kernels.get(kernel)
-    if closed_form is None:
-        corr = to_correlation(cov)
-
-        def draw(rng: np.random.Generator) -> Floats:
-            return random_closed_form(corr, n_components, named or objective.kernel, rng)
-    else:
-
-        def draw(rng: np.random.Generator) -> Floats:
-            latent = closed_form(rng)
-            return _check_start("closed_form", latent, len(cov), n_components)[order]
-
     clock = Clock(time_budget)
     with keep_threads():
         sample = gplvm.SampleLikelihood(cov)
-        objective, ends = _from_starts(sample, named, latents, n_components, clock)
+        first, *others = latents
+        objective, ends = _choose_kernel(
+            [Objective(sample, each, n_components, clock) for each in _kernels_to_try(kernel)],
+            latents[first],
+            first,
+            is_named=not _is_auto(kernel),
+        )
+        ends += [_descend(objective, latents[name], name) for name in others]
         rng = np.random.default_rng(random_state)
-        for turn in range(restarts):
+        corr = to_correlation(cov)
+        for turn in range(1, restarts + 1):
             if clock.expired:
                 break
-            ends.append(_restart(objective, best_of(ends), turn, draw, rng))
-        best = converge(objective, best_of(ends))
+            if turn % 2 == 0:
+                ends.append(_through_more_dimensions(objective, _best(ends), turn, rng))
+            elif closed_form is None:
+                latent = random_closed_form(corr, n_components, objective.kernel, rng)
+                ends.append(_descend(objective, latent, f"restart {turn}"))
+            else:
+                latent = _check_start("closed_form", closed_form(rng), shape)[order]
+                ends.append(_descend(objective, latent, f"restart {turn}"))
+        best = converge(objective, _best(ends), _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
         return _report(objective, best, ends, n_observed, order, scale)
 
 
-def best_of(ends):
-    return min(ends, key=lambda at: at.value)
+def _is_auto(kernel: str | StationaryKernel) -> bool:
+    """Whether the kernel is to be chosen."""
+    return isinstance(kernel, str) and kernel == "auto"
 
 
-def _from_starts(sample, named, latents, n_components, clock):
-    first, *others = latents
-    if named is None:
-        tried = []
-        for each in kernels.KERNELS:
-            objective = Objective(sample, kernels.get(each), n_components, clock)
-            tried.append((objective, descend(objective, latents[first], first)))
+def _kernels_to_try(kernel: str | StationaryKernel) -> list[StationaryKernel]:
+    """The named kernel, if there is one, and all others with their default parameters."""
+    if _is_auto(kernel):
+        return [kernels.get(name) for name in kernels.KERNELS]
+    named = kernels.get(kernel)
+    return [named, *(make() for make in kernels.KERNELS.values() if make is not type(named))]
+
+
+def _choose_kernel(
+    objectives: list[Objective], latent: Floats, start: str, *, is_named: bool
+) -> tuple[Objective, list[Optimum]]:
+    """Objective of the first or the likeliest kernel, and descents under it.
+
+    Under a kernel that is named, the likeliest latent of the others is a start.
+    """
+    if not is_named:
+        tried = [(objective, _descend(objective, latent, start)) for objective in objectives]
         objective, end = min(tried, key=lambda pair: pair[1].value)
-        ends = [end]
-    else:
-        objective = Objective(sample, named, n_components, clock)
-        ends = [descend(objective, latents[first], first)]
-        if OTHER_KERNELS:
-            soft = []
-            for each in kernels.KERNELS.values():
-                if each is not type(named):
-                    other = Objective(sample, each(), n_components, clock)
-                    at = anneal(other, latents[first], first)
-                    if OTHER_KERNELS == "cool": at = cool(other, at)
-                    soft.append((at.value, each.__name__, other.latent(at.vector), at.vector))
-            soft.sort(key=lambda t: t[0])
-            for value, name, latent, vector in soft[:N_KERNELS]:
-                ends.append(descend(objective, latent, f"{first} under {name}"))
-    ends += [descend(objective, latents[name], name) for name in others]
-    return objective, ends
-
-OTHER_KERNELS = ""
-N_KERNELS = 1
+        return objective, [end]
+    objective, *others = objectives
+    ends = [_descend(objective, latent, start)]
+    short = [(other, anneal(other, latent, start)) for other in others]
+    other, end = min(short, key=lambda pair: pair[1].value)
+    name = f"{start}, {type(other.kernel).__name__}"
+    return objective, [*ends, _descend(objective, other.latent(end.vector), name)]
 
 
-def descend(objective, latent, start):
-    at = cool(objective, anneal(objective, latent, start))
-    return converge(objective, at, 45, 1e-8)
+def _descend(objective: Objective, latent: Floats, start: str) -> Optimum:
+    """From a latent under falling noise floors to a local optimum."""
+    return converge(objective, cool(objective, anneal(objective, latent, start)))
 
 
-MODE = "both"
-
-def _restart(objective, best, turn, draw, rng):
-    """A descent from another closed form, or from the best through two more dimensions."""
-    if MODE == "graph" or (MODE == "both" and turn % 2 == 0):
-        return descend(objective, draw(rng), f"restart {turn + 1}: another graph")
-    latent = objective.latent(best.vector)
+def _through_more_dimensions(
+    objective: Objective, best: Optimum, turn: int, rng: np.random.Generator
+) -> Optimum:
+    """From the best latent with jitter and more coordinates, which are shrunk and dropped."""
+    latent, kernel = objective.latent(best.vector), objective.kernel
     n, m = latent.shape
     wide = objective.with_components(m + _EXTRA)
-    size = latent.std() * EXTRA_SIZE
-    start = np.c_[latent + JIT * objective.kernel.length_scale * rng.standard_normal((n, m)), size * rng.standard_normal((n, _EXTRA))]
-    name = f"restart {turn + 1}: two more dimensions"
-    at = anneal(wide, start, name, FLOORS)
+    jitter = _JITTER * kernel.length_scale * rng.standard_normal((n, m))
+    extra = _EXTRA_SIZE * latent.std() * rng.standard_normal((n, _EXTRA))
+    at = anneal(wide, np.c_[latent + jitter, extra], f"restart {turn}", SOFT[1:])
     for factor in _SHRINK:
         vector = at.vector.copy()
         wide.latent(vector)[:, m:] *= factor
-        at = minimise(wide, at._replace(vector=vector), _SHRINK_STEPS, 0.1)
+        at = minimise(wide, at._replace(vector=vector), _SHRINK_STEPS, SOFT[-1])
     flat = objective.vector(wide.latent(at.vector)[:, :m], *wide.variances(at.vector))
-    at = cool(objective, minimise(objective, Optimum(np.inf, flat, name), 30, 0.1))
-    return converge(objective, at, 45, 1e-8)
+    at = minimise(objective, at._replace(vector=flat), _FLAT_STEPS, SOFT[-1])
+    # Only under the same noise floor are two values comparable.
+    above = at.value - minimise(objective, best, _FLAT_STEPS, SOFT[-1]).value
+    if above > _HOPELESS or abs(above) < _SAME:
+        return at
+    return converge(objective, cool(objective, at))
 
-EXTRA_SIZE = .5
-JIT = .3
-FLOORS = (1.0, .3, .1)
+
+def _best(ends: list[Optimum]) -> Optimum:
+    """The likeliest optimum, the first of equals."""
+    return min(ends, key=lambda at: at.value)
 
 
-def _free_shape(objective, best):
-    free = Objective(objective.likelihood, objective.kernel, objective.n_components, objective.clock, free_shape=True)
+def _free_shape(objective: Objective, best: Optimum) -> tuple[Objective, Optimum]:
+    """The optimum with the kernel's shape parameter free."""
+    free = Objective(
+        objective.likelihood,
+        objective.kernel,
+        objective.n_components,
+        objective.clock,
+        free_shape=True,
+    )
     vector = free.vector(objective.latent(best.vector), *objective.variances(best.vector))
-    return free, converge(free, best._replace(vector=vector))
+    return free, converge(free, best._replace(vector=vector), _LAST_STEPS, _LAST_TOLERANCE)
 
 
-def _report(objective, best, ends, n_observed, order, scale):
-    n = len(order)
+def _report(
+    objective: Objective,
+    best: Optimum,
+    ends: list[Optimum],
+    n_observed: int,
+    order: NDArray[np.intp],
+    scale: float,
+) -> LikelihoodFit:
+    """The result in the order of the points and the units of the covariance."""
     kernel = objective.kernel_of(best.vector)
     variance, noise = objective.variances(best.vector)
     latent = _principal_axes(objective.latent(best.vector))
@@ -198,16 +266,33 @@ def _report(objective, best, ends, n_observed, order, scale):
     errors = None
     if latent.size <= STANDARD_ERRORS:
         errors = standard_errors(latent, n_observed, kernel, variance, noise)[back]
-    # A density of values that are larger by the root of the scale is smaller by that root each.
-    shift = 0.5 * n * np.log(scale)
+
+    def log_likelihood(at: Optimum) -> float:
+        # A density of values that are larger by the root of the scale is smaller by that root each.
+        return float(-n_observed * (at.value + 0.5 * len(order) * np.log(scale)))
+
+    optima = tuple(
+        OptimumRecord(
+            at.start,
+            log_likelihood(at),
+            _rigid_distance(latent, at.vector[: latent.size].reshape(latent.shape))
+            / kernel.length_scale,
+        )
+        for at in sorted(ends, key=lambda at: at.value)
+        if np.isfinite(at.value)
+    )
     return LikelihoodFit(
-        latent=latent[back], kernel=kernel, variance=scale * variance, noise=scale * noise,
-        log_likelihood=float(-n_observed * (best.value + shift)),
-        n_iter=objective.clock.n_evaluations, start=best.start, standard_errors=errors,
-        optima=tuple(
-            OptimumRecord(at.start, float(-n_observed * (at.value + shift)), _rigid_distance(latent, objective.latent(at.vector)) / kernel.length_scale)
-            for at in sorted(ends, key=lambda at: at.value)),
-        complete=not objective.clock.expired)
+        latent=latent[back],
+        kernel=kernel,
+        variance=scale * variance,
+        noise=scale * noise,
+        log_likelihood=log_likelihood(best),
+        n_iter=objective.clock.n_evaluations,
+        start=best.start,
+        standard_errors=errors,
+        optima=optima,
+        complete=not objective.clock.expired,
+    )
 
 
 def _order_of_points(cov: Floats) -> NDArray[np.intp]:
@@ -216,12 +301,12 @@ def _order_of_points(cov: Floats) -> NDArray[np.intp]:
     return np.lexsort((np.sort(cov, axis=1).sum(axis=1), np.diagonal(cov)))
 
 
-def _check_start(name: str, latent: ArrayLike, n: int, n_components: int) -> Floats:
+def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats:
     """A centred latent of the right shape."""
     points = np.asarray(latent, dtype=np.float64)
-    if points.shape != (n, n_components):
+    if points.shape != shape:
         raise ValueError(
-            f"starts[{name!r}] must have shape {(n, n_components)}, got {points.shape}; "
+            f"{name} must have shape {shape}, got {points.shape}; "
             "one row per row of sample_cov and one column per component"
         )
     return points - points.mean(axis=0)

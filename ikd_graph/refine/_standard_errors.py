@@ -11,6 +11,7 @@ from ..kernels import StationaryKernel, get
 
 Floats = NDArray[np.float64]
 
+
 def standard_errors(
     latent: ArrayLike,
     n_observed: int,

@@ -142,7 +142,9 @@ def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
     real = np.float64 if pairs.edges is None else np.float32
     single = points.astype(real)
     columns = np.ascontiguousarray(single[pairs.anchors].T)
-    _jit.stress.majorise_anchors(columns, pairs.targets, pairs.weights, pairs.edges is not None, single, force, by_row)
+    _jit.stress.majorise_anchors(
+        columns, pairs.targets, pairs.weights, pairs.edges is not None, single, force, by_row
+    )
     return force, 0.5 * float(by_row.sum())
 
 
