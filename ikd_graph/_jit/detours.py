@@ -31,7 +31,7 @@ def contradicted(graph, reach, edges, removed, least, shares):
             at_b = indices[b] if b < stop_b else indptr.size
             point = min(at_a, at_b)
             to_u = to_v = np.inf
-            unknown = point == u or point == v
+            unknown = point in (u, v)
             if at_a == point:
                 to_u = lengths[a]
                 unknown |= removed[numbers[a]]

@@ -33,9 +33,9 @@ from ._nearest import SEARCHES, block_neighbors, nearest_rows, nearest_values, r
 
 # Named as itself: for the floors above, not for users.
 from ._nearest import projected_block as projected_block
+from ._prune import EdgeScores, prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._span import weakest_link as weakest_link
-from ._prune import EdgeScores, prune
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
