@@ -40,7 +40,8 @@ _RECORDS: dict[str, Any] = {
         Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
         SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
-        refine.OptimumRecord, refine.Stress, refine.StressFit, *STRATEGIES.values(), *kernels.KERNELS.values(),
+        refine.OptimumRecord, refine.Stress, refine.StressFit,
+        *STRATEGIES.values(), *kernels.KERNELS.values(),
     )
 }  # fmt: skip
 _BROKEN = (
