@@ -127,7 +127,7 @@ OWN = {
     "gplvm.likeliest": {"start": Z[0]},
     "gplvm.locate": {"start": Z[0]},
     "graph.add_edges": {"weights": np.array([0.5])},
-    "graph.join_components": {"corr": CORR},
+    "graph.join": {"corr": CORR},
     "graph.joined_by": {"wider": SANE["g"]},
     "study.metrics.column_halves": {"n_splits": 2},
     "study.metrics.decoding_r2": {"y": Z.ravel()},

@@ -65,7 +65,7 @@ def of_graphs():
     corr = covariance.correlation(X)
     g = graph.threshold_graph(corr, 0.7)
     nearest = graph.neighbor_graph(corr, 4, mutual=True)
-    joined = graph.join_components(nearest, corr)
+    joined = graph.join(nearest, corr)
     by_rows = graph.row_neighbor_graph(X, 5)
     near, missing = np.full((40, 4), -1, np.int32), np.zeros(40, np.int64)
     held = np.tile(np.arange(0, 40, 3), 40)  # candidates of each row
@@ -78,7 +78,7 @@ def of_graphs():
         "of rows": graph.row_threshold_graph(X, 0.7).indices,
         "parts": graph.component_labels(nearest),
         "joined": joined.graph.weights,
-        "joined by rows": graph.join_components(nearest, rows=X).graph.weights,
+        "joined by rows": graph.join(nearest, rows=X).graph.weights,
         "neighbours of rows": by_rows.indices,
         "union": graph.union(g, by_rows).indices,
         "strongest": graph.strongest(g, 3).indices,

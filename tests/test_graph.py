@@ -258,7 +258,7 @@ def test_one_and_two_threads_return_the_same_bits():
     for n_jobs in (1, 2):
         with limit_threads(n_jobs):
             g = graph.row_neighbor_graph(rows, 3)
-            joined = graph.join_components(g, rows=rows).graph
+            joined = graph.join(g, rows=rows).graph
             found.append((*g, *joined, *graph.row_threshold_graph(rows, 0.5)))
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
@@ -365,7 +365,7 @@ def test_components_are_joined_along_their_strongest_spanning_tree(seed, n, s0):
     corr = correlation(rows)
     g = graph.threshold_graph(corr, s0)
     bridges = naive_bridges(corr, graph.component_labels(g))
-    for joined in (graph.join_components(g, corr), graph.join_components(g, rows=rows)):
+    for joined in (graph.join(g, corr), graph.join(g, rows=rows)):
         assert_well_formed(joined.graph)
         assert joined.n_bridges == len(bridges)
         assert not graph.component_labels(joined.graph).any()
@@ -377,19 +377,19 @@ def test_components_are_joined_along_their_strongest_spanning_tree(seed, n, s0):
 
 def test_a_bridge_without_correlation_is_stored_at_the_floor():
     corr = np.array([[1.0, -0.5, -0.4], [-0.5, 1.0, 0.0], [-0.4, 0.0, 1.0]])
-    joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
+    joined = graph.join(graph.threshold_graph(corr, 0.5), corr)
     assert joined.n_bridges == 2
     assert set(joined.graph.weights) == {graph.WEIGHT_FLOOR}
-    assert graph.join_components(joined.graph, corr).n_bridges == 0
+    assert graph.join(joined.graph, corr).n_bridges == 0
 
 
 def test_equal_correlations_everywhere_are_joined_without_a_ring():
     corr = np.full((40, 40), 0.1) + 0.9 * np.eye(40)
-    joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
+    joined = graph.join(graph.threshold_graph(corr, 0.5), corr)
     assert (joined.n_bridges, joined.graph.n_edges) == (39, 39)
     rows = np.repeat(random_rows(14, 3, 4), 30, axis=0)
     parts = graph.from_edges(90, np.array([0]), np.array([1]), np.array([1.0]))
-    joined = graph.join_components(parts, rows=rows)
+    joined = graph.join(parts, rows=rows)
     assert (joined.n_bridges, joined.graph.n_edges) == (88, 89)
 
 
@@ -397,13 +397,13 @@ def test_joining_wants_the_correlations_or_the_rows_of_the_graph():
     corr = correlation(random_rows(15, 6, 3))
     g = graph.threshold_graph(corr, 0.9)
     with pytest.raises(ValueError, match="must get either corr or rows, got neither"):
-        graph.join_components(g)
+        graph.join(g)
     with pytest.raises(ValueError, match="must get either corr or rows, got both"):
-        graph.join_components(g, corr, rows=corr)
+        graph.join(g, corr, rows=corr)
     with pytest.raises(ValueError, match="rows must have one row a node, got 5 for 6 nodes"):
-        graph.join_components(g, rows=corr[:5])
+        graph.join(g, rows=corr[:5])
     with pytest.raises(ValueError, match="corr must have one row a node, got 5 for 6 nodes"):
-        graph.join_components(g, corr[:5, :5])
+        graph.join(g, corr[:5, :5])
 
 
 def test_wrong_input_is_refused_with_a_reason():
@@ -444,7 +444,7 @@ def test_one_point_is_a_graph_without_edges():
         g = graph.threshold_graph(np.ones((1, 1)), 0.5)
         assert (g.n_nodes, g.n_edges) == (1, 0)
         assert graph.component_labels(g).tolist() == [0]
-        assert graph.join_components(g, np.ones((1, 1))).n_bridges == 0
+        assert graph.join(g, np.ones((1, 1))).n_bridges == 0
         assert graph.to_sparse(g).shape == (1, 1)
 
 
@@ -466,8 +466,8 @@ def test_bridges_can_be_made_weaker_than_their_correlation():
     rows = random_rows(0, 30, 12, groups=3)
     corr = np.abs(correlation(rows))
     g = graph.threshold_graph(corr, 0.9)
-    whole = graph.join_components(g, corr).graph
-    weak = graph.join_components(g, corr, strength=0.25).graph
+    whole = graph.join(g, corr).graph
+    weak = graph.join(g, corr, strength=0.25).graph
     bridges = whole.weights != weak.weights
     assert bridges.any()
     np.testing.assert_allclose(

@@ -22,9 +22,12 @@ from ._cells import Settler as Settler
 from ._cells import projected_block as projected_block
 from ._csr import (
     above,
+    as_graph,
     component_labels,
     edges,
     from_edges,
+    from_networkx,
+    from_scipy,
     from_sparse,
     strongest,
     subgraph,
@@ -32,7 +35,7 @@ from ._csr import (
     to_sparse,
     union,
 )
-from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components, joined_by
+from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
 from ._search import SEARCHES, block_neighbors, row_neighbors
 from ._search import near_rows as near_rows
 from ._span import weakest_link as weakest_link
@@ -43,19 +46,23 @@ __all__ = [
     "SEARCHES",
     "WEIGHT_FLOOR",
     "EdgeScores",
+    "N_LINKS",
     "JoinedGraph",
     "Listed",
     "above",
     "add_edges",
+    "as_graph",
     "auto_threshold",
     "block_neighbors",
     "component_labels",
     "edges",
-    "find_bridges",
+    "find_links",
     "from_edges",
     "from_neighbors",
+    "from_networkx",
+    "from_scipy",
     "from_sparse",
-    "join_components",
+    "join",
     "joined_by",
     "neighbor_graph",
     "pairs_above",

@@ -132,6 +132,8 @@ def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
         reach[known] = lengths[order[(indptr[:-1] + (degrees - 1) // 2)[known]]]
         _jit.detours.contradicted(search.graph, reach, search.edges, removed, least, shares)
         removed = shares > _MAJORITY
+        if not removed.any():
+            break
     return removed
 
 

@@ -72,7 +72,7 @@ def starts(
     corr = to_correlation(cov)
 
     def nearest(k: int, matrix: Floats = corr) -> CsrGraph:
-        return graph.join_components(graph.neighbor_graph(matrix, min(k, n - 1)), corr).graph
+        return graph.join(graph.neighbor_graph(matrix, min(k, n - 1)), corr).graph
 
     def solved(g: CsrGraph) -> Floats:
         plan = Plan("geodesic", kernel, n_components, path="distance")

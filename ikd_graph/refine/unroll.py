@@ -73,6 +73,6 @@ def unroll_curve(latent: Floats, kernel: StationaryKernel, n_components: int) ->
     out = []
     for k in _NEIGHBORS:
         g = graph.neighbor_graph(corr, min(k, len(latent) - 1))
-        joined = graph.join_components(g, corr).graph
+        joined = graph.join(g, corr).graph
         out.append(solve_geodesic(joined, plan, Stages()).embedding.coordinates)
     return out

@@ -237,9 +237,9 @@ class Similarity(ABC):
         rows = self._rows_by_distance()
         near = None if rows is None else graph.projected_block(rows)
         if near is None:
-            low, high = graph.find_bridges(g, self.block, self._listed())
+            low, high = graph.find_links(g, self.block, self._listed())
         else:
-            low, high = graph.find_bridges(g, near, self._listed(), self.between)
+            low, high = graph.find_links(g, near, self._listed(), self.between)
         return graph.add_edges(g, low, high, self.bridge_strength * self.between(low, high))
 
     def _rows_by_distance(self) -> Any:
