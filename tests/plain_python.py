@@ -134,7 +134,7 @@ def of_suspicion():
     spiral = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)])
     spiral += np.random.default_rng(0).normal(scale=0.3, size=spiral.shape)
     g = similarity.compare(spiral, "euclidean").graph_of(None, 10)
-    found = graph.short_cut_edges(g, g)
+    _, found = graph.prune(g)
     corr = covariance.correlation(rows(80, 3, noise=0.0))
     false = np.argwhere(np.triu(corr < 0.3, 1))[::40]
     corr[tuple(false.T)] = corr[tuple(false.T[::-1])] = 0.95
@@ -142,7 +142,7 @@ def of_suspicion():
     kept, told = made.protected_graph_of(0.4, None, trusted=True)
     return {
         "spiral": found.scores,
-        "condemned": found.condemned,
+        "removed": found.pairs,
         "contradicted": told.scores,
         "kept": kept.indices,
     }

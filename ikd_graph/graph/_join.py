@@ -232,7 +232,7 @@ def _nearest_pairs(
     a = np.concatenate((rows, values.argmax(axis=0)))
     b = np.concatenate((values.argmax(axis=1), columns))
     pairs = np.unique(np.column_stack((a, b)), axis=0)
-    pairs = pairs[np.argsort(-values[pairs[:, 0], pairs[:, 1]], kind="stable")[: n_links]]
+    pairs = pairs[np.argsort(-values[pairs[:, 0], pairs[:, 1]], kind="stable")[:n_links]]
     ends = np.sort(np.column_stack((left[pairs[:, 0]], right[pairs[:, 1]])), axis=1)
     return [(low, high), *map(tuple, ends.tolist())][: n_links + 1]
 

@@ -107,9 +107,7 @@ def _search_of(g: CsrGraph) -> _Search:
     numbers = np.searchsorted(left * n + right, keys)
     most = g.indices.size + n
     room = np.full(n, np.inf), np.empty(n, np.int64), np.empty(most), np.empty(most, np.int64)
-    return _Search(
-        (g.indptr, g.indices, across[numbers], numbers), (left, right, across), room
-    )
+    return _Search((g.indptr, g.indices, across[numbers], numbers), (left, right, across), room)
 
 
 def _rows(g: CsrGraph) -> NDArray[np.int64]:
@@ -137,18 +135,13 @@ def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
     return removed
 
 
-def _far_apart(
-    g: CsrGraph, search: _Search, absent: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Edges whose ends shorter edges connect, but no short path; ``absent`` ones carry none."""
     across = search.edges[2]
     order, nodes = np.argsort(across, kind="stable"), np.arange(g.n_nodes)
     connected = np.empty(g.n_edges, np.bool_)
     _jit.detours.connected_by_shorter(search.edges, order, _SHORTER, nodes, absent, connected)
-    removed = connected | absent
-    order = order[(connected & ~absent)[order]]
-    _jit.detours.restore(search.graph, search.edges, order, _DETOUR, search.room, removed)
-    removed &= ~absent
+    removed = _without_detour(search, order[(connected & ~absent)[order]], absent)
     if not removed.any():
         return removed
     # Edges that close a ring have neighbours in common as others do; decided by bundles of edges.
@@ -159,4 +152,14 @@ def _far_apart(
     bundle = component_labels(from_edges(g.n_nodes, *ends, np.ones(some.size)))[ends[0]]
     mean = np.bincount(bundle, shares[some]) / np.maximum(np.bincount(bundle), 1)
     removed[some] = mean[bundle] < _USUAL * np.median(shares)
-    return removed
+    return _without_detour(search, order[removed[order]], absent)
+
+
+def _without_detour(
+    search: _Search, order: NDArray[np.int64], absent: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Those of some edges that no others, once they are kept, replace by a short path."""
+    removed = absent.copy()
+    removed[order] = True
+    _jit.detours.restore(search.graph, search.edges, order, _DETOUR, search.room, removed)
+    return removed & ~absent
