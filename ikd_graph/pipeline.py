@@ -198,7 +198,7 @@ def _connected_graph(
         return settings, g, labels, removed, True
     if similarity.is_graph:
         check_bridges_known(n_components)
-    return settings, graph.join(g, similarity), labels, removed, False
+    return settings, similarity.join(g), labels, removed, False
 
 
 def _rule(similarity: Similarity, settings: Settings) -> tuple[Any, Settings]:

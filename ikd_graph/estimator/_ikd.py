@@ -766,7 +766,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._warn_components(labels, inverse)
         self.removed_edges_ = result.removed
         self._store_cliques(result, points, first, inverse)
-        fit = refined.fit if isinstance(refined, refine.CoreFit) else refined
+        fit: Any = refined.fit if isinstance(refined, refine.CoreFit) else refined
         self.n_iter_ = 0 if fit is None else fit.n_iter
         self.optima_ = getattr(fit, "optima", ())
         errors = getattr(fit, "standard_errors", None)
@@ -876,7 +876,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             core is not None or self._result.settings.trusted
         ):
             return None
-        noise = self.noise_model() if core is None else _noise_of(refined.fit)
+        noise = (
+            _noise_of(refined.fit) if isinstance(refined, refine.CoreFit) else self.noise_model()
+        )
         self._process = gplvm.condition(
             self._points[used],
             self._result.similarity.modelled(self._rows[self._first[used]]),

@@ -101,6 +101,7 @@ def likelihood_by_core(
     latents = {name: np.asarray(latent)[core] for name, latent in (starts or {}).items()}
     latents = {"own": lead[core], **latents}
     rng = np.random.default_rng(random_state)
+    draw: Callable[[np.random.Generator], ArrayLike]
     if closed_form is None:
         first = kernels.get("squared_exponential" if kernel == "auto" else kernel)
         draw = partial(random_closed_form, to_correlation(sample_cov), lead.shape[1], first)

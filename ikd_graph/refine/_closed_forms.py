@@ -48,7 +48,7 @@ def _random_graph(corr: Floats, rng: np.random.Generator) -> CsrGraph:
     if rng.random() < 0.5:
         neighbors, threshold = _JOINED, rng.uniform(*_STRONGEST)
     near = graph.neighbor_graph(corr, min(neighbors, len(corr) - 1))
-    near = graph.join_components(near, corr).graph
+    near = graph.join(near, corr).graph
     if threshold is None:
         return near
     return graph.union(graph.threshold_graph(corr, threshold), near)
