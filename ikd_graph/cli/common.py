@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import itertools
 import re
 import shlex
 import warnings
@@ -15,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from .._files import check_writable, make_folder, remove_folders, write_together
+from ..estimator import IKD
 from ..study import datasets
 from ..study.datasets import Dataset
 from ..study.judgement import judge
 from .console import PROG, complain, flush, say
+from .flags import in_flags
 from .outcome import STDOUT, add_json_argument
 from .reading import add_reading_arguments, reading, reading_flags
 
@@ -105,21 +108,19 @@ def file_stem(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name).strip("._") or "data"
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> list[str]:
     """Names of columns, a number behind each that came before.
 
     Examples
     --------
-    >>> told_apart(["row", "x", "row"])
+    >>> unique_names(["row", "x", "row"])
     ['row', 'x', 'row_2']
     """
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
-        other, number = name, 2
-        while other in found:
-            other, number = f"{name}_{number}", number + 1
-        found.append(other)
-    return found
+        candidates = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
+        unique.append(next(candidate for candidate in candidates if candidate not in unique))
+    return unique
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -148,10 +149,12 @@ def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes
         return plot.png(ax)
 
 
-def page(make: Callable[[], str]) -> str | None:
-    """HTML that ``make`` gives; where its libraries are missing None, and a word on the cure."""
+def page(kind: str, *parts: Any, **options: Any) -> str | None:
+    """HTML of a page of `show.report`; None, and a word on the cure, where libraries are missing."""
     try:
-        return make()
+        from ..show import report
+
+        return str(getattr(report, kind)(*parts, **options))
     except ImportError as error:
         complain("warning", f"no HTML: {error}")
         return None
@@ -166,6 +169,20 @@ def leave_files(folder: Path, files: dict[str, str | bytes | None]) -> list[Path
         remove_folders(made)
         raise
     return done
+
+
+def say_settings(model: IKD) -> None:
+    """Say the settings of a fit, with the reason for each and what there is to beware of."""
+    settings = model.settings_
+    reasons = {name: in_flags(text) for name, text in settings.reasons.items()}
+    for line in str(replace(settings, reasons=reasons)).splitlines():
+        say(f"  {line}")
+
+
+def say_command(words: str, command: str) -> None:
+    """Say what a command is for, and the command on a line of its own."""
+    say(words)
+    say(f"  {command}")
 
 
 def name_files(paths: Iterable[Path]) -> None:

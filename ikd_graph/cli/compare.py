@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..estimator import IKD
-from ..show import plot, report
-from ..show.charts import mean_and_spread
-from ..show.report.compare_neighbors import GLOBAL, LOCAL, near_and_far
-from ..show.report.compare_words import (
-    MEASURE_WORDS,
-    entries,
-    group_of,
-    say_comparison,
-    scores_by_level,
-)
 from ..study import baselines, datasets
 from ..study.compare import (
     DEFAULT_METHODS,
     IKD_METHODS,
     PEER_GROUP,
-    Comparison,
     compare,
     with_kernel,
 )
@@ -34,7 +21,6 @@ from ..study.label_scores import label_quantity
 from .common import (
     add_data_arguments,
     check_output,
-    csv_text,
     file_stem,
     leave_files,
     name_files,
@@ -42,21 +28,15 @@ from .common import (
     page,
     picture,
     read_data,
+    say_command,
     typed_command,
 )
-from .compare_summary import again, again_words, summarise
-from .flags import read_kernel
+from .flags import in_flags, read_kernel
 from .outcome import tell_json
 
 
 def add_command(commands: Any) -> None:
-    """Add the command to the parser.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-        Where commands are added.
-    """
+    """Add the command to the parser."""
     names = ", ".join([*IKD_METHODS, *baselines.PEERS, "kernel_pca", "peers"])
     parser = commands.add_parser(
         "compare",
@@ -73,7 +53,7 @@ def add_command(commands: Any) -> None:
         f"default: {', '.join(DEFAULT_METHODS)} (umap where installed)",
     )  # fmt: skip
     parser.add_argument(
-        "--n-components", metavar="M,...", type=_whole_numbers, default=None,
+        "--components", dest="n_components", metavar="M,...", type=_whole_numbers, default=None,
         help="numbers of hidden coordinates; default: 2, or those of a built-in latent",
     )  # fmt: skip
     parser.add_argument(
@@ -110,20 +90,21 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the command.
+    """Run the command."""
+    from . import compare_results as results
 
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was parsed.
-    """
     if arguments.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {arguments.seeds}")
     source: Any
     measured = False
     if arguments.data in FIXED_LATENTS:
         check_output(arguments)
-        source = drawn(arguments)
+        source = partial(
+            datasets.gplvm_data,
+            arguments.data,
+            arguments.n_features,
+            kernel=arguments.data_kernel,
+        )
     else:
         source = read_data(arguments)
         measured = any(label_quantity(one) is not None for one in source.all_labels)
@@ -145,198 +126,51 @@ def run(arguments: argparse.Namespace) -> None:
             timeout=arguments.timeout,
             verbose=0 if arguments.quiet else 1,
         )
-    say_in_flags(found, arguments.wording)
-    with named_stage("looking at spectra"):
-        lengthen_spectra(found, arguments.kernel)
+    for at, row in enumerate(found.rows):
+        found.rows[at] = replace(
+            row,
+            failure=in_flags(row.failure),
+            notes=tuple(map(in_flags, row.notes)),
+            facts={name: in_flags(text) for name, text in row.facts.items()},
+        )
+    purpose, again = results.next_command(found, arguments)
     stem = file_stem(found.name)
     with named_stage("drawing"):
-        png = picture(lambda ax: draw(ax, found), 7.2, 4.6)
+        png = picture(lambda ax: results.draw(ax, found), 7.2, 4.6)
         files = {
-            f"{stem}_compare.csv": comparison_csv(found),
+            f"{stem}_compare.csv": results.comparison_csv(found),
             f"{stem}_compare.png": png,
-            f"{stem}_local_global.png": near_and_far_picture(found),
+            f"{stem}_local_global.png": results.local_global_picture(found),
             f"{stem}_compare.html": page(
-                lambda: report.compare_page(
-                    found,
-                    typed_command(arguments),
-                    warnings=arguments.heard,
-                    steps=[(again_words(found), again(found, arguments))],
-                    picture=png,
-                )
+                "compare_page",
+                found,
+                typed_command(arguments),
+                warnings=arguments.heard,
+                steps=[(purpose, again)],
+                picture=png,
             ),
         }
     with named_stage("writing"):
         written = leave_files(arguments.output, files)
     if not arguments.quiet:
-        summarise(found, arguments)
+        results.summarise(found)
+        say_command(purpose.lower(), again)
         name_files(written)
-    told = {
+    result = {
         "measure": found.measure,
         "rows": found.to_records(),
-        "sentences": say_comparison(found),
-        "again": again(found, arguments),
+        "sentences": results.say_comparison(found),
+        "again": again,
     }
-    tell_json(arguments, source if isinstance(source, Dataset) else None, written, told)
-
-
-def say_in_flags(found: Comparison, wording: Callable[[Any], Any]) -> None:
-    """Say what methods told in flags of the command line.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows; replaced in place.
-    wording : callable
-        Says a text, or texts, in flags.
-    """
-    for at, row in enumerate(found.rows):
-        names = ("facts", "failure", "notes")
-        found.rows[at] = replace(row, **{name: wording(getattr(row, name)) for name in names})
-
-
-def drawn(arguments: argparse.Namespace) -> Callable[[float, int], Dataset]:
-    """Built-in latent as a function of noise and seed.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        With ``data``, ``n_features`` and ``data_kernel``.
-
-    Returns
-    -------
-    callable
-        Draws a data set.
-    """
-    return partial(_draw_one, arguments)
+    tell_json(arguments, source if isinstance(source, Dataset) else None, written, result)
 
 
 def own_components(source: Dataset | Callable[[float, int], Dataset]) -> int:
-    """Number of coordinates of a latent that is known by name, else 2.
-
-    Parameters
-    ----------
-    source : Dataset or callable
-        Data, or what draws them.
-
-    Returns
-    -------
-    int
-        Number of dimensions to look for.
-    """
+    """Number of coordinates of a latent that is known by name, else 2."""
     if isinstance(source, Dataset):
         return 2
-    latent = source(0.0, 0).latent
+    latent = source(noise=0.0, seed=0).latent
     return 2 if latent is None else int(latent.shape[1])
-
-
-def lengthen_spectra(found: Comparison, kernel: Any, count: int = 10) -> None:
-    """Give the first row of our strategies more eigenvalues than coordinates, for the eigengap.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows; its spectra are replaced in place. Blockwise has no spectrum of its own, since
-        each clique has one.
-    kernel : str, StationaryKernel or None
-        Kernel of the IKD methods.
-    count : int
-        Number of eigenvalues.
-    """
-    own = {} if kernel is None else {"kernel": kernel}
-    done: set[str] = set()
-    for at, row in enumerate(found.rows):
-        spectrum = found.spectra[at]
-        if row.method not in ("eigen", "geodesic") or row.method in done or spectrum is None:
-            continue
-        if spectrum.size > row.n_components:
-            continue
-        done.add(row.method)
-        X = found.data[at].X
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            model = IKD(min(count, len(X) - 1), strategy=row.method, **own)
-            if "refine" in model.get_params():
-                model.set_params(refine=None)
-            found.spectra[at] = model.fit(X).eigenvalues_
-
-
-def comparison_csv(found: Comparison) -> str:
-    """Every row of a comparison.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    str
-        Comma-separated text.
-    """
-    records = found.to_records()
-    left = ("notes", "facts", "used", "other_labels")
-    columns = [name for name in records[0] if name not in left]
-    # Further labels have a column for each of their scores.
-    for record in records:
-        for title, scores in record["other_labels"].items():
-            record |= {f"{name} of {title}": value for name, value in scores.items()}
-    more = dict.fromkeys(name for record in records for name in record if " of " in name)
-    columns += list(more)
-    return csv_text(columns, ([record.get(name, "nan") for name in columns] for record in records))
-
-
-def draw(ax: Any, found: Comparison) -> None:
-    """Draw the leading measure: against noise if it varies, else a bar for each method.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes.
-    found : Comparison
-        All rows.
-    """
-    gathered = entries(found)
-    measure, dim = found.measure, found.rows[0].n_components
-    words = MEASURE_WORDS[measure]
-    levels, scores = scores_by_level(gathered, dim, measure)
-    if len(levels) > 1:
-        plot.noise_curves(levels, scores, ylabel=words, ax=ax)
-    else:
-        means = {title: float(mean_and_spread(runs)[0][0]) for title, runs in scores.items()}
-        plot.level_bars(means, "{:.3f}".format, xlabel=words, ax=ax)
-
-
-def near_and_far_picture(found: Comparison) -> bytes | None:
-    """Picture of local against global measures; None where no method has both.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    bytes or None
-        PNG.
-    """
-    points = near_and_far(entries(found))
-    if not points:
-        return None
-    xlabel, ylabel = (f"{MEASURE_WORDS[m]} ({group_of(m)})" for m in (LOCAL, GLOBAL))
-    return picture(
-        lambda ax: plot.named_points(points, xlabel=xlabel, ylabel=ylabel, ax=ax), 7.2, 4.6
-    )
-
-
-def _draw_one(arguments: argparse.Namespace, noise: float, seed: int) -> Dataset:
-    """Draw a built-in latent seen through random functions of the kernel asked for."""
-    return datasets.gplvm_data(
-        arguments.data,
-        arguments.n_features,
-        kernel=arguments.data_kernel,
-        noise=noise,
-        seed=seed,
-    )
 
 
 def _split(text: str) -> list[str]:

@@ -6,9 +6,6 @@ import argparse
 import json
 from dataclasses import asdict, replace
 
-from ..show import report
-from ..show.words import settings_flags
-from ..study.diagnosis import Diagnosis, diagnose
 from .common import (
     add_data_arguments,
     file_stem,
@@ -18,10 +15,12 @@ from .common import (
     page,
     paste_command,
     read_data,
+    say_command,
     typed_command,
 )
 from .console import facts, say
-from .outcome import tell_json
+from .flags import in_flags, plain_settings, settings_flags
+from .outcome import plain, tell_json
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,22 +32,22 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "embedding and suggest its settings; save the numbers as .json and a page as .html.",
     )
     add_data_arguments(parser)
-    for flag, default, text in (
-        ("--n-components", 2, "number of hidden coordinates"),
-        ("--n-draws", 5, "number of data sets simulated for the expected accuracy"),
+    for flag, name, default, text in (
+        ("--components", "n_components", 2, "number of hidden coordinates"),
+        ("--n-draws", "n_draws", 5, "number of data sets simulated for the expected accuracy"),
+        ("--seed", "random_state", 0, "seed of the samples"),
     ):
         parser.add_argument(
-            flag, metavar="N", type=int, default=default, help=f"{text}; default: {default}"
-        )
-    parser.add_argument(
-        "--random-state", "--seed", metavar="N", type=int, default=0,
-        help="seed of the samples; default: 0",
-    )  # fmt: skip
+            flag, dest=name, metavar="N", type=int, default=default,
+            help=f"{text}; default: {default}",
+        )  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    from ..study.diagnosis import diagnose
+
     data = read_data(arguments)
     with named_stage("diagnosing"):
         found = diagnose(
@@ -58,22 +57,26 @@ def run(arguments: argparse.Namespace) -> None:
             random_state=arguments.random_state,
             verbose=0 if arguments.quiet else 1,
         )
-    say_in_flags = arguments.wording
     found = replace(
         found,
-        suggestions=say_in_flags(found.suggestions),
-        warnings=say_in_flags((*data.remarks, *found.warnings)),
+        suggestions=tuple(map(in_flags, found.suggestions)),
+        warnings=tuple(map(in_flags, (*data.remarks, *found.warnings))),
     )
+    again = paste_command(
+        arguments,
+        "embed",
+        settings_flags({"n_components": found.n_components, **found.parameters}),
+    )
+    numbers = asdict(found) | {"parameters": plain_settings(found.parameters)}
     stem = file_stem(data.name)
     files: dict[str, str | bytes | None] = {
-        f"{stem}_diagnosis.json": json.dumps(asdict(found), indent=1) + "\n",
+        f"{stem}_diagnosis.json": json.dumps(plain(numbers), indent=1) + "\n",
         f"{stem}_diagnosis.html": page(
-            lambda: report.diagnosis_page(
-                found,
-                data.name,
-                typed_command(arguments),
-                [("To embed with these settings:", embed_command(arguments, found))],
-            )
+            "diagnosis_page",
+            found,
+            data.name,
+            typed_command(arguments),
+            [("To embed with these settings:", again)],
         ),
     }
     with named_stage("writing"):
@@ -83,15 +86,6 @@ def run(arguments: argparse.Namespace) -> None:
         facts(list(found.findings().items()))
         for sentence in found.suggestions:
             say(f"- {sentence}")
-        say("to embed with these settings:")
-        say(f"  {embed_command(arguments, found)}")
+        say_command("to embed with these settings:", again)
         name_files(written)
-    told = {"diagnosis": asdict(found), "again": embed_command(arguments, found)}
-    tell_json(arguments, data, written, told)
-
-
-def embed_command(arguments: argparse.Namespace, found: Diagnosis) -> str:
-    """The embedding that was diagnosed, as a command with nothing left to choose."""
-    return paste_command(
-        arguments, "embed", settings_flags({"n_components": found.n_components, **found.parameters})
-    )
+    tell_json(arguments, data, written, {"diagnosis": numbers, "again": again})

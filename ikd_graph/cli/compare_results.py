@@ -1,12 +1,16 @@
-"""What ``ikd-graph compare`` says on the terminal."""
+"""What ``ikd-graph compare`` says on the terminal, and the files it leaves."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from ..show import plot
+from ..show.charts import mean_and_spread
+from ..show.report.compare_neighbors import GLOBAL, LOCAL, near_and_far
 from ..show.report.compare_words import (
     HEADLINE_NOTES,
     HEADLINES,
@@ -18,24 +22,18 @@ from ..show.report.compare_words import (
     own_choices,
     own_row,
     say_comparison,
+    scores_by_level,
 )
-from ..show.words import say_scores, say_seconds, settings_flags
+from ..show.words import say_scores, say_seconds
 from ..study.compare import Comparison
 from ..study.label_scores import WORDS
-from .common import paste_command, typed_command
+from .common import csv_text, paste_command, picture, typed_command
 from .console import facts, say
+from .flags import settings_flags
 
 
-def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
-    """Say what was found.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-    arguments : argparse.Namespace
-        What was typed.
-    """
+def summarise(found: Comparison) -> None:
+    """Say what was found."""
     for line in table_lines(found):
         say(line)
     for line in other_label_lines(found):
@@ -46,56 +44,19 @@ def summarise(found: Comparison, arguments: argparse.Namespace) -> None:
     if chosen:
         say(f"{title} chose automatically")
         facts(list(chosen.items()))
-    say(again_words(found).lower())
-    say(f"  {again(found, arguments)}")
 
 
-def again_words(found: Comparison) -> str:
-    """What `again` is for.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-    """
-    settled = own_row(found) is not None
-    return "To embed with these settings:" if settled else "To compare again:"
-
-
-def again(found: Comparison, arguments: argparse.Namespace) -> str:
-    """Command to paste: our best row with nothing left to choose, else the comparison itself.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-    arguments : argparse.Namespace
-        What was typed.
-
-    Returns
-    -------
-    str
-        A line for a terminal.
-    """
+def next_command(found: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
+    """What to do next, and the command: our best row, if there is one, with nothing to choose."""
     row = own_row(found)
     if row is None:
-        return typed_command(arguments)
-    return paste_command(arguments, "embed", settings_flags(row.used))
+        return "To compare again:", typed_command(arguments)
+    again = paste_command(arguments, "embed", settings_flags(row.used))
+    return "To embed with these settings:", again
 
 
 def table_lines(found: Comparison) -> list[str]:
-    """The few measures that tell most of each method, in columns under what they ask.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    list of str
-        Lines; short names are explained below.
-    """
+    """The few measures that tell most of each method, in columns under what they ask."""
     gathered = entries(found)
     measures = headline_measures(found)
     titles = [entry.title + _setting(entry, gathered) for entry in gathered]
@@ -126,18 +87,7 @@ def table_lines(found: Comparison) -> list[str]:
 
 
 def other_label_lines(found: Comparison) -> list[str]:
-    """Scores against further columns of labels, a line for each and each method.
-
-    Parameters
-    ----------
-    found : Comparison
-        All rows.
-
-    Returns
-    -------
-    list of str
-        Lines under the title of each column; means over noise levels and seeds.
-    """
+    """Scores against further columns of labels, a line for each and each method."""
     titles = dict.fromkeys(title for row in found.rows for title in row.other_labels)
     lines = []
     for title in titles:
@@ -167,3 +117,41 @@ def _setting(entry: Entry, gathered: list[Entry]) -> str:
 def _cell(value: float) -> str:
     """A measure with three decimals, or a dash."""
     return f"{value:.3f}" if np.isfinite(value) else "–"
+
+
+def comparison_csv(found: Comparison) -> str:
+    """Every row of a comparison."""
+    records = found.to_records()
+    left = ("notes", "facts", "used", "other_labels")
+    columns = [name for name in records[0] if name not in left]
+    # Further labels have a column for each of their scores.
+    for record in records:
+        for title, scores in record["other_labels"].items():
+            record |= {f"{name} of {title}": value for name, value in scores.items()}
+    more = dict.fromkeys(name for record in records for name in record if " of " in name)
+    columns += list(more)
+    return csv_text(columns, ([record.get(name, "nan") for name in columns] for record in records))
+
+
+def draw(ax: Any, found: Comparison) -> None:
+    """Draw the leading measure: against noise if it varies, else a bar for each method."""
+    gathered = entries(found)
+    measure, dim = found.measure, found.rows[0].n_components
+    words = MEASURE_WORDS[measure]
+    levels, scores = scores_by_level(gathered, dim, measure)
+    if len(levels) > 1:
+        plot.noise_curves(levels, scores, ylabel=words, ax=ax)
+    else:
+        means = {title: float(mean_and_spread(runs)[0][0]) for title, runs in scores.items()}
+        plot.level_bars(means, "{:.3f}".format, xlabel=words, ax=ax)
+
+
+def local_global_picture(found: Comparison) -> bytes | None:
+    """Picture of local against global measures; None where no method has both."""
+    points = near_and_far(entries(found))
+    if not points:
+        return None
+    xlabel, ylabel = (f"{MEASURE_WORDS[m]} ({group_of(m)})" for m in (LOCAL, GLOBAL))
+    return picture(
+        lambda ax: plot.named_points(points, xlabel=xlabel, ylabel=ylabel, ax=ax), 7.2, 4.6
+    )
