@@ -144,17 +144,3 @@ def test_a_command_that_is_asked_to_end_says_so_and_leaves_nothing(table, tmp_pa
     assert "nothing was written" in said
     assert said.count("\n") == 1
     assert left(out) == []
-
-
-@pytest.mark.parametrize(("flag", "name"), [("--fit-shape", "fit_shape"), ("--mutual", "mutual")])
-@pytest.mark.parametrize(("word", "value"), [("True", True), ("false", False)])
-def test_switches_take_the_words_of_python(table, tmp_path, monkeypatch, flag, name, word, value):
-    seen = []
-
-    def fit(self, X, y=None):
-        seen.append(getattr(self, name))
-        raise ValueError("enough")
-
-    monkeypatch.setattr("ikd_graph.IKD.fit", fit)
-    assert main(["embed", str(table), "-q", "-o", str(tmp_path), flag, word]) == 2
-    assert seen == [value]

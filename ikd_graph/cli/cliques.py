@@ -16,13 +16,14 @@ from ..show.words import say_number
 from . import common
 from .console import facts, say
 from .embed import embed_command
-from .flags import add_method_flags, in_flags, method_parameters, plain_settings
-from .outcome import tell_json
+from .flags import add_method_flags, in_flags, method_parameters
 
 _LIMIT = 100_000
 # Refined coordinates would no longer show what the cliques say of each point.
 _FIXED: dict[str, Any] = {"strategy": "blockwise", "refine": None}
-_LEFT_OUT = (*_FIXED, "n_landmarks", "path", "restarts", "fit_shape", "time_budget")
+_FLAGS = ("n_components", "graph", "affinity", "kernel", "missing", "n_jobs", "random_state")
+_FLAGS += ("merge", "max_cliques", "reference", "n_neighbors", "mutual", "search", "prune")
+_FLAGS += ("disconnected",)
 
 
 def add_command(commands: Any) -> None:
@@ -38,7 +39,7 @@ def add_command(commands: Any) -> None:
         "--limit", metavar="N", type=int, default=_LIMIT,
         help=f"list at most this many maximal cliques; default: {_LIMIT}",
     )  # fmt: skip
-    add_method_flags(parser, leave_out=_LEFT_OUT)
+    add_method_flags(parser, only=_FLAGS)
     parser.set_defaults(run=run)
 
 
@@ -61,26 +62,21 @@ def run(arguments: argparse.Namespace) -> None:
 
     with common.named_stage("looking at cliques and thresholds"):
         view = report.view_cliques(model, data, limit=limit, progress=watched)
-    counts, again = clique_words.clique_statistics(view), embed_command(model, arguments)
+    counts, advice = clique_words.clique_statistics(view), clique_words.clique_advice(view)
+    step = ("To embed with this graph:", embed_command(model, arguments))
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
         png = common.picture(lambda ax: draw(ax, view), 7.2, 5.6)
+        about: dict[str, Any] = {"warnings": arguments.heard, "picture": png}
         files = {
             f"{stem}_cliques.json": json.dumps(counts, indent=1) + "\n",
             f"{stem}_cliques.png": png,
             f"{stem}_cliques.html": common.page(
-                "cliques_page",
-                view,
-                common.typed_command(arguments),
-                warnings=arguments.heard,
-                steps=[("To embed with this graph:", again)],
-                picture=png,
+                arguments, "cliques_page", view, steps=[step], **about
             ),
         }
-    with common.named_stage("writing"):
-        written = common.leave_files(arguments.output, files)
-    advice = clique_words.clique_advice(view)
-    if not arguments.quiet:
+
+    def summarise() -> None:
         say(f"{data.name}: cliques")
         common.say_settings(model)
         rows = clique_words.clique_facts(view).items()
@@ -89,16 +85,9 @@ def run(arguments: argparse.Namespace) -> None:
             say(f"  only the first {limit} maximal cliques were listed; --limit raises that")
         for sentence in advice:
             say(f"- {in_flags(sentence)}")
-        common.say_command("to embed with this graph:", again)
-        common.name_files(written)
-    result = {
-        "settings": plain_settings(model.settings_),
-        "reasons": {name: in_flags(text) for name, text in model.settings_.reasons.items()},
-        "cliques": counts,
-        "advice": advice,
-        "again": again,
-    }
-    tell_json(arguments, data, written, result)
+
+    result = {**common.fit_record(model), "cliques": counts, "advice": advice}
+    common.finish(arguments, data, files, summarise, step, result)
 
 
 def draw(ax: Any, view: Any) -> None:

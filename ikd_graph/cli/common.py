@@ -9,7 +9,7 @@ import itertools
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +21,8 @@ from ..study import datasets
 from ..study.datasets import Dataset
 from ..study.judgement import judge
 from .console import PROG, complain, flush, say
-from .flags import in_flags
-from .outcome import STDOUT, add_json_argument
+from .flags import in_flags, plain_settings
+from .outcome import STDOUT, add_json_argument, tell_json
 from .reading import add_reading_arguments, reading, reading_flags
 
 
@@ -149,26 +149,47 @@ def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes
         return plot.png(ax)
 
 
-def page(kind: str, *parts: Any, **options: Any) -> str | None:
-    """HTML of a page of `show.report`; None, and a word on the cure, where libraries are missing."""
+def page(arguments: argparse.Namespace, kind: str, *parts: Any, **options: Any) -> str | None:
+    """HTML of a page of `show.report`; None, and a word on the cure, where a library is missing."""
     try:
         from ..show import report
 
-        return str(getattr(report, kind)(*parts, **options))
+        text: str = getattr(report, kind)(*parts, command=typed_command(arguments), **options)
+        return text
     except ImportError as error:
         complain("warning", f"no HTML: {error}")
         return None
 
 
-def leave_files(folder: Path, files: dict[str, str | bytes | None]) -> list[Path]:
+def leave_files(folder: Path, files: Mapping[str, str | bytes | None]) -> list[Path]:
     """Write the files of a command, all or none; content None is left out."""
-    made = make_folder(folder)
+    new_folders = make_folder(folder)
     try:
-        done = write_together(folder, {name: it for name, it in files.items() if it is not None})
+        return write_together(folder, {name: it for name, it in files.items() if it is not None})
     except BaseException:
-        remove_folders(made)
+        remove_folders(new_folders)
         raise
-    return done
+
+
+def finish(
+    arguments: argparse.Namespace,
+    data: Dataset | None,
+    files: Mapping[str, str | bytes | None],
+    summarise: Callable[[], None],
+    step: tuple[str, str],
+    result: Mapping[str, Any],
+) -> None:
+    """Write files, say what came out and what to type next, or write all of it as JSON.
+
+    ``step`` is a sentence and a command.
+    """
+    with named_stage("writing"):
+        written = leave_files(arguments.output, files)
+    if not arguments.quiet:
+        summarise()
+        for line in (step[0], f"  {step[1]}", "Wrote", *(f"  {path}" for path in written)):
+            say(line)
+    tell_json(arguments, data, written, {**result, "again": step[1]})
 
 
 def say_settings(model: IKD) -> None:
@@ -179,14 +200,7 @@ def say_settings(model: IKD) -> None:
         say(f"  {line}")
 
 
-def say_command(words: str, command: str) -> None:
-    """Say what a command is for, and the command on a line of its own."""
-    say(words)
-    say(f"  {command}")
-
-
-def name_files(paths: Iterable[Path]) -> None:
-    """Say what was written."""
-    say("wrote")
-    for path in paths:
-        say(f"  {path}")
+def fit_record(model: IKD) -> dict[str, Any]:
+    """Settings and reasons of a fit, for JSON."""
+    reasons = {name: in_flags(text) for name, text in model.settings_.reasons.items()}
+    return {"settings": plain_settings(model.settings_), "reasons": reasons}

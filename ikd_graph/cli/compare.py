@@ -18,21 +18,13 @@ from ..study.compare import (
 )
 from ..study.datasets import FIXED_LATENTS, Dataset
 from ..study.label_scores import label_quantity
-from .common import (
-    add_data_arguments,
-    check_output,
-    file_stem,
-    leave_files,
-    name_files,
-    named_stage,
-    page,
-    picture,
-    read_data,
-    say_command,
-    typed_command,
-)
-from .flags import in_flags, read_kernel
-from .outcome import tell_json
+from . import common
+from .flags import add_method_flags, in_flags, method_parameters, read_kernel
+from .reading import split
+
+# Parameters that all methods of ours can share.
+_OF_GRAPHS = ("graph", "affinity", "kernel", "n_landmarks", "n_neighbors", "mutual", "search")
+_OF_GRAPHS += ("prune", "disconnected")
 
 
 def add_command(commands: Any) -> None:
@@ -45,47 +37,32 @@ def add_command(commands: Any) -> None:
         ".html, the numbers as .csv and a picture as .png. A built-in latent "
         f"({', '.join(FIXED_LATENTS)}) is sampled anew for every noise level and seed.",
     )
-    add_data_arguments(parser)
-    parser.add_argument(
-        "--methods", metavar="A,B,...", type=_split, default=None,
-        help=f"among {names}; peers stands for what is installed of "
-        f"{', '.join(PEER_GROUP)}; "
-        f"default: {', '.join(DEFAULT_METHODS)} (umap where installed)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--components", dest="n_components", metavar="M,...", type=_whole_numbers, default=None,
-        help="numbers of hidden coordinates; default: 2, or those of a built-in latent",
-    )  # fmt: skip
-    parser.add_argument(
-        "--noise", metavar="SD,...", type=_numbers, default=[0.0],
-        help="standard deviations of noise to add; default: 0",
-    )  # fmt: skip
-    parser.add_argument(
-        "--seeds", metavar="N", type=int, default=1,
-        help="number of seeds for the noise (or the draw) and the methods; default: 1",
-    )  # fmt: skip
-    parser.add_argument(
-        "--kernel", type=read_kernel, default=None, metavar="NAME[:PARAM=VALUE]",
-        help="kernel that the IKD methods solve with",
-    )  # fmt: skip
-    parser.add_argument(
-        "--data-kernel", type=read_kernel, default="squared_exponential",
-        metavar="NAME[:PARAM=VALUE]",
-        help="kernel that a built-in latent is seen through; default: squared_exponential",
-    )  # fmt: skip
-    parser.add_argument(
-        "--n-features", metavar="N", type=int, default=200,
-        help="measurements of a built-in latent; default: 200",
-    )  # fmt: skip
-    parser.add_argument(
-        "--halves", metavar="N", type=int, default=2,
-        help="random halves of the columns that each method is fitted to once more, to predict the "
-        "other half (co-smoothing); 0 saves the time; default: 2",
-    )  # fmt: skip
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, default=600.0,
-        help="stop a fit after this time; default: 600",
-    )  # fmt: skip
+    common.add_data_arguments(parser)
+    # fmt: off
+    for flag, default, text, more in (
+        ("--methods", None, f"among {names}; peers stands for what is installed of "
+         f"{', '.join(PEER_GROUP)}; default: {', '.join(DEFAULT_METHODS)} (umap where installed)",
+         {"metavar": "A,B,...", "type": split}),
+        ("--components", None,
+         "numbers of hidden coordinates; default: 2, or those of a built-in latent",
+         {"metavar": "M,...", "type": _whole_numbers}),
+        ("--noise", [0.0], "standard deviations of noise to add; default: 0",
+         {"metavar": "SD,...", "type": _numbers}),
+        ("--seeds", 1, "number of seeds for the noise (or the draw) and the methods; default: 1",
+         {"metavar": "N", "type": int}),
+        ("--data-kernel", "squared_exponential", "kernel that a built-in latent is seen through; "
+         "default: squared_exponential", {"metavar": "NAME[:PARAM=VALUE]", "type": read_kernel}),
+        ("--n-features", 200, "columns of a built-in latent; default: 200",
+         {"metavar": "N", "type": int}),
+        ("--halves", 2, "random halves of the columns that each method is fitted to once more, to "
+         "predict the other half (co-smoothing); 0 saves the time; default: 2",
+         {"metavar": "N", "type": int}),
+        ("--timeout", 600.0, "stop a fit after this time; default: 600",
+         {"metavar": "SECONDS", "type": float}),
+    ):
+        parser.add_argument(flag, default=default, help=text, **more)  # type: ignore[arg-type]
+    # fmt: on
+    add_method_flags(parser, only=_OF_GRAPHS)
     parser.set_defaults(run=run)
 
 
@@ -98,7 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
     source: Any
     measured = False
     if arguments.data in FIXED_LATENTS:
-        check_output(arguments)
+        common.check_output(arguments)
         source = partial(
             datasets.gplvm_data,
             arguments.data,
@@ -106,20 +83,24 @@ def run(arguments: argparse.Namespace) -> None:
             kernel=arguments.data_kernel,
         )
     else:
-        source = read_data(arguments)
+        source = common.read_data(arguments)
         measured = any(label_quantity(one) is not None for one in source.all_labels)
     if arguments.label_period and not measured:
         raise ValueError(
             f"--label-period must go with labels that are measurements, got none in "
             f"{arguments.data}; name their column with --labels"
         )
-    own = arguments.kernel is not None
-    methods = with_kernel(arguments.methods, arguments.kernel) if own else arguments.methods
-    with named_stage("comparing"):
+    methods, parameters = arguments.methods, method_parameters(arguments)
+    if parameters:
+        methods = with_kernel(methods, parameters.get("kernel", "auto"))
+        for name, model in (method for method in methods if not isinstance(method, str)):
+            fixed = IKD_METHODS[name]
+            model.set_params(**{key: parameters[key] for key in parameters.keys() - fixed})
+    with common.named_stage("comparing"):
         found = compare(
             source,
             methods,
-            n_components=arguments.n_components or own_components(source),
+            n_components=arguments.components or own_components(source),
             noise=arguments.noise,
             seeds=list(range(arguments.seeds)),
             n_halves=arguments.halves,
@@ -133,36 +114,26 @@ def run(arguments: argparse.Namespace) -> None:
             notes=tuple(map(in_flags, row.notes)),
             facts={name: in_flags(text) for name, text in row.facts.items()},
         )
-    purpose, again = results.next_command(found, arguments)
-    stem = file_stem(found.name)
-    with named_stage("drawing"):
-        png = picture(lambda ax: results.draw(ax, found), 7.2, 4.6)
+    step = results.next_step(found, arguments)
+    stem = common.file_stem(found.name)
+    with common.named_stage("drawing"):
+        png = common.picture(lambda ax: results.draw(ax, found), 7.2, 4.6)
+        about: dict[str, Any] = {"warnings": arguments.heard, "picture": png}
         files = {
             f"{stem}_compare.csv": results.comparison_csv(found),
             f"{stem}_compare.png": png,
             f"{stem}_local_global.png": results.local_global_picture(found),
-            f"{stem}_compare.html": page(
-                "compare_page",
-                found,
-                typed_command(arguments),
-                warnings=arguments.heard,
-                steps=[(purpose, again)],
-                picture=png,
+            f"{stem}_compare.html": common.page(
+                arguments, "compare_page", found, steps=[step], **about
             ),
         }
-    with named_stage("writing"):
-        written = leave_files(arguments.output, files)
-    if not arguments.quiet:
-        results.summarise(found)
-        say_command(purpose.lower(), again)
-        name_files(written)
     result = {
         "measure": found.measure,
         "rows": found.to_records(),
         "sentences": results.say_comparison(found),
-        "again": again,
     }
-    tell_json(arguments, source if isinstance(source, Dataset) else None, written, result)
+    data = source if isinstance(source, Dataset) else None
+    common.finish(arguments, data, files, lambda: results.summarise(found), step, result)
 
 
 def own_components(source: Dataset | Callable[[float, int], Dataset]) -> int:
@@ -173,16 +144,11 @@ def own_components(source: Dataset | Callable[[float, int], Dataset]) -> int:
     return 2 if latent is None else int(latent.shape[1])
 
 
-def _split(text: str) -> list[str]:
-    """Names between commas."""
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 def _numbers(text: str) -> list[float]:
     """Numbers between commas, at least one."""
-    return [float(part) for part in _split(text) or [text]]
+    return [float(part) for part in split(text) or [text]]
 
 
 def _whole_numbers(text: str) -> list[int]:
     """Whole numbers between commas, at least one."""
-    return [int(part) for part in _split(text) or [text]]
+    return [int(part) for part in split(text) or [text]]

@@ -46,7 +46,7 @@ def summarise(found: Comparison) -> None:
         facts(list(chosen.items()))
 
 
-def next_command(found: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
+def next_step(found: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
     """What to do next, and the command: our best row, if there is one, with nothing to choose."""
     row = own_row(found)
     if row is None:

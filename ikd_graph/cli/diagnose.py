@@ -6,21 +6,10 @@ import argparse
 import json
 from dataclasses import asdict, replace
 
-from .common import (
-    add_data_arguments,
-    file_stem,
-    leave_files,
-    name_files,
-    named_stage,
-    page,
-    paste_command,
-    read_data,
-    say_command,
-    typed_command,
-)
+from . import common
 from .console import facts, say
 from .flags import in_flags, plain_settings, settings_flags
-from .outcome import plain, tell_json
+from .outcome import plain
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -31,7 +20,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Count the correlations that can be trusted, predict the accuracy of an "
         "embedding and suggest its settings; save the numbers as .json and a page as .html.",
     )
-    add_data_arguments(parser)
+    common.add_data_arguments(parser)
     for flag, name, default, text in (
         ("--components", "n_components", 2, "number of hidden coordinates"),
         ("--n-draws", "n_draws", 5, "number of data sets simulated for the expected accuracy"),
@@ -48,8 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from ..study.diagnosis import diagnose
 
-    data = read_data(arguments)
-    with named_stage("diagnosing"):
+    data = common.read_data(arguments)
+    with common.named_stage("diagnosing"):
         found = diagnose(
             data.X,
             arguments.n_components,
@@ -62,30 +51,21 @@ def run(arguments: argparse.Namespace) -> None:
         suggestions=tuple(map(in_flags, found.suggestions)),
         warnings=tuple(map(in_flags, (*data.remarks, *found.warnings))),
     )
-    again = paste_command(
-        arguments,
-        "embed",
-        settings_flags({"n_components": found.n_components, **found.parameters}),
-    )
+    used = settings_flags({"n_components": found.n_components, **found.parameters})
+    step = ("To embed with these settings:", common.paste_command(arguments, "embed", used))
     numbers = asdict(found) | {"parameters": plain_settings(found.parameters)}
-    stem = file_stem(data.name)
-    files: dict[str, str | bytes | None] = {
+    stem = common.file_stem(data.name)
+    files = {
         f"{stem}_diagnosis.json": json.dumps(plain(numbers), indent=1) + "\n",
-        f"{stem}_diagnosis.html": page(
-            "diagnosis_page",
-            found,
-            data.name,
-            typed_command(arguments),
-            [("To embed with these settings:", again)],
+        f"{stem}_diagnosis.html": common.page(
+            arguments, "diagnosis_page", found, data.name, steps=[step]
         ),
     }
-    with named_stage("writing"):
-        written = leave_files(arguments.output, files)
-    if not arguments.quiet:
+
+    def summarise() -> None:
         say(f"{data.name}: diagnosis")
         facts(list(found.findings().items()))
         for sentence in found.suggestions:
             say(f"- {sentence}")
-        say_command("to embed with these settings:", again)
-        name_files(written)
-    tell_json(arguments, data, written, {"diagnosis": numbers, "again": again})
+
+    common.finish(arguments, data, files, summarise, step, {"diagnosis": numbers})

@@ -14,8 +14,7 @@ from ..study.datasets import Dataset
 from ..study.label_scores import score_labels
 from . import common
 from .console import facts, say
-from .flags import add_method_flags, in_flags, method_parameters, plain_settings, used_flags
-from .outcome import tell_json
+from .flags import add_method_flags, method_parameters, used_flags
 
 
 def add_command(commands: Any) -> None:
@@ -39,42 +38,28 @@ def run(arguments: argparse.Namespace) -> None:
         model = IKD(**parameters, verbose=0 if arguments.quiet else 1).fit(data.X)
     with common.named_stage("scoring the labels"):
         scores = {one.title: score_labels(model.embedding_, one) for one in data.all_labels}
-    again = embed_command(model, arguments)
+    steps = next_steps(model, arguments)
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
         png = common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4)
+        about: dict[str, Any] = {"scores": scores, "warnings": arguments.heard}
         files = {
             f"{stem}_embedding.csv": embedding_csv(model, data),
             f"{stem}_embedding.png": png,
             f"{stem}_report.html": common.page(
-                "embed_page",
-                model,
-                data,
-                common.typed_command(arguments),
-                scores,
-                warnings=arguments.heard,
-                steps=next_steps(model, arguments, again),
-                picture=png,
+                arguments, "embed_page", model, data, steps=steps, picture=png, **about
             ),
         }
-    with common.named_stage("writing"):
-        written = common.leave_files(arguments.output, files)
-    if not arguments.quiet:
-        summarise(model, data, scores)
-        common.say_command("to repeat this run:", again)
-        common.name_files(written)
     result = {
-        "settings": plain_settings(model.settings_),
-        "reasons": {name: in_flags(text) for name, text in model.settings_.reasons.items()},
+        **common.fit_record(model),
         "scores": scores,
         "eigenvalues": model.eigenvalues_,
         "explained_variance_ratio": model.explained_variance_ratio_,
         "components_of_the_graph": model.component_labels_.max() + 1,
         "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
-        "again": again,
     }
-    tell_json(arguments, data, written, result)
+    common.finish(arguments, data, files, lambda: summarise(model, data, scores), steps[0], result)
 
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
@@ -82,7 +67,7 @@ def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
     return common.paste_command(arguments, "embed", used_flags(arguments, model.settings_))
 
 
-def next_steps(model: IKD, arguments: argparse.Namespace, again: str) -> list[tuple[str, str]]:
+def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """What to do with an embedding: a sentence and a command each."""
     size = ["--components", str(model.n_components_)]
     commands = [
@@ -91,7 +76,7 @@ def next_steps(model: IKD, arguments: argparse.Namespace, again: str) -> list[tu
         ("What the cliques of the graph are, and where they disagree:", "cliques"),
     ]
     return [
-        ("To repeat this run, with nothing left to choose:", again),
+        ("To repeat this run, with nothing left to choose:", embed_command(model, arguments)),
         *((words, common.paste_command(arguments, name, size)) for words, name in commands),
     ]
 

@@ -5,40 +5,27 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
-from .. import graph, kernels, refine, strategies
+from .. import graph, kernels, refine, similarity, strategies
 from ..estimator import IKD
 
-_FLAGS = {
+# fmt: off
+FLAGS = {
     "n_components": ("--components", "M|auto", "number of hidden coordinates; default: 2"),
-    "strategy": (
-        "--strategy",
-        "auto|geodesic|blockwise|eigen|linear",
-        "geodesic fills gaps of the graph with shortest paths, blockwise embeds cliques and merges "
-        "them, eigen inverts all covariances, linear takes principal components",
-    ),
-    "graph": (
-        "--graph",
-        "auto|S0|K|threshold|neighbors",
-        "which similarities are trusted: those above a threshold (0.3), those of nearest "
-        "neighbours (10), or either rule with its number chosen",
-    ),
-    "affinity": (
-        "--affinity",
-        "NAME",
-        "how rows are compared: auto, correlation, cosine, covariance, euclidean, "
-        "standardized_euclidean, hellinger, shared_neighbors, precomputed, precomputed_distance",
-    ),
+    "strategy": ("--strategy", "auto|geodesic|blockwise|eigen|linear", "geodesic fills gaps of the "
+        "graph with shortest paths, blockwise embeds cliques and merges them, eigen inverts all "
+        "covariances, linear takes principal components"),
+    "graph": ("--graph", "auto|S0|K|threshold|neighbors", "which similarities are trusted: those "
+        "above a threshold (0.3), those of nearest neighbours (10), or either, its number chosen"),
+    "affinity": ("--affinity", "NAME", "how rows are compared: auto, "
+        f"{', '.join((*similarity.AFFINITIES, *similarity.GIVEN))}"),
     "kernel": ("--kernel", "NAME[:PARAM=VALUE]", f"auto, {', '.join(kernels.KERNELS)}"),
-    "refine": ("--refine", "auto|stress|likelihood|none", "second step of the fit"),
+    "refine": ("--refine", "auto|stress|likelihood|none", "optional second step"),
     "missing": ("--missing", "error|pairwise", "what to do about missing cells"),
-    "n_landmarks": (
-        "--landmarks",
-        "auto|N|none",
-        "number (or fraction) of points that distances are measured from; none measures all",
-    ),
+    "n_landmarks": ("--landmarks", "auto|N|none", "number (or fraction) of points that distances "
+        "are measured from; none measures all"),
     "n_jobs": ("--jobs", "N", "number of threads, -1 for all cores"),
     "random_state": ("--seed", "N", "seed of landmarks and restarts"),
     "path": ("--path", "distance|covariance", "geodesic: what paths add up"),
@@ -46,18 +33,17 @@ _FLAGS = {
     "max_cliques": ("--max-cliques", "N", "blockwise: at most so many cliques are solved"),
     "reference": ("--reference", "NAME", "origin of inner products: center, min_max, min_mean"),
     "n_neighbors": ("--neighbors", "K", "threshold: also join points to K nearest neighbours"),
-    "mutual": ("--mutual", "", "neighbours: keep edges only between neighbours of each other"),
-    "search": ("--search", "auto|exact|approximate", "neighbours: how they are searched"),
+    "mutual": ("--mutual", "", "neighbors: keep edges only between neighbours of each other"),
+    "search": ("--search", "auto|exact|approximate", "neighbors: how they are searched"),
     "prune": ("--prune", "auto|yes|no", "graph: remove edges that are short cuts"),
-    "disconnected": (
-        "--disconnected",
-        "join|raise|separate",
-        "graph: join components, refuse them, or embed each by itself",
-    ),
+    "disconnected": ("--disconnected", "join|raise|separate", "graph: join components, refuse "
+        "them, or embed each by itself"),
     "restarts": ("--restarts", "N", "likelihood: number of further starts"),
     "fit_shape": ("--fit-shape", "", "likelihood: fit the shape of the kernel too"),
     "time_budget": ("--time-budget", "SECONDS", "likelihood: begin no start after this time"),
-}  # fmt: skip
+}
+# fmt: on
+"""Flag, values and help of every parameter of `IKD` and of the objects that it takes."""
 _OBJECTS: dict[str, dict[str, type]] = {
     "strategy": dict(strategies.STRATEGIES),
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
@@ -72,11 +58,11 @@ _DEFAULTS = {"random_state": None} | {
 _WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False}
 
 
-def add_method_flags(parser: argparse.ArgumentParser, leave_out: tuple[str, ...] = ()) -> None:
-    """Give a parser the flags of a fit, none of which has a default of its own."""
+def add_method_flags(parser: argparse.ArgumentParser, only: Container[str] = FLAGS) -> None:
+    """Give a parser flags of a fit, none of which has a default of its own."""
     group = parser.add_argument_group("method", "as in ikd_graph.IKD, which chooses what is auto")
-    for name, (flag, values, text) in _FLAGS.items():
-        if name in leave_out:
+    for name, (flag, values, text) in FLAGS.items():
+        if name not in only:
             continue
         more: dict[str, Any] = {"action": "store_true"}
         if values:
@@ -87,7 +73,7 @@ def add_method_flags(parser: argparse.ArgumentParser, leave_out: tuple[str, ...]
 
 def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, Any]:
     """Parameters of `IKD` for the flags that were given, and for those that a command fixes."""
-    typed = {name: value for name, value in vars(arguments).items() if name in _FLAGS} | fixed
+    typed = {name: value for name, value in vars(arguments).items() if name in FLAGS} | fixed
     known = inspect.signature(IKD).parameters
     found = {name: value for name, value in typed.items() if name in known}
     options = {name: value for name, value in typed.items() if name not in known}
@@ -109,7 +95,7 @@ def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
     for field in options.keys() - fields:
         owners = [key for key, kind in kinds.items() if field in inspect.signature(kind).parameters]
         raise ValueError(
-            f"{_FLAGS[field][0]} goes with --{name} {' or '.join(owners)}, got --{name} {value}"
+            f"{FLAGS[field][0]} goes with --{name} {' or '.join(owners)}, got --{name} {value}"
         )
     return kinds[value](**options) if options or value in ("threshold", "neighbors") else value
 
@@ -129,7 +115,7 @@ def settings_flags(settings: Any) -> list[str]:
     """
     words: list[str] = []
     for name, value in plain_settings(settings).items():
-        flag, values, _ = _FLAGS[name]
+        flag, values, _ = FLAGS[name]
         if not values:
             words += [flag] if value else []
         elif name not in _DEFAULTS or value != _DEFAULTS[name]:
@@ -154,12 +140,12 @@ def plain_settings(settings: Any) -> dict[str, Any]:
             options = value.get_params()
             number = options.pop("s0", options.pop("k", "auto"))
             plain[name] = kind if number == "auto" else number
-            plain |= {field: options[field] for field in options if field in _FLAGS}
+            plain |= {field: options[field] for field in options if field in FLAGS}
         elif isinstance(value, kernels.StationaryKernel):
             kind = next(key for key, one in kernels.KERNELS.items() if type(value) is one)
             shape = ",".join(f"{key}={part!r}" for key, part in vars(value).items())
             plain[name] = f"{kind}:{shape}"
-        elif name in _FLAGS and not (isinstance(value, str) and value == "auto"):
+        elif name in FLAGS and not (isinstance(value, str) and value == "auto"):
             plain[name] = value
     return plain
 
@@ -173,7 +159,7 @@ def in_flags(text: str) -> str:
     '--components must be an integer; --refine none or --graph 0.3 would do'
     """
     more = {"n_halves": ("--halves",), "n_draws": ("--n-draws",), "n_features": ("--n-features",)}
-    for name, (flag, *_) in {**_FLAGS, **more}.items():
+    for name, (flag, *_) in {**FLAGS, **more}.items():
         text = re.sub(rf"(?<![\w-]){name}(?= must )", flag, text)
         text = re.sub(
             rf"(?<![\w-]){name}=(?:'([\w.]+)'|([\w.]*\w))",
