@@ -27,8 +27,8 @@ def saved(folder, noise, n_observed):
 
 
 def test_diagnose_says_what_it_found_and_leaves_numbers_and_a_page(tmp_path, capsys):
-    # So few columns that no likelihood is searched, which takes six seconds a diagnosis.
-    path, X = saved(tmp_path, 0.02, 19)
+    # Fewer than 100 columns, whose likelihood is not maximised.
+    path, X = saved(tmp_path, 0.02, 60)
     out = tmp_path / "out"
     assert run(path, "-o", out, "--components", 1, "--n-draws", 2, "--seed", 3) == 0
     said = capsys.readouterr()

@@ -34,7 +34,7 @@ def table(tmp_path):
 COMMANDS = {
     "embed": ("--strategy", "geodesic", "--refine", "none", "--graph", "7"),
     "cliques": ("--graph", "9"),
-    "compare": ("--methods", "pca,geodesic", "--halves", "0"),
+    "compare": ("--methods", "blockwise,geodesic", "--graph", "9", "--halves", "0"),
     "diagnose": ("--n-draws", "2"),
 }
 
@@ -52,6 +52,7 @@ def test_standard_output_is_one_object_and_nothing_else(command, table, tmp_path
     assert any("(s2): unscaled, the others hardly matter" in text for text in told["warnings"])
     assert sorted(told["outputs"]) == sorted(str(path) for path in out.iterdir())
     assert shlex.split(told["again"])[:2] == ["ikd-graph", "embed"]
+    assert ("--graph 9 " in told["again"]) == (command in ("cliques", "compare"))
     assert "NaN" not in heard.out
 
 
@@ -81,10 +82,3 @@ def test_a_place_for_the_object_that_is_missing_is_said_before_the_work(table, t
     assert run("embed", table, "--json", place, "-o", tmp_path / "out") == 2
     assert "--json must lie in a folder that exists" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_a_comparison_without_our_methods_has_a_command_too(table, tmp_path, capsys):
-    assert run("compare", table, "-o", tmp_path, "--methods", "pca", "--halves", "0") == 0
-    said = capsys.readouterr().out.splitlines()
-    at = said.index("To compare again:")
-    assert said[at + 1].split()[:2] == ["ikd-graph", "compare"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 
+from .._version import __version__
 from ..study.datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed, warm
 from .console import PROG, close_pipe, complain, plain_warnings, told_of_waits
@@ -26,7 +26,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="Few hidden coordinates behind many noisy measurements.",
         epilog=f"Begin with: {PROG} embed digits",
     )
-    parser.add_argument("--version", action="version", version=f"{PROG} {_version()}")
+    parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in _COMMANDS:
         module.add_command(commands)
@@ -62,18 +62,15 @@ def run(argv: Sequence[str] | None = None) -> int:
         if getattr(arguments, "traceback", False):
             raise
         text = in_flags(_say_error(error))
-        first, *more = text.splitlines() if _has_list(error) else [text]
+        # Tables that have several problems list them, a line for each.
+        listed = isinstance(error, TableError) and len(error.problems) > 1
+        first, *more = text.splitlines() if listed else [text]
         complain("error", first, more)
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             # Standard output may be what is full.
             close_pipe()
         return _WRONG
     return 0
-
-
-def _has_list(error: Exception) -> bool:
-    """Whether an error lists problems, a line for each."""
-    return isinstance(error, TableError) and len(error.problems) > 1
 
 
 def _say_error(error: Exception) -> str:
@@ -83,11 +80,3 @@ def _say_error(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.strerror}: {error.filename}"
     return str(error) or type(error).__name__
-
-
-def _version() -> str:
-    """Version of the installed package."""
-    try:
-        return metadata.version("ikd_graph")
-    except metadata.PackageNotFoundError:
-        return "unknown"

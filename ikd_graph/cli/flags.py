@@ -160,12 +160,15 @@ def in_flags(text: str) -> str:
     """
     more = {"n_halves": ("--halves",), "n_draws": ("--n-draws",), "n_features": ("--n-features",)}
     for name, (flag, *_) in {**FLAGS, **more}.items():
-        text = re.sub(rf"(?<![\w-]){name}(?= must )", flag, text)
+        # What a user named stands in quotes.
+        word = rf"(?<![\w'\"-]){name}"
         text = re.sub(
-            rf"(?<![\w-]){name}=(?:'([\w.]+)'|([\w.]*\w))",
+            rf"{word}=(?:'([\w.]+)'|([\w.]*\w))",
             lambda at, flag=flag: f"{flag} {(at[1] or at[2]).lower()}",
             text,
         )
+        # A word that is no name of Python may be any word, unless it is what a message is about.
+        text = re.sub(rf"{word}\b(?![('\"=])" if "_" in name else rf"{word}(?= must )", flag, text)
     return text
 
 
