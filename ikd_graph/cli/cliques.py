@@ -16,14 +16,13 @@ from ..show.words import say_number
 from . import common
 from .console import facts, say
 from .embed import embed_command
-from .flags import add_method_flags, in_flags, method_parameters
+from .flags import FLAGS, add_method_flags, in_flags, method_parameters
+from .outcome import finish, fit_record
 
 _LIMIT = 100_000
 # Refined coordinates would no longer show what the cliques say of each point.
 _FIXED: dict[str, Any] = {"strategy": "blockwise", "refine": None}
-_FLAGS = ("n_components", "graph", "affinity", "kernel", "missing", "n_jobs", "random_state")
-_FLAGS += ("merge", "max_cliques", "reference", "n_neighbors", "mutual", "search", "prune")
-_FLAGS += ("disconnected",)
+_NOT_ITS_OWN = {*_FIXED, "n_landmarks", "path", "restarts", "fit_shape", "time_budget"}
 
 
 def add_command(commands: Any) -> None:
@@ -39,7 +38,7 @@ def add_command(commands: Any) -> None:
         "--limit", metavar="N", type=int, default=_LIMIT,
         help=f"list at most this many maximal cliques; default: {_LIMIT}",
     )  # fmt: skip
-    add_method_flags(parser, only=_FLAGS)
+    add_method_flags(parser, only=FLAGS.keys() - _NOT_ITS_OWN)
     parser.set_defaults(run=run)
 
 
@@ -86,8 +85,8 @@ def run(arguments: argparse.Namespace) -> None:
         for sentence in advice:
             say(f"- {in_flags(sentence)}")
 
-    result = {**common.fit_record(model), "cliques": counts, "advice": advice}
-    common.finish(arguments, data, files, summarise, step, result)
+    result = {**fit_record(model), "cliques": counts, "advice": advice}
+    finish(arguments, data, files, summarise, step, result)
 
 
 def draw(ax: Any, view: Any) -> None:

@@ -9,21 +9,20 @@ import itertools
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .._files import check_writable, make_folder, remove_folders, write_together
+from .._files import check_writable
 from ..estimator import IKD
 from ..study import datasets
 from ..study.datasets import Dataset
 from ..study.judgement import judge
 from .console import PROG, complain, flush, say
-from .flags import in_flags, plain_settings
-from .outcome import STDOUT, add_json_argument, tell_json
-from .reading import add_reading_arguments, reading, reading_flags
+from .flags import in_flags
+from .reading import STDOUT, add_reading_arguments, reading, reading_flags
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +40,11 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quiet", "-q", action="store_true", help="say nothing but warnings and errors"
     )
-    add_json_argument(parser)
+    parser.add_argument(
+        "--json", metavar="FILE.json", nargs="?", const=STDOUT, default=None,
+        help="write settings, scores, reasons, warnings and the paths of the results as one JSON "
+        "object, in place of the text (--json alone) or into a file",
+    )  # fmt: skip
     parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
     add_reading_arguments(parser)
 
@@ -161,46 +164,9 @@ def page(arguments: argparse.Namespace, kind: str, *parts: Any, **options: Any) 
         return None
 
 
-def leave_files(folder: Path, files: Mapping[str, str | bytes | None]) -> list[Path]:
-    """Write the files of a command, all or none; content None is left out."""
-    new_folders = make_folder(folder)
-    try:
-        return write_together(folder, {name: it for name, it in files.items() if it is not None})
-    except BaseException:
-        remove_folders(new_folders)
-        raise
-
-
-def finish(
-    arguments: argparse.Namespace,
-    data: Dataset | None,
-    files: Mapping[str, str | bytes | None],
-    summarise: Callable[[], None],
-    step: tuple[str, str],
-    result: Mapping[str, Any],
-) -> None:
-    """Write files, say what came out and what to type next, or write all of it as JSON.
-
-    ``step`` is a sentence and a command.
-    """
-    with named_stage("writing"):
-        written = leave_files(arguments.output, files)
-    if not arguments.quiet:
-        summarise()
-        for line in (step[0], f"  {step[1]}", "Wrote", *(f"  {path}" for path in written)):
-            say(line)
-    tell_json(arguments, data, written, {**result, "again": step[1]})
-
-
 def say_settings(model: IKD) -> None:
     """Say the settings of a fit, with the reason for each and what there is to beware of."""
     settings = model.settings_
     reasons = {name: in_flags(text) for name, text in settings.reasons.items()}
     for line in str(replace(settings, reasons=reasons)).splitlines():
         say(f"  {line}")
-
-
-def fit_record(model: IKD) -> dict[str, Any]:
-    """Settings and reasons of a fit, for JSON."""
-    reasons = {name: in_flags(text) for name, text in model.settings_.reasons.items()}
-    return {"settings": plain_settings(model.settings_), "reasons": reasons}

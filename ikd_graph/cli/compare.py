@@ -20,6 +20,7 @@ from ..study.datasets import FIXED_LATENTS, Dataset
 from ..study.label_scores import label_quantity
 from . import common
 from .flags import add_method_flags, in_flags, method_parameters, read_kernel
+from .outcome import finish
 from .reading import split
 
 # Parameters that all methods of ours can share.
@@ -97,7 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
             fixed = IKD_METHODS[name]
             model.set_params(**{key: parameters[key] for key in parameters.keys() - fixed})
     with common.named_stage("comparing"):
-        found = compare(
+        comparison = compare(
             source,
             methods,
             n_components=arguments.components or own_components(source),
@@ -107,33 +108,33 @@ def run(arguments: argparse.Namespace) -> None:
             timeout=arguments.timeout,
             verbose=0 if arguments.quiet else 1,
         )
-    for at, row in enumerate(found.rows):
-        found.rows[at] = replace(
+    for at, row in enumerate(comparison.rows):
+        comparison.rows[at] = replace(
             row,
             failure=in_flags(row.failure),
             notes=tuple(map(in_flags, row.notes)),
             facts={name: in_flags(text) for name, text in row.facts.items()},
         )
-    step = results.next_step(found, arguments)
-    stem = common.file_stem(found.name)
+    step = results.next_step(comparison, arguments)
+    stem = common.file_stem(comparison.name)
     with common.named_stage("drawing"):
-        png = common.picture(lambda ax: results.draw(ax, found), 7.2, 4.6)
+        png = common.picture(lambda ax: results.draw(ax, comparison), 7.2, 4.6)
         about: dict[str, Any] = {"warnings": arguments.heard, "picture": png}
         files = {
-            f"{stem}_compare.csv": results.comparison_csv(found),
+            f"{stem}_compare.csv": results.comparison_csv(comparison),
             f"{stem}_compare.png": png,
-            f"{stem}_local_global.png": results.local_global_picture(found),
+            f"{stem}_local_global.png": results.local_global_picture(comparison),
             f"{stem}_compare.html": common.page(
-                arguments, "compare_page", found, steps=[step], **about
+                arguments, "compare_page", comparison, steps=[step], **about
             ),
         }
     result = {
-        "measure": found.measure,
-        "rows": found.to_records(),
-        "sentences": results.say_comparison(found),
+        "measure": comparison.measure,
+        "rows": comparison.to_records(),
+        "sentences": results.say_comparison(comparison),
     }
     data = source if isinstance(source, Dataset) else None
-    common.finish(arguments, data, files, lambda: results.summarise(found), step, result)
+    finish(arguments, data, files, lambda: results.summarise(comparison), step, result)
 
 
 def own_components(source: Dataset | Callable[[float, int], Dataset]) -> int:

@@ -32,33 +32,33 @@ from .console import facts, say
 from .flags import settings_flags
 
 
-def summarise(found: Comparison) -> None:
-    """Say what was found."""
-    for line in table_lines(found):
+def summarise(comparison: Comparison) -> None:
+    """Say what came out."""
+    for line in table_lines(comparison):
         say(line)
-    for line in other_label_lines(found):
+    for line in other_label_lines(comparison):
         say(line)
-    for sentence in say_comparison(found):
+    for sentence in say_comparison(comparison):
         say(f"- {sentence}")
-    title, chosen = own_choices(found)
+    title, chosen = own_choices(comparison)
     if chosen:
         say(f"{title} chose automatically")
         facts(list(chosen.items()))
 
 
-def next_step(found: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
+def next_step(comparison: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
     """What to do next, and the command: our best row, if there is one, with nothing to choose."""
-    row = own_row(found)
+    row = own_row(comparison)
     if row is None:
         return "To compare again:", typed_command(arguments)
     again = paste_command(arguments, "embed", settings_flags(row.used))
     return "To embed with these settings:", again
 
 
-def table_lines(found: Comparison) -> list[str]:
+def table_lines(comparison: Comparison) -> list[str]:
     """The few measures that tell most of each method, in columns under what they ask."""
-    gathered = entries(found)
-    measures = headline_measures(found)
+    gathered = entries(comparison)
+    measures = headline_measures(comparison)
     titles = [entry.title + _setting(entry, gathered) for entry in gathered]
     wide = max(len(title) for title in titles)
     names = [HEADLINES.get(name, MEASURE_WORDS[name]) for name in measures]
@@ -70,7 +70,7 @@ def table_lines(found: Comparison) -> list[str]:
         return f"  {title:<{wide}}  {inside}  {last:>8}".rstrip()
 
     lines = [
-        f"{found.name}: {MEASURE_WORDS[found.measure]}",
+        f"{comparison.name}: {MEASURE_WORDS[comparison.measure]}",
         line("", groups, ""),
         line("", names, "time"),
     ]
@@ -86,14 +86,14 @@ def table_lines(found: Comparison) -> list[str]:
     return [*lines, *(f"  ({note})" for note in notes)]
 
 
-def other_label_lines(found: Comparison) -> list[str]:
+def other_label_lines(comparison: Comparison) -> list[str]:
     """Scores against further columns of labels, a line for each and each method."""
-    titles = dict.fromkeys(title for row in found.rows for title in row.other_labels)
+    titles = dict.fromkeys(title for row in comparison.rows for title in row.other_labels)
     lines = []
     for title in titles:
-        lines.append(f"{found.name}: labels {title!r}")
+        lines.append(f"{comparison.name}: labels {title!r}")
         by_method: dict[str, list[dict[str, float]]] = {}
-        for row in found.rows:
+        for row in comparison.rows:
             if title in row.other_labels:
                 by_method.setdefault(row.title, []).append(row.other_labels[title])
         wide = max(map(len, by_method), default=0)
@@ -119,9 +119,9 @@ def _cell(value: float) -> str:
     return f"{value:.3f}" if np.isfinite(value) else "–"
 
 
-def comparison_csv(found: Comparison) -> str:
+def comparison_csv(comparison: Comparison) -> str:
     """Every row of a comparison."""
-    records = found.to_records()
+    records = comparison.to_records()
     left = ("notes", "facts", "used", "other_labels")
     columns = [name for name in records[0] if name not in left]
     # Further labels have a column for each of their scores.
@@ -133,10 +133,10 @@ def comparison_csv(found: Comparison) -> str:
     return csv_text(columns, ([record.get(name, "nan") for name in columns] for record in records))
 
 
-def draw(ax: Any, found: Comparison) -> None:
+def draw(ax: Any, comparison: Comparison) -> None:
     """Draw the leading measure: against noise if it varies, else a bar for each method."""
-    gathered = entries(found)
-    measure, dim = found.measure, found.rows[0].n_components
+    gathered = entries(comparison)
+    measure, dim = comparison.measure, comparison.rows[0].n_components
     words = MEASURE_WORDS[measure]
     levels, scores = scores_by_level(gathered, dim, measure)
     if len(levels) > 1:
@@ -146,9 +146,9 @@ def draw(ax: Any, found: Comparison) -> None:
         plot.level_bars(means, "{:.3f}".format, xlabel=words, ax=ax)
 
 
-def local_global_picture(found: Comparison) -> bytes | None:
+def local_global_picture(comparison: Comparison) -> bytes | None:
     """Picture of local against global measures; None where no method has both."""
-    points = near_and_far(entries(found))
+    points = near_and_far(entries(comparison))
     if not points:
         return None
     xlabel, ylabel = (f"{MEASURE_WORDS[m]} ({group_of(m)})" for m in (LOCAL, GLOBAL))

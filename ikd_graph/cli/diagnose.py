@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from . import common
 from .console import facts, say
 from .flags import in_flags, plain_settings, settings_flags
-from .outcome import plain
+from .outcome import finish, plain
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -39,33 +39,33 @@ def run(arguments: argparse.Namespace) -> None:
 
     data = common.read_data(arguments)
     with common.named_stage("diagnosing"):
-        found = diagnose(
+        diagnosis = diagnose(
             data.X,
             arguments.n_components,
             n_draws=arguments.n_draws,
             random_state=arguments.random_state,
             verbose=0 if arguments.quiet else 1,
         )
-    found = replace(
-        found,
-        suggestions=tuple(map(in_flags, found.suggestions)),
-        warnings=tuple(map(in_flags, (*data.remarks, *found.warnings))),
+    diagnosis = replace(
+        diagnosis,
+        suggestions=tuple(map(in_flags, diagnosis.suggestions)),
+        warnings=tuple(map(in_flags, (*data.remarks, *diagnosis.warnings))),
     )
-    used = settings_flags({"n_components": found.n_components, **found.parameters})
+    used = settings_flags({"n_components": diagnosis.n_components, **diagnosis.parameters})
     step = ("To embed with these settings:", common.paste_command(arguments, "embed", used))
-    numbers = asdict(found) | {"parameters": plain_settings(found.parameters)}
+    numbers = asdict(diagnosis) | {"parameters": plain_settings(diagnosis.parameters)}
     stem = common.file_stem(data.name)
     files = {
         f"{stem}_diagnosis.json": json.dumps(plain(numbers), indent=1) + "\n",
         f"{stem}_diagnosis.html": common.page(
-            arguments, "diagnosis_page", found, data.name, steps=[step]
+            arguments, "diagnosis_page", diagnosis, data.name, steps=[step]
         ),
     }
 
     def summarise() -> None:
         say(f"{data.name}: diagnosis")
-        facts(list(found.findings().items()))
-        for sentence in found.suggestions:
+        facts(list(diagnosis.findings().items()))
+        for sentence in diagnosis.suggestions:
             say(f"- {sentence}")
 
-    common.finish(arguments, data, files, summarise, step, {"diagnosis": numbers})
+    finish(arguments, data, files, summarise, step, {"diagnosis": numbers})

@@ -15,6 +15,7 @@ from ..study.label_scores import score_labels
 from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters, used_flags
+from .outcome import finish, fit_record
 
 
 def add_command(commands: Any) -> None:
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
             ),
         }
     result = {
-        **common.fit_record(model),
+        **fit_record(model),
         "scores": scores,
         "eigenvalues": model.eigenvalues_,
         "explained_variance_ratio": model.explained_variance_ratio_,
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
     }
-    common.finish(arguments, data, files, lambda: summarise(model, data, scores), steps[0], result)
+    finish(arguments, data, files, lambda: summarise(model, data, scores), steps[0], result)
 
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:

@@ -11,8 +11,7 @@ from ..study.datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed, warm
 from .console import PROG, close_pipe, complain, plain_warnings, told_of_waits
 from .flags import in_flags
-from .outcome import STDOUT
-from .reading import join_bare
+from .reading import STDOUT, join_bare
 from .signals import INTERRUPTED, ended_gently
 
 _COMMANDS = (embed, compare, cliques, diagnose, datasets, warm)

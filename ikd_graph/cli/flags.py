@@ -75,14 +75,14 @@ def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, 
     """Parameters of `IKD` for the flags that were given, and for those that a command fixes."""
     typed = {name: value for name, value in vars(arguments).items() if name in FLAGS} | fixed
     known = inspect.signature(IKD).parameters
-    found = {name: value for name, value in typed.items() if name in known}
+    parameters = {name: value for name, value in typed.items() if name in known}
     options = {name: value for name, value in typed.items() if name not in known}
     for name, kinds in _OBJECTS.items():
         fields = {field for kind in kinds.values() for field in inspect.signature(kind).parameters}
         own = {field: options[field] for field in fields & options.keys()}
-        if name in found or own:
-            found[name] = _parameter(name, found.get(name, "auto"), own)
-    return found
+        if name in parameters or own:
+            parameters[name] = _parameter(name, parameters.get(name, "auto"), own)
+    return parameters
 
 
 def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
@@ -135,14 +135,16 @@ def plain_settings(settings: Any) -> dict[str, Any]:
     """
     plain: dict[str, Any] = {}
     for name, value in (settings if isinstance(settings, Mapping) else vars(settings)).items():
-        kind = next((key for key, one in _OBJECTS.get(name, {}).items() if type(value) is one), "")
+        kind = next(
+            (key for key, made in _OBJECTS.get(name, {}).items() if type(value) is made), ""
+        )
         if kind:
             options = value.get_params()
             number = options.pop("s0", options.pop("k", "auto"))
             plain[name] = kind if number == "auto" else number
             plain |= {field: options[field] for field in options if field in FLAGS}
         elif isinstance(value, kernels.StationaryKernel):
-            kind = next(key for key, one in kernels.KERNELS.items() if type(value) is one)
+            kind = next(key for key, made in kernels.KERNELS.items() if type(value) is made)
             shape = ",".join(f"{key}={part!r}" for key, part in vars(value).items())
             plain[name] = f"{kind}:{shape}"
         elif name in FLAGS and not (isinstance(value, str) and value == "auto"):

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..study.datasets import IMPUTE, SCALES, TRANSFORMS, Reading
-from .outcome import STDOUT
+
+STDOUT = "-"
+"""What ``--json`` alone writes to."""
 
 # fmt: off
 _LISTS = (
@@ -45,13 +47,13 @@ def join_bare(words: Sequence[str]) -> list[str]:
     >>> join_bare(["--json", "t.csv"]), join_bare(["--json", "t.json"])
     (['--json=-', 't.csv'], ['--json=t.json'])
     """
-    found: list[str] = []
+    joined: list[str] = []
     for word, before in zip(words, ["", *words], strict=False):
         if before in BARE and re.fullmatch(BARE[before][1], word):
-            found[-1] = f"{before}={word}"
+            joined[-1] = f"{before}={word}"
         else:
-            found.append(f"{word}={BARE[word][0]}" if word in BARE else word)
-    return found
+            joined.append(f"{word}={BARE[word][0]}" if word in BARE else word)
+    return joined
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,28 +88,27 @@ def reading(arguments: argparse.Namespace) -> Reading:
 
 def reading_flags(arguments: argparse.Namespace) -> list[str]:
     """The flags that were given, as words of a command."""
-    found: list[str] = []
+    words: list[str] = []
     for name in Reading.__dataclass_fields__:
         value: Any = getattr(arguments, name, None)
         name = name.replace("_", "-")
         if value is True:
-            found.append(f"--{name}")
+            words.append(f"--{name}")
         elif value not in (None, False, ()):
             text = ",".join(value) if isinstance(value, tuple) else value
             # A name may begin with a dash.
-            joined = str(text).startswith("-")
-            found += [f"--{name}={text}"] if joined else [f"--{name}", str(text)]
-    return found
+            words += [f"--{name}={text}"] if str(text).startswith("-") else [f"--{name}", str(text)]
+    return words
 
 
 def _periods(text: str) -> tuple[str, ...]:
     """Periods, by name or for all labels."""
-    found = split(text) or (text,)
+    names = split(text) or (text,)
     try:
-        Reading(label_period=found)
+        Reading(label_period=names)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error).removeprefix("label_period ")) from None
-    return found
+    return names
 
 
 def split(text: str) -> tuple[str, ...]:
