@@ -158,17 +158,13 @@ def in_flags(text: str) -> str:
     Examples
     --------
     >>> in_flags("n_components must be an integer; refine=None or graph=0.3 would do")
-    '--components must be an integer; --refine none or --graph 0.3 would do'
+    '--components must be an integer; --refine None or --graph 0.3 would do'
     """
     more = {"n_halves": ("--halves",), "n_draws": ("--n-draws",), "n_features": ("--n-features",)}
     for name, (flag, *_) in {**FLAGS, **more}.items():
         # What a user named stands in quotes.
         word = rf"(?<![\w'\"-]){name}"
-        text = re.sub(
-            rf"{word}=(?:'([\w.]+)'|([\w.]*\w))",
-            lambda at, flag=flag: f"{flag} {(at[1] or at[2]).lower()}",
-            text,
-        )
+        text = re.sub(rf"{word}=(?:'([\w.]+)'|([\w.]*\w))", rf"{flag} \1\2", text)
         # A word that is no name of Python may be any word, unless it is what a message is about.
         text = re.sub(rf"{word}\b(?![('\"=])" if "_" in name else rf"{word}(?= must )", flag, text)
     return text
