@@ -530,7 +530,10 @@ def test_what_there_is_to_beware_of_is_said(table, tmp_path, capsys):
     ("words", "said"),
     [
         ("--components 99", "--components must be less than the number of points"),
-        ("--graph 2 --disconnected raise --affinity cosine", "--disconnected join connects"),
+        (
+            "--graph 2 --disconnected raise --affinity cosine",
+            "the graph must be connected for --disconnected raise",
+        ),
     ],
 )
 def test_errors_name_flags(words, said, table, tmp_path, capsys):

@@ -49,7 +49,7 @@ _OBJECTS: dict[str, dict[str, type]] = {
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
     "refine": dict(refine.REFINEMENTS),
 }
-_DEFAULTS = {"random_state": None} | {
+_DEFAULTS: dict[str, Any] = {"random_state": None, "graph": None} | {
     name: parameter.default
     for kinds in _OBJECTS.values()
     for kind in kinds.values()
@@ -165,8 +165,8 @@ def in_flags(text: str) -> str:
         # What a user named stands in quotes.
         word = rf"(?<![\w'\"-]){name}"
         text = re.sub(rf"{word}=(?:'([\w.]+)'|([\w.]*\w))", rf"{flag} \1\2", text)
-        # A word that is no name of Python may be any word, unless it is what a message is about.
-        text = re.sub(rf"{word}\b(?![('\"=])" if "_" in name else rf"{word}(?= must )", flag, text)
+        # A name that is a plain word is a parameter only where a message is about it.
+        text = re.sub(rf"{word}\b(?![('\"=])" if "_" in name else rf"^{word}(?= must )", flag, text)
     return text
 
 
