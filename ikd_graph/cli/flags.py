@@ -101,8 +101,12 @@ def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
 
 
 def used_flags(arguments: argparse.Namespace, settings: Any) -> list[str]:
-    """Flags that repeat a fit: of its settings, and of what else was given."""
-    return settings_flags({**method_parameters(arguments), **plain_settings(settings)})
+    """Flags that repeat a fit: of its settings, and of what else was given.
+
+    A kernel that the likelihood chose is chosen again, since the closed form had another.
+    """
+    used = {name: value for name, value in plain_settings(settings).items() if name != "kernel"}
+    return settings_flags({**method_parameters(arguments), **used})
 
 
 def settings_flags(settings: Any) -> list[str]:
