@@ -5,15 +5,14 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..graph import Neighbors, Threshold
 from ..kernels import KERNELS, StationaryKernel
 from ..study.label_scores import WORDS
-
-if TYPE_CHECKING:
-    from ..estimator import IKD
+from ..study.settings import say_settings as say_settings
 
 
 def say_number(value: Any) -> str:
@@ -85,11 +84,6 @@ def say_kernel(kernel: Any) -> str:
     return ", ".join([spaced, *parts])
 
 
-def say_settings(model: IKD) -> dict[str, str]:
-    """Similarity and graph of a model, the same words on every page and in every command."""
-    return {"similarity": model._model.similarity_words, "graph": model._model.graph_words}
-
-
 def say_scores(scores: Mapping[str, float]) -> str:
     """Write scores of labels with their names, see `ikd_graph.study.label_scores`.
 
@@ -107,18 +101,32 @@ def settings_flags(settings: Mapping[str, Any]) -> list[str]:
 
     Examples
     --------
-    >>> settings_flags({"n_neighbors": 7, "threshold": None, "mutual": True})
-    ['--n-neighbors', '7', '--threshold', 'none', '--mutual', 'true']
+    >>> settings_flags({"graph": Neighbors(7), "refine": None})
+    ['--graph', '7', '--refine', 'none']
+    >>> settings_flags({"graph": Threshold(0.3, 6)})
+    ['--graph', 'threshold:s0=0.3,n_neighbors=6']
     """
     found = []
     for name, value in settings.items():
-        text = f"{value:.6g}" if isinstance(value, float) else str(value).lower()
-        if isinstance(value, StationaryKernel):
-            kind = next(name for name, made in KERNELS.items() if type(value) is made)
-            shape = ",".join(f"{key}={part:.6g}" for key, part in vars(value).items())
-            text = f"{kind}:{shape}"
-        found += ["--" + name.replace("_", "-"), text]
+        found += ["--" + name.replace("_", "-"), _as_flag(value)]
     return found
+
+
+def _as_flag(value: Any) -> str:
+    """A value as the command line takes it: an object by its name and what is not as usual."""
+    if isinstance(value, StationaryKernel):
+        kind = next(name for name, made in KERNELS.items() if type(value) is made)
+        changed = vars(value)
+    elif hasattr(value, "get_params"):
+        usual = type(value)().get_params()
+        changed = {key: part for key, part in value.get_params().items() if part != usual[key]}
+        if isinstance(value, (Threshold, Neighbors)) and set(changed) in ({"s0"}, {"k"}):
+            return _as_flag(next(iter(changed.values())))
+        kind = getattr(value, "name", type(value).__name__.lower())
+    else:
+        return f"{value:.6g}" if isinstance(value, float) else str(value).lower()
+    shape = ",".join(f"{key}={_as_flag(part)}" for key, part in changed.items())
+    return f"{kind}:{shape}" if shape else kind
 
 
 def versions() -> str:

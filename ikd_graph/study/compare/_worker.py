@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._files import write_whole
+from ...estimator import IKD
 from .. import baselines
+from ..settings import say_settings, used_parameters
 from ..timing import timed
 
 WARM_UP_POINTS = 150
@@ -140,11 +142,13 @@ def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float
 
 def _told(fitted: Any) -> tuple[dict[str, str], dict[str, Any]]:
     """What one of our models chose, in words and as parameters."""
-    record = getattr(fitted, "_model", None)
-    if record is None:
+    if not isinstance(fitted, IKD):
         return {}, {}
-    facts = {"similarity": record.similarity_words, "graph": record.graph_words}
-    return facts | fitted.choices_, record.settings
+    reasons = {
+        f"why this {key}" if key == "graph" else key: text
+        for key, text in fitted.settings_.reasons.items()
+    }
+    return say_settings(fitted) | reasons, used_parameters(fitted)
 
 
 def _fit(estimator: Any, cell: Cell, X: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:

@@ -54,7 +54,9 @@ class Diagnosis:
     negative_mass : float
         Share of the squared eigenvalues in negative ones: how far from distances in space.
     spread_ratio, kurtosis_gap : float
-        Evidence for the model, see `ikd_graph.evidence.Evidence`.
+        How well rows fit the model, see `ikd_graph.auto.Moments`.
+    correlated : bool
+        Whether any rows are significantly correlated.
     model_holds : bool
         Whether nothing in it speaks against the model, on which the prediction rests.
     refine : str or None
@@ -93,6 +95,7 @@ class Diagnosis:
     spread_ratio: float
     kurtosis_gap: float
     model_holds: bool
+    correlated: bool
     refine: str | None
     parameters: dict[str, Any]
     suggestions: tuple[str, ...] = ()
@@ -198,6 +201,8 @@ class Diagnosis:
 def problems(found: Diagnosis) -> list[str]:
     """What is to be warned of, as clauses without a capital or a full stop."""
     said = []
+    if not found.correlated:
+        said.append("no two rows are significantly correlated: the embedding is noise")
     low = found.predicted_r2 - found.spread_r2
     if low < WEAK_R2:
         may = "is" if found.predicted_r2 < WEAK_R2 else "may be"
@@ -209,7 +214,7 @@ def problems(found: Diagnosis) -> list[str]:
     if found.graph_components > 1:
         said.append(
             f"the graph has {found.graph_components} separate components: where they lie relative "
-            "to one another depends on single edges; a larger n_neighbors connects them"
+            "to one another depends on single edges; more neighbours connect them"
         )
     elif not found.holds_together:
         said.append(
