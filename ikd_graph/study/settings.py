@@ -58,6 +58,18 @@ def say_graph(model: IKD) -> str:
     return " or ".join(said) or "as given"
 
 
+def reasons(model: IKD) -> dict[str, str]:
+    """Why each setting that was "auto" is what it is; settings with one reason together."""
+    said: dict[str, str] = {}
+    for name, text in model.settings_.reasons.items():
+        name = name.replace("_", " ")
+        if text == "as above" and said:
+            before, text = said.popitem()
+            name = f"{before}, {name}"
+        said[name] = text
+    return said
+
+
 def say_settings(model: IKD) -> dict[str, str]:
     """How rows were compared and joined, the same words on every page and in every command."""
     return {"similarity": model._result.similarity.summary, "graph": say_graph(model)}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...study.datasets import Dataset
-from ...study.settings import refinement_name, say_graph
+from ...study.settings import reasons, refinement_name, say_graph
 from .. import charts, page, points
 from ..figures import figure
 from ..words import count, say_kernel, say_scores, say_seconds, versions
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "
-    "before any polish. Negative eigenvalues mean "
+    "before any refinement. Negative eigenvalues mean "
     "distances that no points in space have: noise, or a kernel that does not fit."
 )
 
 _TRIED_NOTE = (
-    "Settings that were tried. Each point's measurements are predicted by the mean of its nearest "
-    "neighbours in the embedding; the score sums R² over the principal directions of the "
-    "measurements. The error is the standard error of the difference from the chosen setting."
+    "Settings that were tried, by 4-fold cross-validation over features: each point's held-out "
+    "features are predicted by the mean of its nearest neighbours in the embedding of the others; "
+    "R² is averaged over principal directions. A later setting replaces a simpler one only if it "
+    "is better by two standard errors of the difference."
 )
 
 
@@ -110,7 +111,7 @@ def lead(model: IKD, n_features: int) -> str:
     n_points, n_dims = model.embedding_.shape
     seconds = sum(model.stage_times_.values())
     return (
-        f"{count(n_points, 'point')} of {count(n_features, 'measurement')} placed in "
+        f"{count(n_points, 'point')} of {count(n_features, 'feature')} embedded in "
         f"{count(n_dims, 'dimension')} by the {model.settings_.strategy.name} strategy in "
         f"{say_seconds(seconds)}."
     )
@@ -178,11 +179,6 @@ def _explained_name(model: IKD) -> str:
     if model.settings_.strategy.name == "linear":
         return "share of the variance"
     return "share of squared eigenvalues (Eq. 8)"
-
-
-def reasons(model: IKD) -> dict[str, str]:
-    """What each "auto" chose and why."""
-    return {key.replace("_", " "): text for key, text in model.settings_.reasons.items()}
 
 
 def _tried(model: IKD) -> dict[str, Any] | None:

@@ -67,7 +67,7 @@ def expand(methods: Iterable[str | tuple[str, Any]] | None) -> list[tuple[str, A
     Returns
     -------
     list of (str, estimator or None)
-        Kernel PCA as its four kernels, ``peers`` as those that are installed.
+        ``kernel_pca`` as its four kernels, ``peers`` as those that are installed.
     """
     known = (*IKD_METHODS, *baselines.PEERS, "kernel_pca", "peers")
     if methods is None:

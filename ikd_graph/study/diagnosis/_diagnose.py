@@ -26,7 +26,7 @@ from ...similarity import AFFINITIES, compare
 from ..datasets.mappings import add_noise, gp_mapping
 from ..levels import connected_up_to
 from ..metrics import affine_r2
-from ..settings import refinement_name, say_settings, used_parameters
+from ..settings import reasons, refinement_name, say_settings, used_parameters
 from ._record import Diagnosis, advice, problems
 
 Floats = NDArray[np.float64]
@@ -126,7 +126,7 @@ def diagnose(
     wrong = tuple(problems(found))
     if wrong:
         warnings.warn("; ".join(wrong), UserWarning, stacklevel=2)
-    words = (*advice(found), *whole.settings_.reasons.values())
+    words = (*advice(found), *(f"{name}: {text}" for name, text in reasons(whole).items()))
     return Diagnosis(**{**vars(found), "suggestions": words, "warnings": wrong})
 
 

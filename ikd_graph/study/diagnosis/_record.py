@@ -60,7 +60,7 @@ class Diagnosis:
     model_holds : bool
         Whether nothing in it speaks against the model, on which the prediction rests.
     refine : str or None
-        Polish of the fits behind the prediction.
+        Refinement of the fits behind the prediction.
     parameters : dict
         Parameters for `ikd_graph.IKD` on all points.
     suggestions, warnings : tuple of str
@@ -140,8 +140,12 @@ class Diagnosis:
         else:
             link = "no threshold above 0 connects all points"
         error = self.standard_error
-        doubt = "" if self.enough_trusted else "; points far apart would look the same"
-        polish = f"{self.refine} polish" if self.refine else "no polish"
+        doubt = (
+            ""
+            if self.enough_trusted
+            else "; the latent is wider than the kernel, so distant points cannot be told apart"
+        )
+        refined = f"refined by {self.refine}" if self.refine else "not refined"
         look = "look" if self.model_holds else "do not look"
         assumed = "" if self.is_linear else ", as the prediction assumes"
         agreement = []
@@ -151,12 +155,9 @@ class Diagnosis:
                 "likely kernel"
             )
         if np.isfinite(self.halves_r2):
-            agreement.append(
-                "two halves of the measurements, embedded separately, imply "
-                f"{'' if agreement else 'R² '}{self.halves_r2:.2f}"
-            )
+            agreement.append(f"split-half reliability {self.halves_r2:.2f}")
         return {
-            "data": f"{self.n_points} points with {self.n_observed} measurements each{sampled}",
+            "data": f"{self.n_points} points with {self.n_observed} features each{sampled}",
             "similarity": self.similarity,
             "graph": self.graph,
             "correlations": f"{self.share_above_two:.1%} of the pairs of points correlate by more "
@@ -172,10 +173,10 @@ class Diagnosis:
             "distances": f"{self.negative_mass:.1%} of their spectrum is negative (0% for exact "
             "distances)",
             "simulation": f"R² {np.mean(self.draws_r2):.2f}, the mean over {len(self.draws_r2)} "
-            f"data sets simulated from the fitted model ({self.likeliest_kernel} kernel, {polish})",
-            "agreement": "; ".join(agreement) or "too few measurements to be halved",
+            f"simulated data sets ({self.likeliest_kernel} kernel, {refined})",
+            "agreement": "; ".join(agreement) or "too few features to be halved",
             "resampling": f"R² {self.resampled_r2:.2f} between the embedding and those of "
-            "resampled measurements",
+            "resampled features",
             "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f}",
         }
 
