@@ -450,7 +450,7 @@ def test_the_words_name_the_best_the_strategy_and_the_price():
     found.rows[1] = replace(found.rows[1], seconds=2.0)
     words = compare_words.say_comparison(found)
     assert words[0].startswith("Best: BLOCKWISE with R² after affine alignment 0.900 in 9.0 s")
-    assert "Run ikd-graph embed --strategy blockwise --refine none" in words[1]
+    assert "Use IKD(strategy='blockwise', refine=None)" in words[1]
     assert "GEODESIC takes 2.0 s instead of 9.0 s and gives up 0.020" in words[1]
 
 
@@ -580,7 +580,7 @@ def test_axes_say_how_the_picture_is_spread(view):
     model.embedding_ = np.tile(np.concatenate([spread, -spread]), (10, 1))
     html = report.cliques_page(replace(view, model=model))
     notes = [[dim["note"] for dim in one["dims"]] for one in outline(html).specs("points")]
-    assert notes == [[" (90% of variance)", " (10% of variance)"]] * 2
+    assert notes == [[" (90% of the embedding's spread)", " (10% of the embedding's spread)"]] * 2
 
 
 def test_removed_edges_are_drawn_between_the_rows_they_join(view):
@@ -662,7 +662,7 @@ def test_a_geodesic_solution_that_counts_in_the_merger_is_told(view):
     model = copy(view.model)
     model.merge_start_share_ = 0.26
     noisy = replace(view, model=model)
-    said = "the geodesic solution counts 0.3 times as much as all of them together"
+    said = "the geodesic solution has 0.3 times their total weight in the merge"
     assert any(said in one for one in clique_words.clique_advice(noisy))
     assert clique_words.clique_statistics(noisy)["merge_start_share"] == 0.26
 

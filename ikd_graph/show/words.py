@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Neighbors, Threshold
-from ..kernels import KERNELS, StationaryKernel
 from ..study.label_scores import WORDS
 from ..study.settings import say_settings as say_settings
 
@@ -94,39 +92,6 @@ def say_scores(scores: Mapping[str, float]) -> str:
     """
     found = [f"{WORDS[name]} {value:.3f}" for name, value in scores.items()]
     return ", ".join(found) or "nothing to score (one value, or one for each point)"
-
-
-def settings_flags(settings: Mapping[str, Any]) -> list[str]:
-    """Flags of the command line that spell out parameters of `IKD`.
-
-    Examples
-    --------
-    >>> settings_flags({"graph": Neighbors(7), "refine": None})
-    ['--graph', '7', '--refine', 'none']
-    >>> settings_flags({"graph": Threshold(0.3, 6)})
-    ['--graph', 'threshold:s0=0.3,n_neighbors=6']
-    """
-    found = []
-    for name, value in settings.items():
-        found += ["--" + name.replace("_", "-"), _as_flag(value)]
-    return found
-
-
-def _as_flag(value: Any) -> str:
-    """A value as the command line takes it: an object by its name and what is not as usual."""
-    if isinstance(value, StationaryKernel):
-        kind = next(name for name, made in KERNELS.items() if type(value) is made)
-        changed = vars(value)
-    elif hasattr(value, "get_params"):
-        usual = type(value)().get_params()
-        changed = {key: part for key, part in value.get_params().items() if part != usual[key]}
-        if isinstance(value, (Threshold, Neighbors)) and set(changed) in ({"s0"}, {"k"}):
-            return _as_flag(next(iter(changed.values())))
-        kind = getattr(value, "name", type(value).__name__.lower())
-    else:
-        return f"{value:.6g}" if isinstance(value, float) else str(value).lower()
-    shape = ",".join(f"{key}={_as_flag(part)}" for key, part in changed.items())
-    return f"{kind}:{shape}" if shape else kind
 
 
 def versions() -> str:

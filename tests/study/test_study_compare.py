@@ -154,6 +154,7 @@ def test_many_whole_numbers_are_a_measurement_and_names_or_few_numbers_are_none(
     assert np.all(np.isfinite(list(scores.values())))
 
 
+@pytest.mark.slow
 def test_methods_predict_the_other_half_of_the_columns_and_the_noise_costs(rng):
     data = datasets.gplvm_data("medium", 40, seed=0)
     clean, noisy = compare.compare(data, [("mine", PCA())], noise=[0.0, 2.0], n_halves=3).rows
@@ -167,6 +168,7 @@ def test_methods_predict_the_other_half_of_the_columns_and_the_noise_costs(rng):
     assert np.isnan(compare.compare(few, ["pca"]).rows[0].co_smoothing)
 
 
+@pytest.mark.slow
 def test_halves_are_not_fitted_to_where_the_whole_was_too_much(tmp_path, monkeypatch):
     data = datasets.Dataset(X=np.random.default_rng(0).normal(size=(200, 8)))
     asked = []
@@ -248,6 +250,7 @@ def test_a_worker_leaves_a_result_for_each_cell(tmp_path, roll):
     assert outcome.failure == ""
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_the_fit_and_not_of_what_came_before():
     if not sys.platform.startswith("linux"):
         pytest.skip("the peak can be reset on Linux only")

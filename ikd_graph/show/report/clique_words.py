@@ -75,20 +75,20 @@ def clique_advice(view: CliqueView) -> list[str]:
     top = levels.connected_up_to
     if top <= 0.0:
         said.append(
-            "No threshold above 0 keeps the graph connected; nearest neighbours (--n-neighbors) "
-            "or bridges (--disconnected join) are needed."
+            "No threshold above 0 keeps the graph connected; nearest neighbours (n_neighbors) "
+            "or links (disconnected='join') are needed."
         )
     else:
         said.append(
-            f"The thresholded graph stays connected up to a threshold of {top:.3g}; beyond it "
-            "components break off and need nearest neighbours (--n-neighbors) or bridges."
+            f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
+            "components are joined by nearest neighbours (n_neighbors) or links."
         )
     whole = np.flatnonzero(levels.coverage >= 0.999)
     size = view.rule
     if whole.size:
         said.append(
-            f"Up to {levels.threshold[whole[-1]]:.2f} every point lies in a clique of {size} or "
-            "more, which is what places it."
+            f"Up to a threshold of {levels.threshold[whole[-1]]:.2f} every point is in a clique of "
+            f"at least {size} points, the minimum in {size - 2}-D."
         )
     if n_components(model) > 1:
         labels = np.bincount(model.component_labels_)
@@ -102,18 +102,18 @@ def clique_advice(view: CliqueView) -> list[str]:
         few = ", ".join(str(row) for row in bad[:8]) + (", …" if bad.size > 8 else "")
         are, rows = ("is", "row") if bad.size == 1 else ("are", "rows")
         said.append(
-            f"{count(bad.size, 'point')} {are} badly placed (their cliques disagree by more than "
-            f"{limit:.3g}, three robust standard deviations above the median): {rows} {few}."
+            f"{count(bad.size, 'point')} {are} uncertain: their cliques disagree by more than "
+            f"{limit:.3g} (three robust standard deviations above the median): {rows} {few}."
         )
     elif model.merge_residuals_ is not None:
-        said.append("No point stands out as badly placed: the cliques agree about all of them.")
+        said.append("The cliques agree about all points.")
     bound = model.merge_bound()
     if bound is not None:
         said.append(f"{bound.words[0].upper()}{bound.words[1:]}.")
     if (model.merge_start_share_ or 0.0) >= _TOLD_SHARE:
         said.append(
-            "The cliques are noisy: the geodesic solution counts "
-            f"{model.merge_start_share_:.1g} times as much as all of them together."
+            "The cliques are noisy: the geodesic solution has "
+            f"{model.merge_start_share_:.1g} times their total weight in the merge."
         )
     return said
 

@@ -145,7 +145,7 @@ def _network_note(view: CliqueView) -> str:
         "A disc is a clique, larger for more points, at the mean of the places of its members; "
         "yellow ones are those about whose members cliques disagree most. A line joins cliques "
         "that share points, stronger for more; where there are too many, only the strongest of "
-        "each clique and those that hold the graph together are drawn." + rest
+        "each clique and those that keep it connected are drawn." + rest
     )
 
 

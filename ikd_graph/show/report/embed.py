@@ -128,7 +128,7 @@ def _axes_note(model: IKD) -> str:
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
     shares = points.variance_shares(model.embedding_)
-    said = [f"dimension {k + 1} ({shares[k]:.0%} of variance)" for k in range(2)]
+    said = [f"dimension {k + 1} ({shares[k]:.0%} of the embedding's spread)" for k in range(2)]
     rest = model.embedding_.shape[1] - 2
     more = f" {count(rest, 'further dimension')} to choose above." if rest else ""
     return (

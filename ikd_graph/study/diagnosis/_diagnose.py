@@ -50,15 +50,15 @@ def diagnose(
     """Tell what an embedding of weakly correlated data can be worth before it is believed.
 
     The prediction is the mean of three that err in different ways. A parametric bootstrap:
-    `ikd_graph.IKD` is fitted to X with its likeliest kernel, that latent, kernel, signal and noise
+    `ikd_graph.IKD` is fitted to X, that latent, kernel, signal and noise
     variance are taken for the truth, new data of the same size are sampled from them, and what the
     default call finds in each is compared with the latent sampled from (principal components are
     taken for the truth of lines, and each column has its own noise). It cannot see an
     error that the fit to X has made already, so its mean is multiplied by the agreement of the
     default embedding of X with that of the likeliest kernel: searches that end in different places
-    cannot both be right. Two halves of the measurements, embedded by themselves: the R² that their
-    agreement speaks for (Spearman and Brown's formula for twice the measurements; left out below
-    20). A plain bootstrap: the R² of the embedding with those of measurements resampled from those
+    cannot both be right. Two halves of the features, embedded by themselves: the R² that their
+    agreement speaks for (Spearman and Brown's formula for twice the features; left out below
+    20). A plain bootstrap: the R² of the embedding with those of features resampled from those
     of X, with replacement. It knows no model, and is the most pessimistic.
 
     Parameters

@@ -42,15 +42,16 @@ class Diagnosis:
     draws_r2 : tuple of float
         R² of the latent of each sample.
     agreement : float
-        R² of the embedding against that of the likeliest kernel, both fitted to the same data.
+        R² of the embedding against that with the squared exponential kernel; 1 where no
+        likelihood chose another.
     halves_r2 : float
-        R² that the agreement of two halves of the measurements speaks for; NaN below 20 of them.
+        R² that the agreement of two halves of the features speaks for; NaN below 20 of them.
     resampled_r2 : float
-        Mean R² of the embedding with those of resampled measurements.
+        Mean R² of the embedding with those of resampled features.
     likeliest_kernel : str
         Name of that kernel, from which data are sampled; "Linear" for principal components.
     noise_share : float
-        Estimated share of noise in the variance of a measurement.
+        Estimated share of noise in the variance of a feature.
     negative_mass : float
         Share of the squared eigenvalues in negative ones: how far from distances in space.
     spread_ratio, kurtosis_gap : float
@@ -149,10 +150,10 @@ class Diagnosis:
         look = "look" if self.model_holds else "do not look"
         assumed = "" if self.is_linear else ", as the prediction assumes"
         agreement = []
-        if not self.is_linear:
+        if self.refine == "likelihood" and self.likeliest_kernel != "SquaredExponential":
             agreement.append(
-                f"R² {self.agreement:.2f} between the embedding and that with the most "
-                "likely kernel"
+                f"R² {self.agreement:.2f} between the embedding and that with the squared "
+                "exponential kernel"
             )
         if np.isfinite(self.halves_r2):
             agreement.append(f"split-half reliability {self.halves_r2:.2f}")
@@ -209,8 +210,8 @@ def problems(found: Diagnosis) -> list[str]:
         may = "is" if found.predicted_r2 < WEAK_R2 else "may be"
         said.append(
             f"the expected R² is {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, which {may} "
-            f"below {WEAK_R2:g}: another sample of {found.n_observed} measurements could give a "
-            "different picture; more measurements help"
+            f"below {WEAK_R2:g}: another sample of {found.n_observed} features could give a "
+            "different embedding; more features help"
         )
     if found.graph_components > 1:
         said.append(
@@ -221,13 +222,13 @@ def problems(found: Diagnosis) -> list[str]:
         said.append(
             f"correlations above {found.threshold:.3g}, which can be trusted, connect only "
             f"{found.largest_component} of {found.n_used} points: where the others lie relative to "
-            "these may be noise; more measurements help"
+            "these may be noise; more features help"
         )
     if not found.enough_trusted:
         said.append(
             f"too few correlations can be trusted: {found.mean_degree:.1f} per point, while "
             f"{found.n_components} dimensions need {2 * found.n_components}; fewer dimensions "
-            "(n_components) or more measurements help"
+            "(n_components) or more features help"
         )
     return said
 
