@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from . import _limits, eigen, graph, kernels, refine, strategies
 from ._memory import available
@@ -18,7 +18,7 @@ from ._stages import Stages
 from ._table import dense_rows
 from ._validation import check_bridges_known, check_graph_connected, check_has_edges, check_memory
 from .graph import EdgeScores, Neighbors, Threshold
-from .similarity import Similarity, compare
+from .similarity import Similarity
 from .strategies import Landmarks, Solution, Strategy, landmarks
 
 Floats = NDArray[np.float64]
@@ -29,8 +29,8 @@ _LEADING, _MOST_COMPONENTS = 15, 10
 # Neighbours that keep every point in a threshold graph, and those of a neighbour graph.
 _KEPT_NEIGHBORS, _NEIGHBORS = 6, 10
 
-# Rows from which a restart's graph takes its number of neighbours.
-_FEWEST_NEIGHBORS, _MOST_NEIGHBORS = 4, 15
+# Neighbours among which short cuts are told from other edges.
+_SUPPORT = 25
 
 
 def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -> Result:
@@ -52,8 +52,11 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     Result
         Coordinates (n, M) float64 and how they came about.
     """
-    result = fit_closed_form(similarity, settings, stages)
-    return refined(result, rows, stages)
+    result = refined(fit_closed_form(similarity, settings, stages), rows, stages)
+    reasons = result.settings.reasons
+    if settings.kernel == "auto" and isinstance(result.refined, refine.CoreFit):
+        reasons["kernel"] = f"the likeliest of {len(kernels.KERNELS)}"
+    return replace(result, settings=replace(result.settings, kernel=result.kernel))
 
 
 def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) -> Result:
@@ -64,7 +67,6 @@ def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) 
         reasons=dict(settings.reasons),
     )
     strategy = settings.strategy
-    assert isinstance(strategy, Strategy)
     g, labels, removed = None, None, None
     separate = False
     if strategy.uses_graph:
@@ -84,13 +86,14 @@ def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) 
         _require_memory(similarity.n_samples, count, strategy)
         kernel = closed_form_kernel(settings)
         if separate:
-            assert g is not None and labels is not None
+            assert g is not None
+            assert labels is not None
             solution = _solve_separately(similarity, g, labels, settings, size)
         else:
             solution = strategy.solve(similarity, g, kernel, size, marks)
     return Result(
         coordinates=solution.embedding.coordinates,
-        settings=settings,
+        settings=replace(settings, graph=settings.graph if g is not None else None),
         similarity=similarity,
         solution=solution,
         kernel=kernel,
@@ -109,7 +112,6 @@ def refined(result: Result, rows: Any, stages: Stages) -> Result:
     if refinement is None:
         return result
     latent, g = result.coordinates, result.graph
-    assert isinstance(settings.strategy, Strategy)
     if g is not None and not result.separate:
         stress = refinement if isinstance(refinement, refine.Stress) else refine.Stress()
         with stages("stress"):
@@ -128,15 +130,19 @@ def refined(result: Result, rows: Any, stages: Stages) -> Result:
         return result
     modelled = similarity.affinity.modelled(dense_rows(rows))
     with stages("likelihood"):
+        seed = 0 if settings.random_state is None else settings.random_state
+        if not isinstance(seed, (int, np.integer)):
+            seed = int(check_random_state(seed).randint(2**31))
         found = refinement.run(
+            latent,
             modelled,
-            {settings.strategy.name: latent},
             settings.kernel,
-            centred=similarity.centres_rows,
-            closed_form=_closed_forms(modelled, similarity, settings),
-            random_state=settings.random_state,
+            centered=similarity.centres_rows,
+            random_state=int(seed),
         )
-    return replace(result, coordinates=found.latent, refined=found, kernel=found.kernel)
+    # The process is made again, in the frame of the embedding, when new rows are placed.
+    found = found._replace(process=None)
+    return replace(result, coordinates=found.latent, refined=found, kernel=found.fit.kernel)
 
 
 def closed_form_kernel(settings: Settings) -> kernels.StationaryKernel:
@@ -173,19 +179,26 @@ def _connected_graph(
     if prune == "auto":
         prune = similarity.has_rows and not settings.trusted
     if prune:
-        g, removed = graph.prune(g)
+        # Among more neighbours a surface has hardly any holes, whose rims look like short cuts.
+        wide = similarity.neighbor_graph(_SUPPORT) if similarity.has_rows else None
+        g, removed = graph.prune(g, wide)
+        if len(removed.pairs):
+            settings.reasons["prune"] = (
+                f"{len(removed.pairs)} of {g.n_edges + len(removed.pairs)} edges were removed as "
+                "short cuts (removed_edges_); prune=False keeps them"
+            )
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     n_components = int(labels.max(initial=0)) + 1
     if n_components == 1:
         return settings, g, labels, removed, False
     if disconnected == "raise":
-        check_graph_connected(np.bincount(labels), "disconnected='join' connects them")
+        check_graph_connected(np.bincount(labels), "more neighbours leave fewer")
     if disconnected == "separate":
         check_has_edges(n_components, labels.size)
         return settings, g, labels, removed, True
     if similarity.is_graph:
         check_bridges_known(n_components)
-    return settings, graph.join(g, similarity), labels, removed, False
+    return settings, similarity.join(g), labels, removed, False
 
 
 def _rule(similarity: Similarity, settings: Settings) -> tuple[Any, Settings]:
@@ -226,7 +239,6 @@ def _with_size(
     """Settings with the number of coordinates behind the last wide gap of the spectrum."""
     leading = min(_LEADING, similarity.n_samples - 1)
     strategy = settings.strategy
-    assert isinstance(strategy, Strategy)
     if strategy.name == "blockwise":
         # Merged cliques have no spectrum of their own; the paths of their graph have.
         strategy = strategies.Geodesic()
@@ -256,7 +268,6 @@ def _solve_separately(
     component.
     """
     strategy = settings.strategy
-    assert isinstance(strategy, Strategy)
     members = [np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1)]
     parts: list[Floats] = []
     largest: Embedding | None = None
@@ -292,34 +303,3 @@ def side_by_side(parts: list[Floats], members: list[NDArray[np.intp]]) -> Floats
             shift[1] = -pitch * (cell // columns)
         out[points] = part - middle[cell] + shift
     return out
-
-
-def _closed_forms(
-    modelled: NDArray[np.floating], similarity: Similarity, settings: Settings
-) -> Callable[[NDArray[np.int64] | None, np.random.Generator], Floats]:
-    """Closed forms of the same similarity on other graphs: where else the likelihood starts.
-
-    Returns a function of the rows that are fitted (None for all) and a random generator.
-    """
-    size, kernel = int(settings.n_components), closed_form_kernel(settings)
-    compared: dict[int, Similarity] = {}
-
-    def closed_form(rows: NDArray[np.int64] | None, rng: np.random.Generator) -> Floats:
-        of_rows = similarity
-        if rows is not None and rows.size < similarity.n_samples:
-            key = int(rows.size)
-            if key not in compared:
-                name = "correlation" if similarity.centres_rows else "cosine"
-                compared[key] = compare(modelled[rows], name, counts=settings.counts)
-            of_rows = compared[key]
-        most = min(_MOST_NEIGHBORS, of_rows.n_samples - 1)
-        k = int(rng.integers(min(_FEWEST_NEIGHBORS, most), most + 1))
-        g = of_rows.neighbor_graph(k)
-        if rng.random() < 0.5:
-            level = graph.auto_threshold(of_rows.n_observed) * rng.uniform(0.7, 1.5)
-            g = graph.union(g, of_rows.threshold_graph(min(level, 0.95)))
-        g = graph.join(g, of_rows)
-        solution = strategies.Geodesic().solve(of_rows, g, kernel, size)
-        return solution.embedding.coordinates
-
-    return closed_form

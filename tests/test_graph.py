@@ -20,7 +20,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ikd_graph import IKD, _jit, _limits, graph
 from ikd_graph._threads import limit_threads
-from ikd_graph.graph import _build, _cells, _search
+from ikd_graph.graph import _build, _nearest
 
 
 def random_rows(seed, n, p, groups=0):
@@ -101,164 +101,13 @@ def test_ties_go_to_the_smaller_index_and_no_point_is_its_own_neighbour(seed, n,
         np.testing.assert_array_equal(~np.isnan(dense(g)), expected)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("p", [3, 64, 1000])
-def test_exact_neighbours_are_those_of_scikit_learn_s_brute_force(dtype, p):
-    rows = random_rows(4, 700, p, groups=5)
-    tree = NearestNeighbors(n_neighbors=9, algorithm="brute").fit(rows)
-    told = tree.kneighbors(rows, return_distance=False)[:, 1:]
-    found = _search.exact_neighbours(rows.astype(dtype), 8)
-    assert np.mean(np.sort(found, axis=1) == np.sort(told, axis=1)) > 0.9999
-
-
-def test_exact_neighbours_do_not_trust_single_precision():
-    # Differences of 1e-9 in correlation are far below the rounding of a float32 product.
-    rng = np.random.default_rng(5)
-    angles = rng.permutation(300) * 3e-5
-    rows = np.column_stack((np.cos(angles), np.sin(angles)))
-    found = _search.exact_neighbours(rows, 3)
-    gaps = np.abs(angles[:, None] - angles)
-    np.fill_diagonal(gaps, np.inf)
-    reach = np.sort(gaps, axis=1)[:, 2] + 1e-9
-    assert np.all(np.take_along_axis(gaps, found.astype(int), axis=1) <= reach[:, None])
-
-
-def share_found(found, rows, k):
-    """Share of the nearest rows in Euclidean distance, by scikit-learn's brute force."""
-    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(rows)
-    told = search.kneighbors(return_distance=False)
-    return np.mean([len(np.intersect1d(*pair)) for pair in zip(found, told, strict=True)]) / k
-
-
-@pytest.mark.parametrize(("groups", "p"), [(8, 20), (60, 300)])
-def test_neighbours_from_cells_are_nearly_the_exact_ones(groups, p):
-    # The pairs of the first table fill its cells, those of the second need its projection.
-    rng = np.random.default_rng(6)
-    rows = rng.standard_normal((groups, p))[rng.integers(groups, size=4000)]
-    rows += rng.standard_normal((4000, 6)) @ rng.standard_normal((6, p))
-    rows += 0.1 * rng.standard_normal((4000, p))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    found = _cells.cell_neighbours(rows, np.zeros(4000), 10)
-    assert share_found(found, rows, 10) > 0.97
-    exact = dense(graph.row_neighbor_graph(rows, 10, neighbors="exact"))
-    near = graph.row_neighbor_graph(rows, 10, neighbors="approximate")
-    assert_well_formed(near)
-    same = np.isfinite(exact) & np.isfinite(dense(near))
-    assert same.sum() > 0.97 * np.isfinite(exact).sum()
-    np.testing.assert_array_equal(dense(near)[same], exact[same])
-
-
-@pytest.mark.parametrize("curled", [False, True])
-def test_neighbours_of_points_on_a_curled_line_or_sheet_are_found_by_cells(curled):
-    rng = np.random.default_rng(11)
-    turn, height = 9.0 * rng.random(5000), 9.0 * rng.random(5000) * curled
-    points = np.column_stack((turn * np.cos(turn), height, turn * np.sin(turn)))
-    points = points @ np.linalg.qr(rng.standard_normal((30, 3)))[0].T
-    points += 0.01 * rng.standard_normal(points.shape)
-    half = 0.5 * np.sum(points**2, axis=1)
-    assert share_found(_cells.cell_neighbours(points, half, 8), points, 8) > 0.97
-
-
-@pytest.mark.parametrize("n", [1, 2, 500])
-def test_rows_are_put_in_order_in_their_own_memory(n):
-    rng = np.random.default_rng(n)
-    rows, order = rng.normal(size=(n, 3)).astype(np.float32), rng.permutation(n)
-    expected = rows[order]
-    _jit.graph.put_in_order(rows, order)
-    assert np.array_equal(rows, expected)
-
-
-def test_a_search_that_would_take_hours_is_one_along_the_leading_directions(monkeypatch):
-    rng = np.random.default_rng(0)
-    rows = np.column_stack([rng.normal(size=(1500, 2)) * 5.0, rng.normal(size=(1500, 900))])
-    half = 0.5 * np.einsum("ij,ij->i", rows, rows)
-    assert _cells.cell_neighbours(rows, half, 10) is None
-    monkeypatch.setattr(_limits, "NEIGHBORS_LONGEST", 1e6)
-    found = _cells.cell_neighbours(rows, half, 10)
-    assert found.shape == (1500, 10)
-    assert all(len({*row, node}) == 11 for node, row in enumerate(found.tolist()))
-    apart = np.linalg.norm(rows[found, :2] - rows[:, None, :2], axis=2)
-    anywhere = np.linalg.norm(rows[rng.integers(1500, size=1500), :2] - rows[:, :2], axis=1)
-    assert np.median(apart) < 0.5 * np.median(anywhere)
-
-
-def test_rows_without_structure_are_searched_exactly_because_cells_cost_no_less():
-    rows = random_rows(12, 1500, 400)
-    assert _cells.cell_neighbours(rows, np.zeros(1500), 10) is None
-    np.testing.assert_array_equal(
-        graph.row_neighbors(rows, 10, neighbors="approximate"),
-        graph.row_neighbors(rows, 10, neighbors="exact"),
-    )
-
-
-@pytest.mark.parametrize("k", [5, 40])
-def test_cells_leave_no_trace_of_the_order_of_rows(k):
-    rows = random_rows(13, 3000, 12, groups=30)
-    assert _cells.cell_neighbours(rows, np.zeros(3000), k) is not None
-    found = graph.row_neighbors(rows, k, neighbors="approximate")
-    order = np.random.default_rng(14).permutation(3000)
-    place = np.argsort(order)
-    again = graph.row_neighbors(rows[order], k, neighbors="approximate")
-    np.testing.assert_array_equal(order[again[place]], found)
-
-
-def test_few_rows_and_those_solved_whole_are_searched_exactly(monkeypatch):
-    assert not _cells.searches_cells(10_000, 10**6, 10)
-    assert not _cells.searches_cells(30_000, 10, 10)
-    assert _cells.searches_cells(30_000, 50, 10)
-    asked = []
-    monkeypatch.setattr(_search, "cell_neighbours", lambda *given: asked.append(given))
-    rows = random_rows(6, 200, 5)
-    graph.row_neighbors(rows, 6)
-    assert not asked
-    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
-    monkeypatch.setattr(_limits, "NEIGHBORS_EXACT", 0.0)
-    graph.row_neighbors(rows, 6)
-    assert len(asked) == 1
-
-
-def test_rows_of_different_norms_are_searched_exactly(monkeypatch):
-    rows = random_rows(6, 200, 5) * np.linspace(0.5, 2.0, 200)[:, None]
-    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
-    monkeypatch.setattr(_limits, "NEIGHBORS_EXACT", 0.0)
-    found = graph.row_neighbor_graph(rows, 6)
-    np.testing.assert_array_equal(found.indices, graph.neighbor_graph(rows @ rows.T, 6).indices)
-    with pytest.raises(ValueError, match="rows must have unit norm for neighbors='approximate'"):
-        graph.row_neighbor_graph(rows, 6, neighbors="approximate")
-
-
-def test_a_search_by_cells_repeats_itself_and_leaves_the_settings_alone():
-    rows = random_rows(7, 3000, 10, groups=30)
-    found = []
-    for n_jobs in (1, 2, 2):
-        with limit_threads(n_jobs):
-            threads = numba.get_num_threads()
-            state = np.random.get_state()[1].copy()  # noqa: NPY002
-            g = graph.row_neighbor_graph(rows, 5, neighbors="approximate")
-            assert numba.get_num_threads() == threads
-            np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
-        found.append(g)
-    for other in found[1:]:
-        np.testing.assert_array_equal(found[0].indices, other.indices)
-        np.testing.assert_array_equal(found[0].weights, other.weights)
-
-
-def test_many_equal_rows_have_as_many_neighbours_as_asked_for_in_a_search_by_cells():
-    rows = np.repeat(random_rows(8, 40, 5), 40, axis=0)
-    rows[:100] = 0.0
-    assert _cells.cell_neighbours(rows, np.zeros(1600), 6) is not None
-    found = graph.row_neighbors(rows, 6, neighbors="approximate")
-    assert all(len({*near, node}) == 7 for node, near in enumerate(found.tolist()))
-    np.testing.assert_array_equal(rows[found[100:]], rows[100:, None].repeat(6, axis=1))
-
-
 def test_one_and_two_threads_return_the_same_bits():
     rows = random_rows(9, 900, 30, groups=3)
     found = []
     for n_jobs in (1, 2):
         with limit_threads(n_jobs):
             g = graph.row_neighbor_graph(rows, 3)
-            joined = graph.join_components(g, rows=rows).graph
+            joined = graph.join(g, rows=rows).graph
             found.append((*g, *joined, *graph.row_threshold_graph(rows, 0.5)))
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
@@ -365,9 +214,9 @@ def test_components_are_joined_along_their_strongest_spanning_tree(seed, n, s0):
     corr = correlation(rows)
     g = graph.threshold_graph(corr, s0)
     bridges = naive_bridges(corr, graph.component_labels(g))
-    for joined in (graph.join_components(g, corr), graph.join_components(g, rows=rows)):
+    for joined in (graph.join(g, corr, n_links=1), graph.join(g, rows=rows, n_links=1)):
         assert_well_formed(joined.graph)
-        assert joined.n_bridges == len(bridges)
+        assert joined.links.tolist() == [list(pair) for pair in bridges]
         assert not graph.component_labels(joined.graph).any()
         added = np.isnan(dense(g)) & ~np.isnan(dense(joined.graph))
         assert sorted(zip(*np.nonzero(np.triu(added)), strict=True)) == bridges
@@ -377,33 +226,33 @@ def test_components_are_joined_along_their_strongest_spanning_tree(seed, n, s0):
 
 def test_a_bridge_without_correlation_is_stored_at_the_floor():
     corr = np.array([[1.0, -0.5, -0.4], [-0.5, 1.0, 0.0], [-0.4, 0.0, 1.0]])
-    joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
-    assert joined.n_bridges == 2
+    joined = graph.join(graph.threshold_graph(corr, 0.5), corr)
+    assert len(joined.links) == 2
     assert set(joined.graph.weights) == {graph.WEIGHT_FLOOR}
-    assert graph.join_components(joined.graph, corr).n_bridges == 0
+    assert len(graph.join(joined.graph, corr).links) == 0
 
 
 def test_equal_correlations_everywhere_are_joined_without_a_ring():
     corr = np.full((40, 40), 0.1) + 0.9 * np.eye(40)
-    joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
-    assert (joined.n_bridges, joined.graph.n_edges) == (39, 39)
+    joined = graph.join(graph.threshold_graph(corr, 0.5), corr, n_links=1)
+    assert (len(joined.links), joined.graph.n_edges) == (39, 39)
     rows = np.repeat(random_rows(14, 3, 4), 30, axis=0)
     parts = graph.from_edges(90, np.array([0]), np.array([1]), np.array([1.0]))
-    joined = graph.join_components(parts, rows=rows)
-    assert (joined.n_bridges, joined.graph.n_edges) == (88, 89)
+    joined = graph.join(parts, rows=rows, n_links=1)
+    assert (len(joined.links), joined.graph.n_edges) == (88, 89)
 
 
 def test_joining_wants_the_correlations_or_the_rows_of_the_graph():
     corr = correlation(random_rows(15, 6, 3))
     g = graph.threshold_graph(corr, 0.9)
     with pytest.raises(ValueError, match="must get either corr or rows, got neither"):
-        graph.join_components(g)
+        graph.join(g)
     with pytest.raises(ValueError, match="must get either corr or rows, got both"):
-        graph.join_components(g, corr, rows=corr)
+        graph.join(g, corr, rows=corr)
     with pytest.raises(ValueError, match="rows must have one row a node, got 5 for 6 nodes"):
-        graph.join_components(g, rows=corr[:5])
+        graph.join(g, rows=corr[:5])
     with pytest.raises(ValueError, match="corr must have one row a node, got 5 for 6 nodes"):
-        graph.join_components(g, corr[:5, :5])
+        graph.join(g, corr[:5, :5])
 
 
 def test_wrong_input_is_refused_with_a_reason():
@@ -430,7 +279,7 @@ def test_wrong_input_is_refused_with_a_reason():
 def test_a_large_table_is_read_in_blocks_that_do_not_show(monkeypatch):
     rows = random_rows(17, 130, 6)
     whole = graph.row_threshold_graph(rows, 0.3), graph.row_neighbor_graph(rows, 4)
-    for home in (_build, _search):
+    for home in (_build, _nearest):
         monkeypatch.setattr(home, "block_rows", lambda n: 16)
     parts = graph.row_threshold_graph(rows, 0.3), graph.row_neighbor_graph(rows, 4)
     for one, other in zip(whole, parts, strict=True):
@@ -444,7 +293,7 @@ def test_one_point_is_a_graph_without_edges():
         g = graph.threshold_graph(np.ones((1, 1)), 0.5)
         assert (g.n_nodes, g.n_edges) == (1, 0)
         assert graph.component_labels(g).tolist() == [0]
-        assert graph.join_components(g, np.ones((1, 1))).n_bridges == 0
+        assert graph.join(g, np.ones((1, 1))).n_bridges == 0
         assert graph.to_sparse(g).shape == (1, 1)
 
 
@@ -466,8 +315,8 @@ def test_bridges_can_be_made_weaker_than_their_correlation():
     rows = random_rows(0, 30, 12, groups=3)
     corr = np.abs(correlation(rows))
     g = graph.threshold_graph(corr, 0.9)
-    whole = graph.join_components(g, corr).graph
-    weak = graph.join_components(g, corr, strength=0.25).graph
+    whole = graph.join(g, corr).graph
+    weak = graph.join(g, corr, strength=0.25).graph
     bridges = whole.weights != weak.weights
     assert bridges.any()
     np.testing.assert_allclose(
@@ -506,3 +355,81 @@ def test_a_sparse_matrix_that_points_outside_itself_is_refused(form, place):
     model = IKD(1, affinity="precomputed", threshold=0.1).fit(np.array([[1.0, 0.5], [0.5, 1.0]]))
     with pytest.raises(ValueError, match="must be a whole sparse matrix"):
         model.transform(matrix)
+
+
+def two_groups(seed, n=40):
+    rng = np.random.default_rng(seed)
+    centres = np.array([[1.0, 0.0, 0.0], [0.8, 0.6, 0.0]])
+    rows = np.repeat(centres, n, axis=0) + 0.05 * rng.normal(size=(2 * n, 3))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("n_links", [1, 4, 10])
+def test_groups_are_joined_by_their_nearest_pairs_in_any_order_of_rows(n_links):
+    rows = two_groups(0)
+    corr = correlation(rows)
+    g = graph.threshold_graph(corr, 0.97)
+    labels = graph.component_labels(g)
+    assert labels.max() == 1
+    links = graph.join(g, corr, n_links=n_links).links
+    left, right = np.flatnonzero(labels == 0), np.flatnonzero(labels == 1)
+    across = corr[np.ix_(left, right)]
+    best = {(i, int(np.argmax(across[i]))) for i in range(left.size)}
+    best |= {(int(np.argmax(across[:, j])), j) for j in range(right.size)}
+    nearest = sorted(best, key=lambda pair: -across[pair])[:n_links]
+    assert {(int(left[i]), int(right[j])) for i, j in nearest} == set(map(tuple, links.tolist()))
+    order = np.random.default_rng(1).permutation(len(rows))
+    moved = graph.join(graph.threshold_graph(corr[np.ix_(order, order)], 0.97), rows=rows[order])
+    again = graph.join(g, rows=rows).links
+    assert {tuple(sorted(order[pair])) for pair in moved.links} == set(map(tuple, again.tolist()))
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_matrix, sp.lil_matrix])
+def test_own_graphs_are_taken_as_they_are(kind):
+    g = graph.threshold_graph(correlation(random_rows(3, 12, 3)), 0.3)
+    for own in (g, kind(graph.to_sparse(g)), graph.to_networkx(g)):
+        for one, other in zip(graph.as_graph(own, 12), g, strict=True):
+            np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="one node for each of 11 points, got 12"):
+        graph.as_graph(g, 11)
+
+
+def test_a_weight_of_one_is_an_edge_and_a_stored_zero_is_none():
+    own = sp.coo_array(([0.0, 1.0, 1.0, 5.0], ([0, 1, 2, 0], [1, 2, 1, 0])), shape=(3, 3))
+    before = own.copy()
+    g = graph.as_graph(own)
+    assert (g.n_edges, g.weights.tolist()) == (1, [1.0, 1.0])
+    assert repr(g) == "CsrGraph(3 points, 1 edge, 2 components)"
+    np.testing.assert_array_equal(own.data, before.data)
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        (sp.csr_array([[0.0, -0.5], [-0.5, 0.0]]), "must be similarities from 0 to 1, got 2"),
+        (sp.csr_array([[0.0, 3.0], [3.0, 0.0]]), "must be similarities from 0 to 1, got 2"),
+        (sp.csr_array([[0.0, 0.5], [0.4, 0.0]]), "must be the same, got weights that differ by"),
+        (sp.csr_array([[0.0, np.nan], [np.nan, 0.0]]), "finite"),
+        (sp.csr_array([[0.0, 0.5, 0.1]]), "must be a square matrix"),
+        (nx.path_graph(3), "must have the attribute 'weight', got 2 edges without it"),
+        (nx.DiGraph([(0, 1)]), "must be undirected"),
+    ],
+)
+def test_own_graphs_that_are_none_are_refused(own, message):
+    with pytest.raises(ValueError, match=message):
+        graph.as_graph(own)
+
+
+def test_weights_that_differ_by_rounding_are_averaged():
+    own = sp.csr_array([[0.0, 0.5], [0.5 + 1e-12, 0.0]])
+    assert len(set(graph.as_graph(own).weights)) == 1
+
+
+def test_networkx_nodes_come_in_their_order_and_numbers_in_theirs():
+    G = nx.Graph()
+    G.add_edge("c", "a", s=0.5)
+    G.add_edge("a", "b", s=0.25)
+    assert graph.edges(graph.from_networkx(G, weight="s"))[2].tolist() == [0.5, 0.25]
+    H = nx.relabel_nodes(G, {"c": 2, "a": 0, "b": 1})
+    left, right, weights = graph.edges(graph.from_networkx(H, weight="s"))
+    assert (left.tolist(), right.tolist(), weights.tolist()) == ([0, 0], [1, 2], [0.25, 0.5])

@@ -23,7 +23,7 @@ def waves(n, seed=0, n_features=60):
 
 
 def connected(rows, k=8):
-    return graph.join_components(graph.row_neighbor_graph(rows, k), rows=rows).graph
+    return graph.join(graph.row_neighbor_graph(rows, k), rows=rows).graph
 
 
 def unit(X):

@@ -250,7 +250,7 @@ def test_known_neighbours_change_no_bridge(affinity, seed):
     sim = similarity.compare(X, affinity)
     g = sim.neighbor_graph(int(rng.integers(2, 6)), mutual=True)
     searched, known = (
-        set(zip(*graph.find_bridges(g, sim.block, listed), strict=True))
+        set(zip(*graph.find_links(g, sim.block, listed, n_links=1), strict=True))
         for listed in (None, sim._listed())
     )
     assert known == searched

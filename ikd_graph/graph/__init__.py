@@ -16,15 +16,14 @@ from ._build import (
     row_threshold_graph,
     threshold_graph,
 )
-
-# Named as themselves: for the floors above, not for users.
-from ._cells import Settler as Settler
-from ._cells import projected_block as projected_block
 from ._csr import (
     above,
+    as_graph,
     component_labels,
     edges,
     from_edges,
+    from_networkx,
+    from_scipy,
     from_sparse,
     strongest,
     subgraph,
@@ -32,45 +31,51 @@ from ._csr import (
     to_sparse,
     union,
 )
-from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components, joined_by
+from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
+from ._nearest import SEARCHES, block_neighbors, nearest_rows, nearest_values, row_neighbors
+
+# Named as itself: for the floors above, not for users.
+from ._nearest import projected_block as projected_block
+from ._prune import EdgeScores, prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
-from ._search import SEARCHES, block_neighbors, row_neighbors
-from ._search import near_rows as near_rows
-from ._short_cuts import short_cut_edges
 from ._span import weakest_link as weakest_link
-from ._suspicion import EdgeSuspicion, contradicted_edges, without_edges
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
-    "SEARCHES",
-    "Threshold",
-    "WEIGHT_FLOOR",
     "DISCONNECTED",
-    "EdgeSuspicion",
+    "N_LINKS",
+    "SEARCHES",
+    "WEIGHT_FLOOR",
+    "EdgeScores",
     "JoinedGraph",
     "Listed",
     "Neighbors",
+    "Threshold",
     "above",
     "add_edges",
+    "as_graph",
     "auto_threshold",
     "block_neighbors",
     "component_labels",
-    "contradicted_edges",
     "edges",
-    "find_bridges",
+    "find_links",
     "from_edges",
     "from_neighbors",
+    "from_networkx",
+    "from_scipy",
     "from_sparse",
-    "join_components",
+    "join",
     "joined_by",
+    "nearest_rows",
+    "nearest_values",
     "neighbor_graph",
     "pairs_above",
+    "prune",
     "row_correlations",
     "row_neighbor_graph",
     "row_neighbors",
     "row_products",
     "row_threshold_graph",
-    "short_cut_edges",
     "strongest",
     "subgraph",
     "sure_threshold",
@@ -78,15 +83,4 @@ __all__ = [
     "to_networkx",
     "to_sparse",
     "union",
-    "without_edges",
 ]
-EdgeScores = EdgeSuspicion
-
-
-def prune(g):
-    return g, None
-
-
-def join(g, similarity):
-    low, high = find_bridges(g, similarity.block)
-    return add_edges(g, low, high, similarity.between(low, high))

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csgraph
 
-from .. import graph
+from .. import _limits, graph
 from .._records import CsrGraph
 from .._validation import check_fraction
 from ._affinity import Affinity
@@ -16,6 +17,7 @@ from ._affinity import Affinity
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+_WIDE = 25  # neighbours of a graph that is as connected as its points are
 _BLOCK = 512  # points whose similarities with all are held at a time
 
 
@@ -51,6 +53,10 @@ class Similarity(ABC):
     def centres_rows(self) -> bool:
         """Whether the likelihood takes the mean of each row off first."""
         return self.affinity.centres_rows
+
+    def modelled(self, X: Any) -> Any:
+        """Rows as the likelihood takes them for samples of a Gaussian process."""
+        return X
 
     @abstractmethod
     def block(self, points: Indices) -> NDArray[np.floating]:
@@ -113,6 +119,24 @@ class Similarity(ABC):
             return g
         return graph.joined_by(g, self.neighbor_graph(k))
 
+    def connected_up_to(self) -> float:
+        """Largest threshold below which the graph of pairs above it is connected.
+
+        It is the weakest edge of the strongest spanning tree; of more than 10 000 points that of
+        their neighbour graph, 0 where that is not connected.
+        """
+        if self.n_samples < 2:
+            return 1.0
+        if self.n_samples <= _limits.SOLVED_WHOLE and not self.is_graph:
+            # Lengths stay positive: an entry of zero would be no edge.
+            lengths: Any = 4.0 - self.matrix()
+        else:
+            g = self.neighbor_graph(_WIDE)
+            lengths = graph.to_sparse(CsrGraph.trusted(g.indptr, g.indices, 4.0 - g.weights))
+        tree = csgraph.minimum_spanning_tree(lengths)
+        connected = tree.nnz == self.n_samples - 1
+        return float(4.0 - tree.data.max(initial=3.0)) if connected else 0.0
+
     def threshold_graph(self, s0: float) -> CsrGraph:
         """Graph of the pairs whose similarity exceeds a threshold."""
 
@@ -120,3 +144,27 @@ class Similarity(ABC):
             return np.ascontiguousarray(self.block(np.arange(start, stop))[:, start:])
 
         return graph.pairs_above(upper, self.n_samples, check_fraction("threshold", s0))
+
+    def join(self, g: CsrGraph) -> CsrGraph:
+        """Graph whose connected components are joined by links between their nearest points.
+
+        Of many long rows each tries the partner that is nearest along a few directions.
+        """
+        if not graph.component_labels(g).any():
+            return g
+        rows = self.factor()
+        near = None if rows is None else graph.projected_block(rows)
+        if near is None:
+            low, high = graph.find_links(g, self.block, self._listed())
+        else:
+            low, high = graph.find_links(g, near, self._listed(), self.between)
+        return graph.add_edges(g, low, high, self.between(low, high))
+
+    def _listed(self) -> graph.Listed | None:
+        """Neighbours that were searched, with their similarities."""
+        if not self._searched:
+            return None
+        neighbors = self._searched[max(self._searched)]
+        every = np.repeat(np.arange(self.n_samples), neighbors.shape[1])
+        values = self.between(every, neighbors.ravel().astype(np.int64))
+        return graph.Listed(neighbors, values.reshape(neighbors.shape))
