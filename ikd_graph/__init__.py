@@ -1,6 +1,7 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
-`IKD` is the estimator; `kernels`, `covariance`, `graph`, `cliques`, `alignment`, `geodesics`,
+`IKD` is the estimator; `strategies`, `graph`, `refine` and `kernels` hold the objects it
+takes; `similarity`, `covariance`, `graph`, `cliques`, `alignment`, `geodesics`,
 `eigen` and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl`
 draws them. Each is loaded when it is first asked for.
 """
@@ -13,7 +14,21 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import alignment, cliques, covariance, eigen, geodesics, gplvm, graph, kernels, pl, tl
+    from . import (
+        alignment,
+        cliques,
+        covariance,
+        eigen,
+        geodesics,
+        gplvm,
+        graph,
+        kernels,
+        pl,
+        refine,
+        similarity,
+        strategies,
+        tl,
+    )
     from .estimator import IKD
 
 
@@ -36,6 +51,9 @@ __all__ = [
     "graph",
     "kernels",
     "pl",
+    "refine",
+    "similarity",
+    "strategies",
     "tl",
 ]
 

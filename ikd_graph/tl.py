@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .estimator import IKD
+from .study.settings import used_parameters
 
 
 def ikd(
@@ -63,7 +64,7 @@ def ikd(
     >>> from sklearn.datasets import load_digits
     >>> X = load_digits().data[:150]
     >>> adata = SimpleNamespace(X=X, obs={}, obsm={}, obsp={}, uns={}, layers={})
-    >>> ikd(adata, n_neighbors=7, refine="stress")
+    >>> ikd(adata, graph=7, refine="stress")
     >>> adata.obsm["X_ikd"].shape, adata.obsp["ikd_connectivities"].shape
     ((150, 2), (150, 150))
 
@@ -77,8 +78,8 @@ def ikd(
     name = key_added.removeprefix("X_")
     added: dict[str, Any] = {
         "params": {"method": "ikd", "use_rep": use_rep or "", "layer": layer or ""}
-        | {key: _storable(value) for key, value in model._model.settings.items()},
-        "reasons": dict(model.choices_),
+        | {key: _storable(value) for key, value in used_parameters(model).items()},
+        "reasons": dict(model.settings_.reasons),
         "eigenvalues": model.eigenvalues_,
         "explained_variance_ratio": model.explained_variance_ratio_,
     }

@@ -21,6 +21,7 @@ def check(seeds, count):
         assert found["told"] == {}
 
 
+@pytest.mark.slow
 def test_no_junk_ends_or_hangs_the_interpreter():
     check([0], 500)
 

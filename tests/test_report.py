@@ -131,7 +131,7 @@ def test_a_hostile_table_of_names_and_labels_stays_data_on_the_page():
         label_names=(EVIL, "b"), label_title=EVIL, row_names=(EVIL,) * 12, row_title=EVIL,
         remarks=(EVIL,), notes=(EVIL,),
     )  # fmt: skip
-    model = IKD(strategy="geodesic", n_neighbors=4, refine=None).fit(data.X)
+    model = IKD(strategy="geodesic", graph=4, refine=None).fit(data.X)
     html = report.embed_page(model, data, EVIL, {EVIL: {"knn": 0.5}}, steps=[(EVIL, EVIL)])
     found = outline(html)
     assert [script for script in found.scripts if "type" not in script] == [{}, {}]
@@ -430,29 +430,6 @@ def test_without_measures_of_near_and_far_there_is_no_picture_of_them():
     assert "All measures" not in html
 
 
-def test_names_beside_points_touch_no_other_name_or_point():
-    rng = np.random.default_rng(0)
-    places = np.vstack([rng.uniform(size=(6, 2)), 0.5 + 0.01 * rng.uniform(size=(6, 2))])
-    named = {f"method {k}": tuple(place) for k, place in enumerate(places.tolist())}
-    chart = charts.named_points(named, "x", "y", {"method 3": "#123456"})
-    made = figures.figure(chart)
-    texts = [note for note in made["layout"]["annotations"] if note["text"].startswith("method")]
-    assert [note["text"] for note in texts] == list(named)
-    assert made["data"][3]["marker"]["color"] == "#123456"
-    (left, right), (low, high) = (made["layout"][f"{axis}axis"]["range"] for axis in "xy")
-    scale = np.array([figures._WIDTH / (right - left), figures._HEIGHT / (high - low)])
-    dots = (places - [left, low]) * scale
-    boxes = [(x - 4.5, x + 4.5, y) for x, y in dots.tolist()]
-    for note, (x, y) in zip(texts, dots.tolist(), strict=True):
-        side = 1 if note["xanchor"] == "left" else -1
-        start = x + note["xshift"]
-        ends = sorted([start, start + side * 6.0 * len(note["text"])])
-        height = y + note["yshift"]
-        for first, last, at in boxes:
-            assert ends[1] < first or ends[0] > last or abs(height - at) > 11.0
-        boxes.append((*ends, height))
-
-
 def test_noise_levels_bring_curves_with_their_spread():
     levels = (0.0, 0.5, 1.0)
     found = comparison({"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7]}, levels, 3)
@@ -473,7 +450,7 @@ def test_the_words_name_the_best_the_strategy_and_the_price():
     found.rows[1] = replace(found.rows[1], seconds=2.0)
     words = compare_words.say_comparison(found)
     assert words[0].startswith("Best: BLOCKWISE with R² after affine alignment 0.900 in 9.0 s")
-    assert "Run ikd-graph embed --strategy blockwise --refine none" in words[1]
+    assert "Use IKD(strategy='blockwise', refine=None)" in words[1]
     assert "GEODESIC takes 2.0 s instead of 9.0 s and gives up 0.020" in words[1]
 
 
@@ -523,7 +500,9 @@ def clique_view(seed=0):
     at = np.linspace(0, 6, 40)[:, None]
     X = np.sin(at * rng.uniform(0.5, 1.5, 30) + rng.uniform(0, 6, 30))
     data = Dataset(X=X, y=(at[:, 0] > 3).astype(int), label_names=("early", "late"), name="bend")
-    model = IKD(strategy="blockwise", threshold=0.6, n_neighbors=4, refine=None).fit(X)
+    model = IKD(
+        strategy="blockwise", affinity="correlation", graph=graph.Threshold(0.6, 4), refine=None
+    ).fit(X)
     return report.view_cliques(model, data)
 
 
@@ -601,22 +580,22 @@ def test_axes_say_how_the_picture_is_spread(view):
     model.embedding_ = np.tile(np.concatenate([spread, -spread]), (10, 1))
     html = report.cliques_page(replace(view, model=model))
     notes = [[dim["note"] for dim in one["dims"]] for one in outline(html).specs("points")]
-    assert notes == [[" (90% of variance)", " (10% of variance)"]] * 2
+    assert notes == [[" (90% of the embedding's spread)", " (10% of the embedding's spread)"]] * 2
 
 
-def test_suspicious_edges_are_drawn_between_the_rows_they_join(view):
+def test_removed_edges_are_drawn_between_the_rows_they_join(view):
     assert outline(report.cliques_page(view)).specs("points")[0]["links"] == []
     model = copy(view.model)
     model.removed_edges_ = graph.EdgeScores(np.array([[0, 5]]), np.array([9.0]))
     html = report.cliques_page(replace(view, model=model))
     assert outline(html).specs("points")[0]["links"] == [[0, 5]]
-    assert "1 suspicious edge" in html
+    assert "1 removed edge" in html
 
 
 def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(data_home):
     cells = datasets.load("guo_qpcr")
     # Of neighbours alone: a threshold makes cliques of several stages.
-    model = IKD(strategy="blockwise", refine=None, threshold=None, n_neighbors=15).fit(cells.X)
+    model = IKD(strategy="blockwise", refine=None, graph=15).fit(cells.X)
     links = views.largest_graph(model.cliques_)
     found = list(cliques.iter_cliques(model.graph_))
     # Levels of a threshold are tested by themselves, and take seconds.
@@ -629,7 +608,7 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
     assert facts["points"] == twin.number_of_nodes() == 437
     assert facts["edges"] == twin.number_of_edges()
     assert nx.number_connected_components(twin) == 1
-    assert facts["components before joining"] == model.n_components_graph_
+    assert facts["components before joining"] == model.component_labels_.max() + 1
     assert facts["maximal cliques"] == say_number(len(expected))
     assert facts["largest clique"] == max(map(len, expected))
     assert facts["mean clique size"] == pytest.approx(np.mean([len(c) for c in expected]))
@@ -668,14 +647,11 @@ def test_badly_placed_points_are_those_with_unusual_residuals(view):
 
 
 def test_the_certificate_of_the_merger_is_said_and_counted_where_there_is_one(view):
-    words = view.model._merge_bound().words
+    words = view.model.merge_bound().words
     said = f"{words[0].upper()}{words[1:]}."
     assert said in clique_words.clique_advice(view)
     assert said in report.cliques_page(view)
-    assert clique_words.clique_statistics(view)["merge_gap"] == view.model.merge_gap_
-    model = copy(view.model)
-    model._bound = (None,)
-    assert said not in clique_words.clique_advice(replace(view, model=model))
+    assert clique_words.clique_statistics(view)["merge_gap"] == view.model.merge_bound().gap
 
 
 def test_a_geodesic_solution_that_counts_in_the_merger_is_told(view):
@@ -684,14 +660,14 @@ def test_a_geodesic_solution_that_counts_in_the_merger_is_told(view):
     model = copy(view.model)
     model.merge_start_share_ = 0.26
     noisy = replace(view, model=model)
-    said = "the geodesic solution counts 0.3 times as much as all of them together"
+    said = "the geodesic solution has 0.3 times their total weight in the merge"
     assert any(said in one for one in clique_words.clique_advice(noisy))
     assert clique_words.clique_statistics(noisy)["merge_start_share"] == 0.26
 
 
 def test_looking_at_cliques_needs_a_model_that_has_some():
     X = np.random.default_rng(0).normal(size=(12, 300)).cumsum(axis=0)
-    model = IKD(strategy="geodesic", threshold=0.2).fit(X)
+    model = IKD(strategy="geodesic", graph=0.2, refine=None).fit(X)
     with pytest.raises(ValueError, match="must be fitted with strategy='blockwise'"):
         report.view_cliques(model, Dataset(X=X))
 
@@ -707,7 +683,7 @@ def test_the_page_of_an_embedding_tells_what_was_done(view):
     assert "largest clique" in html
     assert "join rows in order" in html
     assert "3-D" not in html
-    for text in view.model.choices_.values():
+    for text in view.model.settings_.reasons.values():
         assert text.split(";")[0][:30] in unescape(html)
 
 

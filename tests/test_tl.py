@@ -15,7 +15,7 @@ from ikd_graph import IKD, pl, tl
 from ikd_graph.show import colors, plot
 
 X = np.abs(np.sin(np.linspace(0, 1, 60)[:, None] * np.arange(2, 14) + np.arange(12)))
-PLAIN = {"strategy": "geodesic", "n_neighbors": 7, "refine": None, "affinity": "correlation"}
+PLAIN = {"strategy": "geodesic", "graph": 7, "refine": None, "affinity": "correlation"}
 
 
 class Annotated(SimpleNamespace):
@@ -43,9 +43,9 @@ def test_coordinates_graph_and_reasons_are_added(form, expected):
     assert graph.shape == (60, 60)
     assert graph.nnz == 2 * expected.graph_.n_edges
     assert abs(graph - graph.T).max() < 1e-12
-    assert adata.uns["ikd"]["params"]["n_neighbors"] == 7
+    assert adata.uns["ikd"]["params"]["graph"] == "Neighbors(k=7)"
     assert adata.uns["ikd"]["params"]["refine"] == "none"
-    assert adata.uns["ikd"]["reasons"] == expected.choices_
+    assert adata.uns["ikd"]["reasons"] == expected.settings_.reasons
 
 
 def test_layers_and_representations_are_found_by_key(expected):

@@ -13,11 +13,6 @@ from . import colors
 from .charts import Bars, Chart, Curve
 from .network import Network
 
-# Of names beside points, in pixels: height of a line, width of a letter, space after the point;
-# and the place for points on the narrowest of screens.
-_LINE, _LETTER, _GAP = 13.0, 6.8, 8.0
-_WIDTH, _HEIGHT = 270.0, 190.0
-
 
 def packed(values: ArrayLike, kind: str = "f4") -> dict[str, str]:
     """Numbers as plotly takes them in few letters: their bytes, in base 64.
@@ -58,10 +53,6 @@ def figure(chart: Chart) -> dict[str, Any]:
         at, text = chart.mark
         layout["shapes"].append(_upright(at))
         layout["annotations"].append(_mark_text(chart, at, text))
-    if chart.named and chart.curves and not any(curve.line for curve in chart.curves):
-        layout["annotations"] += _names_beside(chart)
-        for axis, pad in (("xaxis", 0.18), ("yaxis", 0.1)):
-            layout[axis]["range"] = _padded(chart, axis, pad)
     return {"data": traces, "layout": layout}
 
 
@@ -108,9 +99,13 @@ def _bars(bars: Bars) -> dict[str, Any]:
 
 def _curve(curve: Curve) -> dict[str, Any]:
     """Line, dots or both; ``meta`` is what a legend of the page calls it."""
-    mode = "+".join(["lines"] * curve.line + ["markers"] * curve.dots)
+    # A dot without a line has its name above it.
+    alone = [] if curve.line else ["text"]
+    mode = "+".join(["lines"] * curve.line + ["markers"] * curve.dots + alone)
     return {
         "type": "scatter", "mode": mode, "name": escape(curve.name), "meta": curve.name,
+        "text": [] if curve.line else [escape(curve.name)] * len(curve.x),
+        "textposition": "top center", "cliponaxis": False, "textfont": {"color": curve.color},
         "x": _plain(curve.x), "y": _plain(curve.y), "connectgaps": False,
         "line": {"color": curve.color, "width": 2},
         "marker": {"color": curve.color, "size": 5 if curve.line else 9},
@@ -143,59 +138,6 @@ def _faint(color: str, share: float) -> str:
 def _plain(values: NDArray[np.float64]) -> list[float | None]:
     """Numbers for JSON: what is not finite becomes a hole."""
     return [value if np.isfinite(value) else None for value in values.tolist()]
-
-
-def _padded(chart: Chart, axis: str, pad: float) -> list[float]:
-    """Range of an axis with room for names."""
-    values = np.concatenate([getattr(curve, axis[0]) for curve in chart.curves])
-    span = pad * float(np.ptp(values)) or 0.5
-    return [float(values.min()) - span, float(values.max()) + span]
-
-
-def _names_beside(chart: Chart) -> list[dict[str, Any]]:
-    """Names of single points, moved apart where they would touch on a narrow screen."""
-    at = np.array([(curve.x[0], curve.y[0]) for curve in chart.curves])
-    low = np.array([_padded(chart, "xaxis", 0.18)[0], _padded(chart, "yaxis", 0.1)[0]])
-    high = np.array([_padded(chart, "xaxis", 0.18)[1], _padded(chart, "yaxis", 0.1)[1]])
-    places = (at - low) / (high - low) * [_WIDTH, -_HEIGHT] + [0.0, _HEIGHT]
-    widths = [_LETTER * len(curve.name) for curve in chart.curves]
-    found = []
-    texts = free_places([(x, y) for x, y in places.tolist()], widths)
-    for curve, (x, y), (end, height) in zip(chart.curves, places.tolist(), texts, strict=True):
-        left = end < x
-        found.append({
-            **_text(curve.name, x=float(curve.x[0]), y=float(curve.y[0]),
-                    xanchor="right" if left else "left", xshift=end - x, yshift=y - height),
-            "font": {"color": curve.color}, "name": curve.name,
-        })  # fmt: skip
-    return found
-
-
-def free_places(dots: list[tuple[float, float]], widths: list[float]) -> list[tuple[float, float]]:
-    """Where the names of dots begin (right of them) or end (left), and the middle of their height.
-
-    The first of both sides, then of places above and below, that is on no other dot or name.
-    """
-    taken = [(x - 5.0, x + 5.0, y) for x, y in dots]
-    found: list[tuple[float, float]] = []
-    shifts = [0.0] + [sign * step * _LINE for step in range(1, 20) for sign in (1, -1)]
-    for (x, y), width in zip(dots, widths, strict=True):
-        free = (
-            (x + side * _GAP, y + shift, min(ends), max(ends))
-            for shift in shifts
-            for side in (1, -1)
-            for ends in [(x + side * _GAP, x + side * (_GAP + width))]
-            if min(ends) >= -30.0
-            and max(ends) <= _WIDTH + 10.0
-            and all(
-                max(ends) < left or min(ends) > right or abs(y + shift - height) >= _LINE
-                for left, right, height in taken
-            )
-        )
-        at, height, left, right = next(free, (x + _GAP, y, x, x))
-        taken.append((left, right, height))
-        found.append((at, height))
-    return found
 
 
 def network_figure(net: Network, notes: list[str], shades: dict[str, Any]) -> dict[str, Any]:

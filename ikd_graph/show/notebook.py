@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..study.settings import reasons
 from . import page, plot
 from .points import variance_shares
 from .report import embed
@@ -33,7 +34,7 @@ def model_html(model: IKD) -> str:
             lead=embed.lead(model, model.n_features_in_),
             fallback=page.image(plot.png(ax, dpi=110)),
             facts=embed.run_facts(model),
-            reasons=embed.reasons(model),
+            reasons=reasons(model),
         )
     except ImportError:
         return ""

@@ -153,7 +153,7 @@ def picture(
         for k in range(points.shape[1])
     ]
     for dim, share in zip(dims, np.asarray(shares, dtype=float).tolist(), strict=False):
-        dim["note"] = f" ({share:.0%} of variance)"
+        dim["note"] = f" ({share:.0%} of the embedding's spread)"
     return {"dims": dims, "column": column, "main": main, **more}
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..kernels import KERNELS, StationaryKernel
 from ..study.label_scores import WORDS
-
-if TYPE_CHECKING:
-    from ..estimator import IKD
+from ..study.settings import say_settings as say_settings
 
 
 def say_number(value: Any) -> str:
@@ -85,11 +82,6 @@ def say_kernel(kernel: Any) -> str:
     return ", ".join([spaced, *parts])
 
 
-def say_settings(model: IKD) -> dict[str, str]:
-    """Similarity and graph of a model, the same words on every page and in every command."""
-    return {"similarity": model._model.similarity_words, "graph": model._model.graph_words}
-
-
 def say_scores(scores: Mapping[str, float]) -> str:
     """Write scores of labels with their names, see `ikd_graph.study.label_scores`.
 
@@ -100,25 +92,6 @@ def say_scores(scores: Mapping[str, float]) -> str:
     """
     found = [f"{WORDS[name]} {value:.3f}" for name, value in scores.items()]
     return ", ".join(found) or "nothing to score (one value, or one for each point)"
-
-
-def settings_flags(settings: Mapping[str, Any]) -> list[str]:
-    """Flags of the command line that spell out parameters of `IKD`.
-
-    Examples
-    --------
-    >>> settings_flags({"n_neighbors": 7, "threshold": None, "mutual": True})
-    ['--n-neighbors', '7', '--threshold', 'none', '--mutual', 'true']
-    """
-    found = []
-    for name, value in settings.items():
-        text = f"{value:.6g}" if isinstance(value, float) else str(value).lower()
-        if isinstance(value, StationaryKernel):
-            kind = next(name for name, made in KERNELS.items() if type(value) is made)
-            shape = ",".join(f"{key}={part:.6g}" for key, part in vars(value).items())
-            text = f"{kind}:{shape}"
-        found += ["--" + name.replace("_", "-"), text]
-    return found
 
 
 def versions() -> str:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
-from .. import covariance, eigen, kernels
-from .._records import Blocks
+from .. import eigen
 from .._validation import check_choice, check_enough_rows, check_finite, check_integer
 
 Floats = NDArray[np.float64]
@@ -57,59 +56,6 @@ def eigengap(eigenvalues: ArrayLike, max_components: int | None = None) -> Eigen
     if max_components is not None:
         ratios = ratios[: check_integer("max_components", max_components, 1, ratios.size)]
     return Eigengap(eigen.eigengap(eigenvalues, largest=ratios.size), ratios)
-
-
-def clique_eigengaps(
-    X: ArrayLike,
-    cliques: Blocks,
-    kernel: str | kernels.StationaryKernel = "squared_exponential",
-    *,
-    affinity: str = "correlation",
-) -> NDArray[np.int64]:
-    """Dimensions that the spectrum of each clique speaks for.
-
-    A clique is a small piece of the latent, so flat that no path has to be trusted, but noise is
-    large in it: the median over many cliques says more than any one of them.
-
-    Parameters
-    ----------
-    X : (n, n_features) float64
-        The data that the cliques were found in.
-    cliques : Blocks
-        Cliques, as ``IKD(strategy="blockwise").fit(X).cliques_``.
-    kernel : str or StationaryKernel
-        Kernel that turns correlations into distances.
-    affinity : {"correlation", "cosine", "covariance"}
-        How rows were compared.
-
-    Returns
-    -------
-    (n_cliques,) int64
-        Number of dimensions of each clique, 0 where its points are too few (below four) or lie in
-        one place.
-
-    Examples
-    --------
-    >>> from ikd_graph import IKD
-    >>> from ikd_graph.study import datasets
-    >>> X = datasets.gplvm_data("medium", 400).X
-    >>> model = IKD(3, strategy="blockwise", refine=None).fit(X)
-    >>> clique_eigengaps(X, model.cliques_).size == model.cliques_.n_blocks
-    True
-    """
-    rows = covariance.unit_rows(_points(X), affinity)
-    inverse = kernels.get(kernel).sq_distance
-    found = np.zeros(cliques.n_blocks, dtype=np.int64)
-    for at in range(cliques.n_blocks):
-        members = cliques.members[cliques.indptr[at] : cliques.indptr[at + 1]]
-        if members.size < 4:
-            continue
-        corr = np.clip(covariance.gram(rows[members]), covariance.FLOOR, 1.0)
-        np.fill_diagonal(corr, 1.0)
-        values = np.linalg.eigvalsh(eigen.gram_matrix(inverse(corr)))
-        if values[-1] > 0.0:
-            found[at] = eigen.eigengap(values)
-    return found
 
 
 def box_counting_dimension(

@@ -49,8 +49,7 @@ def judge(data: Dataset) -> list[str]:
     >>> judge(Dataset(X, feature_names=("a", "b", "c", "d", "e", "f")))[0][:45]
     '1 of 6 columns holds 100.0% of the variance ('
     """
-    X = data.X
-    X = np.asarray(X, dtype=np.float64)
+    X = np.asarray(data.X, dtype=np.float64)
     if len(X) < 5 or not np.ptp(X, axis=0).any():
         # Nothing can be made of it, which the fit says.
         return []

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .. import cliques, graph
 from .._records import CsrGraph
 from .._validation import check_choice, check_fraction, check_integer
-from ..similarity import AFFINITIES, compare
+from ..similarity import AFFINITIES, GIVEN, Similarity, compare
 
 Floats = NDArray[np.float64]
 
 N_LEVELS = 25
+_NEIGHBORS = 15
 MOST_EDGES = 1_500_000
 """Levels whose graph would have more edges are left out: looking should take seconds."""
 
@@ -65,12 +67,12 @@ def threshold_levels(
     """
     check_integer("clique_limit", clique_limit, 1)
     check_integer("n_components", n_components, 1)
-    check_choice("affinity", affinity, AFFINITIES)
+    check_choice("affinity", affinity, (*AFFINITIES, *GIVEN))
     made = compare(X, affinity, counts=True)
     n = made.n_samples
     sample, n_pairs = made.between(*_some_pairs(n)), n * (n - 1) // 2
     if made.is_graph:
-        stored = made.graph_of(None, None)
+        stored = made.threshold_graph(0.0)
         sample, n_pairs = stored.weights, stored.n_edges
     if thresholds is None:
         levels = _even_levels(sample, n_pairs)
@@ -96,8 +98,31 @@ def threshold_levels(
         coverage,
         base.n_nodes,
         clique_limit,
-        made.connected_up_to(),
+        connected_up_to(made),
     )
+
+
+def connected_up_to(similarity: Similarity) -> float:
+    """Threshold below which the graph of the pairs above it is connected, 0 if there is none.
+
+    It is the weakest edge of the strongest spanning tree of nearest neighbours and the links that
+    join them.
+    """
+    n = similarity.n_samples
+    if n < 2:
+        return 1.0
+    if similarity.is_graph:
+        g = similarity.threshold_graph(0.0)
+        if graph.component_labels(g).any():
+            return 0.0
+    else:
+        g = similarity.neighbor_graph(_NEIGHBORS)
+        if graph.component_labels(g).any():
+            g = graph.join(g, similarity)
+    # Lengths stay positive: what is not stored is no edge.
+    lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
+    link = 2.0 - sp.csgraph.minimum_spanning_tree(lengths).data.max()
+    return float(min(link, 1.0)) if link > graph.WEIGHT_FLOOR else 0.0
 
 
 def _look(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, float, float]:

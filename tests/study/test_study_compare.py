@@ -9,8 +9,9 @@ import pytest
 from sklearn.decomposition import PCA
 from stubs_study import Dies, Hangs, Raises, memory_of_a_fit
 
+from ikd_graph import IKD
 from ikd_graph.study import baselines, compare, datasets, metrics
-from ikd_graph.study.compare import _compare, _methods, _processes, _worker
+from ikd_graph.study.compare import _methods, _processes, _worker
 from ikd_graph.study.datasets._record import encode_labels
 
 
@@ -58,28 +59,12 @@ def test_aligned_embeddings_lie_on_the_truth(found, roll):
     assert gap < 0.3 * roll.latent.var()
 
 
-def test_the_best_kernel_stands_for_kernel_pca(roll):
-    rows = [
-        compare.Row(name, name, "", 2, 0.0, 0, trustworthiness=value)
-        for name, value in [
-            ("pca", 0.9),
-            ("kernel_pca_poly", np.nan),
-            ("kernel_pca_rbf", 0.5),
-            ("kernel_pca_sigmoid", 0.7),
-            ("kernel_pca_cosine", 0.6),
-        ]
-    ]
-    embeddings = [np.full((3, 2), i) for i in range(5)]
-    curves = [np.full(4, i) for i in range(5)]
-    found = compare.Comparison("", rows, embeddings, [None] * 5, [roll] * 5, {}, curves)
-    best = _compare._best_kernel_pca(found)
-    assert [row.method for row in best.rows] == ["pca", "kernel_pca"]
-    assert best.rows[1].settings == "best of 4: sigmoid"
-    assert best.embeddings[1][0, 0] == 3
-    assert best.curves[1][0] == 3
-    assert len(best.spectra) == len(best.data) == 2
-    names = [name for name, _ in _methods.expand(["kernel_pca"])]
-    assert len(names) == 4
+def test_strategies_share_an_affinity_and_the_default_call_is_what_it_is(roll):
+    found = compare.compare(roll, ["ikd", "geodesic", "blockwise", "eigen"], n_halves=1)
+    used = {row.method: row.used for row in found.rows}
+    assert used["geodesic"]["graph"] == used["blockwise"]["graph"]
+    assert len({used[name]["affinity"] for name in ("geodesic", "blockwise", "eigen")}) == 1
+    assert used["ikd"]["affinity"] == IKD().fit(roll.X).settings_.affinity
 
 
 def test_what_crashes_hangs_or_raises_is_a_row_with_its_reason(roll, monkeypatch):
@@ -169,6 +154,7 @@ def test_many_whole_numbers_are_a_measurement_and_names_or_few_numbers_are_none(
     assert np.all(np.isfinite(list(scores.values())))
 
 
+@pytest.mark.slow
 def test_methods_predict_the_other_half_of_the_columns_and_the_noise_costs(rng):
     data = datasets.gplvm_data("medium", 40, seed=0)
     clean, noisy = compare.compare(data, [("mine", PCA())], noise=[0.0, 2.0], n_halves=3).rows
@@ -182,6 +168,7 @@ def test_methods_predict_the_other_half_of_the_columns_and_the_noise_costs(rng):
     assert np.isnan(compare.compare(few, ["pca"]).rows[0].co_smoothing)
 
 
+@pytest.mark.slow
 def test_halves_are_not_fitted_to_where_the_whole_was_too_much(tmp_path, monkeypatch):
     data = datasets.Dataset(X=np.random.default_rng(0).normal(size=(200, 8)))
     asked = []
@@ -228,24 +215,21 @@ def test_a_kernel_is_given_to_our_own_methods_alone():
     assert others == ["pca", mine]
 
 
-def test_a_strategy_is_compared_plain_and_polished():
-    for name, settings in compare.IKD_METHODS.items():
-        strategy, _, polish = name.partition("+")
-        wanted = {"strategy": strategy, "refine": polish or None}
-        assert settings == ({} if name == "ikd" else wanted)
-    assert {f"{s}+{p}" for s in ("blockwise", "geodesic") for p in ("stress", "likelihood")} <= set(
-        compare.IKD_METHODS
-    )
+def test_a_strategy_is_compared_plain_refined_and_as_the_paper_has_it():
+    names = {f"{s}{r}" for s in ("blockwise", "geodesic") for r in ("", "+stress", "+likelihood")}
+    assert {"ikd", "eigen", "paper_blockwise", "paper_geodesic", *names} == set(compare.IKD_METHODS)
+    paper = _methods.our_own("paper_geodesic")
+    assert (paper.strategy.path, paper.graph.s0, paper.refine) == ("covariance", 0.1, None)
 
 
 @pytest.mark.slow
-def test_a_polished_strategy_is_a_row_of_its_own():
+def test_a_refined_strategy_is_a_row_of_its_own():
     data = datasets.gplvm_data(datasets.fixed_latent("medium", 40), 100, noise=0.5, seed=0)
     found = compare.compare(data, ["geodesic", "geodesic+stress"], n_components=3)
-    plain, polished = found.rows
+    plain, refined = found.rows
     assert [row.title for row in found.rows] == ["IKD geodesic", "IKD geodesic+stress"]
-    assert "refine='stress'" in polished.settings
-    assert plain.r2_affine != polished.r2_affine
+    assert "refine='stress'" in refined.settings
+    assert plain.r2_affine != refined.r2_affine
 
 
 def test_a_signal_is_named(tmp_path):
@@ -266,6 +250,7 @@ def test_a_worker_leaves_a_result_for_each_cell(tmp_path, roll):
     assert outcome.failure == ""
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_the_fit_and_not_of_what_came_before():
     if not sys.platform.startswith("linux"):
         pytest.skip("the peak can be reset on Linux only")

@@ -392,6 +392,7 @@ def test_fashion_mnist_comes_from_its_home_when_the_folder_lacks_it(monkeypatch,
         datasets.fashion_mnist(split="both")
 
 
+@pytest.mark.slow
 def test_the_stored_real_data_are_as_described(data_home):
     guo = datasets.load("guo_qpcr")
     assert np.bincount(guo.y).tolist() == [9, 19, 23, 43, 75, 49, 60, 19, 44, 96]
@@ -506,6 +507,7 @@ def test_an_indefinite_covariance_is_refused():
         mappings._lower_root(np.array([[1.0, 2.0], [2.0, 1.0]]))
 
 
+@pytest.mark.slow
 def test_faces_shrink_to_averages_or_to_pixels_at_even_steps(data_home):
     whole = datasets.extended_yale_b(image_shape=None)
     small = datasets.extended_yale_b(shrink="sample")

@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 
-from ikd_graph import IKD
-from ikd_graph._records import Blocks
 from ikd_graph.study import datasets, dimension
 
 
@@ -94,21 +92,6 @@ def test_a_chosen_fit_range_is_kept():
     assert 0.1 <= fit.fit_range[0] < fit.fit_range[1] <= 0.4
     with pytest.raises(ValueError, match="fit_range must hold at least 2"):
         dimension.correlation_dimension(sphere(500, 1, 0), fit_range=(0.1, 0.1001))
-
-
-def test_the_cliques_of_data_speak_for_their_dimension():
-    latent = np.random.default_rng(0).uniform(size=(300, 2)) * 4.0
-    X = datasets.gplvm_data(latent, 2000, noise=0.05, kernel="squared_exponential").X
-    cliques = IKD(2, strategy="blockwise", refine=None).fit(X).cliques_
-    found = dimension.clique_eigengaps(X, cliques)
-    assert np.median(found[cliques.sizes >= 10]) == 2
-
-
-def test_cliques_that_are_too_small_or_in_one_place_have_no_dimension():
-    X = np.random.default_rng(0).normal(size=(9, 40))
-    X[3:] = X[3]
-    cliques = Blocks(np.array([0, 3, 9]), np.arange(9, dtype=np.int32))
-    assert dimension.clique_eigengaps(X, cliques).tolist() == [0, 0]
 
 
 def test_the_eigengap_comes_with_its_ratios():

@@ -15,6 +15,7 @@ FLOOR_OF = {
     "dimension": 1,
     "baselines": 1,
     "levels": 1,
+    "settings": 1,
     "judgement": 1.5,
     "label_scores": 1.5,
     "compare": 2,

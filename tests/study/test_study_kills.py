@@ -50,7 +50,7 @@ def kill_and_look(folder, number, ready):
         process.wait()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_and_no_folder_outlives_a_comparison(tmp_path, number):
     def worker_is_there():
         return any(b"_worker" in Path(f"/proc/{p}/cmdline").read_bytes() for p in running(tmp_path))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ... import cliques
 from ..._records import Blocks, CsrGraph
 from ..._validation import check_integer
+from ...graph import Threshold
 from ...study.datasets import Dataset
 from ...study.levels import Levels, threshold_levels
 
@@ -67,7 +68,7 @@ class CliqueView:
     def points(self) -> CsrGraph:
         """The graph of points."""
         if self.model.graph_ is None:
-            raise ValueError(_NOT_BLOCKWISE.format(self.model.strategy_))
+            raise ValueError(_NOT_BLOCKWISE.format(self.model.settings_.strategy.name))
         return self.model.graph_
 
     @cached_property
@@ -89,7 +90,7 @@ class CliqueView:
     def solved(self) -> Blocks:
         """The cliques that were solved."""
         if self.model.cliques_ is None:
-            raise ValueError(_NOT_BLOCKWISE.format(self.model.strategy_))
+            raise ValueError(_NOT_BLOCKWISE.format(self.model.settings_.strategy.name))
         return self.model.cliques_
 
     @property
@@ -132,26 +133,33 @@ def view_cliques(
     >>> from ikd_graph import IKD
     >>> from ikd_graph.study.datasets import half_moons
     >>> moons = half_moons(60)
-    >>> model = IKD(strategy="blockwise", affinity="cosine", threshold=0.9).fit(moons.X + 2)
+    >>> model = IKD(strategy="blockwise", affinity="cosine", graph=0.9).fit(moons.X + 2)
     >>> view_cliques(model, moons).complete
     True
     """
     check_integer("limit", limit, 1)
     if model.graph_ is None or model.cliques_ is None:
-        raise ValueError(_NOT_BLOCKWISE.format(model.strategy_))
+        raise ValueError(_NOT_BLOCKWISE.format(model.settings_.strategy.name))
     found = list(itertools.islice(cliques.iter_cliques(model.graph_), limit + 1))
+    threshold = threshold_of(model)
     with warnings.catch_warnings():
         # The fit has warned of the rows.
         warnings.simplefilter("ignore", UserWarning)
         levels = threshold_levels(
             data.X,
-            affinity=model.affinity_,
-            also=() if model.threshold_ is None else (model.threshold_,),
+            affinity=model.settings_.affinity,
+            also=() if threshold is None else (threshold,),
             n_components=model.embedding_.shape[1],
             progress=progress,
         )
     links = largest_graph(model.cliques_)
     return CliqueView(model, data, found[:limit], len(found) <= limit, links, levels)
+
+
+def threshold_of(model: IKD) -> float | None:
+    """Threshold of the graph of a fitted model; None where neighbours alone make it."""
+    rule = model.settings_.graph
+    return float(rule.s0) if isinstance(rule, Threshold) and rule.s0 > 0.0 else None
 
 
 def largest_graph(blocks: Blocks) -> nx.Graph:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ... import cliques
 from ..._records import Blocks
+from ...study.settings import say_graph
 from .. import colors
 from ..points import Paint
 from ..words import count, say_number
@@ -33,11 +34,10 @@ def clique_facts(view: CliqueView) -> dict[str, Any]:
     more = "" if view.complete else "more than "
     return {
         "points": g.n_nodes,
-        "threshold s₀": model.threshold_,
-        "neighbours k": model.n_neighbors_,
+        "graph": say_graph(model),
         "edges": g.n_edges,
         "mean neighbours": 2 * g.n_edges / g.n_nodes,
-        "components before joining": model.n_components_graph_,
+        "components before joining": n_components(model),
         "maximal cliques": f"{more}{say_number(len(view.maximal))}",
         "largest clique": int(largest),
         "mean clique size": float(sizes.mean()) if sizes.size else None,
@@ -47,6 +47,11 @@ def clique_facts(view: CliqueView) -> dict[str, Any]:
         if shared.any()
         else None,
     }
+
+
+def n_components(model: IKD) -> int:
+    """Connected components of the graph of a fitted model before any were joined."""
+    return int(model.component_labels_.max()) + 1
 
 
 def coverage(blocks: Blocks, n_points: int, size: int) -> float:
@@ -70,22 +75,22 @@ def clique_advice(view: CliqueView) -> list[str]:
     top = levels.connected_up_to
     if top <= 0.0:
         said.append(
-            "No threshold above 0 keeps the graph connected; nearest neighbours (--n-neighbors) "
-            "or bridges (--disconnected join) are needed."
+            "No threshold above 0 keeps the graph connected; nearest neighbours (n_neighbors) "
+            "or links (disconnected='join') are needed."
         )
     else:
         said.append(
-            f"The thresholded graph stays connected up to a threshold of {top:.3g}; beyond it "
-            "components break off and need nearest neighbours (--n-neighbors) or bridges."
+            f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
+            "components are joined by nearest neighbours (n_neighbors) or links."
         )
     whole = np.flatnonzero(levels.coverage >= 0.999)
     size = view.rule
     if whole.size:
         said.append(
-            f"Up to {levels.threshold[whole[-1]]:.2f} every point lies in a clique of {size} or "
-            "more, which is what places it."
+            f"Up to a threshold of {levels.threshold[whole[-1]]:.2f} every point is in a clique of "
+            f"at least {size} points, the minimum in {size - 2}-D."
         )
-    if model.n_components_graph_ > 1:
+    if n_components(model) > 1:
         labels = np.bincount(model.component_labels_)
         said.append(
             f"The graph used has {count(labels.size, 'component')}; the largest holds "
@@ -97,18 +102,18 @@ def clique_advice(view: CliqueView) -> list[str]:
         few = ", ".join(str(row) for row in bad[:8]) + (", …" if bad.size > 8 else "")
         are, rows = ("is", "row") if bad.size == 1 else ("are", "rows")
         said.append(
-            f"{count(bad.size, 'point')} {are} badly placed (their cliques disagree by more than "
-            f"{limit:.3g}, three robust standard deviations above the median): {rows} {few}."
+            f"{count(bad.size, 'point')} {are} uncertain: their cliques disagree by more than "
+            f"{limit:.3g} (three robust standard deviations above the median): {rows} {few}."
         )
     elif model.merge_residuals_ is not None:
-        said.append("No point stands out as badly placed: the cliques agree about all of them.")
-    bound = model._merge_bound()
+        said.append("The cliques agree about all points.")
+    bound = model.merge_bound()
     if bound is not None:
         said.append(f"{bound.words[0].upper()}{bound.words[1:]}.")
     if (model.merge_start_share_ or 0.0) >= _TOLD_SHARE:
         said.append(
-            "The cliques are noisy: the geodesic solution counts "
-            f"{model.merge_start_share_:.1g} times as much as all of them together."
+            "The cliques are noisy: the geodesic solution has "
+            f"{model.merge_start_share_:.1g} times their total weight in the merge."
         )
     return said
 
@@ -192,14 +197,14 @@ def say_labels(members: NDArray[Any], paint: Paint) -> str:
 def clique_statistics(view: CliqueView) -> dict[str, Any]:
     """Counts of a look at cliques, ready for JSON."""
     model, g, levels = view.model, view.points, view.levels
+    bound = model.merge_bound()
     sizes = [int(clique.size) for clique in view.maximal]
     components = np.bincount(model.component_labels_)
     largest = sorted(view.maximal, key=lambda clique: -clique.size)[:20]
     return {
         "data": view.data.name,
         "n_points": int(g.n_nodes),
-        "threshold": model.threshold_,
-        "n_neighbors": model.n_neighbors_,
+        "graph": say_graph(model),
         "n_edges": int(g.n_edges),
         "components": {"count": int(components.size), "sizes": sorted(components.tolist())[::-1]},
         "degree_distribution": occurrences(np.diff(g.indptr)),
@@ -210,7 +215,7 @@ def clique_statistics(view: CliqueView) -> dict[str, Any]:
             "largest": [clique.tolist() for clique in largest],
         },
         "solved_cliques": cliques.summary(g, view.solved, model.embedding_.shape[1]),
-        "merge_gap": model.merge_gap_,
+        "merge_gap": None if bound is None else float(bound.gap),
         "merge_start_share": model.merge_start_share_,
         "thresholds": {
             name: [None if value != value else value for value in getattr(levels, name).tolist()]

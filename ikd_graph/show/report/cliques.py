@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from ...alignment import rigid_fit
 from ...study.levels import Levels
+from ...study.settings import say_graph
 from .. import charts, colors, page, points
 from ..charts import Chart, Curve
 from ..figures import network_figure, packed
 from ..network import network
 from ..points import Paint
 from ..words import count, say_number, versions
-from .clique_view import CliqueView
+from .clique_view import CliqueView, threshold_of
 from .clique_words import (
     clique_advice,
     clique_facts,
@@ -24,6 +25,7 @@ from .clique_words import (
     clique_places,
     clique_residuals,
     largest_apart,
+    n_components,
     say_labels,
 )
 from .embed import drawn
@@ -77,7 +79,7 @@ def cliques_page(
         network=_network(view, paint, shades),
         network_note=_network_note(view),
         shades=[points.legend(one) for one in shades],
-        **_slider(view.levels, model.threshold_),
+        **_slider(view.levels, threshold_of(model)),
         facts=clique_facts(view),
         charts=_charts(view),
         largest=_largest(view, paint),
@@ -96,12 +98,9 @@ def _lead(view: CliqueView) -> str:
     listed = max((clique.size for clique in view.maximal), default=0)
     most = max(listed, view.solved.sizes.max(initial=0))
     number = ("" if view.complete else "more than ") + count(len(view.maximal), "maximal clique")
-    parts = count(model.n_components_graph_, "component")
-    rules = [] if model.threshold_ is None else [f"similarity above {model.threshold_:.3g}"]
-    if model.n_neighbors_ is not None:
-        rules.append(f"{model.n_neighbors_} nearest neighbours")
+    parts = count(n_components(model), "component")
     return (
-        f"{count(g.n_nodes, 'point')}, {count(g.n_edges, 'edge')} ({' or '.join(rules)}), {parts}: "
+        f"{count(g.n_nodes, 'point')}, {count(g.n_edges, 'edge')} ({say_graph(model)}), {parts}: "
         f"{number}, the largest of {most} points. "
         f"The blockwise solution rests on {say_number(view.solved.n_blocks)} of them."
     )
@@ -146,7 +145,7 @@ def _network_note(view: CliqueView) -> str:
         "A disc is a clique, larger for more points, at the mean of the places of its members; "
         "yellow ones are those about whose members cliques disagree most. A line joins cliques "
         "that share points, stronger for more; where there are too many, only the strongest of "
-        "each clique and those that hold the graph together are drawn." + rest
+        "each clique and those that keep it connected are drawn." + rest
     )
 
 
@@ -241,7 +240,7 @@ def _pictures(
     """Residual of every point on the embedding, beside the labels of the same points."""
     model = view.model
     shares = points.variance_shares(model.embedding_)
-    more: dict[str, Any] = {"links": _suspicious(view, rows)}
+    more: dict[str, Any] = {"links": _removed(view, rows)}
     places = _places(view, rows)
     if places is not None:
         more["places"] = places
@@ -268,30 +267,30 @@ def _pictures(
 
 def _offers(view: CliqueView) -> dict[str, str]:
     """What can be drawn over the residuals."""
-    suspicion = view.model.removed_edges_
-    if suspicion is None or not len(suspicion.pairs):
-        return {}
-    return {"links": count(len(suspicion.pairs), "suspicious edge")}
+    removed = view.model.removed_edges_
+    n_removed = 0 if removed is None else len(removed.pairs)
+    return {"links": count(n_removed, "removed edge")} if n_removed else {}
 
 
-def _suspicious(view: CliqueView, rows: NDArray[np.intp]) -> list[list[int]]:
-    """Condemned edges, as pairs of positions among the rows drawn."""
-    suspicion = view.model.removed_edges_
-    if suspicion is None or not len(suspicion.pairs):
+def _removed(view: CliqueView, rows: NDArray[np.intp]) -> list[list[int]]:
+    """Edges removed as short cuts, as pairs of positions among the rows drawn."""
+    removed = view.model.removed_edges_
+    if removed is None or not len(removed.pairs):
         return []
     position = np.full(view.data.n_samples, -1)
     position[rows] = np.arange(rows.size)
-    pairs = position[suspicion.pairs]
+    pairs = position[removed.pairs]
     return [list(pair) for pair in pairs[(pairs >= 0).all(axis=1)].tolist()]
 
 
 def _places(view: CliqueView, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     """Cliques of each point drawn and where each would put it; None where they are too many."""
-    model = view.model._model
-    if model.solved is None or model.solved.blocks.members.size > _MOST_PLACES:
+    model = view.model
+    solved = model._result.solution.solved
+    if solved is None or solved.blocks.members.size > _MOST_PLACES:
         return None
-    blocks, own = model.solved.blocks, model.solved.coordinates
-    target = model.latent.coordinates[model.first]
+    blocks, own = solved.blocks, solved.coordinates
+    target = model._points
     moved = np.empty_like(own)
     for low, high in zip(blocks.indptr[:-1], blocks.indptr[1:], strict=True):
         move = rigid_fit(own[low:high], target[blocks.members[low:high]])
@@ -299,7 +298,7 @@ def _places(view: CliqueView, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     clique_of = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)
     order = np.argsort(blocks.members, kind="stable")
     begin = np.searchsorted(blocks.members[order], np.arange(len(target) + 1))
-    distinct = model.inverse[rows]
+    distinct = model._inverse[rows]
     found = [order[begin[u] : begin[u + 1]] for u in distinct]
     entries = np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
     sizes = [len(one) for one in found]

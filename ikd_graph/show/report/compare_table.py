@@ -20,8 +20,8 @@ from .compare_words import (
 
 _GROUP_NOTES = {
     "latent": "R² of the true latent, after the embedding was aligned with it.",
-    "local": "Do neighbours stay neighbours, measured against {against}. Trustworthiness: nobody "
-    "becomes a neighbour who was none; continuity: nobody is lost; both among the 5 nearest where "
+    "local": "Do neighbours stay neighbours, measured against {against}. Trustworthiness: no "
+    "false neighbours; continuity: no lost neighbours; both among the 5 nearest where "
     "no number is given. R_NX is the share of neighbours in common above chance, its area the mean "
     "over all sizes of a neighbourhood. Density is the correlation of log local radii.",
     "global": "Are far things far, measured against {against}. Distances are rank correlations; "
@@ -113,8 +113,8 @@ def table_note(found: Comparison) -> str:
     seeds = len({row.seed for row in found.rows})
     note = f"Means over {count(seeds, 'seed')}. " if seeds > 1 else ""
     note += (
-        "Higher is better, but for errors, time and memory. Local and global are measured against "
-        f"{_against(found)}: the area under R_NX is the share of neighbours in common above "
+        "Higher is better, except for errors, time and memory. Local and global are measured "
+        f"against {_against(found)}: the area under R_NX is the share of neighbours in common above "
         "chance, over all sizes of a neighbourhood; global distances are a rank correlation. "
     )
     if "co_smoothing" in shown_measures(found):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...study.compare import GROUPS, IKD_METHODS, MEASURES, Comparison, Row
-from ..words import say_seconds, settings_flags
+from ..words import say_seconds
 
 MEASURE_WORDS = {
     "r2_affine": "R² after affine alignment",
@@ -207,8 +207,7 @@ def _say_strategy(
     if ours[first] == "ikd":
         text = f"Run ikd-graph embed as it is{where}: {value:.3f} against {rivals}"
     else:
-        flags = " ".join(settings_flags(IKD_METHODS[ours[first]]))
-        text = f"Run ikd-graph embed {flags}{where}: {value:.3f} against {rivals}"
+        text = f"Use {_parameters(ours[first])}{where}: {value:.3f} against {rivals}"
     gap = value - overall[fast][0]
     if fast == first:
         text += ", and it is the quickest of them"
@@ -217,6 +216,11 @@ def _say_strategy(
         loss = "nothing" if gap < 0.0005 else f"{gap:.3f}"
         text += f". {fast} takes {price} and gives up {loss}"
     return [text + "."]
+
+
+def _parameters(method: str) -> str:
+    """One of our methods as parameters of `IKD`."""
+    return "IKD(" + ", ".join(f"{k}={v!r}" for k, v in IKD_METHODS[method].items()) + ")"
 
 
 def _say_near_and_far(able: list[Entry], measure: str) -> list[str]:

@@ -9,23 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...study.datasets import Dataset
+from ...study.settings import reasons, refinement_name, say_graph
 from .. import charts, page, points
 from ..figures import figure
-from ..words import count, say_kernel, say_scores, say_seconds, say_settings, versions
+from ..words import count, say_kernel, say_scores, say_seconds, versions
 
 if TYPE_CHECKING:
     from ...estimator import IKD
 
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "
-    "before any polish. Negative eigenvalues mean "
+    "before any refinement. Negative eigenvalues mean "
     "distances that no points in space have: noise, or a kernel that does not fit."
 )
 
 _TRIED_NOTE = (
-    "Settings that were tried. Each point's measurements are predicted by the mean of its nearest "
-    "neighbours in the embedding; the score sums R² over the principal directions of the "
-    "measurements. The error is the standard error of the difference from the chosen setting."
+    "Settings that were tried, by 4-fold cross-validation over features: each point's held-out "
+    "features are predicted by the mean of its nearest neighbours in the embedding of the others; "
+    "R² is averaged over principal directions. A later setting replaces a simpler one only if it "
+    "is better by two standard errors of the difference."
 )
 
 
@@ -109,8 +111,9 @@ def lead(model: IKD, n_features: int) -> str:
     n_points, n_dims = model.embedding_.shape
     seconds = sum(model.stage_times_.values())
     return (
-        f"{count(n_points, 'point')} of {count(n_features, 'measurement')} placed in "
-        f"{count(n_dims, 'dimension')} by the {model.strategy_} strategy in {say_seconds(seconds)}."
+        f"{count(n_points, 'point')} of {count(n_features, 'feature')} embedded in "
+        f"{count(n_dims, 'dimension')} by the {model.settings_.strategy.name} strategy in "
+        f"{say_seconds(seconds)}."
     )
 
 
@@ -125,7 +128,7 @@ def _axes_note(model: IKD) -> str:
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
     shares = points.variance_shares(model.embedding_)
-    said = [f"dimension {k + 1} ({shares[k]:.0%} of variance)" for k in range(2)]
+    said = [f"dimension {k + 1} ({shares[k]:.0%} of the embedding's spread)" for k in range(2)]
     rest = model.embedding_.shape[1] - 2
     more = f" {count(rest, 'further dimension')} to choose above." if rest else ""
     return (
@@ -136,61 +139,71 @@ def _axes_note(model: IKD) -> str:
 
 def run_facts(model: IKD) -> dict[str, Any]:
     """Numbers of the run, those that exist."""
+    settings = model.settings_
+    strategy = settings.strategy
     found: dict[str, Any] = {
-        "strategy": model.strategy_,
-        "kernel": "linear" if model.strategy_ == "linear" else say_kernel(model.kernel_),
-        **say_settings(model),
+        "strategy": strategy.name,
+        "kernel": "linear" if strategy.name == "linear" else say_kernel(model.kernel_),
         # A tile is narrow: the reasons say what it compares.
-        "similarity": model.affinity_.replace("_", " "),
+        "similarity": settings.affinity.replace("_", " "),
+        "graph": say_graph(model),
     }
     g = model.graph_
     if g is not None:
         found["mean neighbours"] = 2.0 * g.n_edges / g.n_nodes
-    if model.strategy_ == "geodesic":
-        found["path"] = model.path_
+    if strategy.name == "geodesic":
+        found["path"] = strategy.path
     if model.cliques_ is not None:
         found["cliques"] = model.cliques_.n_blocks
         found["largest clique"] = int(model.cliques_.sizes.max(initial=0))
-    reference = model.reference_
+    reference = strategy.reference
     found["reference"] = reference if isinstance(reference, str) else f"row {reference}"
-    kept = float(np.sum(model.start_explained_variance_ratio_))
-    found["variance in the closed form"] = f"{kept:.1%}, {model.start_negative_mass_:.2%} negative"
-    for name, attribute in (
-        ("landmarks", "n_landmarks_"),
-        ("refined by", "refine_"),
-        ("signal variance", "signal_variance_"),
-        ("noise variance", "noise_variance_"),
-        ("log likelihood", "log_likelihood_"),
-    ):
-        found[name] = getattr(model, attribute, None)
+    found[_explained_name(model)] = f"{_explained(model).sum():.1%}"
+    if model.landmarks_ is not None:
+        found["landmarks"] = model.landmarks_.size
+    found["refined by"] = refinement_name(model)
+    if found["refined by"] == "likelihood":
+        noise = model.noise_model()
+        found["signal variance"], found["noise variance"] = noise.variance, noise.noise
+        found["log likelihood"] = noise.log_likelihood
     return found
 
 
-def reasons(model: IKD) -> dict[str, str]:
-    """What each "auto" chose and why."""
-    return {key.replace("_", " "): text for key, text in getattr(model, "choices_", {}).items()}
+def _explained(model: IKD) -> NDArray[np.float64]:
+    """Explained variance ratio of the coordinates of the closed form."""
+    return np.asarray(model._result.embedding.explained_variance_ratio, dtype=np.float64)
+
+
+def _explained_name(model: IKD) -> str:
+    """What the explained variance ratio is a share of."""
+    if model.settings_.strategy.name == "linear":
+        return "share of the variance"
+    return "share of squared eigenvalues (Eq. 8)"
 
 
 def _tried(model: IKD) -> dict[str, Any] | None:
     """What "auto" tried, the choice first."""
     rows = [
         (
-            one.affinity,
-            one.strategy if one.strategy == "linear" else one.graph,
+            one.affinity.replace("_", " "),
+            one.strategy,
             one.refine or "none",
-            (one.score, f"{one.score:.2f}"),
-            (one.standard_error, f"{one.standard_error:.2f}" if k else "chosen"),
+            (one.score, f"{one.score:.3f} ± {one.standard_error:.3f}"),
+            (
+                one.difference,
+                "chosen" if one.chosen else f"{one.difference:+.3f} ± {one.difference_error:.3f}",
+            ),
         )
-        for k, one in enumerate(model.candidates_)
+        for one in model.candidates_
     ]
-    columns = ("similarity", "graph", "polish", "score", "error of the difference")
+    columns = ("affinity", "strategy", "refinement", "R² of held-out columns", "difference")
     return page.table(columns, rows, best=[0]) if rows else None
 
 
 def _shares(model: IKD) -> dict[str, float]:
     """Shares of the squared eigenvalues of the closed form: those kept, the rest, the negative."""
-    kept = np.asarray(model.start_explained_variance_ratio_, dtype=float)
-    negative = float(model.start_negative_mass_ or 0.0)
+    kept = _explained(model)
+    negative = float(model._result.embedding.negative_mass)
     found = {f"dimension {k + 1}": float(share) for k, share in enumerate(kept[:12])}
     if kept.size > 12:
         found[f"dimensions 13 to {kept.size}"] = float(kept[12:].sum())

@@ -38,14 +38,6 @@ def umap(X: Floats, n_components: int, seed: int, start: ArrayLike | None = None
     return model.fit_transform(X)
 
 
-def densmap(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """UMAP that keeps densities."""
-    import umap
-
-    model = umap.UMAP(n_components=n_components, densmap=True, random_state=seed, n_jobs=1)
-    return model.fit_transform(X)
-
-
 def opentsne(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
     """t-SNE of openTSNE."""
     import openTSNE
@@ -61,25 +53,3 @@ def opentsne(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
         n_jobs=1,
     )
     return model.fit(X)
-
-
-def pacmap(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """PaCMAP."""
-    import pacmap
-
-    return pacmap.PaCMAP(n_components=n_components, random_state=seed).fit_transform(X)
-
-
-def localmap(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """LocalMAP: PaCMAP with its local clusters drawn apart."""
-    import pacmap
-
-    return pacmap.LocalMAP(n_components=n_components, random_state=seed).fit_transform(X)
-
-
-def phate(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """PHATE: distances of a diffusion."""
-    import phate
-
-    model = phate.PHATE(n_components=n_components, random_state=seed, n_jobs=1, verbose=0)
-    return model.fit_transform(X)

@@ -121,66 +121,55 @@ def embed(
     return Embedded(name, found, done.seconds, failure, done.notes, done.cpu_seconds)
 
 
-KERNEL_PCA = ("poly", "rbf", "sigmoid", "cosine")
-"""Kernels of kernel PCA; the paper tries all and reports the best."""
+def _fit(module: str, name: str, *, seeded: bool = True, **settings: Any) -> Callable[..., Any]:
+    """Run an estimator of a library with its own interface of scikit-learn."""
 
+    def run(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+        options = {**settings, "random_state": seed} if seeded else settings
+        kind = getattr(importlib.import_module(module), name)
+        return kind(n_components=n_components, **options).fit_transform(X)
+
+    return run
+
+
+KERNEL_PCA = ("poly", "rbf", "sigmoid", "cosine")
+"""Kernels of kernel PCA, all of which the paper tries."""
+
+_FAST, _SLOW = "eigen", "optimisation"
+_SK = ("", "sklearn")
+_MANIFOLD, _DECOMPOSITION = "sklearn.manifold", "sklearn.decomposition"
+
+# fmt: off
 PEERS: dict[str, Peer] = {
-    "pca": Peer("PCA", "eigen", "", "sklearn", "scikit-learn's defaults", _spectral.pca),
+    "pca": Peer("PCA", _FAST, *_SK, "scikit-learn's defaults", _fit(_DECOMPOSITION, "PCA")),
     **{
-        f"kernel_pca_{kernel}": Peer(
-            f"kernel PCA ({kernel})",
-            "eigen",
-            "",
-            "sklearn",
-            "defaults",
-            _spectral.kernel_pca(kernel),
-        )
+        f"kernel_pca_{kernel}": Peer(f"kernel PCA ({kernel})", _FAST, *_SK, "defaults",
+                                     _fit(_DECOMPOSITION, "KernelPCA", kernel=kernel))
         for kernel in KERNEL_PCA
     },
-    "laplacian_eigenmaps": Peer(
-        "Laplacian eigenmaps",
-        "eigen",
-        "",
-        "sklearn",
-        "nearest neighbours, T / 10",
-        _spectral.laplacian,
-    ),
-    "isomap": Peer("Isomap", "eigen", "", "sklearn", "5 neighbours", _spectral.isomap),
-    "lle": Peer("LLE", "eigen", "", "sklearn", "5 neighbours", _spectral.lle),
-    "classical_mds": Peer(
-        "classical MDS", "eigen", "", "sklearn", "defaults", _spectral.classical_mds
-    ),
-    "metric_mds": Peer(
-        "metric MDS", "optimisation", "", "sklearn", "started from PCA", _spectral.metric_mds
-    ),
-    "diffusion_maps": Peer(
-        "diffusion maps",
-        "eigen",
-        "",
-        "scipy",
-        "epsilon from the tenth neighbour",
-        _spectral.diffusion,
-    ),
-    "tsne": Peer("t-SNE", "optimisation", "", "sklearn", "perplexity 30", _maps.tsne, ("start",)),
-    "umap": Peer("UMAP", "optimisation", "umap-learn", "umap", "defaults", _maps.umap, ("start",)),
-    "densmap": Peer("densMAP", "optimisation", "umap-learn", "umap", "defaults", _maps.densmap),
-    "opentsne": Peer(
-        "openTSNE", "optimisation", "openTSNE", "openTSNE", "perplexity 30", _maps.opentsne
-    ),
-    "pacmap": Peer("PaCMAP", "optimisation", "pacmap", "pacmap", "defaults", _maps.pacmap),
-    "localmap": Peer("LocalMAP", "optimisation", "pacmap", "pacmap", "defaults", _maps.localmap),
-    "phate": Peer("PHATE", "optimisation", "phate", "phate", "defaults", _maps.phate),
-    "gplvm": Peer(
-        "GPLVM",
-        "optimisation",
-        "GPy",
-        "GPy",
-        "squared exponential, started from PCA; 40 inducing points beyond 500",
-        _generative.gplvm,
-        ("start", "kernel"),
-    ),
-    "vae": Peer(
-        "VAE", "optimisation", "torch", "torch", "128-64 hidden, 200 passes", _generative.vae
-    ),
+    "laplacian_eigenmaps": Peer("Laplacian eigenmaps", _FAST, *_SK, "nearest neighbours, T / 10",
+                                _fit(_MANIFOLD, "SpectralEmbedding",
+                                     affinity="nearest_neighbors")),
+    "isomap": Peer("Isomap", _FAST, *_SK, "5 neighbours", _fit(_MANIFOLD, "Isomap", seeded=False)),
+    "lle": Peer("LLE", _FAST, *_SK, "5 neighbours", _fit(_MANIFOLD, "LocallyLinearEmbedding")),
+    "classical_mds": Peer("classical MDS", _FAST, *_SK, "defaults",
+                          _fit(_MANIFOLD, "ClassicalMDS", seeded=False)),
+    "metric_mds": Peer("metric MDS", _SLOW, *_SK, "started from PCA", _spectral.metric_mds),
+    "diffusion_maps": Peer("diffusion maps", _FAST, "", "scipy", "epsilon from the tenth neighbour",
+                           lambda X, n_components, seed: _spectral.diffusion_map(X, n_components)),
+    "tsne": Peer("t-SNE", _SLOW, *_SK, "perplexity 30", _maps.tsne, ("start",)),
+    "umap": Peer("UMAP", _SLOW, "umap-learn", "umap", "defaults", _maps.umap, ("start",)),
+    "densmap": Peer("densMAP", _SLOW, "umap-learn", "umap", "defaults",
+                    _fit("umap", "UMAP", densmap=True, n_jobs=1)),
+    "opentsne": Peer("openTSNE", _SLOW, "openTSNE", "openTSNE", "perplexity 30", _maps.opentsne),
+    "pacmap": Peer("PaCMAP", _SLOW, "pacmap", "pacmap", "defaults", _fit("pacmap", "PaCMAP")),
+    "localmap": Peer("LocalMAP", _SLOW, "pacmap", "pacmap", "defaults", _fit("pacmap", "LocalMAP")),
+    "phate": Peer("PHATE", _SLOW, "phate", "phate", "defaults",
+                  _fit("phate", "PHATE", n_jobs=1, verbose=0)),
+    "gplvm": Peer("GPLVM", _SLOW, "GPy", "GPy",
+                  "squared exponential, started from PCA; 40 inducing points beyond 500",
+                  _generative.gplvm, ("start", "kernel")),
+    "vae": Peer("VAE", _SLOW, "torch", "torch", "128-64 hidden, 200 passes", _generative.vae),
 }
 """Every peer by name."""
+# fmt: on

@@ -1,9 +1,8 @@
-"""Peers of numpy, scipy and scikit-learn: projections, spectra of graphs, scaling."""
+"""Diffusion maps, and metric scaling from principal components."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,63 +53,12 @@ def diffusion_map(
     return steps[:, 1:] * values[::-1][1:] ** time_steps
 
 
-def pca(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """Principal components."""
-    from sklearn.decomposition import PCA
-
-    return PCA(n_components, random_state=seed).fit_transform(X)
-
-
-def kernel_pca(kernel: str) -> Callable[..., NDArray[Any]]:
-    """Kernel PCA with one kernel."""
-
-    def run(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-        from sklearn.decomposition import KernelPCA
-
-        return KernelPCA(n_components, kernel=kernel, random_state=seed).fit_transform(X)
-
-    return run
-
-
-def laplacian(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """Laplacian eigenmaps."""
-    from sklearn.manifold import SpectralEmbedding
-
-    model = SpectralEmbedding(n_components, affinity="nearest_neighbors", random_state=seed)
-    return model.fit_transform(X)
-
-
-def isomap(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """Isomap."""
-    from sklearn.manifold import Isomap
-
-    return Isomap(n_components=n_components).fit_transform(X)
-
-
-def lle(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """Locally linear embedding."""
-    from sklearn.manifold import LocallyLinearEmbedding
-
-    return LocallyLinearEmbedding(n_components=n_components, random_state=seed).fit_transform(X)
-
-
-def classical_mds(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """Classical scaling."""
-    from sklearn.manifold import ClassicalMDS
-
-    return ClassicalMDS(n_components=n_components).fit_transform(X)
-
-
 def metric_mds(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
     """Metric scaling by stress."""
+    from sklearn.decomposition import PCA
     from sklearn.manifold import MDS
 
     # Newer releases want the start named twice, and say so.
     named = {"init": "classical_mds"} if "init" in inspect.signature(MDS).parameters else {}
     model = MDS(n_components, n_init=1, random_state=seed, **named)
-    return model.fit_transform(X, init=pca(X, n_components, seed))
-
-
-def diffusion(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """Diffusion map."""
-    return diffusion_map(X, n_components)
+    return model.fit_transform(X, init=PCA(n_components, random_state=seed).fit_transform(X))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -13,7 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import auto
+from ..._settings import Settings
+from ..._stages import Stages
 from ..._validation import check_integer, check_positive
+from ...strategies import Geodesic
 from .. import baselines, metrics
 from ..datasets import Dataset, add_noise
 from ._methods import IKD_METHODS, expand, our_own
@@ -53,7 +58,7 @@ def compare(
         A data set, to which noise is added; or what makes one, noise included.
     methods : iterable of str or (str, estimator), or None
         Names in ``IKD_METHODS`` (`with_kernel` gives them a kernel) and ``baselines.PEERS``;
-        ``kernel_pca`` stands for its best kernel, as in the paper, ``peers`` for those of
+        ``kernel_pca`` stands for its four kernels, ``peers`` for those of
         ``PEER_GROUP`` that are installed. Any scikit-learn estimator with ``fit_transform`` under a
         name of its own. None is ``DEFAULT_METHODS``.
     n_components : int or sequence of int
@@ -76,6 +81,11 @@ def compare(
     Comparison
         Rows in the order methods, dimensions, noise, seeds, with their embeddings.
 
+    Notes
+    -----
+    Where several strategies of ours are compared, all have the same affinity and graph: those that
+    "auto" chooses for a strategy on a graph. The method ``ikd`` is the default call.
+
     Examples
     --------
     >>> from ikd_graph.study import datasets
@@ -95,19 +105,21 @@ def compare(
             (sd, seed): _sample(data, sd, seed, n_halves, folder) for sd in levels for seed in draws
         }
         plan = [(m, sd, seed) for m in dims for sd in levels for seed in draws]
-        cells = _cells(plan, samples)
+        several = sum(name in IKD_METHODS and name != "ikd" for name, _ in chosen) > 1
+        cells = _cells(plan, samples, shared=several)
         bar = _progress(len(chosen) * len(cells), verbose)
         for order, (name, estimator) in enumerate(chosen):
-            ours = estimator is None and name in IKD_METHODS
-            model = our_own(name) if ours else estimator
-            job = Job("" if model is not None else name, model, cells)
+            ours = name in IKD_METHODS
+            model = our_own(name) if ours and estimator is None else estimator
+            shared = ours and name != "ikd" and model.affinity == "auto"
+            job = Job("" if model is not None else name, model, cells, shared)
             outcomes = run_job(job, folder / f"job-{order}", timeout, bar)
             for number, at in enumerate(plan):
                 mine = [one for one in outcomes if number in (one.cell.number, one.cell.needs)]
                 _add(found, _blank(name, model, at), samples[at[1:]], mine)
         bar.close()
     name = data.name if isinstance(data, Dataset) else found.data[0].name
-    return replace(_best_kernel_pca(found), name=name)
+    return replace(found, name=name)
 
 
 class _Sample(NamedTuple):
@@ -141,16 +153,20 @@ def _sample(data: Source, noise: float, seed: int, n_halves: int, folder: Path) 
 
 
 def _cells(
-    plan: list[tuple[int, float, int]], samples: dict[tuple[float, int], _Sample]
+    plan: list[tuple[int, float, int]],
+    samples: dict[tuple[float, int], _Sample],
+    shared: bool,
 ) -> list[Cell]:
     """Fits to make: one for each entry of the plan, then those to halves of the columns."""
-    cells = [
-        Cell(number, samples[sd, seed].files[0], m, seed)
-        for number, (m, sd, seed) in enumerate(plan)
-    ]
+    cells: list[Cell] = []
+    rest: list[tuple[int, str]] = []
     for number, (m, sd, seed) in enumerate(plan):
-        for file in samples[sd, seed].files[1:]:
-            cells.append(Cell(len(cells), file, m, seed, needs=number))
+        sample = samples[sd, seed]
+        affinity = _affinity(sample.data.X, m) if shared else "auto"
+        cells.append(Cell(number, sample.files[0], m, seed, affinity))
+        rest += [(number, file) for file in sample.files[1:]]
+    for number, file in rest:
+        cells.append(cells[number]._replace(number=len(cells), data_file=file, needs=number))
     return cells
 
 
@@ -210,29 +226,21 @@ def _co_smoothing(sample: _Sample, halves: list[Outcome]) -> dict[str, float]:
     return {"co_smoothing": mean, "co_smoothing_error": error}
 
 
-def _best_kernel_pca(found: Comparison) -> Comparison:
-    """The comparison in which the four kernels of kernel PCA have become their best one."""
-    measure = found.measure
-    family = [f"kernel_pca_{k}" for k in baselines.KERNEL_PCA]
-    if not set(family) <= {row.method for row in found.rows}:
-        return found
-
-    def value(i: int) -> float:
-        got = getattr(found.rows[i], measure)
-        return got if np.isfinite(got) else -np.inf
-
-    rivals: dict[tuple[int, float, int], list[int]] = {}
-    for i, row in enumerate(found.rows):
-        if row.method in family:
-            rivals.setdefault((row.n_components, row.noise, row.seed), []).append(i)
-    winners = {max(places, key=value) for places in rivals.values()}
-    keep = [i for i, row in enumerate(found.rows) if row.method not in family or i in winners]
-    best = found.taken(keep)
-    for at, row in enumerate(best.rows):
-        if row.method in family:
-            kind = f"best of 4: {row.method.removeprefix('kernel_pca_')}"
-            best.rows[at] = replace(row, method="kernel_pca", title="kernel PCA", settings=kind)
-    return best
+def _affinity(X: NDArray[Any], n_components: int) -> str:
+    """Affinity by which every strategy on a graph compares the rows of a table."""
+    asked = Settings(
+        n_components=min(n_components, len(X) - 1),
+        strategy=Geodesic(),
+        counts=X.dtype.kind in "iub",
+    )
+    with warnings.catch_warnings():
+        # The fits warn of the same.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            return auto.resolve(X, asked, Stages())[0].affinity
+        # A table that cannot be compared: every method says so in its row.
+        except ValueError:
+            return "auto"
 
 
 def _versions() -> dict[str, str]:

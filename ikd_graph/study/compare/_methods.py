@@ -8,21 +8,34 @@ from typing import Any
 
 from ... import kernels
 from ..._validation import check_choice
+from ...graph import Threshold
+from ...strategies import Blockwise, Geodesic
 from .. import baselines
 
 IKD_METHODS: dict[str, dict[str, Any]] = {
     "ikd": {},
     **{name: {"strategy": name, "refine": None} for name in ("blockwise", "geodesic", "eigen")},
     **{
-        f"{name}+{polish}": {"strategy": name, "refine": polish}
+        f"{name}+{refine}": {"strategy": name, "refine": refine}
         for name in ("blockwise", "geodesic")
-        for polish in ("stress", "likelihood")
+        for refine in ("stress", "likelihood")
+    },
+    **{
+        f"paper_{kind.name}": {
+            "strategy": kind.paper(),
+            "graph": Threshold(0.1, prune=False),
+            "kernel": "squared_exponential",
+            "affinity": "covariance",
+            "refine": None,
+        }
+        for kind in (Blockwise, Geodesic)
     },
 }
 """Parameters of ``IKD`` that each of our own names stands for.
 
 ``ikd`` chooses everything by itself. ``blockwise``, ``geodesic`` and ``eigen`` are the closed form
-alone; ``blockwise+likelihood`` is the same strategy, polished by the likelihood.
+alone; ``blockwise+likelihood`` is the same strategy, refined by the likelihood; ``paper_blockwise``
+and ``paper_geodesic`` have the settings of Li & Wu (2024).
 """
 
 DEFAULT_METHODS = ("ikd", "blockwise", "geodesic", "eigen", "pca", "isomap", "umap")
@@ -54,7 +67,7 @@ def expand(methods: Iterable[str | tuple[str, Any]] | None) -> list[tuple[str, A
     Returns
     -------
     list of (str, estimator or None)
-        Kernel PCA as its four kernels, ``peers`` as those that are installed.
+        ``kernel_pca`` as its four kernels, ``peers`` as those that are installed.
     """
     known = (*IKD_METHODS, *baselines.PEERS, "kernel_pca", "peers")
     if methods is None:
@@ -117,7 +130,7 @@ def our_own(name: str, **options: Any) -> Any:
     """Our estimator under one of its names."""
     from ...estimator import IKD
 
-    return IKD(**IKD_METHODS[name], **options)
+    return IKD(**{**IKD_METHODS[name], **options})
 
 
 def _can_run(name: str) -> bool:

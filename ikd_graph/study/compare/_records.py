@@ -182,24 +182,6 @@ class Comparison:
             raise ValueError(f"at least one row must have {name!r}, got none ({reasons})")
         return max(able, key=lambda row: getattr(row, name))
 
-    def taken(self, places: list[int]) -> Comparison:
-        """Some of the rows, with what belongs to them.
-
-        Parameters
-        ----------
-        places : list of int
-            Positions of the rows.
-
-        Returns
-        -------
-        Comparison
-            In the order of ``places``.
-        """
-        parts: list[list[Any]] = [self.rows, self.embeddings, self.spectra, self.data]
-        rows, embeddings, spectra, data = ([part[at] for at in places] for part in parts)
-        curves = [self.curves[at] for at in places] if self.curves else []
-        return Comparison(self.name, rows, embeddings, spectra, data, self.versions, curves)
-
     def aligned(self) -> list[Floats | None]:
         """Embeddings turned, shifted and scaled onto the truth, or else onto the first of them.
 

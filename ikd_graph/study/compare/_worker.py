@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._files import write_whole
+from ...estimator import IKD
 from .. import baselines
+from ..settings import reasons, say_settings, used_parameters
 from ..timing import timed
 
 WARM_UP_POINTS = 150
@@ -34,6 +36,7 @@ class Cell(NamedTuple):
     data_file: str  # .npy of X, (n, n_features)
     n_components: int
     seed: int
+    affinity: str = "auto"  # that all strategies of ours share
     needs: int | None = None  # number of the cell without which this one is not wanted
 
 
@@ -43,6 +46,7 @@ class Job(NamedTuple):
     method: str  # a peer's name, or "" for an estimator
     estimator: Any  # unfitted, with fit_transform; None for a peer
     cells: list[Cell]
+    shared: bool = False  # whether it takes the affinity of the cells
 
 
 class Outcome(NamedTuple):
@@ -117,7 +121,7 @@ def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float
         done = baselines.embed(job.method, X, cell.n_components, cell.seed)
         fitted, coordinates = None, done.coordinates
     else:
-        done = timed(_fit, job.estimator, cell, X)
+        done = timed(_fit, job, cell, X)
         fitted, coordinates = done.value or (None, None)
     peak = peak_memory_mb()
     eigenvalues = getattr(fitted, "eigenvalues_", None)
@@ -140,16 +144,19 @@ def run_cell(job: Job, cell: Cell, X: NDArray[np.float64], warmup_seconds: float
 
 def _told(fitted: Any) -> tuple[dict[str, str], dict[str, Any]]:
     """What one of our models chose, in words and as parameters."""
-    record = getattr(fitted, "_model", None)
-    if record is None:
+    if not isinstance(fitted, IKD):
         return {}, {}
-    facts = {"similarity": record.similarity_words, "graph": record.graph_words}
-    return facts | fitted.choices_, record.settings
+    facts = say_settings(fitted)
+    for name, text in reasons(fitted).items():
+        facts[name] = f"{facts[name]}: {text}" if name in facts else text
+    return facts, used_parameters(fitted)
 
 
-def _fit(estimator: Any, cell: Cell, X: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+def _fit(job: Job, cell: Cell, X: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
     """Fitted copy of an estimator, and its embedding."""
-    model = _configured(estimator, cell)
+    model = _configured(job.estimator, cell)
+    if job.shared:
+        model.set_params(affinity=cell.affinity)
     return model, np.asarray(model.fit_transform(X), dtype=np.float64)
 
 

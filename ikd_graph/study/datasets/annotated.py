@@ -1,4 +1,4 @@
-"""Annotated matrices (.h5ad) of both generations: compound obs, and obs in groups."""
+"""Annotated matrices (.h5ad), as anndata has written them since version 0.7."""
 
 from __future__ import annotations
 
@@ -24,11 +24,17 @@ def read_annotated(path: Path, reading: Reading) -> ArraySource:
                 "write it with anndata's write_h5ad"
             )
         check_inside(file, path, list(file))
+        obs = file.get("obs")
+        for part in ("obs", "var", "obsm", "layers"):
+            if part in file and not is_group(file[part]):
+                raise ValueError(
+                    f"{path.name} must be written by anndata 0.7 or newer, got an older {part}; "
+                    "read and write it again with anndata"
+                )
         item, name, var = _table(file, reading.key, path)
         features = _index(var)[0] if var is not None else ()
         _check_size(item, path, name, features)
         X = dense_table(item, path, name)
-        obs = file.get("obs")
         rows, row_title = _index(obs) if obs is not None else ((), "")
         about = dict(_columns(file, obs, len(X), path)) if obs is not None else {}
     return ArraySource(
@@ -45,36 +51,20 @@ def read_annotated(path: Path, reading: Reading) -> ArraySource:
 
 def _table(file: Any, key: str | None, path: Path) -> tuple[Any, str, Any]:
     """The table asked for, its name, and what describes its columns (None: nothing does)."""
+    var = file.get("var")
     if key is None or key == "X":
-        return file["X"], "X", file.get("var")
-    tables = {"X": (file["X"], file.get("var"))}
-    for group, var in (("layers", file.get("var")), ("obsm", None)):
-        tables |= {f"{group}/{name}": (item, var) for name, item in _members(file, group)}
-    for name in ("raw/X", "raw.X"):
-        if name in file:
-            tables[name] = file[name], file.get(name[:-1] + "var")
+        return file["X"], "X", var
+    tables = {"X": (file["X"], var)}
+    for group, columns in (("layers", var), ("obsm", None)):
+        tables |= {f"{group}/{name}": (item, columns) for name, item in file.get(group, {}).items()}
+    if "raw/X" in file:
+        tables["raw/X"] = file["raw/X"], file.get("raw/var")
     full = next((n for n in tables if n == key or n.partition("/")[2] == key), None)
     if full is None:
         there = listed(f"{name} {shape_of(item)}" for name, (item, _) in tables.items())
         raise ValueError(f"--key must name a table of {path.name}: {there}; got {key!r}")
-    item, var = tables[full]
-    return item, full, var
-
-
-def _members(file: Any, group: str) -> Iterator[tuple[str, Any]]:
-    """Parts of a group, or fields of a compound data set."""
-    found = file.get(group)
-    if found is None:
-        return
-    if is_group(found):
-        yield from found.items()
-    else:
-        yield from ((name, _field(found, name)) for name in found.dtype.names or ())
-
-
-def _field(compound: Any, name: str) -> NDArray[Any]:
-    """One column of a compound data set."""
-    return np.asarray(compound[name])
+    item, columns = tables[full]
+    return item, full, columns
 
 
 def _check_size(item: Any, path: Path, name: str, features: tuple[str, ...]) -> None:
@@ -89,9 +79,6 @@ def _check_size(item: Any, path: Path, name: str, features: tuple[str, ...]) -> 
 
 def _index(frame: Any) -> tuple[tuple[str, ...], str]:
     """Names of the rows of obs or var, and what they are called."""
-    if not is_group(frame):
-        key = next((n for n in frame.dtype.names or () if n in ("index", "_index")), None)
-        return (texts(_field(frame, key)), "") if key else ((), "")
     key = frame.attrs.get("_index", "_index")
     key = key.decode() if isinstance(key, bytes) else str(key)
     if key not in frame:
@@ -103,21 +90,6 @@ def _columns(
     file: Any, obs: Any, n_rows: int, path: Path
 ) -> Iterator[tuple[str, NDArray[Any] | Coded]]:
     """Columns of obs, each (n_rows,); the names of the rows are not among them."""
-    if not is_group(obs):
-        for name in obs.dtype.names or ():
-            key = f"uns/{name}_categories"
-            if name not in ("index", "_index"):
-                plain = _field(obs, name)
-                coded = key in file and plain.dtype.kind in "iu"
-                yield (
-                    name,
-                    (
-                        _coded(plain, file[key][:])._replace(palette=_palette(file, name))
-                        if coded
-                        else plain
-                    ),
-                )
-        return
     index = obs.attrs.get("_index", "_index")
     for name, item in obs.items():
         if name.startswith("__") or name == index:

@@ -66,8 +66,7 @@ def read_file(
     if path.suffix.lower() != ".nwb":
         refuse(asked, path, ["bin"])
     try:
-        source = reader(path, asked)
-        return prepare(source, asked, path.stem)
+        return prepare(reader(path, asked), asked, path.stem)
     except (ValueError, ImportError, MemoryError):
         raise
     # Whatever else a broken file makes the libraries below say, it is the file that is wrong.

@@ -101,11 +101,7 @@ def read_sheet(path: Path, reading: Reading) -> CellSource:
             f"sheet {sheet!r} of {path.name} must hold a table, got no cells; the file has "
             f"{listed(sheets)}: --key names another"
         )
-
-    def rows() -> Iterator[list[str]]:
-        return iter(cells)
-
-    source = CellSource(path.name, exchanged(path.name, cells) if reading.transpose else rows)
+    source = CellSource(path.name, exchanged(path.name, cells) if reading.transpose else cells)
     if len(sheets) > 1:
         source.header += f" of sheet {sheet!r} (of {len(sheets)}: {listed(sheets, 4)})"
     return source

@@ -84,8 +84,7 @@ def shape_of(item: Any) -> tuple[int, ...]:
     """Shape of a dense data set or of a sparse group, () where it is no table."""
     if not is_group(item):
         return tuple(int(n) for n in item.shape or ())
-    attributes = item.attrs
-    return tuple(int(n) for n in attributes.get("shape", attributes.get("h5sparse_shape", ())))
+    return tuple(int(n) for n in item.attrs.get("shape", ()))
 
 
 def check_fits(name: str, shape: tuple[int, ...], cure: str) -> None:
@@ -104,7 +103,7 @@ def dense_table(item: Any, path: Path, name: str = "X") -> NDArray[Any]:
         return np.asarray(item)
     import scipy.sparse as sp
 
-    kind = item.attrs.get("encoding-type", item.attrs.get("h5sparse_format", ""))
+    kind = item.attrs.get("encoding-type", "")
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
     shape = shape_of(item)
     if not kind.startswith(("csr", "csc")) or len(shape) != 2:

@@ -1,9 +1,8 @@
-"""Arrays of MATLAB files: version 4 by scipy, 5 to 7 read here, 7.3 (HDF5) by h5py."""
+"""Arrays of MATLAB files: by scipy, version 7.3 (HDF5) by h5py."""
 
 from __future__ import annotations
 
 import warnings
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..._arrays import check_sparse
 from .hdf import check_fits, check_inside, is_group, opened, sparse_columns
-from .matlab5 import read_elements
 
 
 def read_variables(path: Path) -> dict[str, NDArray[Any]]:
@@ -25,30 +23,40 @@ def read_variables(path: Path) -> dict[str, NDArray[Any]]:
         with opened(path) as file:
             check_inside(file, path, [name for name in file if not name.startswith("#")])
             return dict(_walk(file, file, ""))
-    if 0 not in start[:4]:
-        try:
-            return dict(read_elements(path.read_bytes()))
-        except (ValueError, IndexError, zlib.error) as error:
-            raise ValueError(
-                f"{path.name} must be a whole .mat file, got something else ({error}); write it "
-                "again with MATLAB's save"
-            ) from None
     from scipy.io import loadmat
 
-    with warnings.catch_warnings():
-        # Which kind of sparse matrix comes is of no matter here.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        variables = loadmat(path, squeeze_me=True)
-    found = {}
-    for name, value in variables.items():
+    try:
+        with warnings.catch_warnings():
+            # Which kind of sparse matrix comes is of no matter here.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            variables = loadmat(path, simplify_cells=True)
+    except MemoryError:
+        raise
+    # A damaged file makes the reader raise whatever its bytes lead to.
+    except Exception as error:
+        raise ValueError(
+            f"{path.name} must be a whole .mat file, got something else ({error}); write it "
+            "again with MATLAB's save"
+        ) from None
+    return dict(_arrays({k: v for k, v in variables.items() if not k.startswith("__")}, ""))
+
+
+def _arrays(group: dict[str, Any], before: str) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Arrays of numbers and of text, those of structs by their path."""
+    for key, value in group.items():
+        name = before + key
+        if isinstance(value, dict):
+            yield from _arrays(value, name + ".")
+            continue
         if sp.issparse(value):
             check_fits(name, value.shape, "keep fewer columns")
             check_sparse(name, value)
             value = value.toarray()
         array = np.asarray(value)
-        if array.dtype.kind in "biufU" and not name.startswith("__"):
-            found[name] = np.char.strip(array) if array.dtype.kind == "U" else array
-    return found
+        if array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array.ravel()):
+            array = array.astype(np.str_)
+        if array.dtype.kind in "biuf" or (array.dtype.kind == "U" and array.size):
+            yield name, np.char.strip(array) if array.dtype.kind == "U" else array
 
 
 def _walk(file: Any, group: Any, before: str) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,19 +17,11 @@ from ._record import MISSING
 
 _SAMPLE = 200
 
-Rows = Callable[[], Iterator[list[str]]]
-"""Gives the cells of each row, from the first, as often as it is called."""
-
 
 def read_cells(path: Path, transpose: bool = False) -> CellSource:
     """Read a .csv or .tsv table, with or without header, cells separated by tabs, "," or ";"."""
     try:
-        delimiter = _delimiter(path)
-        if transpose:
-            return CellSource(path.name, exchanged(path.name, list(_rows(path, delimiter))))
-        return CellSource(
-            path.name, lambda: _rows(path, delimiter), lambda: _lines(path), delimiter
-        )
+        cells = list(_rows(path))
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path.name} must be text in UTF-8, got {error}; save it again in that encoding"
@@ -39,6 +31,7 @@ def read_cells(path: Path, transpose: bool = False) -> CellSource:
             f"{path.name} must be a plain table of numbers, got {error}; save it again without "
             "quotes in it"
         ) from None
+    return CellSource(path.name, exchanged(path.name, cells) if transpose else cells)
 
 
 class CellSource:
@@ -48,62 +41,32 @@ class CellSource:
     ----------
     file : str
         Name of the file.
-    rows : callable
-        Gives the cells of each row.
-    lines : callable or None
-        Gives the lines of the file, for the fast reader of numbers.
-    delimiter : str
-        What separates the cells of a line.
+    cells : list of list of str
+        The cells of each row.
     """
 
-    def __init__(
-        self,
-        file: str,
-        rows: Rows,
-        lines: Callable[[], Iterator[str]] | None = None,
-        delimiter: str = ",",
-    ) -> None:
-        self.file, self._rows, self._lines, self._delimiter = file, rows, lines, delimiter
-        sample = list(itertools.islice(rows(), _SAMPLE))
-        if not sample:
+    def __init__(self, file: str, cells: list[list[str]]) -> None:
+        self.file = file
+        if not cells:
             raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
-        self.named = _has_header(sample)
-        first = [cell.strip() for cell in sample[0]]
-        self.names = first if self.named else [str(c) for c in range(len(first))]
-        self.header = f"line 1 ({', '.join(first[:3])}{', ...' * (len(first) > 3)})"
-        if not self.named:
-            self.header = "none"
+        self.named = _has_header(cells[:_SAMPLE])
+        self._first = [cell.strip() for cell in cells[0]]
+        width = len(self._first)
+        self.names, self.header = [str(c) for c in range(width)], "none"
+        if self.named:
+            self.names = self._first
+            self.header = f"line 1 ({', '.join(self.names[:3])}{', ...' * (width > 3)})"
         self.beside: set[int] = set()
-        body = sample[1:] if self.named else sample
-        if not body:
+        self._body = cells[1:] if self.named else cells
+        self.n_rows = len(self._body)
+        if not self.n_rows:
             raise ValueError(f"{file} must hold at least one row of numbers, got a header only")
-        self._ragged: list[tuple[int, int]] = []
-        self._read_once(body)
-        self._first = sample[0]
-
-    def _read_once(self, body: list[list[str]]) -> None:
-        """Count rows, note rows of another length, and tell columns of words."""
-        width, number = len(self.names), 0
-        for number, cells in enumerate(self._rows(), start=1):
-            if len(cells) != width:
-                self._ragged.append((number, len(cells)))
-        self.n_rows = number - self.named
-        self.words = {c for c in range(width) if _is_words(body, c)}
-        self._known: tuple[list[int], Floats] | None = None
-        rest = [c for c in range(width) if c not in self.words]
-        if self._ragged or not rest or len(body) + self.named == number:
-            return
-        X = self._fast(rest)
-        if X is not None:
-            self._known = rest, X
-            return
-        # Words may begin far down (stages 1, 2, 4, ..., then "32 TE"): look at every row. A few odd
-        # cells among numbers are mistakes.
-        odd = dict.fromkeys(rest, 0)
-        for cells in self._body():
-            for c in rest:
-                odd[c] += not (_is_number(cells[c]) or _is_missing(cells[c]))
-        self.words |= {c for c in rest if odd[c] > self.n_rows / 2}
+        self._ragged = [(at, len(row)) for at, row in enumerate(cells, 1) if len(row) != width]
+        self._parsed = [
+            _parse([row[c] if c < len(row) else "" for row in self._body]) for c in range(width)
+        ]
+        # A few odd cells among numbers are mistakes.
+        self.words = {c for c, (_, odd, filled) in enumerate(self._parsed) if len(odd) > filled / 2}
 
     def line_of(self, row: int) -> int:
         """Number of a row as it is counted in the file, from 1 with the header."""
@@ -112,61 +75,22 @@ class CellSource:
     def values(self, at: int) -> NDArray[np.str_]:
         """Cells of one column."""
         self._check_ragged()
-        return np.array([cells[at].strip() for cells in self._body()], dtype=np.str_)
+        return np.array([row[at].strip() for row in self._body], dtype=np.str_)
 
     def numbers(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
         """Columns as numbers, and a sentence for each column that has something else."""
         self._check_ragged()
-        X, problems = self._read_numbers(keep)
+        X = np.empty((self.n_rows, len(keep)))
+        problems = []
+        for k, c in enumerate(keep):
+            X[:, k], odd, _ = self._parsed[c]
+            if odd:
+                # What is wrong with the column is said once.
+                X[:, k] = 0.0
+                problems.append(self._say_wrong(c, odd))
         if not self.named and self.n_rows > 1 and not problems:
             _warn_numbered(self._first, self.file)
         return X, problems
-
-    def _read_numbers(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
-        """Columns as numbers, the fastest way that works."""
-        if self._known is not None and set(keep) <= set(self._known[0]):
-            places = [self._known[0].index(c) for c in keep]
-            return np.ascontiguousarray(self._known[1][:, places]), []
-        X = self._fast(keep)
-        return (X, []) if X is not None else self._slow(keep)
-
-    def _body(self) -> Iterator[list[str]]:
-        """Cells of each row below the header."""
-        return itertools.islice(self._rows(), int(self.named), None)
-
-    def _fast(self, keep: list[int]) -> Floats | None:
-        """Numbers by NumPy's reader; None if it meets anything else."""
-        if self._lines is None:
-            return None
-        lines = (line for line in self._lines() if line.strip(" \t\r\n,;"))
-        try:
-            X = np.loadtxt(
-                itertools.islice(lines, int(self.named), None), delimiter=self._delimiter,
-                usecols=keep, ndmin=2, comments=None, quotechar='"',
-            )  # fmt: skip
-        except ValueError:
-            return None
-        if len(X) != self.n_rows:
-            raise ValueError(
-                f"{self.file} must be a plain table of numbers, got {self.n_rows} rows of cells "
-                f"and {len(X)} of numbers; save it again without quotes, blank or empty rows"
-            )
-        return X
-
-    def _slow(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
-        """Numbers cell by cell, NaN where missing; for columns with other cells what those are."""
-        X = np.full((self.n_rows, len(keep)), np.nan)
-        wrong: dict[int, list[tuple[int, str]]] = {}
-        for row, cells in enumerate(self._body()):
-            for k, c in enumerate(keep):
-                if _is_number(cells[c]):
-                    X[row, k] = float(cells[c])
-                elif not _is_missing(cells[c]):
-                    wrong.setdefault(c, []).append((row, cells[c].strip()))
-        for c in wrong:
-            # What is wrong with the column is said once.
-            X[:, keep.index(c)] = 0.0
-        return X, [self._say_wrong(c, found) for c, found in wrong.items()]
 
     def _say_wrong(self, column: int, found: list[tuple[int, str]]) -> Problem:
         """What to say of a column with cells that are no numbers."""
@@ -199,7 +123,7 @@ class CellSource:
         )
 
 
-def exchanged(file: str, cells: list[list[str]]) -> Rows:
+def exchanged(file: str, cells: list[list[str]]) -> list[list[str]]:
     """Columns of a table as rows."""
     widths = {len(row) for row in cells}
     if len(widths) > 1:
@@ -207,28 +131,19 @@ def exchanged(file: str, cells: list[list[str]]) -> Rows:
             f"every row of {file} must have as many cells as the others for --transpose, got "
             f"{min(widths)} to {max(widths)}; look for a missing or an extra separator"
         )
-    return lambda: map(list, zip(*cells, strict=True))
+    return [list(column) for column in zip(*cells, strict=True)]
 
 
-def _delimiter(path: Path) -> str:
-    """Separator of cells: by file ending, and for .csv whichever the first line has more of."""
-    if path.suffix.lower() == ".tsv":
-        return "\t"
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        line = next((line for line in file if line.strip()), "")
-    return max(",;\t", key=line.count)
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """Lines of a text file."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        yield from file
-
-
-def _rows(path: Path, delimiter: str) -> Iterator[list[str]]:
+def _rows(path: Path) -> Iterator[list[str]]:
     """Cells of each line that is not blank; rows of empty cells may only stand at the end."""
     empty = None
     with path.open(encoding="utf-8-sig", newline="") as file:
+        delimiter = "\t"
+        if path.suffix.lower() != ".tsv":
+            # Whichever the first line has more of.
+            first = next((line for line in file if line.strip()), "")
+            delimiter = max(",;\t", key=first.count)
+            file.seek(0)
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         for cells in reader:
             # A quote that nothing closes swallows the lines after it.
@@ -240,6 +155,24 @@ def _rows(path: Path, delimiter: str) -> Iterator[list[str]]:
                 yield cells
             elif len(cells) > 1 and empty is None:
                 empty = reader.line_num
+
+
+def _parse(cells: list[str]) -> tuple[Floats, list[tuple[int, str]], int]:
+    """A column as numbers, NaN for the rest; cells that are none; and how many are filled."""
+    try:
+        return np.array(cells, dtype=np.str_).astype(np.float64), [], len(cells)
+    except ValueError:
+        pass
+    values, odd, filled = np.full(len(cells), np.nan), [], 0
+    for row, cell in enumerate(cells):
+        if _is_missing(cell):
+            continue
+        filled += 1
+        if _is_number(cell):
+            values[row] = float(cell)
+        else:
+            odd.append((row, cell.strip()))
+    return values, odd, filled
 
 
 def _is_number(cell: str) -> bool:

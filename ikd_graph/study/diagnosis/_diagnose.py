@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from ... import _limits, covariance, evidence, graph
-from ... import model as fitting
+from ... import _limits, auto, graph
 from ..._stages import Stages
 from ..._validation import (
     check_components,
@@ -21,9 +20,13 @@ from ..._validation import (
     check_integer,
 )
 from ...estimator import IKD
-from ...similarity import AFFINITIES
+from ...kernels import SquaredExponential
+from ...refine import Likelihood, Stress
+from ...similarity import AFFINITIES, compare
 from ..datasets.mappings import add_noise, gp_mapping
+from ..levels import connected_up_to
 from ..metrics import affine_r2
+from ..settings import reasons, refinement_name, say_settings, used_parameters
 from ._record import Diagnosis, advice, problems
 
 Floats = NDArray[np.float64]
@@ -31,7 +34,9 @@ Floats = NDArray[np.float64]
 # Halves of fewer measurements than this say nothing about the whole.
 _FEWEST_HALF = 10
 _RESAMPLED = 2
-_TOLD = ("affinity", "strategy", "path", "threshold", "n_neighbors", "refine", "disconnected")
+# Rows up to which tables are simulated and refitted by likelihood; beyond, by stress.
+_LIKELIHOOD_ROWS = 300
+_USUAL = SquaredExponential()
 
 
 def diagnose(
@@ -45,15 +50,15 @@ def diagnose(
     """Tell what an embedding of weakly correlated data can be worth before it is believed.
 
     The prediction is the mean of three that err in different ways. A parametric bootstrap:
-    `ikd_graph.IKD` is fitted to X with its likeliest kernel, that latent, kernel, signal and noise
+    `ikd_graph.IKD` is fitted to X, that latent, kernel, signal and noise
     variance are taken for the truth, new data of the same size are sampled from them, and what the
     default call finds in each is compared with the latent sampled from (principal components are
     taken for the truth of lines, and each column has its own noise). It cannot see an
     error that the fit to X has made already, so its mean is multiplied by the agreement of the
     default embedding of X with that of the likeliest kernel: searches that end in different places
-    cannot both be right. Two halves of the measurements, embedded by themselves: the R² that their
-    agreement speaks for (Spearman and Brown's formula for twice the measurements; left out below
-    20). A plain bootstrap: the R² of the embedding with those of measurements resampled from those
+    cannot both be right. Two halves of the features, embedded by themselves: the R² that their
+    agreement speaks for (Spearman and Brown's formula for twice the features; left out below
+    20). A plain bootstrap: the R² of the embedding with those of features resampled from those
     of X, with replacement. It knows no model, and is the most pessimistic.
 
     Parameters
@@ -101,35 +106,28 @@ def diagnose(
         expected = _expect(whole, table, data, n_draws, random_state, stages)
         trusted = _trust(whole, data)
     stages.close()
-    says = evidence.examine(data)
+    seen = auto.moments(data)
     found = Diagnosis(
         n_points=n_points,
         n_used=len(data),
         n_observed=data.shape[1],
         n_components=n_components,
-        similarity=whole._model.similarity_words,
-        graph=whole._model.graph_words,
+        **say_settings(whole),
         **trusted,
         **expected,
-        graph_components=int(whole.n_components_graph_),
-        negative_mass=float(whole.start_negative_mass_ or 0.0),
-        spread_ratio=float(says.spread_ratio),
-        kurtosis_gap=float(says.kurtosis_gap),
-        model_holds=bool(says.holds),
-        parameters=_parameters(whole),
+        graph_components=int(whole.component_labels_.max()) + 1,
+        negative_mass=float(whole._result.embedding.negative_mass),
+        spread_ratio=float(seen.spread_ratio),
+        kurtosis_gap=float(seen.kurtosis_gap),
+        model_holds=seen.fit_the_model,
+        correlated=auto.has_significant_correlation(data),
+        parameters={k: v for k, v in used_parameters(whole).items() if k != "n_components"},
     )
     wrong = tuple(problems(found))
     if wrong:
         warnings.warn("; ".join(wrong), UserWarning, stacklevel=2)
-    reasons = [text for name, text in whole.choices_.items() if name in _TOLD]
-    words = (*advice(found), *reasons)
+    words = (*advice(found), *(f"{name}: {text}" for name, text in reasons(whole).items()))
     return Diagnosis(**{**vars(found), "suggestions": words, "warnings": wrong})
-
-
-def _parameters(whole: IKD) -> dict[str, Any]:
-    """Parameters of `IKD` beside the number of coordinates, with nothing left to choose."""
-    settings = {**whole._model.settings, "n_landmarks": None}
-    return {name: value for name, value in settings.items() if name != "n_components"}
 
 
 def _expect(
@@ -140,21 +138,19 @@ def _expect(
     random_state: int | None,
     stages: Stages,
 ) -> dict[str, Any]:
-    """The fields of a diagnosis that foretell the accuracy."""
-    polish = whole.refine_ if len(data) <= _limits.LIKELIHOOD_AUTO else None
-    model = IKD(**{**whole._model.settings, "n_landmarks": None, "refine": polish}).fit(table)
-    # Only where the likelihood polishes it can tell kernels apart.
-    likeliest = model
-    if model.refine_ == "likelihood":
-        with stages("trying other kernels"):
-            likeliest = clone(model).set_params(kernel="auto").fit(table)
-    if model.strategy_ == "linear":
-        source = _lines_of(model, data)
-    else:
-        noise = fitting.explain(_latent(likeliest), data, likeliest.kernel_, centred=True)
-        source = _process_of(likeliest, noise, data.shape[1])
-    draws = _bootstrap(source, model, n_draws, random_state, stages)
-    agreement = affine_r2(likeliest.embedding_, model.embedding_)
+    """The fields of a diagnosis that predict the accuracy."""
+    parameters = {**used_parameters(whole), "n_landmarks": None}
+    if isinstance(parameters["refine"], Likelihood) and len(data) > _LIKELIHOOD_ROWS:
+        parameters["refine"] = Stress()
+    model = IKD(**parameters).fit(table)
+    agreement = 1.0
+    if isinstance(parameters["refine"], Likelihood) and parameters["kernel"] != _USUAL:
+        with stages("trying the usual kernel"):
+            usual = IKD(**{**parameters, "kernel": _USUAL}).fit_transform(table)
+        agreement = affine_r2(model.embedding_, usual)
+    is_linear = model.settings_.strategy.name == "linear"
+    source = _lines_of(model, data) if is_linear else _process_of(model, data.shape[1])
+    draws = _bootstrap(source, parameters, n_draws, random_state, stages)
     with stages("fitting halves"):
         halves = _halves(model, table, random_state)
     with stages("fitting resampled data"):
@@ -168,7 +164,7 @@ def _expect(
         "resampled_r2": resampled,
         "likeliest_kernel": source.kernel,
         "noise_share": source.noise_share,
-        "refine": model.refine_,
+        "refine": refinement_name(model),
     }
 
 
@@ -189,13 +185,12 @@ def _taken(X: ArrayLike) -> tuple[NDArray[Any], Floats, int]:
 
 def _trust(whole: IKD, data: Floats) -> dict[str, Any]:
     """The fields of a diagnosis that say which correlations can be trusted."""
-    rows = covariance.unit_rows(data, allow_flat=True)
+    similarity = compare(data, "correlation", counts=True)
     n, n_observed = data.shape
-    corr = covariance.gram(rows)
-    pairs = corr[np.triu_indices(n, 1)]
-    error = float(np.sqrt(covariance.sampling_variance(0.0, n_observed)))
+    pairs = similarity.matrix()[np.triu_indices(n, 1)]
+    error = 1.0 / float(np.sqrt(n_observed))
     threshold = graph.auto_threshold(n_observed)
-    g = graph.row_threshold_graph(rows, threshold)
+    g = similarity.threshold_graph(threshold)
     sizes = np.bincount(graph.component_labels(g))
     return {
         "standard_error": error,
@@ -206,7 +201,7 @@ def _trust(whole: IKD, data: Floats) -> dict[str, Any]:
         "components": int(sizes.size),
         "largest_component": int(sizes.max()),
         "mean_degree": 2.0 * g.n_edges / n,
-        "connected_up_to": whole._model.similarity.connected_up_to(),
+        "connected_up_to": connected_up_to(whole._result.similarity),
     }
 
 
@@ -256,12 +251,12 @@ def _latent(model: IKD) -> Floats:
     return np.asarray(model.embedding_, dtype=np.float64)
 
 
-def _process_of(model: IKD, noise: fitting.Noise, n_observed: int) -> _Source:
+def _process_of(model: IKD, n_observed: int) -> _Source:
     """Samples of a Gaussian process over the latent."""
-    truth = _latent(model)
+    truth, noise = _latent(model), model.noise_model()
 
     def draw(rng: np.random.Generator) -> Floats:
-        signal = gp_mapping(truth, n_observed, model.kernel_, variance=noise.variance, seed=rng)
+        signal = gp_mapping(truth, n_observed, noise.kernel, variance=noise.variance, seed=rng)
         return add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
 
     share = float(noise.noise / (noise.variance + noise.noise))
@@ -307,14 +302,17 @@ def _without_noise(signal: Floats, noise: float) -> Floats:
 
 
 def _bootstrap(
-    source: _Source, model: IKD, n_draws: int, random_state: int | None, stages: Stages
+    source: _Source,
+    parameters: dict[str, Any],
+    n_draws: int,
+    random_state: int | None,
+    stages: Stages,
 ) -> tuple[float, ...]:
-    """R² of the latents of data sampled from a source, found with a model's settings."""
-    settings = dict(model._model.settings)
-    if AFFINITIES[settings["affinity"]].counts_only:
-        # Samples are measurements around zero, and no counts.
-        settings["affinity"] = "cosine"
-    again = IKD(**settings, n_landmarks=None, kernel=model.kernel_)
+    """R² of the latents of data sampled from a source, fitted with given parameters."""
+    again = IKD(**parameters)
+    if AFFINITIES[parameters["affinity"]].square_roots:
+        # Samples are values around zero, and no counts.
+        again.set_params(affinity="cosine")
     rng = np.random.default_rng(random_state)
     found = []
     for _ in range(n_draws):

@@ -42,23 +42,26 @@ class Diagnosis:
     draws_r2 : tuple of float
         R² of the latent of each sample.
     agreement : float
-        R² of the embedding against that of the likeliest kernel, both fitted to the same data.
+        R² of the embedding against that with the squared exponential kernel; 1 where no
+        likelihood chose another.
     halves_r2 : float
-        R² that the agreement of two halves of the measurements speaks for; NaN below 20 of them.
+        R² that the agreement of two halves of the features speaks for; NaN below 20 of them.
     resampled_r2 : float
-        Mean R² of the embedding with those of resampled measurements.
+        Mean R² of the embedding with those of resampled features.
     likeliest_kernel : str
         Name of that kernel, from which data are sampled; "Linear" for principal components.
     noise_share : float
-        Estimated share of noise in the variance of a measurement.
+        Estimated share of noise in the variance of a feature.
     negative_mass : float
         Share of the squared eigenvalues in negative ones: how far from distances in space.
     spread_ratio, kurtosis_gap : float
-        Evidence for the model, see `ikd_graph.evidence.Evidence`.
+        How well rows fit the model, see `ikd_graph.auto.Moments`.
+    correlated : bool
+        Whether any rows are significantly correlated.
     model_holds : bool
         Whether nothing in it speaks against the model, on which the prediction rests.
     refine : str or None
-        Polish of the fits behind the prediction.
+        Refinement of the fits behind the prediction.
     parameters : dict
         Parameters for `ikd_graph.IKD` on all points.
     suggestions, warnings : tuple of str
@@ -93,6 +96,7 @@ class Diagnosis:
     spread_ratio: float
     kurtosis_gap: float
     model_holds: bool
+    correlated: bool
     refine: str | None
     parameters: dict[str, Any]
     suggestions: tuple[str, ...] = ()
@@ -137,23 +141,24 @@ class Diagnosis:
         else:
             link = "no threshold above 0 connects all points"
         error = self.standard_error
-        doubt = "" if self.enough_trusted else "; points far apart would look the same"
-        polish = f"{self.refine} polish" if self.refine else "no polish"
+        doubt = (
+            ""
+            if self.enough_trusted
+            else "; the latent is wider than the kernel, so distant points cannot be told apart"
+        )
+        refined = f"refined by {self.refine}" if self.refine else "not refined"
         look = "look" if self.model_holds else "do not look"
         assumed = "" if self.is_linear else ", as the prediction assumes"
         agreement = []
-        if not self.is_linear:
+        if self.refine == "likelihood" and self.likeliest_kernel != "SquaredExponential":
             agreement.append(
-                f"R² {self.agreement:.2f} between the embedding and that with the most "
-                "likely kernel"
+                f"R² {self.agreement:.2f} between the embedding and that with the squared "
+                "exponential kernel"
             )
         if np.isfinite(self.halves_r2):
-            agreement.append(
-                "two halves of the measurements, embedded separately, imply "
-                f"{'' if agreement else 'R² '}{self.halves_r2:.2f}"
-            )
+            agreement.append(f"split-half reliability {self.halves_r2:.2f}")
         return {
-            "data": f"{self.n_points} points with {self.n_observed} measurements each{sampled}",
+            "data": f"{self.n_points} points with {self.n_observed} features each{sampled}",
             "similarity": self.similarity,
             "graph": self.graph,
             "correlations": f"{self.share_above_two:.1%} of the pairs of points correlate by more "
@@ -169,10 +174,10 @@ class Diagnosis:
             "distances": f"{self.negative_mass:.1%} of their spectrum is negative (0% for exact "
             "distances)",
             "simulation": f"R² {np.mean(self.draws_r2):.2f}, the mean over {len(self.draws_r2)} "
-            f"data sets simulated from the fitted model ({self.likeliest_kernel} kernel, {polish})",
-            "agreement": "; ".join(agreement) or "too few measurements to be halved",
+            f"simulated data sets ({self.likeliest_kernel} kernel, {refined})",
+            "agreement": "; ".join(agreement) or "too few features to be halved",
             "resampling": f"R² {self.resampled_r2:.2f} between the embedding and those of "
-            "resampled measurements",
+            "resampled features",
             "expected R²": f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f}",
         }
 
@@ -198,30 +203,32 @@ class Diagnosis:
 def problems(found: Diagnosis) -> list[str]:
     """What is to be warned of, as clauses without a capital or a full stop."""
     said = []
+    if not found.correlated:
+        said.append("no two rows are significantly correlated: the embedding is noise")
     low = found.predicted_r2 - found.spread_r2
     if low < WEAK_R2:
         may = "is" if found.predicted_r2 < WEAK_R2 else "may be"
         said.append(
             f"the expected R² is {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, which {may} "
-            f"below {WEAK_R2:g}: another sample of {found.n_observed} measurements could give a "
-            "different picture; more measurements help"
+            f"below {WEAK_R2:g}: another sample of {found.n_observed} features could give a "
+            "different embedding; more features help"
         )
     if found.graph_components > 1:
         said.append(
             f"the graph has {found.graph_components} separate components: where they lie relative "
-            "to one another depends on single edges; a larger n_neighbors connects them"
+            "to one another depends on single edges; more neighbours connect them"
         )
     elif not found.holds_together:
         said.append(
             f"correlations above {found.threshold:.3g}, which can be trusted, connect only "
             f"{found.largest_component} of {found.n_used} points: where the others lie relative to "
-            "these may be noise; more measurements help"
+            "these may be noise; more features help"
         )
     if not found.enough_trusted:
         said.append(
             f"too few correlations can be trusted: {found.mean_degree:.1f} per point, while "
             f"{found.n_components} dimensions need {2 * found.n_components}; fewer dimensions "
-            "(n_components) or more measurements help"
+            "(n_components) or more features help"
         )
     return said
 

@@ -1,0 +1,81 @@
+"""Settings of a fitted model: as parameters, and in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..graph import Neighbors, Threshold
+
+if TYPE_CHECKING:
+    from ..estimator import IKD
+
+NAMES = ("strategy", "graph", "kernel", "affinity", "refine")
+"""Parameters of `IKD` that "auto" resolves, besides the number of coordinates."""
+
+
+def used_parameters(model: IKD) -> dict[str, Any]:
+    """Parameters of `IKD` with which a fit has nothing left to choose.
+
+    Examples
+    --------
+    >>> from ikd_graph import IKD
+    >>> from ikd_graph.study.datasets import half_moons
+    >>> used_parameters(IKD(graph=7).fit(half_moons(60).X))["graph"]
+    Neighbors(k=7)
+    """
+    settings = model.settings_
+    used = {name: getattr(settings, name) for name in NAMES}
+    used["kernel"] = model.kernel_
+    if used["strategy"].name == "linear":
+        del used["kernel"]
+    if model.graph_ is None or not isinstance(used["graph"], (Threshold, Neighbors)):
+        # None was used, or one of the points of this table alone.
+        del used["graph"]
+    return {"n_components": model.n_components_, **used}
+
+
+def say_graph(model: IKD) -> str:
+    """What joins two points of a fitted model, in words.
+
+    Examples
+    --------
+    >>> from ikd_graph import IKD
+    >>> from ikd_graph.study.datasets import half_moons
+    >>> say_graph(IKD(graph=7).fit(half_moons(60).X))
+    '7 nearest neighbours'
+    """
+    if model.graph_ is None:
+        return "none: all pairs of points are used"
+    rule = model.settings_.graph
+    said = []
+    if isinstance(rule, Threshold):
+        if rule.s0 > 0.0:
+            said.append(f"similarity above {rule.s0:.3g}")
+        if rule.n_neighbors:
+            said.append(f"{rule.n_neighbors} nearest neighbours")
+    elif isinstance(rule, Neighbors):
+        said.append(f"{rule.k} {'mutual ' if rule.mutual else ''}nearest neighbours")
+    return " or ".join(said) or "as given"
+
+
+def reasons(model: IKD) -> dict[str, str]:
+    """Why each setting that was "auto" is what it is; settings with one reason together."""
+    said: dict[str, str] = {}
+    for name, text in model.settings_.reasons.items():
+        name = name.replace("_", " ")
+        if text == "as above" and said:
+            before, text = said.popitem()
+            name = f"{before}, {name}"
+        said[name] = text
+    return said
+
+
+def say_settings(model: IKD) -> dict[str, str]:
+    """How rows were compared and joined, the same words on every page and in every command."""
+    return {"similarity": model._result.similarity.summary, "graph": say_graph(model)}
+
+
+def refinement_name(model: IKD) -> str | None:
+    """Name of the refinement of a fitted model: "stress", "likelihood" or None."""
+    refine = model.settings_.refine
+    return None if refine is None else type(refine).__name__.lower()
