@@ -34,7 +34,7 @@ def contradicted(graph, reach, edges, removed, least, shares):
             at_b = indices[b] if b < stop_b else indptr.size
             point = min(at_a, at_b)
             to_u = to_v = np.inf
-            unknown = point == u or point == v
+            unknown = point in (u, v)
             if at_a == point:
                 to_u = lengths[a]
                 unknown |= removed[numbers[a]]
@@ -106,9 +106,9 @@ def restore(graph, edges, order, ratio, room, removed):
     ``removed`` (e,), True for all of them at first, is written.
     """
     left, right, across = edges
-    changed = searching = True
+    changed, searching = True, False
     # Searches are long where they find nothing: first all that paths of two edges can tell.
-    while changed or searching:
+    while changed or not searching:
         searching = not changed
         changed = False
         for edge in order:

@@ -175,8 +175,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         The graph of trusted covariances (None for "eigen"). Of equal rows the first has the edges
         and the others hang on it.
     removed_edges_ : EdgeScores or None
-        What spoke against each edge of the graph as it was first made: its ends, a score from 0 to
-        1, and whether it was dropped (see `graph.short_cut_edges`, `graph.contradicted_edges`).
+        Edges that were removed, and the length of a path without them in lengths of the edge (see
+        `graph.prune`).
         None where edges were kept, or where correlations are measurements of a Gaussian process.
     cliques_ : Blocks or None
         The cliques that were solved ("blockwise"), of equal rows the first.

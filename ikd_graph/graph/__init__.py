@@ -36,17 +36,17 @@ from ._csr import (
     union,
 )
 from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
+from ._prune import EdgeScores, prune
 from ._search import SEARCHES, block_neighbors, row_neighbors
 from ._search import near_rows as near_rows
 from ._span import weakest_link as weakest_link
-from ._prune import EdgeScores, prune
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
+    "N_LINKS",
     "SEARCHES",
     "WEIGHT_FLOOR",
     "EdgeScores",
-    "N_LINKS",
     "JoinedGraph",
     "Listed",
     "above",

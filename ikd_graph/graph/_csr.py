@@ -277,7 +277,7 @@ def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGr
     TypeError
         If it is none of these.
     ValueError
-        If weights are negative, above 1, not finite or not symmetric, or there are not ``n`` points.
+        If weights are negative, above 1, not finite or not symmetric, or for other than ``n`` point
 
     Examples
     --------
@@ -336,8 +336,8 @@ def from_scipy(matrix: Any) -> CsrGraph:
     wrong = int(np.count_nonzero((weights < 0.0) | (weights > 1.0 + 1e-9)))
     if wrong:
         raise ValueError(
-            f"weights must be similarities from 0 to 1, got {wrong} outside, from {weights.min():g} "
-            f"to {weights.max():g}; exp(-distance) turns distances into similarities"
+            f"weights must be similarities from 0 to 1, got {wrong} outside, from "
+            f"{weights.min():g} to {weights.max():g}; exp(-distance) makes them of distances"
         )
     difference = abs(matrix - matrix.T)
     if difference.nnz and difference.max() > 1e-9:
