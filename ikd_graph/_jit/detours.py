@@ -106,9 +106,9 @@ def restore(graph, edges, order, ratio, room, removed):
     ``removed`` (e,), True for all of them at first, is written.
     """
     left, right, across = edges
-    changed = searching = True
+    changed, searching = True, False
     # Searches are long where they find nothing: first all that paths of two edges can tell.
-    while changed or searching:
+    while changed or not searching:
         searching = not changed
         changed = False
         for edge in order:
