@@ -8,6 +8,7 @@ wrong turn in. The likeliest of all ends is converged fully.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ STANDARD_ERRORS = 1500
 _EXTRA = 2  # dimensions that a restart adds
 _EXTRA_SIZE, _JITTER = 0.5, 0.3  # standard deviation there over the latent's, and in length-scales
 _SHRINK = (0.6, 0.3, 0.1)  # factors of the extra coordinates before they are dropped
-_LAST_STEPS, _LAST_TOLERANCE = 300, 1e-10  # of the winner
+_LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the winner
 _SHRINK_STEPS, _FLAT_STEPS = 15, 30
 _HOPELESS = 0.3  # a restart ends if it is so much above the best under a noise floor,
 _SAME = 0.005  # or is the same local optimum as one that was followed
@@ -142,6 +143,14 @@ def likelihood(
         name: _check_start(f"starts[{name!r}]", latent, shape)[order]
         for name, latent in starts.items()
     }
+    if closed_form is None:
+        default = kernels.get("squared_exponential" if _is_auto(kernel) else kernel)
+        draw = partial(random_closed_form, to_correlation(cov), n_components, default)
+    else:
+
+        def draw(rng: np.random.Generator) -> Floats:
+            return _check_start("closed_form", closed_form(rng), shape)[order]
+
     clock = Clock(time_budget)
     with keep_threads():
         sample = gplvm.SampleLikelihood(cov)
@@ -154,21 +163,16 @@ def likelihood(
         )
         ends += [_descend(objective, latents[name], name) for name in others]
         rng = np.random.default_rng(random_state)
-        corr = to_correlation(cov)
         for turn in range(1, restarts + 1):
             if clock.expired:
                 break
-            if turn % 2 == 0:
-                ends.append(_through_more_dimensions(objective, _best(ends), turn, rng))
-            elif closed_form is None:
-                latent = random_closed_form(corr, n_components, objective.kernel, rng)
-                ends.append(_descend(objective, latent, f"restart {turn}"))
-            else:
-                latent = _check_start("closed_form", closed_form(rng), shape)[order]
-                ends.append(_descend(objective, latent, f"restart {turn}"))
+            latent = draw(rng) if turn % 2 else _widened(objective, _best(ends), rng)
+            ends.append(_descend(objective, latent, f"restart {turn}", _best(ends)))
         best = converge(objective, _best(ends), _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
+        if not np.isfinite(best.value):  # no time for any evaluation
+            best = best._replace(value=objective.exact(best.vector))
         return _report(objective, best, ends, n_observed, order, scale)
 
 
@@ -204,32 +208,40 @@ def _choose_kernel(
     return objective, [*ends, _descend(objective, other.latent(end.vector), name)]
 
 
-def _descend(objective: Objective, latent: Floats, start: str) -> Optimum:
-    """From a latent under falling noise floors to a local optimum."""
-    return converge(objective, cool(objective, anneal(objective, latent, start)))
-
-
-def _through_more_dimensions(
-    objective: Objective, best: Optimum, turn: int, rng: np.random.Generator
+def _descend(
+    objective: Objective, latent: Floats, start: str, best: Optimum | None = None
 ) -> Optimum:
-    """From the best latent with jitter and more coordinates, which are shrunk and dropped."""
-    latent, kernel = objective.latent(best.vector), objective.kernel
-    n, m = latent.shape
-    wide = objective.with_components(m + _EXTRA)
-    jitter = _JITTER * kernel.length_scale * rng.standard_normal((n, m))
-    extra = _EXTRA_SIZE * latent.std() * rng.standard_normal((n, _EXTRA))
-    at = anneal(wide, np.c_[latent + jitter, extra], f"restart {turn}", SOFT[1:])
-    for factor in _SHRINK:
-        vector = at.vector.copy()
-        wide.latent(vector)[:, m:] *= factor
-        at = minimise(wide, at._replace(vector=vector), _SHRINK_STEPS, SOFT[-1])
-    flat = objective.vector(wide.latent(at.vector)[:, :m], *wide.variances(at.vector))
-    at = minimise(objective, at._replace(vector=flat), _FLAT_STEPS, SOFT[-1])
-    # Only under the same noise floor are two values comparable.
-    above = at.value - minimise(objective, best, _FLAT_STEPS, SOFT[-1]).value
-    if above > _HOPELESS or abs(above) < _SAME:
-        return at
+    """From a latent under falling noise floors to a local optimum.
+
+    Of a latent with more columns than asked for, the others are shrunk and dropped on the way.
+    Without hope of more than ``best``, or on the same way, the descent ends early.
+    """
+    extra = latent.shape[1] - objective.n_components
+    wide = objective.with_components(latent.shape[1]) if extra else objective
+    at = anneal(wide, latent - latent.mean(axis=0), start)
+    if extra:
+        for factor in _SHRINK:
+            vector = at.vector.copy()
+            wide.latent(vector)[:, -extra:] *= factor
+            at = minimise(wide, at._replace(vector=vector), _SHRINK_STEPS, SOFT[-1])
+        flat = wide.latent(at.vector)[:, :-extra]
+        at = at._replace(vector=objective.vector(flat, *wide.variances(at.vector)))
+        at = minimise(objective, at, _FLAT_STEPS, SOFT[-1])
+    if best is not None:
+        # Only under the same noise floor are two values comparable.
+        above = at.value - minimise(objective, best, _FLAT_STEPS, SOFT[-1]).value
+        if above > _HOPELESS or abs(above) < _SAME:
+            return at
     return converge(objective, cool(objective, at))
+
+
+def _widened(objective: Objective, best: Optimum, rng: np.random.Generator) -> Floats:
+    """The best latent with jitter and two more coordinates."""
+    latent = objective.latent(best.vector)
+    n, m = latent.shape
+    jitter = _JITTER * objective.kernel.length_scale * rng.standard_normal((n, m))
+    extra = _EXTRA_SIZE * latent.std() * rng.standard_normal((n, _EXTRA))
+    return np.c_[latent + jitter, extra]
 
 
 def _best(ends: list[Optimum]) -> Optimum:
@@ -302,14 +314,14 @@ def _order_of_points(cov: Floats) -> NDArray[np.intp]:
 
 
 def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats:
-    """A centred latent of the right shape."""
+    """A latent of the right shape, perhaps with more columns."""
     points = np.asarray(latent, dtype=np.float64)
-    if points.shape != shape:
+    if points.ndim != 2 or len(points) != shape[0] or points.shape[1] < shape[1]:
         raise ValueError(
             f"{name} must have shape {shape}, got {points.shape}; "
             "one row per row of sample_cov and one column per component"
         )
-    return points - points.mean(axis=0)
+    return points
 
 
 def _principal_axes(latent: Floats) -> Floats:
