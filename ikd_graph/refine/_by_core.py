@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .. import gplvm, kernels
 from .._threads import keep_threads, map_blocks
 from .._validation import check_integer, check_rows
@@ -35,6 +36,7 @@ class CoreFit(NamedTuple):
     process: gplvm.Process  # given the core, ready to place new rows
 
 
+@door.takes(rows=door.table, lead=door.table, centered=door.flag, random_state=door.seed)
 def likelihood_by_core(
     rows: ArrayLike,
     lead: ArrayLike,
@@ -100,7 +102,7 @@ def likelihood_by_core(
     sample_cov = gplvm.sample_covariance(inside, centered)
     latents = {name: np.asarray(latent)[core] for name, latent in (starts or {}).items()}
     latents = {"own": lead[core], **latents}
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(random_state or 0)
     if closed_form is None:
         first = kernels.get("squared_exponential" if kernel == "auto" else kernel)
         draw = partial(random_closed_form, to_correlation(sample_cov), lead.shape[1], first)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 
+from .. import _doors as door
 from .. import eigen, gplvm, kernels
 from .._threads import keep_threads
 from .._validation import check_components, check_integer, check_positive, check_symmetric
@@ -63,6 +64,7 @@ class LikelihoodFit(NamedTuple):
     complete: bool  # False if the time budget ended the search
 
 
+@door.takes(sample_cov=door.square, fit_shape=door.flag, random_state=door.seed)
 def likelihood(
     sample_cov: ArrayLike,
     n_observed: int,
@@ -102,7 +104,7 @@ def likelihood(
     time_budget : float, optional
         Seconds after which the best so far is returned. The result then depends on the machine.
     random_state : int, optional
-        Seed of the restarts.
+        Seed of the restarts; None is 0, so that two runs agree.
 
     Returns
     -------
@@ -162,7 +164,7 @@ def likelihood(
             is_named=not _is_auto(kernel),
         )
         ends += [_descend(objective, latents[name], name) for name in others]
-        rng = np.random.default_rng(random_state)
+        rng = np.random.default_rng(random_state or 0)
         for turn in range(1, restarts + 1):
             if clock.expired:
                 break
@@ -202,6 +204,7 @@ def _choose_kernel(
         return objective, [end]
     objective, *others = objectives
     ends = [_descend(objective, latent, start)]
+    others = [other.with_components(latent.shape[1]) for other in others]
     short = [(other, anneal(other, latent, start)) for other in others]
     other, end = min(short, key=lambda pair: pair[1].value)
     name = f"{start}, {type(other.kernel).__name__}"
