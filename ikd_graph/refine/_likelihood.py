@@ -32,12 +32,15 @@ ClosedForm = Callable[[np.random.Generator], ArrayLike]
 STANDARD_ERRORS = 1500
 """Coordinates up to which standard errors are computed: eigenvalues of a matrix of this size."""
 
-_EXTRA = 2  # dimensions that a restart adds
+EXTRA = 2
+"""Dimensions that a restart adds: curves that cross in a latent pass each other in more."""
+
 _EXTRA_SIZE, _JITTER = 0.5, 0.3  # standard deviation there over the latent's, and in length-scales
 _SHRINK = (0.6, 0.3, 0.1)  # factors of the extra coordinates before they are dropped
 _LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the winner
-_SHRINK_STEPS, _FLAT_STEPS = 15, 30
-_HOPELESS = 0.3  # a restart ends if it is so much above the best under a noise floor,
+_SHRINK_STEPS, _FLAT_STEPS = 10, 20
+_STEPS, _RESTART_STEPS = 30, 20  # of every noise floor
+_HOPELESS = 0.2  # a restart ends if it is so much above the best under a noise floor,
 _SAME = 0.005  # or is the same local optimum as one that was followed
 
 
@@ -92,13 +95,15 @@ def likelihood(
         Kernel of the model. "auto" takes the one of four that is likeliest after a descent from
         the first start. Where one is named, the likeliest latent under the other three is a start.
     starts : mapping of str to (n, n_components) array_like of float64
-        Latents to descend from, at least one, the most trusted first.
+        Latents to descend from, at least one, the most trusted first. One with more columns is
+        shrunk to ``n_components`` on the way.
     closed_form : callable, optional
-        Maps a `numpy.random.Generator` to a latent (n, n_components) on a random graph, for
-        restarts. By default the geodesic solution of the correlations of ``sample_cov``.
+        Maps a `numpy.random.Generator` to a latent on a random graph, for restarts. It may have
+        more than n_components columns, best two; these are shrunk and dropped on the way. By
+        default the geodesic solution of the correlations of ``sample_cov``.
     restarts : int
-        More descents, which take turns: from another closed form, and from the best latent through
-        two more dimensions, in which curves that cross can pass each other.
+        More descents, which take turns: from another closed form, and from the best latent with
+        jitter. Both go through two more dimensions, in which curves that cross pass each other.
     fit_shape : bool
         Also fit the kernel's alpha, gamma or nu, at the end.
     time_budget : float, optional
@@ -147,7 +152,8 @@ def likelihood(
     }
     if closed_form is None:
         default = kernels.get("squared_exponential" if _is_auto(kernel) else kernel)
-        draw = partial(random_closed_form, to_correlation(cov), n_components, default)
+        n_columns = min(n_components + EXTRA, len(cov) - 1)
+        draw = partial(random_closed_form, to_correlation(cov), n_columns, default)
     else:
 
         def draw(rng: np.random.Generator) -> Floats:
@@ -165,11 +171,16 @@ def likelihood(
         )
         ends += [_descend(objective, latents[name], name) for name in others]
         rng = np.random.default_rng(random_state or 0)
+        soft = 0.0
         for turn in range(1, restarts + 1):
             if clock.expired:
                 break
-            latent = draw(rng) if turn % 2 else _widened(objective, _best(ends), rng)
-            ends.append(_descend(objective, latent, f"restart {turn}", _best(ends)))
+            best = _best(ends)
+            if turn == 1 or best is ends[-1]:
+                # Only under the same noise floor are two values comparable.
+                soft = minimise(objective, best, _FLAT_STEPS, SOFT[-1]).value
+            latent = draw(rng) if turn % 2 else _widened(objective, best, rng)
+            ends.append(_descend(objective, latent, f"restart {turn}", soft))
         best = converge(objective, _best(ends), _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
@@ -212,16 +223,18 @@ def _choose_kernel(
 
 
 def _descend(
-    objective: Objective, latent: Floats, start: str, best: Optimum | None = None
+    objective: Objective, latent: Floats, start: str, soft: float | None = None
 ) -> Optimum:
     """From a latent under falling noise floors to a local optimum.
 
     Of a latent with more columns than asked for, the others are shrunk and dropped on the way.
-    Without hope of more than ``best``, or on the same way, the descent ends early.
+    With ``soft``, the best value under the last noise floor, the descent ends early where it is far
+    above that or at the same place.
     """
     extra = latent.shape[1] - objective.n_components
     wide = objective.with_components(latent.shape[1]) if extra else objective
-    at = anneal(wide, latent - latent.mean(axis=0), start)
+    steps = _STEPS if soft is None else _RESTART_STEPS
+    at = anneal(wide, latent - latent.mean(axis=0), start, steps)
     if extra:
         for factor in _SHRINK:
             vector = at.vector.copy()
@@ -230,11 +243,8 @@ def _descend(
         flat = wide.latent(at.vector)[:, :-extra]
         at = at._replace(vector=objective.vector(flat, *wide.variances(at.vector)))
         at = minimise(objective, at, _FLAT_STEPS, SOFT[-1])
-    if best is not None:
-        # Only under the same noise floor are two values comparable.
-        above = at.value - minimise(objective, best, _FLAT_STEPS, SOFT[-1]).value
-        if above > _HOPELESS or abs(above) < _SAME:
-            return at
+    if soft is not None and (at.value > soft + _HOPELESS or abs(at.value - soft) < _SAME):
+        return at
     return converge(objective, cool(objective, at))
 
 
@@ -243,7 +253,7 @@ def _widened(objective: Objective, best: Optimum, rng: np.random.Generator) -> F
     latent = objective.latent(best.vector)
     n, m = latent.shape
     jitter = _JITTER * objective.kernel.length_scale * rng.standard_normal((n, m))
-    extra = _EXTRA_SIZE * latent.std() * rng.standard_normal((n, _EXTRA))
+    extra = _EXTRA_SIZE * latent.std() * rng.standard_normal((n, EXTRA))
     return np.c_[latent + jitter, extra]
 
 
