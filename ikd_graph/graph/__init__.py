@@ -29,9 +29,11 @@ from ._csr import (
     union,
 )
 from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components, joined_by
-from ._nearest import SEARCHES, block_neighbors, nearest_rows, nearest_values, row_neighbors
+from ._nearest import SEARCHES, block_neighbors, row_neighbors
 
-# Named as itself: for the floors above, not for users.
+# Named as themselves: for the floors above, not for users.
+from ._nearest import nearest_rows as nearest_rows
+from ._nearest import nearest_values as nearest_values
 from ._nearest import projected_block as projected_block
 from ._short_cuts import short_cut_edges
 from ._span import weakest_link as weakest_link
@@ -57,8 +59,6 @@ __all__ = [
     "from_sparse",
     "join_components",
     "joined_by",
-    "nearest_rows",
-    "nearest_values",
     "neighbor_graph",
     "pairs_above",
     "row_correlations",

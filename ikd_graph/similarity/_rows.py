@@ -269,8 +269,7 @@ class Euclidean(Similarity):
         return covariance.euclidean_similarity(self._made)
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        made = self._made
-        return graph.row_neighbors(made.points, k, half=made.half, neighbors=self.search)
+        return graph.row_neighbors(self._made.points, k, metric="euclidean", neighbors=self.search)
 
     def _rows_by_distance(self) -> Any:
         return self._made.points

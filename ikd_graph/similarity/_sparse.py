@@ -62,6 +62,7 @@ class _SparseProducts(_SparseSimilarity):
     """Correlations and cosines of sparse rows."""
 
     scaling: str
+    _scaled_new: Any
 
     def __init__(self, X: SparseTable, *, counts: bool = False) -> None:
         Similarity.__init__(self, *X.shape)
