@@ -281,7 +281,6 @@ class _Index:
         n, d = points.shape
         self.points, self.options = points, faiss.SearchParametersIVF
         self.index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, int(4.0 * np.sqrt(n)))
-        # Rows that train a centre: 32 find as many neighbours as 64 in half the time.
         self.index.cp.max_points_per_centroid, self.index.cp.min_points_per_centroid = 32, 1
         self.index.train(points)
         self.index.add(points)
