@@ -75,8 +75,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         does so for shared neighbours, and where it chooses ``n_neighbors`` for Euclidean
         similarities.
     neighbors : {"auto", "exact", "approximate"}
-        How neighbours are found: among all rows, or among those of some cells of the table, which
-        finds about .98 of them; "auto" is exact up to 10 000 rows (see `graph.row_neighbors`).
+        How neighbours are searched: exactly, or by faiss (extra ``large``), which finds at least
+        .97 of them; "auto" is exact up to 20 000 rows (see `graph.row_neighbors`).
     path : {"auto", "covariance", "distance"}
         What a geodesic path optimises: the product of covariances (the paper), or the sum of
         distances, which agrees with the kernel. "auto" is "distance" where the data look like
