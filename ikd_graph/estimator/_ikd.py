@@ -75,7 +75,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearntEstimator):
         does so for shared neighbours, and where it chooses ``n_neighbors`` for Euclidean
         similarities.
     neighbors : {"auto", "exact", "approximate"}
-        How neighbours are searched: exactly, or by faiss (extra ``large``), which finds at least
+        How neighbours are searched: exactly, or by faiss (extra ``large``), which finds about
         .97 of them; "auto" is exact up to 20 000 rows (see `graph.row_neighbors`).
     path : {"auto", "covariance", "distance"}
         What a geodesic path optimises: the product of covariances (the paper), or the sum of
