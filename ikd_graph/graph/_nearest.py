@@ -51,8 +51,8 @@ def row_neighbors(
     The exact search multiplies blocks of rows in single precision, which only rules pairs out:
     those left are compared in double precision. The approximate search takes candidates from an
     inverted file of the leading principal components (faiss, extra ``large``) and ranks them by
-    their exact values; more lists are visited, up to an eighth of them, until 0.97 of the neighbours
-    of 128 sampled rows are among them. Neither depends on the number of threads.
+    their exact values; more lists are visited, up to an eighth of them, until 0.97 of the
+    neighbours of 128 sampled rows are among them. Neither depends on the number of threads.
 
     Parameters
     ----------
