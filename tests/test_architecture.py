@@ -158,39 +158,6 @@ def test_the_jit_guards_catch_planted_faults():
     assert compiled_names("from ._numba import pjit") == ["pjit"]
 
 
-MOST_LINES, LONGEST_BODY, MOST_PARAMETERS = 400, 60, 8
-
-
-def too_large(source):
-    """What is longer than the house allows: the module, a body, a list of parameters."""
-    found = ["module"] if len(source.splitlines()) > MOST_LINES else []
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        body = node.body[1:] if ast.get_docstring(node) else node.body
-        arguments = node.args
-        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        count = sum(one.arg not in {"self", "cls"} for one in every)
-        long = bool(body) and body[-1].end_lineno - body[0].lineno + 1 > LONGEST_BODY
-        # The estimator alone has as many parameters as it has.
-        wide = count > MOST_PARAMETERS and node.name != "__init__"
-        if long or wide:
-            found.append(node.name)
-    return found
-
-
-@pytest.mark.parametrize("path", module_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_modules_bodies_and_signatures_are_short(path):
-    assert too_large(path.read_text()) == []
-
-
-def test_the_guard_of_sizes_catches_planted_faults():
-    assert too_large("def f(a, b):\n    return a") == []
-    assert too_large("\n" * 401) == ["module"]
-    assert too_large("def f(a, b, c, d, e, g, h, i, j):\n    return a") == ["f"]
-    assert too_large("def f():\n" + "    x = 1\n" * 61) == ["f"]
-
-
 def affinities_asked_for(source):
     """Names of affinities that code compares something with."""
     names = {*AFFINITIES} - {"covariance"}  # which is also the name of a path

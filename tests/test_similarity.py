@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, _limits, covariance, graph, similarity
-from ikd_graph.similarity import _nearest
 from ikd_graph.similarity._equal import row_keys
 from ikd_graph.study.metrics import affine_r2
 
@@ -202,25 +201,21 @@ def unit_rows(seed, n, n_features, dtype=np.float64):
 @pytest.mark.parametrize("n", [30, 255, 256, 1000, 3001])
 @pytest.mark.parametrize("k", [1, 20])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_tiles_find_the_rows_that_a_whole_table_finds(monkeypatch, n, k, dtype):
-    monkeypatch.setattr(_nearest, "_TILE", 64)
+def test_new_rows_find_the_rows_that_a_whole_table_of_products_finds(n, k, dtype):
     rows, new = unit_rows(0, n, 6, dtype), unit_rows(1, 17, 6)
     # Rows in the order of their products with one of the new ones: the worst that may come.
     rows = rows[np.argsort(rows @ new[3])]
-    near, known = _nearest.nearest_by_products(new, rows, k)
+    near, known = graph.nearest_rows(new, rows, k)
     table = new @ rows.T.astype(np.float64)
     order = np.argsort(-table, axis=1, kind="stable")[:, :k]
     assert np.array_equal(near, order)
     np.testing.assert_allclose(known, np.take_along_axis(table, order, axis=1), atol=1e-14)
 
 
-def test_equal_rows_are_no_trouble_for_tiles(monkeypatch):
-    monkeypatch.setattr(_nearest, "_TILE", 64)
+def test_of_equal_rows_those_that_come_first_are_nearest():
     rows = np.repeat(unit_rows(0, 4, 5), 500, axis=0)
-    near, known = _nearest.nearest_by_products(rows[[700, 1900]], rows, 30)
-    assert np.all(near[0] // 500 == 1)
-    assert np.all(near[1] // 500 == 3)
-    assert all(len(set(row)) == 30 for row in near.tolist())
+    near, known = graph.nearest_rows(rows[[700, 1900]], rows, 30)
+    assert np.array_equal(near, [np.arange(500, 530), np.arange(1500, 1530)])
     np.testing.assert_allclose(known, 1.0, atol=1e-14)
 
 
@@ -230,7 +225,7 @@ def test_memory_of_the_search_does_not_grow_with_the_training_rows():
     def peak(n):
         rows = unit_rows(0, n, 10, np.float32)
         tracemalloc.start()
-        _nearest.nearest_by_products(new, rows, 10)
+        graph.nearest_rows(new, rows, 10)
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ikd_graph import IKD, _limits, graph, similarity
+from ikd_graph import IKD, _limits, similarity
 from ikd_graph._table import SparseTable, dense_rows, rows_of
 from ikd_graph.similarity._sparse import SPARSE
 
