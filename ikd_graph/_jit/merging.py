@@ -9,7 +9,7 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 import numpy as np
 
 from .._numba import jit
-from .alignment import ROOM, rigid_motion, to_identity
+from .alignment import nearest_rotation
 
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
@@ -108,25 +108,39 @@ def find_entry(state, point, block):
 
 
 @jit
-def fit_shared(state, big, small, n_shared, rotation, translation, axes, room):
-    """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
+def fit_shared(state, big, small, n_shared, rotation, translation, cross):
+    """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
+
+    A point moves to ``point @ rotation + translation``; ``cross`` (M, M) is room to work in.
+    """
     m = state.coordinates.shape[1]
-    source = np.empty((np.int64(n_shared), m), np.float64)
-    target = np.empty((np.int64(n_shared), m), np.float64)
-    alike = np.empty(np.int64(n_shared), np.float64)
+    pairs = np.empty((n_shared, 2), np.int64)
+    means = np.zeros((2, m), np.float64)
     count = 0
     entry = state.first[small]
     while entry >= 0:
         place = find_entry(state, state.members[entry], big)
         if place >= 0:
-            for j in range(m):
-                source[count, j] = state.coordinates[entry, j]
-                target[count, j] = state.coordinates[state.entry_at[place], j]
-            alike[count] = 1.0
+            pairs[count, 0], pairs[count, 1] = entry, state.entry_at[place]
+            for side in range(2):
+                for j in range(m):
+                    means[side, j] += state.coordinates[pairs[count, side], j] / n_shared
             count += 1
         entry = state.following[entry]
-    to_identity(axes)
-    rigid_motion(source, target, alike, rotation, translation, axes, room)
+    sizes = np.zeros(2, np.float64)
+    cross[:] = 0.0
+    for i in range(count):
+        for k in range(m):
+            source = state.coordinates[pairs[i, 0], k] - means[0, k]
+            sizes[0] += source * source
+            sizes[1] += (state.coordinates[pairs[i, 1], k] - means[1, k]) ** 2
+            for j in range(m):
+                cross[k, j] += source * (state.coordinates[pairs[i, 1], j] - means[1, j])
+    nearest_rotation(cross, np.sqrt(sizes[0] * sizes[1]), rotation)
+    for j in range(m):
+        translation[j] = means[1, j]
+        for k in range(m):
+            translation[j] -= means[0, k] * rotation[k, j]
 
 
 @jit
@@ -258,8 +272,7 @@ def merge_all(state, order):
     m = state.coordinates.shape[1]
     rotation = np.empty((m, m), np.float64)
     translation = np.empty(m, np.float64)
-    axes = np.empty((m, m), np.float64)
-    room = np.empty((ROOM, m, m), np.float64)
+    cross = np.empty((m, m), np.float64)
     for block in range(state.first.size):
         find_partner(state, block, state.rows[0], state.counted[0])
     n_mergers = 0
@@ -276,7 +289,7 @@ def merge_all(state, order):
         if state.size[big] < state.size[small]:
             big, small = small, big
         row = cached_row(state, big)
-        fit_shared(state, big, small, state.best[low], rotation, translation, axes, room)
+        fit_shared(state, big, small, np.int64(state.best[low]), rotation, translation, cross)
         absorb(state, big, small, low, rotation, translation, row)
         rename(state, big, small, low, high, row)
     return n_mergers
