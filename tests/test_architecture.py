@@ -34,6 +34,7 @@ FLOOR_OF = {
     # A record checks what is put into it.
     "_records": 0.5,
     "distributed": 0.7,
+    "_clique_eigen": 1,
     "_jit": 1,
     "covariance": 2,
     "eigen": 2,

@@ -17,7 +17,6 @@ _SUBMODULES = (
     "cliques",
     "covers",
     "degeneracy",
-    "eigen",
     "geodesics",
     "graph",
     "kernels",
