@@ -72,7 +72,7 @@ def strongest(block, first_node, neighbours):
         held = np.int64(0)
         for column in range(block.shape[1]):
             if column != node:
-                held = insert(np.float64(block[row, column]), column, values, neighbours[row], held)
+                held = insert(block[row, column], column, values, neighbours[row], held)
 
 
 @jit

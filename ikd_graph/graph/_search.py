@@ -127,7 +127,8 @@ def block_neighbors(
     neighbours = np.empty((n, check_neighbor_count(k, n)), np.int32)
 
     def find(start: int, stop: int) -> None:
-        block = np.ascontiguousarray(check_block(block_of(start, stop), (stop - start, n)))
+        block = check_block(block_of(start, stop), (stop - start, n))
+        block = np.ascontiguousarray(block, dtype=np.float64)
         _jit.graph.strongest(block, start, neighbours[start:stop])
 
     map_blocks(find, n, block_rows(n))
@@ -147,7 +148,7 @@ def exact_neighbours(rows: NDArray[np.floating], k: int) -> NDArray[np.int32]:
     neighbours = np.empty((n, k), np.int32)
 
     def find(start: int, stop: int) -> None:
-        block = fast[start:stop] @ fast.T
+        block = (fast[start:stop] @ fast.T).astype(np.float64, copy=False)
         _jit.graph.strongest(block, start, neighbours[start:stop])
         _jit.graph.settle_strongest(block, rows, start, slack, neighbours[start:stop])
 
