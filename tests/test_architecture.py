@@ -105,7 +105,7 @@ def test_the_floor_guard_catches_planted_faults():
     assert upward_imports("study", "from ..show import plot", 2) == ["show"]
 
 
-HOUSE = {"jit", "inner", "allocating", "pjit"}
+HOUSE = {"jit", "helper", "pjit"}
 COMPILERS = HOUSE | {"njit", "vectorize"}
 
 

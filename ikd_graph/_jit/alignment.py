@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from .._numba import jit, pjit
+from .._numba import helper, jit, pjit
 
 CHUNK = 64
 """Blocks that one thread places in turn."""
@@ -73,7 +73,7 @@ def nearest_rotation(cross, scale, rotation):
                         left[i, j] -= right[i, p] * rotation[k, p] * rotation[k, j]
 
 
-@jit
+@helper
 def diagonalise(left, right):
     """Singular value decomposition of a small matrix by one-sided Jacobi rotations.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 
 
 @jit
@@ -37,7 +37,7 @@ def take_above(block, first_node, first_column, floor, indices, weights):
                 at += 1
 
 
-@jit
+@helper
 def insert(value, label, values, labels, held):
     """Insert a value into a short list sorted from the largest down; the last falls off.
 
@@ -118,7 +118,7 @@ def settle_found(ends, found, rows, half, nodes, neighbours, missing):
         missing[node] = k - held
 
 
-@jit
+@helper
 def dot(left, right):
     """Return the product of two vectors, summed in float64 in an order that never changes."""
     p = left.size
@@ -232,7 +232,7 @@ def label_components(indptr, indices, labels):
     return found
 
 
-@jit
+@helper
 def count_shared(neighbours, left, right, shared):
     """Count the members that two neighbourhoods share, each point being a member of its own.
 

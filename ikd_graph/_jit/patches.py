@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 
 
 @jit
@@ -20,7 +20,7 @@ def order_in_patches(indptr, indices, size, order):
     return depth
 
 
-@jit
+@helper
 def gather_patches(indptr, indices, seeds, size, order):
     """Grow breadth-first patches of at most ``size`` nodes from the seeds (all nodes), in turn.
 
