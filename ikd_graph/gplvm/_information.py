@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
 from .. import _doors as door
-from .. import _jit
 from ..kernels import StationaryKernel, as_kernel
 from ._model import NOT_POSITIVE, covariances, inverse_of
 
@@ -65,11 +64,16 @@ def expected_information(
         raise ValueError(NOT_POSITIVE.format(noise))
     inverse = inverse_of(factor)
     squared = inverse @ inverse
-    moves = np.empty((size, n))
-    _jit.likelihood.moves(latent, change, variance, moves)
+    # Row (i, c): how row i of the model changes when point i moves along axis c.
+    gaps = latent[:, :, None] - latent.T
+    moves = (2.0 * variance * change[:, None, :] * gaps).reshape(size, n)
     through = moves @ inverse
     out = np.empty((size + 2, size + 2))
-    _jit.likelihood.information(inverse, through, moves @ through.T, m, out)
+    crossed = (moves @ through.T).reshape(n, m, n, m)
+    by_point = through.reshape(n, m, n)
+    latents = inverse[:, None, :, None] * crossed
+    latents += by_point[:, :, :, None] * by_point.transpose(2, 0, 1)[:, None]
+    out[:size, :size] = latents.reshape(size, size)
     # Point i meets row i of A^-1 dA A^-1, once from its row of A and once from its column. That of
     # the noise is n A^-2, and that of the signal A^-1 less it, as v K is A - n I.
     by_point = moves.reshape(n, m, n)
@@ -80,5 +84,4 @@ def expected_information(
     out[size + 1, size + 1] = by_noise
     out[size + 1, size] = 0.5 * crossed - by_noise
     out[size, size] = 0.5 * n - crossed + by_noise
-    _jit.likelihood.mirror(out)
-    return out
+    return np.asarray(np.tril(out) + np.tril(out, -1).T)
