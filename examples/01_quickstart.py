@@ -6,12 +6,13 @@ from ikd_graph import IKD
 from ikd_graph.show import plot
 
 X, y = load_digits(return_X_y=True)  # rows are points, columns are measurements
-model = IKD(n_components=2, n_neighbors=7)  # a graph of the 7 best neighbours of each point
+model = IKD(n_components=2, graph=7)  # a graph of the 7 best neighbours of each point
 Z = model.fit_transform(X)  # (1797, 2)
 
-print(f"{model.strategy_} strategy, {model.graph_.n_edges} edges, {Z.shape[1]} dimensions")
-for what, why in model.choices_.items():
-    print(f"  {what}: {why}")
+print(
+    f"{model.settings_.strategy.name} strategy, {model.graph_.n_edges} edges, {Z.shape[1]} dimensions"
+)
+print(model.settings_)  # what was chosen, and why
 
 shares = model.explained_variance_ratio_
 ax = plot.embedding(Z, y, shares=shares, label_title="digit", ax=plot.axes())

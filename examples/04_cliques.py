@@ -2,13 +2,15 @@
 
 from sklearn.datasets import load_digits
 
-from ikd_graph import IKD, cliques
+from ikd_graph import IKD, cliques, graph
 from ikd_graph.show import plot
 from ikd_graph.study.levels import threshold_levels
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:300], y[:300]
-model = IKD(strategy="blockwise", threshold=0.75, n_neighbors=6, refine=None).fit(X)
+model = IKD(
+    strategy="blockwise", affinity="correlation", graph=graph.Threshold(0.75, 6), refine=None
+).fit(X)
 
 summary = cliques.summary(model.graph_, model.cliques_, n_components=2)
 print(f"{summary['n_cliques']} cliques solved, the largest of {summary['sizes']['max']} points")
@@ -16,8 +18,8 @@ levels = threshold_levels(X, thresholds=[0.7, 0.75, 0.8, 0.85, 0.9])
 for level, parts, share in zip(levels.threshold, levels.components, levels.coverage, strict=True):
     print(f"threshold {level:.2f}: {parts:3d} components, {share:.0%} of points in a clique")
 
-graph = cliques.clique_graph(model.cliques_)
-digit = [y[members[len(members) // 2]] for _, members in graph.nodes(data="members")]
-places = [model.embedding_[members].mean(axis=0) for _, members in graph.nodes(data="members")]
-ax = plot.clique_graph(graph, digit, positions=places, ax=plot.axes(7.2, 5.4))
+overlaps = cliques.clique_graph(model.cliques_)
+digit = [y[members[len(members) // 2]] for _, members in overlaps.nodes(data="members")]
+places = [model.embedding_[members].mean(axis=0) for _, members in overlaps.nodes(data="members")]
+ax = plot.clique_graph(overlaps, digit, positions=places, ax=plot.axes(7.2, 5.4))
 print("picture:", plot.save(ax, "04_cliques.png"))

@@ -10,7 +10,7 @@ from ikd_graph.show import plot
 
 X, y = load_digits(return_X_y=True)
 X, X_new, y, y_new = train_test_split(X, y, test_size=300, stratify=y, random_state=0)
-model = IKD(n_components=5, n_neighbors=7).fit(X)
+model = IKD(n_components=5, graph=7).fit(X)
 Z, Z_new = model.embedding_, model.transform(X_new)  # each new row is placed by itself
 
 accuracy = KNeighborsClassifier(5).fit(Z, y).score(Z_new, y_new)

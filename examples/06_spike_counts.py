@@ -17,7 +17,7 @@ with warnings.catch_warnings():
 move = alignment.rigid_fit(model.embedding_, data.latent)  # only to draw one beside the other
 found = model.embedding_ @ move.rotation + move.translation
 r2 = metrics.affine_r2(data.latent, model.embedding_)
-print(f"threshold {model.threshold_}, {model.graph_.n_edges} edges, R² {r2:.3f}")
+print(f"{model.settings_.graph}, {model.graph_.n_edges} edges, R² {r2:.3f}")
 
 figure = Figure(figsize=(8.4, 3.8), layout="constrained")
 time = np.linspace(0, 1, len(rates))

@@ -45,7 +45,7 @@ def waves(n_points):
 def measure(settings, n_points, n_jobs, answer):
     """Fit once and send seconds and the peak of this process in megabytes."""
     warnings.simplefilter("ignore")
-    model = IKD(2, n_neighbors=10, path="distance", refine=None, random_state=0, n_jobs=n_jobs)
+    model = IKD(2, graph=10, refine=None, random_state=0, n_jobs=n_jobs)
     # One affinity for all sizes; what "auto" takes for few points is not what it takes for many.
     model.set_params(affinity="correlation", **settings)
     if n_points > 10_000:

@@ -99,7 +99,7 @@ def look(name, n_samples, n_columns, seed):
         "decoded": decode(model.embedding_, latent),
     }
     found["cpu"] = time.process_time() - begin
-    return found | {"affinity": model.affinity_, "refine": model.refine_}
+    return found | {"affinity": model.settings_.affinity, "refine": str(model.settings_.refine)}
 
 
 def ways(latents, seeds, samples, columns):

@@ -14,18 +14,9 @@ DENSE_ENTRIES = 2**24
 way. A larger one stays sparse; its rows are dense some thousands at a time (65 MB for 2000 columns
 and 4096 rows)."""
 
-NEIGHBORS_EXACT = 1e11
-"""Multiplications up to which neighbours are searched exactly among any number of rows: 1.6 s for
-30 000 rows of 10 columns. So are those of all points that are solved whole, 1.6 s for 10 000 rows
-of 784 columns. Beyond, cells of projected rows found .97 to .996 of those of images, groups and
-rolls (70 000 rows of 784 columns in 4.8 s)."""
-
-NEIGHBORS_LONGEST = 1e14
-"""Multiplications that a search of neighbours may cost: an hour of one core. Where noise in very
-many columns hides who is near, of more rows those nearest along the leading directions are taken
-(500 000 rows of 2000 columns: an exact search is 5e14). There that loses nothing: of a roll of
-20 000 rows and 2000 columns with noise .3 half of the neighbours were others, and the latent had R2
-.993 where exact neighbours gave .40; of 500 000 such rows it had .97."""
+NEIGHBORS_EXACT = 20_000
+"""Rows up to which neighbours are searched exactly (6 s for 784 columns); beyond, by faiss
+(docs/decisions/002-neighbour-search.md)."""
 
 EUCLIDEAN_ENTRIES = 100_000_000
 """Entries of a table whose Euclidean similarities the default tries: two copies in double precision

@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._records import CsrGraph, Embedding
-from .graph import EdgeScores, Neighbors, Threshold
+from .graph import EdgeScores
 from .kernels import StationaryKernel
-from .refine import Likelihood, LikelihoodFit, Stress, StressFit
+from .refine import LikelihoodFit, StressFit
 from .similarity import Similarity
-from .strategies import Solution, Strategy
+from .strategies import Solution
 
 Floats = NDArray[np.float64]
-
-GraphRule = Threshold | Neighbors | CsrGraph
 
 
 @dataclass(frozen=True)
@@ -25,11 +23,11 @@ class Settings:
     """Settings of a fit; `reasons` says of each that was "auto" why it is what it is."""
 
     n_components: int | str = 2
-    strategy: Strategy | str = "auto"
-    graph: GraphRule | str | None = "auto"
+    strategy: Any = "auto"  # Strategy once resolved
+    graph: Any = "auto"  # Threshold, Neighbors or CsrGraph once resolved, None without one
     kernel: StationaryKernel | str = "auto"
     affinity: str = "auto"
-    refine: Stress | Likelihood | str | None = "auto"
+    refine: Any = "auto"  # Stress, Likelihood or None once resolved
     n_landmarks: float | str | None = "auto"
     random_state: Any = None
     trusted: bool | None = None  # whether similarities estimate the kernel of the model

@@ -3,12 +3,13 @@
 A table that looks like samples of the model is compared by correlations and refined by the
 likelihood. Else candidates are tried in a fixed order, the simplest first. Each is fitted without a
 quarter of the columns, which it then has to predict: every point by the mean of the points nearest
-to it in the embedding. A candidate replaces a simpler one only where it predicts better by two
+to it in the embedding. A candidate replaces a simpler one only where it predicts better by three
 standard errors of the paired difference.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,7 +26,7 @@ from ._table import dense_rows, stored_values
 from .graph import sure_threshold
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN, compare
-from .strategies import Geodesic, Linear, Strategy
+from .strategies import Geodesic, Linear
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ ORDER = ("euclidean", "standardized_euclidean", "correlation", "cosine", "hellin
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
 
-ERRORS = 2.0
+ERRORS = 3.0
 """Standard errors by which a later candidate must predict better than a simpler one."""
 
 FOLDS = 4
@@ -184,9 +185,9 @@ def _of_model(rows: Any, asked: Settings, seen: Moments, reasons: dict[str, str]
     if not related:
         warnings.warn(
             f"no two of {min(rows.shape[0], _limits.EXAMINED)} rows are correlated more than "
-            f"unrelated rows are by chance: the {seen.n_observed} columns carry no distance between "
-            "rows, and the embedding is noise; measure more columns, or average rows that belong "
-            "together",
+            f"unrelated rows are by chance: the {seen.n_observed} columns carry no distance "
+            "between rows, and the embedding is noise; measure more columns, or average rows that "
+            "belong together",
             UserWarning,
             stacklevel=5,
         )
@@ -227,7 +228,8 @@ def _is_possible(name: str, rows: Any, seen: Moments) -> bool:
     if affinity.square_roots or affinity.scales_columns:
         # Counts have one unit; scaling makes the rarest columns the loudest.
         return affinity.square_roots == seen.are_counts
-    return rows.shape[1] > affinity.least_columns
+    # The length of a row is given up only where correlations are not mostly chance.
+    return affinity.euclidean or rows.shape[1] >= FEWEST_COLUMNS
 
 
 class _Score(NamedTuple):
@@ -270,15 +272,11 @@ def _best(
         gain = _Score(judged[at].by_point - judged[best].by_point)
         if gain.value > ERRORS * gain.error:
             best = at
-    candidates = tuple(
-        sorted(
-            (
-                _candidate(options[at], judged[at], judged[best], at == best)
-                for at in range(len(options))
-            ),
-            key=lambda one: (not one.chosen, -one.score),
-        )
-    )
+    tried = [
+        _candidate(option, score, judged[best], option is options[best])
+        for option, score in zip(options, judged, strict=True)
+    ]
+    candidates = tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score)))
     reasons = dict(asked.reasons)
     _explain(reasons, candidates, asked, judged[best])
     return _with_reasons(replace(options[best], reasons=reasons), asked), candidates
@@ -287,7 +285,6 @@ def _best(
 def _embedded(table: Floats, option: Settings) -> Floats | None:
     """Embedding of the kept columns under a candidate, None where rows cannot be compared."""
     strategy = option.strategy
-    assert isinstance(strategy, Strategy)
     # One similarity for all strategies: those on a graph are compared by their geodesics.
     strategy = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
     size = option.n_components
@@ -314,18 +311,17 @@ def _embedded(table: Floats, option: Settings) -> Floats | None:
 def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
     """Columns that are kept and held out; of few columns, all are both.
 
-    Every fold has columns of all sizes, whatever their order.
+    The fold of a column depends on its values alone, not on the other columns or the order of rows.
     """
     width = table.shape[1]
     every = np.ones(width, dtype=np.bool_)
     if width < FEWEST_COLUMNS:
         yield every, every
         return
-    fold = np.empty(width, dtype=np.int64)
-    order = np.lexsort((table.max(axis=0), table.std(axis=0)))
-    fold[order] = np.arange(width) % FOLDS
-    for number in range(FOLDS):
-        yield fold != number, fold == number
+    digests = (hashlib.blake2b(np.sort(column).tobytes(), digest_size=8) for column in table.T)
+    keys = np.array([int.from_bytes(digest.digest(), "little") % FOLDS for digest in digests])
+    for number in np.unique(keys):
+        yield keys != number, keys == number
 
 
 def principal_directions(X: NDArray[np.floating]) -> Floats:
@@ -383,7 +379,6 @@ def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
 
 def _candidate(option: Settings, score: _Score, best: _Score, chosen: bool) -> Candidate:
     strategy, refine = option.strategy, option.refine
-    assert isinstance(strategy, Strategy)
     gain = _Score(score.by_point - best.by_point)
     name = None if refine is None else type(refine).__name__.lower()
     return Candidate(
@@ -416,7 +411,8 @@ def _explain(
             why = "as above"
     if not best.value > ERRORS * best.error:
         reasons["warning"] = (
-            "no method predicts held-out columns better than their mean: there may be nothing to see"
+            "no method predicts held-out columns better than their mean: there may be nothing "
+            "to see"
         )
         warnings.warn(reasons["warning"], UserWarning, stacklevel=6)
         return
@@ -431,7 +427,6 @@ def _explain(
 def _with_reasons(settings: Settings, asked: Settings) -> Settings:
     """Settings with a reason for a refinement that was open."""
     strategy = settings.strategy
-    assert isinstance(strategy, Strategy)
     if asked.refine == "auto" and "refine" not in settings.reasons:
         settings.reasons["refine"] = (
             "the default of strategies on a graph"

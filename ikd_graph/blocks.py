@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from . import _jit
 from ._arrays import check_blocks
 from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph, check_solved
-from ._threads import keep_threads
+from ._threads import single_threaded_blas
 from ._validation import check_choice, check_cliques, check_integer, check_rows, check_type
 from .kernels import StationaryKernel
 from .kernels import get as get_kernel
@@ -98,7 +98,7 @@ def solve(
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
     origin = REFERENCES.index(reference)
     large = blocks.sizes >= max(_ITERATED_FROM, 8 * n_components)
-    with keep_threads():
+    with single_threaded_blas():
         _jit.eigen.solve_blocks(np.flatnonzero(~large), blocks, edges, origin, found)
         if large.any():
             _jit.eigen.solve_large_blocks(np.flatnonzero(large), blocks, edges, origin, found)

@@ -52,8 +52,11 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     Result
         Coordinates (n, M) float64 and how they came about.
     """
-    result = fit_closed_form(similarity, settings, stages)
-    return refined(result, rows, stages)
+    result = refined(fit_closed_form(similarity, settings, stages), rows, stages)
+    reasons = result.settings.reasons
+    if settings.kernel == "auto" and isinstance(result.refined, refine.LikelihoodFit):
+        reasons["kernel"] = f"the likeliest of {len(kernels.KERNELS)}"
+    return replace(result, settings=replace(result.settings, kernel=result.kernel))
 
 
 def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) -> Result:
@@ -64,7 +67,6 @@ def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) 
         reasons=dict(settings.reasons),
     )
     strategy = settings.strategy
-    assert isinstance(strategy, Strategy)
     g, labels, removed = None, None, None
     separate = False
     if strategy.uses_graph:
@@ -84,13 +86,14 @@ def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) 
         _require_memory(similarity.n_samples, count, strategy)
         kernel = closed_form_kernel(settings)
         if separate:
-            assert g is not None and labels is not None
+            assert g is not None
+            assert labels is not None
             solution = _solve_separately(similarity, g, labels, settings, size)
         else:
             solution = strategy.solve(similarity, g, kernel, size, marks)
     return Result(
         coordinates=solution.embedding.coordinates,
-        settings=settings,
+        settings=replace(settings, graph=settings.graph if g is not None else None),
         similarity=similarity,
         solution=solution,
         kernel=kernel,
@@ -109,7 +112,6 @@ def refined(result: Result, rows: Any, stages: Stages) -> Result:
     if refinement is None:
         return result
     latent, g = result.coordinates, result.graph
-    assert isinstance(settings.strategy, Strategy)
     if g is not None and not result.separate:
         stress = refinement if isinstance(refinement, refine.Stress) else refine.Stress()
         with stages("stress"):
@@ -179,7 +181,7 @@ def _connected_graph(
     if n_components == 1:
         return settings, g, labels, removed, False
     if disconnected == "raise":
-        check_graph_connected(np.bincount(labels), "disconnected='join' connects them")
+        check_graph_connected(np.bincount(labels), "more neighbours leave fewer")
     if disconnected == "separate":
         check_has_edges(n_components, labels.size)
         return settings, g, labels, removed, True
@@ -226,7 +228,6 @@ def _with_size(
     """Settings with the number of coordinates behind the last wide gap of the spectrum."""
     leading = min(_LEADING, similarity.n_samples - 1)
     strategy = settings.strategy
-    assert isinstance(strategy, Strategy)
     if strategy.name == "blockwise":
         # Merged cliques have no spectrum of their own; the paths of their graph have.
         strategy = strategies.Geodesic()
@@ -256,7 +257,6 @@ def _solve_separately(
     component.
     """
     strategy = settings.strategy
-    assert isinstance(strategy, Strategy)
     members = [np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1)]
     parts: list[Floats] = []
     largest: Embedding | None = None

@@ -24,7 +24,6 @@ from ikd_graph import (
 )
 from ikd_graph._records import Blocks
 from ikd_graph._table import SparseTable
-from ikd_graph.graph import _cells
 from ikd_graph.refine import _anchors
 from ikd_graph.study.datasets import gp_mapping
 
@@ -67,13 +66,8 @@ def of_graphs():
     nearest = graph.neighbor_graph(corr, 4, mutual=True)
     joined = graph.join_components(nearest, corr)
     by_rows = graph.row_neighbor_graph(X, 5)
-    near, missing = np.full((40, 4), -1, np.int32), np.zeros(40, np.int64)
-    held = np.tile(np.arange(0, 40, 3), 40)  # candidates of each row
-    settler = _cells.of_array(X, 0.5 * (X**2).sum(axis=1))
-    settler.settle(14 * np.arange(41), held, np.arange(40), near, missing)
     return {
-        "settled": near,
-        "missing": missing,
+        "nearest": graph.nearest_rows(X[:9], X, 4)[0],
         "weights": g.weights,
         "of rows": graph.row_threshold_graph(X, 0.7).indices,
         "parts": graph.component_labels(nearest),

@@ -146,8 +146,8 @@ def test_new_rows_are_compared_on_the_scale_of_the_old_ones():
     variance = np.sum(np.var(X[:20], axis=0, ddof=1))
     squares = np.sum((X[20:, None] - X[None, :20]) ** 2, axis=2)
     expected = 1.0 - squares / (2.0 * variance)
-    np.testing.assert_allclose(new.rows @ known.others.T, expected, atol=1e-13)
-    np.testing.assert_allclose(known.rows @ new.others.T, expected.T, atol=1e-13)
+    products = new.points @ known.points.T - new.half[:, None] - known.half + 1.0
+    np.testing.assert_allclose(products, expected, atol=1e-13)
     assert new.scale == known.scale != whole.scale
 
 
@@ -155,7 +155,7 @@ def test_a_far_origin_does_not_cost_the_digits_of_distances():
     X = np.random.default_rng(4).normal(size=(20, 3))
     far = X + 1e6
     made = covariance.euclidean_rows(far)
-    squares = 2.0 * made.scale**2 * (1.0 - made.rows @ made.others.T)
+    squares = 2.0 * made.scale**2 * (1.0 - covariance.euclidean_similarity(made))
     expected = np.sum((far[:, None] - far[None]) ** 2, axis=2)
     assert np.abs(squares - expected).max() < 1e-3 < 1e-2 * expected.max()
 

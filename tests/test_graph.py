@@ -20,7 +20,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ikd_graph import IKD, _jit, _limits, graph
 from ikd_graph._threads import limit_threads
-from ikd_graph.graph import _build, _cells, _search
+from ikd_graph.graph import _build, _nearest
 
 
 def random_rows(seed, n, p, groups=0):
@@ -99,157 +99,6 @@ def test_ties_go_to_the_smaller_index_and_no_point_is_its_own_neighbour(seed, n,
     ):
         assert_well_formed(g)
         np.testing.assert_array_equal(~np.isnan(dense(g)), expected)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("p", [3, 64, 1000])
-def test_exact_neighbours_are_those_of_scikit_learn_s_brute_force(dtype, p):
-    rows = random_rows(4, 700, p, groups=5)
-    tree = NearestNeighbors(n_neighbors=9, algorithm="brute").fit(rows)
-    told = tree.kneighbors(rows, return_distance=False)[:, 1:]
-    found = _search.exact_neighbours(rows.astype(dtype), 8)
-    assert np.mean(np.sort(found, axis=1) == np.sort(told, axis=1)) > 0.9999
-
-
-def test_exact_neighbours_do_not_trust_single_precision():
-    # Differences of 1e-9 in correlation are far below the rounding of a float32 product.
-    rng = np.random.default_rng(5)
-    angles = rng.permutation(300) * 3e-5
-    rows = np.column_stack((np.cos(angles), np.sin(angles)))
-    found = _search.exact_neighbours(rows, 3)
-    gaps = np.abs(angles[:, None] - angles)
-    np.fill_diagonal(gaps, np.inf)
-    reach = np.sort(gaps, axis=1)[:, 2] + 1e-9
-    assert np.all(np.take_along_axis(gaps, found.astype(int), axis=1) <= reach[:, None])
-
-
-def share_found(found, rows, k):
-    """Share of the nearest rows in Euclidean distance, by scikit-learn's brute force."""
-    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(rows)
-    told = search.kneighbors(return_distance=False)
-    return np.mean([len(np.intersect1d(*pair)) for pair in zip(found, told, strict=True)]) / k
-
-
-@pytest.mark.parametrize(("groups", "p"), [(8, 20), (60, 300)])
-def test_neighbours_from_cells_are_nearly_the_exact_ones(groups, p):
-    # The pairs of the first table fill its cells, those of the second need its projection.
-    rng = np.random.default_rng(6)
-    rows = rng.standard_normal((groups, p))[rng.integers(groups, size=4000)]
-    rows += rng.standard_normal((4000, 6)) @ rng.standard_normal((6, p))
-    rows += 0.1 * rng.standard_normal((4000, p))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    found = _cells.cell_neighbours(rows, np.zeros(4000), 10)
-    assert share_found(found, rows, 10) > 0.97
-    exact = dense(graph.row_neighbor_graph(rows, 10, neighbors="exact"))
-    near = graph.row_neighbor_graph(rows, 10, neighbors="approximate")
-    assert_well_formed(near)
-    same = np.isfinite(exact) & np.isfinite(dense(near))
-    assert same.sum() > 0.97 * np.isfinite(exact).sum()
-    np.testing.assert_array_equal(dense(near)[same], exact[same])
-
-
-@pytest.mark.parametrize("curled", [False, True])
-def test_neighbours_of_points_on_a_curled_line_or_sheet_are_found_by_cells(curled):
-    rng = np.random.default_rng(11)
-    turn, height = 9.0 * rng.random(5000), 9.0 * rng.random(5000) * curled
-    points = np.column_stack((turn * np.cos(turn), height, turn * np.sin(turn)))
-    points = points @ np.linalg.qr(rng.standard_normal((30, 3)))[0].T
-    points += 0.01 * rng.standard_normal(points.shape)
-    half = 0.5 * np.sum(points**2, axis=1)
-    assert share_found(_cells.cell_neighbours(points, half, 8), points, 8) > 0.97
-
-
-@pytest.mark.parametrize("n", [1, 2, 500])
-def test_rows_are_put_in_order_in_their_own_memory(n):
-    rng = np.random.default_rng(n)
-    rows, order = rng.normal(size=(n, 3)).astype(np.float32), rng.permutation(n)
-    expected = rows[order]
-    _jit.graph.put_in_order(rows, order)
-    assert np.array_equal(rows, expected)
-
-
-def test_a_search_that_would_take_hours_is_one_along_the_leading_directions(monkeypatch):
-    rng = np.random.default_rng(0)
-    rows = np.column_stack([rng.normal(size=(1500, 2)) * 5.0, rng.normal(size=(1500, 900))])
-    half = 0.5 * np.einsum("ij,ij->i", rows, rows)
-    assert _cells.cell_neighbours(rows, half, 10) is None
-    monkeypatch.setattr(_limits, "NEIGHBORS_LONGEST", 1e6)
-    found = _cells.cell_neighbours(rows, half, 10)
-    assert found.shape == (1500, 10)
-    assert all(len({*row, node}) == 11 for node, row in enumerate(found.tolist()))
-    apart = np.linalg.norm(rows[found, :2] - rows[:, None, :2], axis=2)
-    anywhere = np.linalg.norm(rows[rng.integers(1500, size=1500), :2] - rows[:, :2], axis=1)
-    assert np.median(apart) < 0.5 * np.median(anywhere)
-
-
-def test_rows_without_structure_are_searched_exactly_because_cells_cost_no_less():
-    rows = random_rows(12, 1500, 400)
-    assert _cells.cell_neighbours(rows, np.zeros(1500), 10) is None
-    np.testing.assert_array_equal(
-        graph.row_neighbors(rows, 10, neighbors="approximate"),
-        graph.row_neighbors(rows, 10, neighbors="exact"),
-    )
-
-
-@pytest.mark.parametrize("k", [5, 40])
-def test_cells_leave_no_trace_of_the_order_of_rows(k):
-    rows = random_rows(13, 3000, 12, groups=30)
-    assert _cells.cell_neighbours(rows, np.zeros(3000), k) is not None
-    found = graph.row_neighbors(rows, k, neighbors="approximate")
-    order = np.random.default_rng(14).permutation(3000)
-    place = np.argsort(order)
-    again = graph.row_neighbors(rows[order], k, neighbors="approximate")
-    np.testing.assert_array_equal(order[again[place]], found)
-
-
-def test_few_rows_and_those_solved_whole_are_searched_exactly(monkeypatch):
-    assert not _cells.searches_cells(10_000, 10**6, 10)
-    assert not _cells.searches_cells(30_000, 10, 10)
-    assert _cells.searches_cells(30_000, 50, 10)
-    asked = []
-    monkeypatch.setattr(_search, "cell_neighbours", lambda *given: asked.append(given))
-    rows = random_rows(6, 200, 5)
-    graph.row_neighbors(rows, 6)
-    assert not asked
-    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
-    monkeypatch.setattr(_limits, "NEIGHBORS_EXACT", 0.0)
-    graph.row_neighbors(rows, 6)
-    assert len(asked) == 1
-
-
-def test_rows_of_different_norms_are_searched_exactly(monkeypatch):
-    rows = random_rows(6, 200, 5) * np.linspace(0.5, 2.0, 200)[:, None]
-    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
-    monkeypatch.setattr(_limits, "NEIGHBORS_EXACT", 0.0)
-    found = graph.row_neighbor_graph(rows, 6)
-    np.testing.assert_array_equal(found.indices, graph.neighbor_graph(rows @ rows.T, 6).indices)
-    with pytest.raises(ValueError, match="rows must have unit norm for neighbors='approximate'"):
-        graph.row_neighbor_graph(rows, 6, neighbors="approximate")
-
-
-def test_a_search_by_cells_repeats_itself_and_leaves_the_settings_alone():
-    rows = random_rows(7, 3000, 10, groups=30)
-    found = []
-    for n_jobs in (1, 2, 2):
-        with limit_threads(n_jobs):
-            threads = numba.get_num_threads()
-            state = np.random.get_state()[1].copy()  # noqa: NPY002
-            g = graph.row_neighbor_graph(rows, 5, neighbors="approximate")
-            assert numba.get_num_threads() == threads
-            np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
-        found.append(g)
-    for other in found[1:]:
-        np.testing.assert_array_equal(found[0].indices, other.indices)
-        np.testing.assert_array_equal(found[0].weights, other.weights)
-
-
-def test_many_equal_rows_have_as_many_neighbours_as_asked_for_in_a_search_by_cells():
-    rows = np.repeat(random_rows(8, 40, 5), 40, axis=0)
-    rows[:100] = 0.0
-    assert _cells.cell_neighbours(rows, np.zeros(1600), 6) is not None
-    found = graph.row_neighbors(rows, 6, neighbors="approximate")
-    assert all(len({*near, node}) == 7 for node, near in enumerate(found.tolist()))
-    np.testing.assert_array_equal(rows[found[100:]], rows[100:, None].repeat(6, axis=1))
 
 
 def test_one_and_two_threads_return_the_same_bits():
@@ -430,7 +279,7 @@ def test_wrong_input_is_refused_with_a_reason():
 def test_a_large_table_is_read_in_blocks_that_do_not_show(monkeypatch):
     rows = random_rows(17, 130, 6)
     whole = graph.row_threshold_graph(rows, 0.3), graph.row_neighbor_graph(rows, 4)
-    for home in (_build, _search):
+    for home in (_build, _nearest):
         monkeypatch.setattr(home, "block_rows", lambda n: 16)
     parts = graph.row_threshold_graph(rows, 0.3), graph.row_neighbor_graph(rows, 4)
     for one, other in zip(whole, parts, strict=True):

@@ -247,7 +247,7 @@ def test_equal_rows_have_the_same_bits_wherever_they_stand(n):
 
 def test_a_fit_searches_and_decomposes_once(digits, monkeypatch):
     from ikd_graph import eigen
-    from ikd_graph.graph import _search
+    from ikd_graph.graph import _nearest
 
     counted = {"searches": 0, "decompositions": 0}
 
@@ -258,7 +258,8 @@ def test_a_fit_searches_and_decomposes_once(digits, monkeypatch):
 
         return counted_call
 
-    monkeypatch.setattr(_search, "exact_neighbours", counting("searches", _search.exact_neighbours))
+    search = counting("searches", _nearest._exact_neighbors)
+    monkeypatch.setattr(_nearest, "_exact_neighbors", search)
     for name in ("_full_spectrum", "_lanczos"):
         monkeypatch.setattr(eigen, name, counting("decompositions", getattr(eigen, name)))
     named = {"affinity": "shared_neighbors", "refine": "stress"}

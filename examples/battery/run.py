@@ -16,7 +16,7 @@ from ._record import Absent
 from .scores import measure
 from .sets import REAL, halves, make
 
-NAMED = tuple(name for name in AFFINITIES if name not in ("covariance", "precomputed"))
+NAMED = tuple(name for name in AFFINITIES if name != "covariance")
 PEERS = ("pca", "isomap", "laplacian_eigenmaps", "tsne", "umap")
 TSNE_DIMS = 3
 """Beyond three coordinates t-SNE has no trees, and takes minutes."""
@@ -105,10 +105,9 @@ def one(points, M, method, settings):
         return line | cost
     line |= {name: round(value, 5) for name, value in measure(points, Z).items()}
     if settings is not None:
-        line |= {
-            k: str(getattr(model, f"{k}_")) for k in ("affinity", "strategy", "refine", "path")
-        }
-        line |= {"n_neighbors": model.n_neighbors_, "choices": model.choices_}
+        chosen = model.settings_
+        line |= {k: str(getattr(chosen, k)) for k in ("affinity", "strategy", "refine", "graph")}
+        line |= {"reasons": chosen.reasons}
     return line | cost
 
 

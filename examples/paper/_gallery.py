@@ -81,7 +81,7 @@ def study_trial(data, method, seed, trial):
     changes = {}
     # The default call has to find all that by itself.
     if method in _lab.OURS and method != "ikd":
-        changes = {"affinity": "euclidean", "threshold": None, "n_neighbors": N_NEIGHBORS}
+        changes = {"affinity": "euclidean", "graph": N_NEIGHBORS}
     one = _lab.fit(method, data.X, 2, seed, **changes)
     measure = _moons if data.label_names else _sheet
     return rows(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ikd_graph import IKD, kernels
+from ikd_graph import IKD, graph, kernels, strategies
 from ikd_graph._files import write_whole
 from ikd_graph._validation import check_choice
 from ikd_graph.study import baselines
@@ -20,26 +20,24 @@ from ikd_graph.study.timing import Timed, timed
 
 CLOSED_GEODESIC = {
     "affinity": "correlation",
-    "strategy": "geodesic",
-    "threshold": None,
-    "n_neighbors": 5,
-    "path": "covariance",
-    "reference": "min_max",
+    "strategy": strategies.Geodesic.paper(),
+    "graph": graph.Neighbors(5, prune=False),
     "refine": None,
 }
 OURS = {
     **IKD_METHODS,
     "paper_blockwise": {
         "affinity": "correlation",
-        "strategy": "blockwise",
-        "threshold": 0.1,
-        "reference": "min_max",
-        "merge": "greedy",
+        "strategy": strategies.Blockwise.paper(),
+        "graph": graph.Threshold(0.1, prune=False),
         "refine": None,
     },
     "paper_geodesic": CLOSED_GEODESIC,
-    "paper_geodesic_centred": {**CLOSED_GEODESIC, "reference": "center"},
-    "blockwise_greedy": {"strategy": "blockwise", "merge": "greedy", "refine": None},
+    "paper_geodesic_centred": {
+        **CLOSED_GEODESIC,
+        "strategy": strategies.Geodesic(path="covariance"),
+    },
+    "blockwise_greedy": {"strategy": strategies.Blockwise(merge="greedy"), "refine": None},
     "ikd_auto_kernel": {"kernel": "auto", "refine": "likelihood"},
 }
 """Parameters of ``IKD`` by name: ours, the paper's closed forms, the same with true centring."""

@@ -29,7 +29,7 @@ class Embedding(NamedTuple):
 
 def graph_of(method, n_neighbors):
     """Changes that give a method in the paper's settings its k-NN graph, none for others."""
-    return {"n_neighbors": n_neighbors} if "n_neighbors" in OURS.get(method, {}) else {}
+    return {"graph": n_neighbors} if "graph" in OURS.get(method, {}) else {}
 
 
 def classify(name, doc, tasks, by, notes, *, n_trials=1, seed=0, **how):

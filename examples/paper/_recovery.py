@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ikd_graph import gplvm, kernels
+from ikd_graph.refine import Likelihood
 from ikd_graph.study import metrics
 from ikd_graph.study.datasets import fixed_latent, gplvm_data
 
@@ -91,9 +92,9 @@ def r_squared(latent, points):
 
 def likelihood_gap(one: Fit, data, columns):
     """Log likelihood reached from the truth, less that of the fit; above 0 the search lost."""
-    if one.model is None or one.model.refine_ != "likelihood":
+    if one.model is None or not isinstance(one.model.settings_.refine, Likelihood):
         return np.nan
-    centred = one.model.affinity_ != "cosine"
+    centred = one.model.settings_.affinity != "cosine"
     cov = gplvm.sample_covariance(data.X, centered=centred)
     n, kernel = data.X.shape[1], one.model.kernel_
     variance, noise, _ = gplvm.fit_variances(data.latent, cov, n, kernel)
@@ -112,15 +113,15 @@ def likelihood_gap(one: Fit, data, columns):
     bounds = [*free, (np.log(lowest), None)]
     end = minimize(cost, begin, jac=True, method="L-BFGS-B", bounds=bounds,
                    options={"maxiter": 2000, "maxfun": 4000})  # fmt: skip
-    return -n * end.fun - one.model.log_likelihood_
+    return -n * end.fun - one.model.log_likelihood()
 
 
 def noise_error(one: Fit, data, columns):
     """Noise variance found, over the true one, less 1."""
     true = columns["noise"] ** 2
-    if one.model is None or one.model.noise_variance_ is None or true == 0.0:
+    if one.model is None or true == 0.0:
         return np.nan
-    return one.model.noise_variance_ / true - 1.0
+    return one.model.noise_model().noise / true - 1.0
 
 
 def kernel_right(one: Fit, data, columns):

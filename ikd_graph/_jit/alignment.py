@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from .._config import allocating, inner, jit, pjit
+from .._numba import jit, pjit
 
 ROOM = 4
 """Matrices that a rigid fit works in."""
@@ -12,7 +12,7 @@ TOGETHER = 64
 """Blocks that one thread places in turn."""
 
 
-@inner
+@jit
 def singular_pairs(matrix, left, right):
     """Singular value decomposition of a small matrix by one-sided Jacobi rotations.
 
@@ -56,7 +56,7 @@ def singular_pairs(matrix, left, right):
             break
 
 
-@inner
+@jit
 def add_partial_isometry(matrix, floor, rotation, left, right):
     """Add the polar factor of a matrix on the directions that it does not send to zero.
 
@@ -83,7 +83,7 @@ def add_partial_isometry(matrix, floor, rotation, left, right):
     return rank
 
 
-@allocating
+@jit
 def open_part(guide, rotation, out):
     """Fill ``out`` with ``(I - Q Q^T) guide (I - Q^T Q)``, Q a partial isometry, all (M, M)."""
     m = guide.shape[0]
@@ -109,7 +109,7 @@ def open_part(guide, rotation, out):
                 out[i, j] += half[i, k] * inner[k, j]
 
 
-@inner
+@jit
 def nearest_rotation(cross, scale, rotation, left, right):
     """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``.
 
@@ -129,7 +129,7 @@ def nearest_rotation(cross, scale, rotation, left, right):
         open_rotation(rank, rotation, left, right)
 
 
-@inner
+@jit
 def nearest_in_plane(cross, floor, rotation):
     """As `nearest_rotation` for M = 2, where it is clear; returns whether it is.
 
@@ -150,7 +150,7 @@ def nearest_in_plane(cross, floor, rotation):
     return True
 
 
-@inner
+@jit
 def to_identity(matrix):
     """Fill a square matrix with the identity."""
     for i in range(matrix.shape[0]):
@@ -158,7 +158,7 @@ def to_identity(matrix):
             matrix[i, j] = 1.0 if i == j else 0.0
 
 
-@allocating
+@jit
 def open_rotation(rank, rotation, left, right):
     """Complete a partial isometry of a rank to the orthogonal matrix nearest to the identity."""
     m = rotation.shape[0]
@@ -177,7 +177,7 @@ def open_rotation(rank, rotation, left, right):
                 guide[i, j] = np.cos(attempt + 3.0 * i * m + 7.0 * j)
 
 
-@inner
+@jit
 def rigid_motion(source, target, weights, rotation, translation, axes, room):
     """Weighted orthogonal Procrustes fit of ``source`` to ``target``, (n, M), with a translation.
 
@@ -251,7 +251,7 @@ def centre_blocks(starts, coordinates, weights, own, scales):
                 scales[block, 1] += weights[i] * own[i, j] * own[i, j]
 
 
-@inner
+@jit
 def gather_targets(members, own, weights, consensus, targets, cross, mean):
     """Where a consensus (T, M) has the points of a centred block, around the first of them.
 

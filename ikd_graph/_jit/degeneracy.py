@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import jit
+from .._numba import jit
 
 
 class OrderedGraph(NamedTuple):

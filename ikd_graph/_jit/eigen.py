@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from .._config import allocating, inner, pjit
+from .._numba import jit, pjit
 
 # Columns beside the leading ones, and steps before the whole spectrum is found after all.
 _SPARE, _MOST_STEPS = 4, 60
@@ -34,7 +34,7 @@ class Solved(NamedTuple):
     counts: np.ndarray  # (n_blocks, 2) int64, pairs that are no edges, leading values below 0
 
 
-@inner
+@jit
 def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
     """Look up the edges between the members (n,) of a clique, sorted, in a graph's upper triangle.
 
@@ -72,7 +72,7 @@ def gather_pairs(members, indptr, indices, sq_dist, variance, pairs, spread):
     return n_missing
 
 
-@inner
+@jit
 def extreme_point(sq_dist, use_mean):
     """Point with the smallest largest (or mean) squared distance to others, lowest of equals."""
     best = 0
@@ -87,7 +87,7 @@ def extreme_point(sq_dist, use_mean):
     return best
 
 
-@allocating
+@jit
 def to_gram(sq_dist, reference):
     """Turn squared distances into inner products, in place (Eq. 4).
 
@@ -112,7 +112,7 @@ def to_gram(sq_dist, reference):
             sq_dist[i, j] = 0.5 * (offset[i] + offset[j] - sq_dist[i, j] - shift)
 
 
-@allocating
+@jit
 def dominant_pairs(gram, n_components):
     """Eigenvalues of a symmetric matrix (n, n), ascending, and vectors: the largest in size only.
 
@@ -151,7 +151,7 @@ def dominant_pairs(gram, n_components):
     return np.linalg.eigh(gram)
 
 
-@inner
+@jit
 def leading_coordinates(total, spectrum, vectors, out, values, shares):
     """Coordinates from the leading eigenpairs of a Gram matrix (n, n), symmetric (Eq. 9).
 
@@ -195,7 +195,7 @@ def leading_coordinates(total, spectrum, vectors, out, values, shares):
     return n_clipped
 
 
-@allocating
+@jit
 def block_gram(block, blocks, edges, reference, solved):
     """Inner products of the points of a block, and the sum of their squares.
 
@@ -223,7 +223,7 @@ def block_gram(block, blocks, edges, reference, solved):
     return gram, total
 
 
-@inner
+@jit
 def keep_pairs(block, blocks, total, spectrum, vectors, solved):
     """Write down what the eigenpairs of a block's inner products say."""
     out = solved.coordinates[blocks[0][block] : blocks[0][block + 1]]

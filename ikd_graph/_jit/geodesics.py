@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import allocating, inner, jit
+from .._numba import jit
 
 NEAR = 1  # in the queue of the current band
 FAR = 2  # in the list of nodes that wait
@@ -81,7 +81,7 @@ def search_farthest(graph, number, step, nodes, out):
             nodes[row + 1] = farthest
 
 
-@inner
+@jit
 def search_one(graph, source, step, limit, reach, queue):
     """Find the shortest distances from one source, written to ``reach`` (n,)."""
     indptr, indices, lengths = graph
@@ -121,7 +121,7 @@ def search_one(graph, source, step, limit, reach, queue):
         waiting, n_far, bound = next_band(reach, bound, step, state, near, far, n_far)
 
 
-@allocating
+@jit
 def search_lanes(graph, sources, step, limit, reach, key, queue):
     """Find the shortest distances from several sources together, written to ``reach`` (n, lanes).
 
@@ -185,7 +185,7 @@ def search_lanes(graph, sources, step, limit, reach, key, queue):
         waiting, n_far, bound = next_band(key, bound, step, state, near, far, n_far)
 
 
-@inner
+@jit
 def next_band(value, bound, step, state, near, far, n_far):
     """Move the nodes of the next band from the far list to the empty near ring.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._config import inner, jit
+from .._numba import jit
 
 
 @jit
@@ -37,7 +37,7 @@ def take_above(block, first_node, first_column, floor, indices, weights):
                 at += 1
 
 
-@inner
+@jit
 def insert(value, label, values, labels, held):
     """Insert a value into a short list sorted from the largest down; the last falls off.
 
@@ -76,49 +76,27 @@ def strongest(block, first_node, neighbours):
 
 
 @jit
-def settle_strongest(block, rows, first_node, slack, neighbours):
+def settle_strongest(block, queries, rows, half, first_node, slack, neighbours, values):
     """Correct the neighbours found by ``strongest`` for the rounding of the products.
 
     The products only rule rows out. Those within ``slack`` of the k-th largest are computed anew in
     a fixed order, so that equal rows tie exactly and the answer does not depend on the BLAS. Each
-    product is off by at most ``slack / 2``. ``block`` (b, n), rows (n, p) of unit norm,
-    ``neighbours`` (b, k) as found and as corrected.
+    entry is off by at most ``slack / 2``. ``block`` (b, n) of products of ``queries`` (b, p) with
+    ``rows`` (n, p) less ``half`` (n,); ``neighbours`` (b, k) as found and as corrected, ``values``
+    (b, k) receives theirs.
     """
     k = neighbours.shape[1]
-    values = np.empty(k, np.float64)
     for row in range(block.shape[0]):
         node = first_node + row
         floor = block[row, neighbours[row, k - 1]] - slack
         held = np.int64(0)
         for column in range(block.shape[1]):
             if block[row, column] >= floor and column != node:
-                value = dot(rows[node], rows[column])
-                held = insert(value, column, values, neighbours[row], held)
+                value = dot(queries[row], rows[column]) - half[column]
+                held = insert(value, column, values[row], neighbours[row], held)
 
 
 @jit
-def settle_found(ends, found, rows, half, nodes, neighbours, missing):
-    """Keep the rows nearest to each of some ``nodes`` (b,) among those that a search found.
-
-    Near is a large product less ``half`` (n,). The list of a node is ``found[ends[b]:ends[b + 1]]``
-    without repeats; in it the node itself is passed over. Written at the nodes: ``neighbours``
-    (n, k), the nearest first, ties by index, and ``missing`` (n,), how many were not found.
-    """
-    k = neighbours.shape[1]
-    values = np.empty(k, np.float64)
-    mine = np.empty(rows.shape[1], np.float64)
-    for at in range(nodes.size):
-        node = nodes[at]
-        mine[:] = rows[node]
-        held = np.int64(0)
-        for other in np.sort(found[ends[at] : ends[at + 1]]):
-            if other != node:
-                value = dot(mine, rows[other]) - half[other]
-                held = insert(value, other, values, neighbours[node], held)
-        missing[node] = k - held
-
-
-@inner
 def dot(left, right):
     """Return the product of two vectors, summed in float64 in an order that never changes."""
     p = left.size
@@ -161,24 +139,6 @@ def strongest_outside(block, nodes, labels, partners, values):
                 partner, best = column, block[row, column]
         partners[row] = partner
         values[row] = best
-
-
-@jit
-def put_in_order(rows, order):
-    """Move row ``order[i]`` of (n, d) to place i for every i, without a second table."""
-    held = np.empty(rows.shape[1], rows.dtype)
-    moved = np.zeros(order.size, np.bool_)
-    for first in range(order.size):
-        if moved[first]:
-            continue
-        held[:] = rows[first]
-        place = first
-        while order[place] != first:
-            rows[place] = rows[order[place]]
-            moved[place] = True
-            place = order[place]
-        rows[place] = held
-        moved[place] = True
 
 
 @jit

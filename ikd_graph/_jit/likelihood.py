@@ -1,6 +1,6 @@
 """The elementwise work of the likelihood: covariances, forces, expected information."""
 
-from .._config import jit
+from .._numba import jit
 from . import kernels
 
 

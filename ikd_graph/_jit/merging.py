@@ -8,21 +8,21 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 
 import numpy as np
 
-from .._config import allocating, inner, jit
+from .._numba import jit
 from .alignment import ROOM, rigid_motion, to_identity
 
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
 
 
-@inner
+@jit
 def raise_to(values, tops, at, value):
     """Set a value that only grows, and the largest of its chunk."""
     values[at] = value
     tops[at // CHUNK] = max(tops[at // CHUNK], value)
 
 
-@inner
+@jit
 def clear(values, tops, at):
     """Set a value to zero and find the largest of its chunk anew, if it was that."""
     value = values[at]
@@ -36,7 +36,7 @@ def clear(values, tops, at):
     tops[at // CHUNK] = top
 
 
-@inner
+@jit
 def first_largest(values, tops):
     """First index of the largest value."""
     chunk = 0
@@ -49,7 +49,7 @@ def first_largest(values, tops):
     return 0
 
 
-@inner
+@jit
 def count_in_row(state, row, name):
     """Count one more point that a name shares with the block of a row."""
     if state.rows[row, name] == 0:
@@ -58,7 +58,7 @@ def count_in_row(state, row, name):
     raise_to(state.rows[row], state.row_tops[row], np.int64(name), state.rows[row, name] + 1)
 
 
-@inner
+@jit
 def count_shared(state, block, row):
     """Count in a row how many points of a block every other block shares, by name."""
     for i in range(state.n_counted[row]):
@@ -75,7 +75,7 @@ def count_shared(state, block, row):
     clear(state.rows[row], state.row_tops[row], np.int64(state.name[block]))
 
 
-@inner
+@jit
 def cached_row(state, block):
     """Row of ``state.rows`` with the counts of a block, kept from its last merger or made now."""
     if state.row_of[block] >= 0:
@@ -97,7 +97,7 @@ def cached_row(state, block):
     return chosen
 
 
-@inner
+@jit
 def find_entry(state, point, block):
     """Index into ``state.entry_at`` of a block in the list of a point, -1 if it is not there."""
     start = state.point_starts[point]
@@ -107,7 +107,7 @@ def find_entry(state, point, block):
     return -1
 
 
-@allocating
+@jit
 def fit_shared(state, big, small, n_shared, rotation, translation, axes, room):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
     m = state.coordinates.shape[1]
@@ -129,7 +129,7 @@ def fit_shared(state, big, small, n_shared, rotation, translation, axes, room):
     rigid_motion(source, target, alike, rotation, translation, axes, room)
 
 
-@inner
+@jit
 def prefer(state, other, count, low):
     """Make the merged block, named ``low``, the partner of one that shares most with it."""
     if count > state.best[other] or (count == state.best[other] and low < state.partner[other]):
@@ -137,7 +137,7 @@ def prefer(state, other, count, low):
         state.partner[other] = low
 
 
-@allocating
+@jit
 def absorb(state, big, small, low, rotation, translation, row):
     """Move a block into another: shared points are averaged, the others change their owner.
 
@@ -182,7 +182,7 @@ def absorb(state, big, small, low, rotation, translation, row):
         entry = following
 
 
-@inner
+@jit
 def rename(state, big, small, low, high, row):
     """Give a merged block the lower name and bring the best partners up to date.
 
@@ -220,7 +220,7 @@ def rename(state, big, small, low, high, row):
     raise_to(state.best, state.best_tops, low, np.int64(counts[state.partner[low]]))
 
 
-@inner
+@jit
 def find_partner(state, block, counts, touched):
     """Set the partner of a block on its own, of several that share as much the first by name.
 

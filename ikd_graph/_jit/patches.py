@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._config import allocating, jit
+from .._numba import jit
 
 
 @jit
@@ -20,7 +20,7 @@ def order_in_patches(indptr, indices, size, order):
     return depth
 
 
-@allocating
+@jit
 def gather_patches(indptr, indices, seeds, size, order):
     """Grow breadth-first patches of at most ``size`` nodes from the seeds (all nodes), in turn.
 

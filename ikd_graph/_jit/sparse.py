@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import inner, jit
-from .graph import insert
+from .._numba import jit
 
 
 class Stored(NamedTuple):
@@ -36,21 +35,21 @@ def block_products(stored, columns, nodes, out):
                 out[at, columns.indices[other]] += value * columns.data[other]
 
 
-@inner
+@jit
 def spread_row(stored, node, row):
     """Write a row to ``row`` (p,), which holds zeros."""
     for entry in range(stored.indptr[node], stored.indptr[node + 1]):
         row[stored.indices[entry]] = stored.data[entry]
 
 
-@inner
+@jit
 def clear_row(stored, node, row):
     """Write zeros where `spread_row` wrote values."""
     for entry in range(stored.indptr[node], stored.indptr[node + 1]):
         row[stored.indices[entry]] = 0.0
 
 
-@inner
+@jit
 def product(rows, row, node, other):
     """Return the product of a row, which is spread in ``row``, and another."""
     total = 0.0
@@ -75,23 +74,3 @@ def pair_products(rows, nodes, others, row, out):
         out[pair] = product(rows, row, node, others[pair])
     if last >= 0:
         clear_row(rows.stored, last, row)
-
-
-@jit
-def settle_found(rows, ends, found, nodes, row, neighbours, missing):
-    """Keep the rows with the largest product with each of some ``nodes`` among those ``found``.
-
-    As `graph.settle_found` otherwise; ``row`` (p,) holds zeros before and after.
-    """
-    k = neighbours.shape[1]
-    values = np.empty(k, np.float64)
-    for at in range(nodes.size):
-        node = nodes[at]
-        spread_row(rows.stored, node, row)
-        held = np.int64(0)
-        for other in np.sort(found[ends[at] : ends[at + 1]]):
-            if other != node:
-                value = product(rows, row, node, other)
-                held = insert(value, other, values, neighbours[node], held)
-        missing[node] = k - held
-        clear_row(rows.stored, node, row)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import inner, jit
+from .._numba import jit
 from .ways import ENDLESS, FIRST, NEAR, push, spread, two_legs, walk
 
 MANY = 32
@@ -178,7 +178,7 @@ def acquit(graph, edges, room, longest, freed, condemned, fresh):
         first = False
 
 
-@inner
+@jit
 def passes(graph, edges, room, longest, edge, effort, condemned, fresh):
     """Acquit an edge if a way is found, and what that opens; ``effort`` as in `walk`."""
     most = longest * edges.lengths[edge]
@@ -191,7 +191,7 @@ def passes(graph, edges, room, longest, edge, effort, condemned, fresh):
     return True
 
 
-@inner
+@jit
 def keep_condemned(room, condemned, count):
     """Keep those of the first doubtful edges that are condemned; returns how many."""
     kept = 0
@@ -203,7 +203,7 @@ def keep_condemned(room, condemned, count):
     return kept
 
 
-@inner
+@jit
 def start_from_fresh(room, fresh):
     """Put the nodes that are fresh on the first heap, and let them be so no more.
 
@@ -220,7 +220,7 @@ def start_from_fresh(room, fresh):
     return room.sizes[0]
 
 
-@inner
+@jit
 def far_apart(graph, edges, room, longest, condemned, count):
     """Which of the doubtful edges have ends that no way connects, however many edges it has.
 
@@ -258,7 +258,7 @@ def far_apart(graph, edges, room, longest, condemned, count):
             break
 
 
-@inner
+@jit
 def start_from_all(graph, edges, room, longest, condemned, fresh):
     """Acquit all that ways of two edges can: from the edges that passed, or from the others.
 
@@ -280,7 +280,7 @@ def start_from_all(graph, edges, room, longest, condemned, fresh):
             open_triangles(graph, edges, room, longest, edge, condemned, fresh)
 
 
-@inner
+@jit
 def open_triangles(graph, edges, room, longest, edge, condemned, fresh):
     """Acquit what an edge that passed can replace with another one, and what that can, and so on.
 
@@ -353,7 +353,7 @@ def reach(graph, room, condemned, first, families, longest, points, found):
             distance[room.seen[i]] = np.inf
 
 
-@inner
+@jit
 def root(parent, node):
     """Follow a union-find forest (n,) from a node to its root, halving the way."""
     while parent[node] != node:

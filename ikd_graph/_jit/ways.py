@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._config import inner
+from .._numba import jit
 
 # Numba would compile a function anew for each plain number that it is called with.
 FIRST, NEAR = np.int64(0), np.int64(2)
@@ -29,7 +29,7 @@ class Room(NamedTuple):
     apart: np.ndarray  # (e,) bool, whether no way connects the ends of those
 
 
-@inner
+@jit
 def two_legs(graph, condemned, one, other, enough):
     """Length of the shortest way of two edges that are not condemned; infinite without one.
 
@@ -53,7 +53,7 @@ def two_legs(graph, condemned, one, other, enough):
     return shortest
 
 
-@inner
+@jit
 def walk(graph, condemned, edges, room, without, longest, enough, effort):
     """Length of the shortest way between the ends of an edge; infinite where none is short enough.
 
@@ -98,7 +98,7 @@ def walk(graph, condemned, edges, room, without, longest, enough, effort):
     return found if found <= longest else np.inf
 
 
-@inner
+@jit
 def spread(graph, condemned, room, row, longest):
     """Shortest ways from the nodes on the first heap, up to a length, on edges not condemned.
 
@@ -128,7 +128,7 @@ def spread(graph, condemned, room, row, longest):
     return n_seen
 
 
-@inner
+@jit
 def push(room, side, key, node):
     """Put a node on one of the two heaps; of equal keys the smaller node comes first."""
     keys, nodes, at = room.keys, room.nodes, room.sizes[side]
@@ -142,7 +142,7 @@ def push(room, side, key, node):
     keys[side, at], nodes[side, at] = key, node
 
 
-@inner
+@jit
 def pop(room, side):
     """Take the first node off one of the two heaps."""
     keys, nodes, size, at = room.keys, room.nodes, room.sizes[side] - 1, 0

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .. import _doors as door
 from .._records import MergeResult, SolvedBlocks, check_solved
-from .._threads import together
+from .._threads import run_in_parallel
 from .._validation import (
     check_choice,
     check_integer,
@@ -206,7 +206,7 @@ def _two_starts(
     n_blocks, size = solved.blocks.n_blocks, frame.shape[1]
     # So few points as these cannot share as many as a motion rests on.
     if n_blocks > 1 and solved.blocks.sizes.min() <= size:
-        greedy, begun = together(merged, lambda: from_frame(True))
+        greedy, begun = run_in_parallel(merged, lambda: from_frame(True))
     else:
         greedy = merged()
         begun = from_frame(bool(greedy.n_weak or greedy.labels.any()))

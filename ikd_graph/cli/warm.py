@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 import warnings
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,37 +45,46 @@ def add_command(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     # Numba is loaded by commands that compute, not by those that ask for help.
-    from .._config import CACHE_SWITCH, compile_twins, compiling
+    from .. import _jit, _numba
 
-    if os.environ.get(CACHE_SWITCH) == "0":
-        raise ValueError(f"nothing compiled would be kept while {CACHE_SWITCH} is 0; unset it")
-    for _ in _fits():
-        if compiling.functions and not compiling.kept:
-            raise OSError(
-                "what is compiled cannot be kept: no folder for it can be written; "
-                "name one in NUMBA_CACHE_DIR"
-            )
-    compile_twins()
+    if os.environ.get(_numba.CACHE_SWITCH) == "0":
+        raise ValueError(
+            f"nothing compiled would be kept while {_numba.CACHE_SWITCH} is 0; unset it"
+        )
+    _ = _jit.graph
+    if not _numba.cache_folders:
+        raise OSError(
+            "what is compiled cannot be kept: no folder for it can be written; "
+            "name one in NUMBA_CACHE_DIR"
+        )
+    before, since = _count_compiled(_numba.cache_folders), time.perf_counter()
+    _fit_all()
+    count = _count_compiled(_numba.cache_folders) - before
     if arguments.quiet:
         return
-    if not compiling.functions:
+    if count <= 0:
         say("Nothing to compile: all of it is in place.")
         return
-    say(f"Compiled {compiling.functions} functions in {compiling.seconds:.0f} s.")
+    say(f"Compiled {count} functions in {time.perf_counter() - since:.0f} s.")
 
 
-def _fits() -> Iterator[None]:
-    """Do what compiles, all together, the functions that common fits call on one thread."""
+def _count_compiled(folders: set[str]) -> int:
+    """Number of compiled functions in the folders of the cache."""
+    return sum(1 for folder in folders for _ in Path(folder).glob("*.nbc"))
+
+
+def _fit_all() -> None:
+    """Call the functions that common fits compile, on one thread and on several."""
     rows: NDArray[np.float64] = load_digits().data
     with warnings.catch_warnings():
         # Of so few points some fits are poor, and say so.
         warnings.simplefilter("ignore", UserWarning)
         for n_points, parameters in _FITS:
-            model = IKD(n_jobs=1, **parameters).fit(rows[:n_points])
-            model.inverse_transform(model.transform(rows[:5]))
-            yield
-        found = graph.threshold_graph(covariance.correlation(rows[:60]), 0.5)
-        covered = cliques.cover(found, 4)
-        cliques.summary(found, covered)
-        cliques.overlaps(covered)
-        cliques.maximal_cliques(found, limit=100)
+            for n_jobs in (1, -1):
+                model = IKD(n_jobs=n_jobs, **parameters).fit(rows[:n_points])
+                model.inverse_transform(model.transform(rows[:5]))
+        g = graph.threshold_graph(covariance.correlation(rows[:60]), 0.5)
+        cover = cliques.cover(g, 4)
+        cliques.summary(g, cover)
+        cliques.overlaps(cover)
+        cliques.maximal_cliques(g, limit=100)

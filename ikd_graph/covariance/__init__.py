@@ -7,10 +7,6 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows, euclidean_similarity
 
 # Named as themselves: for the floors above, not for users.
-from ._on_demand import CentredRows as CentredRows
-from ._on_demand import ScaledRows as ScaledRows
-from ._on_demand import UnitRows as UnitRows
-from ._on_demand import WithLengths as WithLengths
 from ._pairwise import pairwise
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 from ._scale import (

@@ -1,44 +1,52 @@
-"""Euclidean similarity: inner products of two sets of rows."""
+"""Euclidean similarity: inner products of rows less half their squared lengths."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _doors as door
+from .._threads import map_blocks
 from .._validation import check_same_shape, check_varies
 from ._rows import gram
+from ._scale import ROUNDING, block_size, column_moments
 
 Floats = NDArray[np.float64]
 
 
 class EuclideanRows(NamedTuple):
-    """Rows whose products are Euclidean similarities, and what it takes to make more of them.
+    """Rows in units of sigma, and what it takes to make more of them.
 
-    Squared distances are no inner products of one set of rows with itself, but of two: with
-    a = 1/2 - |x|^2 / (2 sigma^2), the products of (x / sigma, a, 1) with (x / sigma, 1, a) are
-    1 - |x_i - x_j|^2 / (2 sigma^2).
+    With h half the squared lengths, x_i x_j - h_i - h_j + 1 is 1 - |x_i - x_j|^2 / (2 sigma^2).
     """
 
-    rows: Floats  # (n, p + 2)
-    others: Floats  # (n, p + 2) the same with the last two columns swapped
+    points: NDArray[np.floating]  # (n, p) centred rows over sigma
+    half: Floats  # (n,) half their squared lengths
     origin: Floats  # (p,) the mean row of X, subtracted first
     scale: float  # sigma
+    units: Floats  # (p,) what columns are divided by as well
 
-    @property
-    def points(self) -> Floats:
-        """Centred rows over sigma, (n, p)."""
-        return self.rows[:, :-2]
+    def scaled(self, X: NDArray[np.floating]) -> Floats:
+        """Other rows, (b, p), on the same scale."""
+        check_same_shape("a row of X", X[:1], "a row compared with", self.origin[None])
+        points: Floats = (X - self.origin) / self.units / self.scale
+        return points
 
 
 _made = door.record(EuclideanRows, "covariance.euclidean_rows makes them")
 
 
-@door.takes(X=door.table, like=door.optional(_made))
-def euclidean_rows(X: ArrayLike, *, like: EuclideanRows | None = None) -> EuclideanRows:
-    r"""Rows U and V for which ``U @ V.T`` is 1 - \|x_i - x_j\|² / (2 σ²).
+@door.takes(X=door.table, standardized=door.flag, like=door.optional(_made))
+def euclidean_rows(
+    X: ArrayLike,
+    *,
+    standardized: bool = False,
+    like: EuclideanRows | None = None,
+    dtype: Any = np.float64,
+) -> EuclideanRows:
+    r"""Rows and half their squared lengths, which make 1 - \|x_i - x_j\|² / (2 σ²).
 
     Two samples of a Gaussian process with variance s² per dimension are N s² · 2 (1 - k) apart in
     the square, so that this estimates k with σ² = N s². σ² is half the mean squared distance of
@@ -53,13 +61,17 @@ def euclidean_rows(X: ArrayLike, *, like: EuclideanRows | None = None) -> Euclid
     ----------
     X : (n_samples, n_features) array_like of float64
         Points in rows.
+    standardized : bool
+        Divide columns by their standard deviations first; those of one value count for nothing.
     like : EuclideanRows, optional
         Rows to be compared with: takes origin and scale from them, as new rows must.
+    dtype : dtype
+        Type of the rows.
 
     Returns
     -------
     EuclideanRows
-        Both sets of rows, origin and scale.
+        Rows, half their squared lengths, origin and scale.
 
     Raises
     ------
@@ -70,33 +82,33 @@ def euclidean_rows(X: ArrayLike, *, like: EuclideanRows | None = None) -> Euclid
     --------
     >>> from ikd_graph import covariance
     >>> made = covariance.euclidean_rows([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
-    >>> (made.rows @ made.others.T).round(3)
+    >>> covariance.euclidean_similarity(made).round(3)
     array([[ 1.  , -0.5 ,  0.25],
            [-0.5 ,  1.  ,  0.25],
            [ 0.25,  0.25,  1.  ]])
     """
-    points = np.array(X, dtype=np.float64, order="C")
+    table = np.asarray(X)
+    n, p = table.shape
     if like is None:
-        check_varies(points)
+        check_varies(table)
+        origin, deviation, largest = column_moments(table)
+        units = np.where(deviation > ROUNDING * largest, deviation, np.inf)
+        units = units if standardized else np.ones(p)
         # Before squares are taken: values of 1e-200 or 1e200 are as good as any.
-        largest = float(np.abs(points).max())
-        points /= largest
-        origin = points.mean(axis=0)
-        points -= origin
-        pairs = max(len(points) - 1, 1) / len(points)
-        scale = float(np.sqrt(np.mean(np.sum(points**2, axis=1)) / pairs))
-        if scale < 1e-13:  # what centring leaves of equal rows is rounding
-            points[:], scale = 0.0, 1.0
-        points /= scale
-        origin, scale = origin * largest, scale * largest
-    else:
-        origin, scale = like.origin, like.scale
-        check_same_shape("a row of X", points[:1], "a row compared with", origin[None])
-        points = (points - origin) / scale
-    half = 0.5 - 0.5 * np.einsum("ij,ij->i", points, points)
-    one = np.ones_like(half)
-    rows = np.column_stack([points, half, one])
-    return EuclideanRows(rows, np.column_stack([points, one, half]), origin, scale)
+        top = 1.0 if standardized else float(largest.max())
+        scale = float(np.sqrt(np.sum((deviation / units / top) ** 2) * n / max(n - 1, 1)))
+        # What centring leaves of equal rows is rounding.
+        scale = np.inf if scale < ROUNDING else scale * top
+        like = EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
+    points, half, step = np.empty((n, p), dtype), np.empty(n), block_size(p)
+
+    def fill(start: int, stop: int) -> None:
+        block = like.scaled(table[start:stop])
+        half[start:stop] = 0.5 * np.einsum("ij,ij->i", block, block)
+        points[start:stop] = block
+
+    map_blocks(fill, n, step)
+    return like._replace(points=points, half=half)
 
 
 @door.takes(X=door.table)
@@ -137,14 +149,15 @@ def euclidean_similarity(made: EuclideanRows) -> Floats:
     Parameters
     ----------
     made : EuclideanRows
-        Both sets of rows.
+        Rows and half their squared lengths.
 
     Returns
     -------
     (n_samples, n_samples) ndarray of float64
         Similarities, at most 1 and ones on the diagonal.
     """
-    similarity = gram(made.rows, made.others)
+    similarity = gram(made.points)
+    similarity -= made.half[:, None] + made.half - 1.0
     np.minimum(similarity, 1.0, out=similarity)
     np.fill_diagonal(similarity, 1.0)
     return similarity

@@ -220,7 +220,29 @@ def column_units(X: NDArray[np.floating]) -> Floats:
     >>> covariance.column_units(np.array([[1.0, 5.0], [3.0, 5.0]]))
     array([ 1., inf])
     """
-    largest = np.abs(X).max(axis=0, initial=0.0)
-    scale = np.where(largest > 0.0, largest, 1.0)
-    spread = (X / scale).std(axis=0, dtype=np.float64)
-    return np.asarray(np.where(spread > ROUNDING, spread * scale, np.inf), dtype=np.float64)
+    _, deviation, largest = column_moments(X)
+    return np.where(deviation > ROUNDING * largest, deviation, np.inf)
+
+
+def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
+    """Mean, standard deviation and largest absolute value of every column, (p,) each.
+
+    Summed in double precision over blocks of rows, in units of the largest value.
+    """
+    n, p = X.shape
+    step = block_size(p)
+    blocks = [slice(start, start + step) for start in range(0, n, step)]
+    largest = np.max([np.abs(X[rows]).max(axis=0) for rows in blocks], axis=0).astype(np.float64)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    mean, squares = np.zeros(p), np.zeros(p)
+    for rows in blocks:
+        mean += (X[rows] / unit).sum(axis=0) / n
+    for rows in blocks:
+        gaps = X[rows] / unit - mean
+        squares += np.einsum("ij,ij->j", gaps, gaps)
+    return mean * unit, np.sqrt(squares / n) * unit, largest
+
+
+def block_size(width: int) -> int:
+    """Rows of a table that are worked on together: two million entries, 16 MB."""
+    return max(16, min(4096, 2**21 // max(width, 1)))

@@ -71,17 +71,6 @@ class SparseRows:
         return _stored(self.table.stored.tocsc())
 
     @property
-    def entries(self) -> float:
-        """Mean number of stored values of a row."""
-        return self.table.stored.nnz / len(self)
-
-    @property
-    def entries_in_common(self) -> float:
-        """Mean number of columns that are stored for both of two rows."""
-        by_column = np.diff(self._columns.indptr) / len(self)
-        return float(by_column @ by_column)
-
-    @property
     def _empty_row(self) -> Floats:
         return np.zeros(self.table.shape[1])
 
@@ -94,25 +83,19 @@ class SparseRows:
             row += self.right @ left
         return out
 
+    def products_with(self, new: NDArray[np.floating]) -> Floats:
+        """Products of dense rows (b, p), none of these, with all, (b, n)."""
+        double = new.astype(np.float64, copy=False)
+        found: Floats = np.ascontiguousarray((self.table.stored @ double.T).T)
+        found -= double.sum(axis=1)[:, None] * self.shift
+        return found
+
     def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
         """Products of pairs of rows, (m,), the same bits either way round."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         out = np.empty(low.size)
         _jit.sparse.pair_products(self._rows, low, high, self._empty_row, out)
         return out
-
-    def settle(
-        self,
-        ends: NDArray[np.int64],
-        found: NDArray[np.int64],
-        nodes: NDArray[np.int64],
-        neighbours: NDArray[np.int32],
-        missing: NDArray[np.int64],
-    ) -> None:
-        """Keep the rows with the largest products among those found, see `_jit.graph`."""
-        _jit.sparse.settle_found(
-            self._rows, ends, found, nodes, self._empty_row, neighbours, missing
-        )
 
 
 def sparse_unit_rows(
@@ -199,8 +182,9 @@ def sparse_euclidean_rows(table: SparseTable) -> tuple[SparseRows, EuclideanRows
         np.column_stack([half, one]),
         np.column_stack([one, half]),
     )
-    nothing = np.empty((0, table.shape[1] + 2))
-    return rows, EuclideanRows(nothing, nothing, np.zeros(table.shape[1]), scale * largest)
+    p = table.shape[1]
+    nothing = np.empty((0, p)), np.empty(0)
+    return rows, EuclideanRows(*nothing, np.zeros(p), scale * largest, np.ones(p))
 
 
 def sparse_column_units(table: SparseTable) -> Floats:

@@ -538,12 +538,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not _is_auto(self.kernel):
             kernels.get(self.kernel)
         check_choice("affinity", self.affinity, ("auto", *AFFINITIES, *GIVEN))
-        if self.affinity == "shared_neighbors" and not _is_auto(strategy):
-            if not strategy.uses_graph:
-                raise ValueError(
-                    "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', "
-                    f"got {strategy.name!r}; most pairs share no neighbour"
-                )
+        if (
+            self.affinity == "shared_neighbors"
+            and not _is_auto(strategy)
+            and not strategy.uses_graph
+        ):
+            raise ValueError(
+                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', "
+                f"got {strategy.name!r}; most pairs share no neighbour"
+            )
         refinement: Any = self.refine
         if isinstance(refinement, str) and refinement != "auto":
             check_choice("refine", refinement, ("auto", *refine.REFINEMENTS))
@@ -597,8 +600,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if isinstance(value, str):
             if value != "auto":
                 raise ValueError(
-                    "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
-                    f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
+                    "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an "
+                    f"object from ikd_graph.graph, or a graph of the rows; got {value!r}"
                 )
             return value
         rule = value
@@ -694,9 +697,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, table: Any, filled: Any, asked: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
         n = filled.shape[0]
-        first = inverse = np.arange(n)
+        first = inverse = equal = np.arange(n)
         if self._has_rows and not self._has_own_graph:
-            first, inverse = _distinct_rows(filled, self.n_components)
+            first, inverse, equal = _distinct_rows(filled, self.n_components)
         rows = filled if first is inverse else some_rows(filled, first)
         asked = _seen_among(asked, inverse)
         settings, self.candidates_ = auto.resolve(rows, asked, stages)
@@ -704,9 +707,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             similarity = compare(rows, settings.affinity, counts=settings.counts)
         result = pipeline.fit(similarity, rows, settings, stages)
         with stages("placement"):
-            self._store(table, filled, result, first, inverse)
+            self._store(table, filled, result, first, inverse, equal)
 
-    def _store(self, X: Any, rows: Any, result: Result, first: Indices, inverse: Indices) -> None:
+    def _store(
+        self,
+        X: Any,
+        rows: Any,
+        result: Result,
+        first: Indices,
+        inverse: Indices,
+        equal: Indices,
+    ) -> None:
         """Keep what was learnt; the one place where distinct rows become all rows."""
         solution, refined, settings = result.solution, result.refined, result.settings
         strategy = settings.strategy
@@ -722,15 +733,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
         self._points = points
         self._noise = self._process = None
-        if isinstance(refined, refine.LikelihoodFit) and not similarity_scales(result):
-            if refined.core is None:
-                self._noise = generative.NoiseModel(
-                    refined.variance, refined.noise, refined.log_likelihood, refined.kernel
-                )
+        if (
+            isinstance(refined, refine.LikelihoodFit)
+            and refined.core is None
+            and not _scales_values(result)
+        ):
+            self._noise = _noise_of(refined)
         self._known = KnownRows(X if self._has_rows else sp.csr_array(X))
         dtype = X.dtype
-        self.embedding_ = frame.coordinates.astype(dtype, copy=False)
-        self.closed_form_ = begin.coordinates.astype(dtype, copy=False)
+        self.embedding_ = frame.coordinates[equal].astype(dtype, copy=False)
+        self.closed_form_ = begin.coordinates[equal].astype(dtype, copy=False)
         self.n_components_ = self.embedding_.shape[1]
         self.eigenvalues_ = frame.eigenvalues
         ratio = result.embedding.explained_variance_ratio
@@ -824,6 +836,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             accept_sparse="csr",
         )
         X = rows_of(X) if self._has_rows else X
+        if isinstance(X, np.ndarray):
+            # The bits of a product depend on how a row lies in memory.
+            X = np.ascontiguousarray(X)
         equal = self._known.find(X if self._has_rows else sp.csr_array(X))
         known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
         latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
@@ -850,25 +865,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return self._process
         if self._rows.shape[1] < FEWEST_COLUMNS:
             return None
-        used = self._first
         by_likelihood = isinstance(refined, refine.LikelihoodFit)
-        core = refined.core if by_likelihood else None
-        if core is not None:
-            used = used[core]
-        elif used.size > _limits.PLACED_BY_PROCESS:
+        core = refined.core if isinstance(refined, refine.LikelihoodFit) else None
+        many = self._first.size > _limits.PLACED_BY_PROCESS
+        if core is None and (many or not (by_likelihood or self._result.settings.trusted)):
             return None
-        elif not by_likelihood and not self._result.settings.trusted:
-            return None
-        if core is not None:
-            noise = generative.NoiseModel(
-                refined.variance, refined.noise, refined.log_likelihood, refined.kernel
-            )
-        else:
-            noise = self.noise_model()
-        points = self._points if core is None else self._points[core]
+        used = np.arange(self._first.size) if core is None else core
+        noise = self.noise_model() if core is None else _noise_of(refined)
         self._process = gplvm.condition(
-            points,
-            self._rows[used],
+            self._points[used],
+            self._rows[self._first[used]],
             noise.kernel,
             noise.variance,
             noise.noise,
@@ -923,23 +929,29 @@ def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def similarity_scales(result: Result) -> bool:
+def _noise_of(fit: Any) -> generative.NoiseModel:
+    """The process that a refinement by likelihood fitted."""
+    return generative.NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
+
+
+def _scales_values(result: Result) -> bool:
     """Whether the likelihood saw other values than those of X."""
     affinity = result.similarity.affinity
     return affinity.square_roots or affinity.scales_columns
 
 
-def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices]:
-    """First of every set of equal rows, and which of those each row equals.
+def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices, Indices]:
+    """First of every set of equal rows, which of those each row is, and the first equal row of X.
 
     Where they are too few to be solved by themselves, all rows are solved, each by itself.
     """
     first, inverse = unique_rows(X)
+    equal = first[inverse]
     least = 2 if n_components == "auto" else int(n_components) + 1
     if first.size >= least:
-        return first, inverse
+        return first, inverse, equal
     order = np.argsort(inverse, kind="stable")
-    return order, np.argsort(order)
+    return order, np.argsort(order), equal
 
 
 def _seen_among(asked: Settings, inverse: Indices) -> Settings:

@@ -22,11 +22,10 @@ from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks
 from .._settings import Candidate, Result, Settings
 from .._table import SparseTable
 from .._version import __version__
-from ..covariance import SparseRows
+from ..covariance import EuclideanRows, SparseRows
 from ..generative import NoiseModel
 from ..placement import Placement
-from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, SparsePrecomputed
-from ..similarity import Scaling
+from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, Scaling, SparsePrecomputed
 from ..strategies import STRATEGIES, Solution
 
 FORMAT = 1
@@ -37,8 +36,8 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Affinity, Blocks, Candidate, CsrGraph, Embedding, KnownRows, NoiseModel, Placement,
-        Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
+        Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, NoiseModel,
+        Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
         SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
         graph.Threshold, refine.Likelihood, refine.LikelihoodFit, refine.Optimum, refine.Stress,
         refine.StressFit, *STRATEGIES.values(), *kernels.KERNELS.values(),

@@ -16,10 +16,6 @@ from ._build import (
     row_threshold_graph,
     threshold_graph,
 )
-
-# Named as themselves: for the floors above, not for users.
-from ._cells import Settler as Settler
-from ._cells import projected_block as projected_block
 from ._csr import (
     above,
     component_labels,
@@ -33,23 +29,25 @@ from ._csr import (
     union,
 )
 from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components, joined_by
+from ._nearest import SEARCHES, block_neighbors, nearest_rows, nearest_values, row_neighbors
+
+# Named as itself: for the floors above, not for users.
+from ._nearest import projected_block as projected_block
 from ._rules import DISCONNECTED, Neighbors, Threshold
-from ._search import SEARCHES, block_neighbors, row_neighbors
-from ._search import near_rows as near_rows
 from ._short_cuts import short_cut_edges
 from ._span import weakest_link as weakest_link
 from ._suspicion import EdgeSuspicion, contradicted_edges, without_edges
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
-    "SEARCHES",
-    "Threshold",
-    "WEIGHT_FLOOR",
     "DISCONNECTED",
+    "SEARCHES",
+    "WEIGHT_FLOOR",
     "EdgeSuspicion",
     "JoinedGraph",
     "Listed",
     "Neighbors",
+    "Threshold",
     "above",
     "add_edges",
     "auto_threshold",
@@ -63,6 +61,8 @@ __all__ = [
     "from_sparse",
     "join_components",
     "joined_by",
+    "nearest_rows",
+    "nearest_values",
     "neighbor_graph",
     "pairs_above",
     "row_correlations",

@@ -16,10 +16,10 @@ from .. import _doors as door
 from .. import _jit
 from .._arrays import as_array, check_block, check_nodes, check_values
 from .._records import CsrGraph
-from .._threads import keep_threads, map_blocks
+from .._threads import map_blocks, single_threaded_blas
 from .._validation import check_fraction, check_integer
 from ._csr import mirrored
-from ._search import (
+from ._nearest import (
     block_neighbors,
     block_rows,
     check_correlations,
@@ -84,7 +84,7 @@ def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
     """
     rows = check_rows(rows)
     s0 = check_fraction("s0", s0)
-    with keep_threads():
+    with single_threaded_blas():
         return pairs_above(lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows), s0)
 
 
@@ -167,7 +167,7 @@ def row_neighbor_graph(
     """
     rows = check_rows(rows)
     found = row_neighbors(rows, k, neighbors=neighbors)
-    with keep_threads():
+    with single_threaded_blas():
         return from_neighbors(
             found,
             lambda left, right: row_correlations(rows, left, right),

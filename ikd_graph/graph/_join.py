@@ -12,11 +12,11 @@ from .. import _doors as door
 from .. import _jit
 from .._arrays import check_block, check_nodes, check_values
 from .._records import GRAPH_CURE, CsrGraph, check_graph
-from .._threads import keep_threads, map_blocks
+from .._threads import map_blocks, single_threaded_blas
 from .._validation import check_positive
 from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges, union
-from ._search import block_rows, check_correlations, check_rows
+from ._nearest import block_rows, check_correlations, check_rows
 
 Pairs = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 
@@ -121,7 +121,7 @@ def find_bridges(
     labels = component_labels(g)
     n_bridges = int(labels.max(initial=0))
     found: list[tuple[int, int]] = []
-    with keep_threads():
+    with single_threaded_blas():
         while len(found) < n_bridges:
             labels = _bridge(correlations, labels, found, listed, exact)
     ends = np.array(found, dtype=np.int64).reshape(-1, 2)

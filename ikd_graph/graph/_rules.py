@@ -1,4 +1,4 @@
-"""Rules by which similarities become a graph: small objects that scikit-learn can clone and search."""
+"""Rules by which similarities become a graph: objects that scikit-learn clones and searches."""
 
 from __future__ import annotations
 

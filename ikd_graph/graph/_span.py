@@ -14,7 +14,7 @@ from .._records import CsrGraph
 from .._threads import map_blocks
 from ._csr import component_labels, edges, from_edges, to_sparse, union
 from ._join import Listed
-from ._search import block_rows
+from ._nearest import block_rows
 
 Pairs = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 Rows = Callable[[NDArray[np.int64]], NDArray[np.floating]]

@@ -1,8 +1,10 @@
 from dataclasses import dataclass
+from typing import NamedTuple
+
 from sklearn.base import BaseEstimator
+
 from ._pairs import Weights, distance_precision
 from .majorize import StressFit, stress
-from typing import NamedTuple
 
 
 class Optimum(NamedTuple):

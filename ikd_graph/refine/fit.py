@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _doors as door
 from .. import _limits, eigen, gplvm, kernels
-from .._threads import keep_threads
+from .._threads import single_threaded_blas
 from .._validation import (
     check_choice,
     check_components,
@@ -141,7 +141,7 @@ def likelihood(
         for name, latent in (starts or {}).items()
     }
     # Blocks and small matrices are faster on one BLAS thread, and their bits are then the same.
-    with keep_threads():
+    with single_threaded_blas():
         meter = Meter(deadline)
         work = Search(cov, n_observed, n_components, given, wide=search == "wide", meter=meter)
         if isinstance(kernel, str) and kernel == "auto":

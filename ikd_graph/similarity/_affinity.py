@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import covariance
 from .._table import SparseTable
-from .._validation import check_not_negative, check_same_shape
+from .._validation import check_not_negative
 
 Floats = NDArray[np.float64]
 
@@ -58,8 +58,8 @@ class Affinity:
             return X
         units = self.column_units(X) if units is None else units
         if isinstance(X, SparseTable):
-            columns = X.stored.indices
-            return X.map(lambda data: data / units[columns])
+            by_entry = np.asarray(units)[X.stored.indices]
+            return X.map(lambda data: data / by_entry)
         return np.asarray(X / units, dtype=X.dtype)
 
     def column_units(self, X: Any) -> Floats | None:
@@ -131,35 +131,42 @@ class Scaling:
 
     def __init__(self, affinity: Affinity, X: Any, *, counts: bool, double: bool) -> None:
         self.affinity, self.counts = affinity, counts or affinity.square_roots
-        self.units = affinity.column_units(X)
-        table = affinity.modelled(X, self.units)
-        self.origin: Floats | None = None
-        self.sigma = 1.0
-        if isinstance(X, SparseTable):
-            self.rows = self._sparse(table)
+        self.rows: Any
+        self.units: Floats | None = None
+        self.made: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
+        sparse = isinstance(X, SparseTable)
+        if affinity.euclidean and sparse:
+            self.units = affinity.column_units(X)
+            self.rows, made = covariance.sparse_euclidean_rows(affinity.modelled(X, self.units))
+            if self.units is not None:
+                made = made._replace(units=self.units)
+            self.half = 0.5 - self.rows.left[:, 0]
         elif affinity.euclidean:
-            made = covariance.euclidean_rows(table)
-            self.origin, self.sigma = made.origin, made.scale
-            self.rows = np.ascontiguousarray(made.points, dtype=np.float64 if double else X.dtype)
+            made = covariance.euclidean_rows(
+                X,
+                standardized=affinity.scales_columns,
+                dtype=np.float64 if double else X.dtype,
+            )
+            self.rows, self.half = made.points, made.half
         else:
-            rows = covariance.unit_rows(table, self._unit, allow_flat=self.counts)
-            self.rows = rows if double else rows.astype(X.dtype, copy=False)
+            table = affinity.modelled(X)
+            if sparse:
+                self.rows = covariance.sparse_unit_rows(table, self._unit, allow_flat=self.counts)
+            else:
+                rows = covariance.unit_rows(table, self._unit, allow_flat=self.counts)
+                self.rows = rows if double else rows.astype(X.dtype, copy=False)
+            self.half = np.zeros(X.shape[0])
+            return
+        self.units = made.units if affinity.scales_columns else None
+        self.made = made._replace(points=np.empty((0, X.shape[1])), half=np.empty(0))
 
     @property
     def _unit(self) -> str:
         return "correlation" if self.affinity.centres_rows else "cosine"
 
-    def _sparse(self, table: SparseTable) -> Any:
-        if self.affinity.euclidean:
-            rows, made = covariance.sparse_euclidean_rows(table)
-            self.origin, self.sigma = made.origin, made.scale
-            return rows
-        return covariance.sparse_unit_rows(table, self._unit, allow_flat=self.counts)
-
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """New rows (b, p), scaled like those of the fit."""
-        table = self.affinity.modelled(np.asarray(X, dtype=np.float64), self.units)
-        if self.origin is None:
-            return covariance.unit_rows(table, self._unit, allow_flat=self.counts)
-        check_same_shape("a row of X", table[:1], "a row compared with", self.origin[None])
-        return (table - self.origin) / self.sigma
+        X = np.asarray(X, dtype=np.float64)
+        if self.made is not None:
+            return self.made.scaled(X)
+        return covariance.unit_rows(self.affinity.modelled(X), self._unit, allow_flat=self.counts)

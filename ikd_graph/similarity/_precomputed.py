@@ -13,7 +13,6 @@ from .._records import CsrGraph
 from .._validation import check_whole_matrix
 from ._affinity import Affinity
 from ._base import Floats, Indices, Similarity
-from ._nearest import nearest_by_values
 
 COVARIANCES = Affinity(
     "precomputed", "the covariances that were given, over the standard deviations of both points"
@@ -57,7 +56,7 @@ class Precomputed(Similarity):
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        return nearest_by_values(self.factor_of(X), k)
+        return graph.nearest_values(self.factor_of(X), k)
 
     def factor_of(self, X: Any) -> Floats:
         """Values of new points with all; the standard deviation of a new point is not known."""
@@ -93,7 +92,7 @@ class SparsePrecomputed(Similarity):
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        return nearest_by_values(self.factor_of(X), k)
+        return graph.nearest_values(self.factor_of(X), k)
 
     def factor_of(self, X: Any) -> Floats:
         """Values of new points with all."""

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _limits, covariance, graph
+from .._records import CsrGraph
 from .._table import SparseTable
 from ._affinity import Affinity, Scaling
 from ._base import Floats, Indices, Similarity
-from ._nearest import nearest_by_products
 
 _PAIRS = 2**22  # entries of rows whose differences are held at a time: 32 MB
 
@@ -35,11 +35,10 @@ class RowSimilarity(Similarity):
         super().__init__(affinity, *X.shape)
         double = X.shape[0] <= _limits.SOLVED_WHOLE
         self.scaling = Scaling(affinity, X, counts=counts, double=double)
-        self.rows = self.scaling.rows
+        self.rows: Any = self.scaling.rows
         self._sparse = isinstance(X, SparseTable)
-        self._half: Floats | None = None
-        if affinity.euclidean and not self._sparse:
-            self._half = 0.5 * np.einsum("ij,ij->i", self.rows, self.rows, dtype=np.float64)
+        # Products of sparse Euclidean rows are similarities already.
+        self._half = self.scaling.half if affinity.euclidean and not self._sparse else None
 
     def modelled(self, X: Any) -> Any:
         """Rows as the likelihood takes them for samples of a Gaussian process."""
@@ -74,25 +73,16 @@ class RowSimilarity(Similarity):
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        new = self.scaling(X)
-        if not self.affinity.euclidean:
-            return nearest_by_products(new, self.rows, k)
-
-        def exact(at: int, near: Indices) -> Floats:
-            gaps = self.rows[near].astype(np.float64, copy=False) - new[at]
-            return np.asarray(1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps))
-
+        new, half = self.scaling(X), self.scaling.half
         if self._sparse:
-            half = 0.5 - 0.5 * np.einsum("ij,ij->i", new, new)
-            return nearest_by_products(
-                np.column_stack([new, half, np.ones(len(new))]), self.rows.appended(), k, exact
-            )
-        return nearest_by_products(
-            np.column_stack([new, -np.ones(len(new))]),
-            np.column_stack([self.rows, self._half.astype(self.rows.dtype)]),
-            k,
-            exact,
-        )
+            blocks = [new[start : start + 16] for start in range(0, len(new), 16)]
+            parts = [graph.nearest_values(self.rows.products_with(b) - half, k) for b in blocks]
+            near, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        else:
+            near, values = graph.nearest_rows(new, self.rows, k, half=self._half)
+        if self.affinity.euclidean:
+            values = values + 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
+        return near, values
 
     def factor(self) -> Any:
         """See `Similarity.factor`."""
@@ -113,16 +103,11 @@ class RowSimilarity(Similarity):
         np.minimum(values, 1.0, out=values)
         return values
 
-    def threshold_graph(self, s0: float) -> graph.CsrGraph:
+    def threshold_graph(self, s0: float) -> CsrGraph:
         """See `Similarity.threshold_graph`."""
         if self._sparse or self._half is not None:
             return super().threshold_graph(s0)
         return graph.row_threshold_graph(self.rows, s0)
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        if self._sparse:
-            return super()._search(k)
-        if self._half is None:
-            return graph.row_neighbors(self.rows, k, neighbors=self.search)
-        neighbors = graph.near_rows(self.rows, self._half, k, self.search)
-        return super()._search(k) if neighbors is None else neighbors
+        return graph.row_neighbors(self.rows, k, half=self._half, neighbors=self.search)

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 class Landmarks(NamedTuple):
     """How many points distances are measured from, and the seed that chooses them."""
 
-    count: int
+    number: int
     random_state: Any = None
 
 

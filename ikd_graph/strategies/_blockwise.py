@@ -19,7 +19,7 @@ from ._geodesic import geodesic_frame
 
 MERGES = ("global", "greedy")
 
-# Where a merge ends; beyond 10 000 points, whose last digits take most of the time, a little sooner.
+# Where a merge ends; beyond 10 000 points, where last digits take most of the time, sooner.
 _TOLERANCE, _COARSE = 1e-5, 4e-5
 
 
@@ -70,7 +70,7 @@ class Blockwise(Strategy):
         n_components: int,
         landmarks: Landmarks | None = None,
     ) -> Solution:
-        """See `Strategy.solve`; memory grows with edges and cliques, so that no landmarks are needed.
+        """See `Strategy.solve`; memory grows with edges and cliques: no landmarks are needed.
 
         Groups of cliques that share too few points with the others to have a unique place are put
         where a rigid motion brings them nearest to the geodesic solution, with a warning. The
@@ -83,7 +83,7 @@ class Blockwise(Strategy):
             chosen = cliques.covering_cliques(graph)
         else:
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
-        solved = blocks.solve(graph, chosen, kernel, n_components, self.reference)
+        solved = blocks.solve(graph, chosen, kernel, n_components, str(self.reference))
         solved = blocks.largest_first(solved)
         if self.merge == "greedy":
             merged = alignment.merge_greedy(solved, graph.n_nodes)

@@ -90,7 +90,7 @@ class Geodesic(Strategy):
 
 
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
-    """Distance-geodesic coordinates (n, M) that cliques are aligned to; of many points by landmarks."""
+    """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
     if graph.n_nodes <= _limits.FRAME_WHOLE:
         sq_dist = geodesic_sq_distances(graph, kernel, "distance")
         return eigen.coordinates(sq_dist, n_components).coordinates

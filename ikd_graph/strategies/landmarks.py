@@ -167,7 +167,7 @@ def draw_for(
     rank = np.empty(n_points, dtype=np.int64)
     rank[np.argsort(statistic, kind="stable")] = np.arange(n_points)
     rng = check_random_state(landmarks.random_state)
-    return draw(measure, n_points, landmarks.count, rng, first, rank)
+    return draw(measure, n_points, landmarks.number, rng, first, rank)
 
 
 def solve(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .._table import is_mapped
 from .datasets import Dataset
 from .datasets._reading import flag, listed
 
@@ -27,7 +26,6 @@ DOMINANT_RATIO = 10.0
 
 _EQUAL = 1e-9
 _FIRST = 50
-_LOOKED_AT = 2**23  # entries of a table on disk
 
 
 def judge(data: Dataset) -> list[str]:
@@ -52,9 +50,6 @@ def judge(data: Dataset) -> list[str]:
     '1 of 6 columns holds 100.0% of the variance ('
     """
     X = data.X
-    if is_mapped(X):
-        # The first rows of a table on disk stand for all.
-        X = X[: max(_FIRST, _LOOKED_AT // X.shape[1])]
     X = np.asarray(X, dtype=np.float64)
     if len(X) < 5 or not np.ptp(X, axis=0).any():
         # Nothing can be made of it, which the fit says.

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import _memory
-from ..._table import MappedTable, is_mapped, require_memory, rows_of
-from ..._validation import check_memory
 from ._choice import LABEL_NAMES
 from ._prepare import prepare
 from ._reading import ArraySource, Reading, Source, listed, refuse
@@ -70,8 +67,6 @@ def read_file(
         refuse(asked, path, ["bin"])
     try:
         source = reader(path, asked)
-        if is_mapped(getattr(source, "X", None)) and isinstance(rows_of(source.X), MappedTable):
-            return _left_on_disk(source, asked, path)
         return prepare(source, asked, path.stem)
     except (ValueError, ImportError, MemoryError):
         raise
@@ -98,24 +93,8 @@ def _read_npy(path: Path, reading: Reading) -> Source:
             f"labels must not be named for a .npy file, got {named[0]!r}: it holds X alone; "
             "numpy.savez(name, X=X, y=y) keeps both"
         )
-    source = ArraySource(path.name, _numpy_load(path, mmap_mode="r"))
+    source = ArraySource(path.name, _numpy_load(path))
     return source.transposed() if reading.transpose else source
-
-
-def _left_on_disk(source: Any, reading: Reading, path: Path) -> Dataset:
-    """Points that are read in blocks where they are needed: of a large table nothing is changed."""
-    fixed = replace(reading, keep_missing=False)
-    asked = [one.name for one in fields(Reading) if getattr(fixed, one.name) != one.default]
-    X = source.X
-    require_memory(X, [np.float64, np.float32])
-    if asked:
-        # What is changed is a new table, and a copy on the way.
-        what = f"{X.shape[0]} rows and {X.shape[1]} columns in double precision, with --{asked[0]},"
-        cure = "change the file beforehand: as it is it is read in blocks"
-        check_memory(what, 24.0 * X.size, _memory.available(), cure)
-        return prepare(source, reading, path.stem)
-    size = f"{X.nbytes * 1e-9:.1f} GB"
-    return Dataset(X=X, name=path.stem, notes=(f"{path.name} ({size}) is read in blocks",))
 
 
 def _read_npz(path: Path, reading: Reading) -> Source:
@@ -228,10 +207,10 @@ def _check_lengths(
         )
 
 
-def _numpy_load(path: Path, mmap_mode: Any = None) -> Any:
+def _numpy_load(path: Path) -> Any:
     """Load without pickle, which could run code."""
     try:
-        return np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
+        return np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(
             f"{str(path)!r} must be a plain NumPy file without Python objects, got: {error}; "

@@ -1,0 +1,414 @@
+"""Nearest neighbours of rows: exact by blocked products, beyond some 20 000 rows by faiss.
+
+References
+----------
+J. Johnson, M. Douze and H. Jégou, Billion-scale similarity search with GPUs, IEEE Trans. Big Data
+7, 2021 (faiss); H. Jégou, M. Douze and C. Schmid, Product quantization for nearest neighbor search,
+IEEE PAMI 33, 2011 (inverted files); docs/decisions/002-neighbour-search.md (the choice).
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+
+from .. import _doors as door
+from .. import _jit, _limits
+from .._arrays import check_block
+from .._threads import single_threaded_blas, map_blocks
+from .._validation import check_choice, check_finite, check_integer
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Exact = Callable[[Indices], NDArray[np.floating]]
+Pairs = Callable[[Indices, Indices], Floats]
+
+SEARCHES = ("auto", "exact", "approximate")
+
+RECALL = 0.97
+"""Share of the true neighbours of sampled rows that an approximate search has to find."""
+
+_DIRECTIONS = 128  # principal directions that candidates are searched in
+_SAMPLE = 10_000  # rows that principal directions are computed from
+_CHECKED = 128  # rows whose exact neighbours measure the recall
+_FEW = 1000  # rows that are searched exactly whatever is asked for
+_BLOCK = 2048  # rows of one call of the library
+_log = logging.getLogger(__name__)
+
+
+def row_neighbors(
+    rows: Any, k: int, *, half: Floats | None = None, neighbors: str = "auto"
+) -> NDArray[np.int32]:
+    """Rows with the largest product with each row, or with the smallest distance.
+
+    The exact search multiplies blocks of rows in single precision, which only rules pairs out:
+    those left are compared in double precision. The approximate search takes candidates from an
+    inverted file of the leading principal components (faiss, extra ``large``) and ranks them by
+    their exact values; more lists are visited until at least 0.97 of the neighbours of 256 sampled
+    rows are among them. Neither depends on the number of threads.
+
+    Parameters
+    ----------
+    rows : (n, p) float32 or float64, or covariance.SparseRows
+        Rows of unit norm, whose products are correlations, or any with ``half``.
+    k : int
+        Number of neighbours, at most n - 1.
+    half : (n,) float64, optional
+        Half the squared length of every row: neighbours are then those in Euclidean distance.
+    neighbors : {"auto", "exact", "approximate"}
+        "auto" is exact up to 20 000 rows, and beyond them where faiss is not installed.
+
+    Returns
+    -------
+    (n, k) int32
+        Neighbours of each row, the nearest first, equally near ones by index. A row is never its
+        own neighbour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+    >>> graph.row_neighbors(rows, 1).tolist()
+    [[1], [0], [1]]
+    """
+    dense = not hasattr(rows, "pairs")
+    rows = check_rows(rows) if dense else rows
+    n = rows.shape[0]
+    k = check_neighbor_count(k, n)
+    check_choice("neighbors", neighbors, SEARCHES)
+    if dense and half is None:
+        squares = np.einsum("ij,ij->i", rows, rows)
+        check_finite("squared norms of the rows", squares, "divide the rows by their largest value")
+        # Rows of zeros are correlated with nothing.
+        if not np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0)):
+            neighbors = _exact_only(neighbors, squares)
+    faiss = _library(neighbors, n)
+    with single_threaded_blas():
+        if faiss is None and dense:
+            return _exact_neighbors(rows, half, k)
+        if faiss is None:
+            return block_neighbors(lambda start, stop: rows.products(np.arange(start, stop)), n, k)
+        if not dense:
+            return _approximate_neighbors(faiss, rows, k, rows.products, rows.pairs)
+        # Without half, rows of zeros would be near to everything in Euclidean distance.
+        offset = np.zeros(n) if half is None else half
+
+        def exact(nodes: Indices) -> NDArray[np.floating]:
+            return np.asarray(rows[nodes] @ rows.T - offset.astype(rows.dtype))
+
+        def pairs(left: Indices, right: Indices) -> Floats:
+            values = np.empty(left.size)
+            _jit.graph.pair_dots(rows, left, right, values)
+            return values - offset[right]
+
+        return _approximate_neighbors(faiss, rows, k, exact, pairs)
+
+
+def nearest_rows(
+    new_rows: NDArray[np.floating],
+    rows: NDArray[np.floating],
+    k: int,
+    *,
+    half: Floats | None = None,
+) -> tuple[Indices, Floats]:
+    """Rows with the largest product, less ``half``, with each new row, best first.
+
+    Parameters
+    ----------
+    new_rows : (b, p) ndarray of float
+        Rows whose neighbours are searched, each as if it came alone.
+    rows : (n, p) float32 or float64
+        Rows that are searched.
+    k : int
+        Number of neighbours; all rows where there are fewer.
+    half : (n,) float64, optional
+        Half the squared length of every row, see `row_neighbors`.
+
+    Returns
+    -------
+    indices : (b, k) int64
+        The best first, equally good ones by index.
+    values : (b, k) float64
+        Products less ``half``.
+    """
+    k = min(k, len(rows))
+    near, values = np.empty((len(new_rows), k), np.int32), np.empty((len(new_rows), k))
+    queries = np.ascontiguousarray(new_rows, np.float64)
+    search = _ExactSearch(rows, half, queries)
+    step = block_rows(len(rows))
+    for start in range(0, len(queries), step):
+        part = slice(start, start + step)
+        # No row of the table is a new row.
+        search.find(queries[part], -len(queries), near[part], values[part])
+    return near.astype(np.int64), values
+
+
+def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Indices, Floats]:
+    """The k largest of (b, n) values in each row, best first, ties by index, see `nearest_rows`."""
+    near = np.empty((len(values), min(k, values.shape[1])), np.int32)
+    _jit.graph.strongest(np.ascontiguousarray(values), -len(values), near)
+    indices = near.astype(np.int64)
+    return indices, np.take_along_axis(values, indices, axis=1).astype(np.float64)
+
+
+@door.takes(block_of=door.function, n=door.count)
+def block_neighbors(
+    block_of: Callable[[int, int], NDArray[np.floating]], n: int, k: int
+) -> NDArray[np.int32]:
+    """Points with the largest similarity to each point, from blocks of similarities.
+
+    Parameters
+    ----------
+    block_of : callable
+        Maps a first point and the point after the last to their (b, n) similarities with all.
+    n : int
+        Number of points.
+    k : int
+        Number of neighbours, at most n - 1.
+
+    Returns
+    -------
+    (n, k) int32
+        Neighbours of each point, the nearest first; of equals the lower index.
+    """
+    check_integer("n", n, 1)
+    neighbours = np.empty((n, check_neighbor_count(k, n)), np.int32)
+
+    def find(start: int, stop: int) -> None:
+        block = np.ascontiguousarray(check_block(block_of(start, stop), (stop - start, n)))
+        _jit.graph.strongest(block, start, neighbours[start:stop])
+
+    map_blocks(find, n, block_rows(n))
+    return neighbours
+
+
+def projected_block(rows: Any) -> Exact | None:
+    """How near points (b,) are to all others along 64 principal directions, (b, n).
+
+    None where rows are so few or so short that their own products cost no more.
+    """
+    n, p = rows.shape
+    if n <= _limits.NEIGHBORS_EXACT or p <= 256:
+        return None
+    points = _principal(rows, 64)
+    half = 0.5 * np.einsum("ij,ij->i", points, points)
+    return lambda nodes: points[nodes] @ points.T - half
+
+
+class _ExactSearch:
+    """Exact nearest rows: products in single precision, those that count again in double."""
+
+    def __init__(self, rows: Any, half: Floats | None, queries: Any) -> None:
+        self.rows = rows
+        self.half = np.zeros(len(rows)) if half is None else half
+        peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
+        # Beyond these single precision overflows, or rules too little out to pay.
+        single = peak < 1e30 and rows.shape[1] < 2**15
+        self.fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
+        eps = float(np.finfo(self.fast.dtype).eps)
+        self.slack = 2.0 * (rows.shape[1] + 8) * eps * peak
+
+    def find(self, queries: Any, first: int, near: NDArray[np.int32], values: Floats) -> None:
+        """Write the nearest rows (b, k) and their values; query ``i`` is row ``first + i``."""
+        block = queries.astype(self.fast.dtype, copy=False) @ self.fast.T
+        block -= self.half.astype(block.dtype)
+        _jit.graph.strongest(block, first, near)
+        _jit.graph.settle_strongest(
+            block, queries, self.rows, self.half, first, self.slack, near, values
+        )
+
+
+def _exact_neighbors(rows: NDArray[np.floating], half: Floats | None, k: int) -> NDArray[np.int32]:
+    """See `row_neighbors`."""
+    n = len(rows)
+    near, search = np.empty((n, k), np.int32), _ExactSearch(rows, half, rows)
+
+    def find(start: int, stop: int) -> None:
+        values = np.empty((stop - start, k))
+        search.find(rows[start:stop], start, near[start:stop], values)
+
+    map_blocks(find, n, block_rows(n))
+    return near
+
+
+def _approximate_neighbors(
+    faiss: Any, rows: Any, k: int, exact: Exact, pairs: Pairs
+) -> NDArray[np.int32]:
+    """See `row_neighbors`; ``exact`` and ``pairs`` are products of points with all, and of pairs.
+
+    faiss runs on one thread, and the blocks of this package in several: what it returns does not
+    depend on how many, and forked processes need no threads of its own.
+    """
+    n = rows.shape[0]
+    points = _principal(rows, _DIRECTIONS)
+    near = np.empty((n, k), np.int32)
+    threads, options = faiss.omp_get_max_threads(), faiss.SearchParametersIVF
+
+    def find(start: int, stop: int) -> None:
+        faiss.omp_set_num_threads(1)
+        nodes = order[start:stop]
+        some = _candidates(index, points, nodes, options(nprobe=visited), count)
+        near[nodes] = _ranked(nodes, some, k, pairs)
+        short = nodes[near[nodes].min(axis=1) < 0]
+        near[short] = _strongest(short, k, exact)
+
+    try:
+        faiss.omp_set_num_threads(1)
+        lists = int(4.0 * np.sqrt(n))
+        index = faiss.IndexIVFFlat(faiss.IndexFlatL2(points.shape[1]), points.shape[1], lists)
+        index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = 32, 1
+        index.train(points)
+        index.add(points)
+        # Points of one list share candidates, which then stay in the cache of the processor.
+        order = np.argsort(index.quantizer.assign(points, 1)[:, 0], kind="stable")
+        visited, count = _effort(index, points, k, exact, options)
+        map_blocks(find, n, _BLOCK)
+    finally:
+        faiss.omp_set_num_threads(threads)
+    return near
+
+
+def _effort(
+    index: Any, points: NDArray[np.float32], k: int, exact: Exact, options: Any
+) -> tuple[int, int]:
+    """Fewest lists to visit, and candidates to rank, that find enough neighbours of sampled rows.
+
+    Doubled until they do, up to an eighth of all lists.
+    """
+    nodes = np.linspace(0, len(points) - 1, min(_CHECKED, len(points))).astype(np.int64)
+    true = _strongest(nodes, min(k, 15), exact)
+    visited, count = 16, 3 * k
+    while True:
+        near = _candidates(index, points, nodes, options(nprobe=visited), count)
+        recall = np.mean((near[:, :, None] == true[:, None, :]).any(axis=1))
+        if recall >= RECALL or visited >= index.nlist // 8:
+            _log.info("%.3f of the neighbours are found in %d lists", recall, visited)
+            return visited, count
+        visited, count = 2 * visited, 2 * count
+
+
+def _strongest(nodes: Indices, k: int, exact: Exact) -> NDArray[np.int32]:
+    """Exact neighbours of some points, (b, k)."""
+    near = np.empty((nodes.size, k), np.int32)
+    for start in range(0, nodes.size, 32):
+        some = nodes[start : start + 32]
+        block = np.ascontiguousarray(exact(some))
+        block[np.arange(some.size), some] = -np.inf
+        _jit.graph.strongest(block, -some.size, near[start : start + 32])
+    return near
+
+
+def _candidates(
+    index: Any, points: NDArray[np.float32], nodes: Indices, options: Any, count: int
+) -> Indices:
+    """Nearest points of some, (b, count + 1), -1 for themselves and for those that are missing."""
+    near: Indices = index.search(points[nodes], min(count + 1, len(points)), params=options)[1]
+    near[near == nodes[:, None]] = -1
+    return near
+
+
+def _ranked(nodes: Indices, near: Indices, k: int, pairs: Pairs) -> Indices:
+    """The k best of the candidates of some points, ties by index."""
+    near.sort(axis=1)
+    values = pairs(np.repeat(nodes, near.shape[1]), np.maximum(near, 0).ravel())
+    values = np.where(near < 0, -np.inf, values.reshape(near.shape))
+    order = np.argsort(-values, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(near, order, axis=1)
+
+
+def _principal(rows: Any, count: int) -> NDArray[np.float32]:
+    """Rows along their leading principal directions, (n, d), as they are where they are short."""
+    n, p = rows.shape
+    step = max(16, min(4096, 2**22 // p))
+    width = min(n, p, count)
+    points = np.empty((n, width), np.float32)
+    components = None
+    if p > width:
+        # Evenly spaced rows, at most 160 MB of them.
+        sample = rows[
+            np.linspace(0, n - 1, min(n, _SAMPLE, max(1024, 2**24 // p))).astype(np.int64)
+        ]
+        model = PCA(width, svd_solver="randomized", iterated_power=2, random_state=0)
+        components = model.fit(np.asarray(sample, np.float32)).components_.T
+
+    def project(start: int, stop: int) -> None:
+        block = np.asarray(rows[start:stop], np.float32)
+        points[start:stop] = block if components is None else block @ components
+
+    map_blocks(project, n, step)
+    return points
+
+
+def _library(neighbors: str, n: int) -> Any:
+    """The module of the approximate search, None for an exact one."""
+    few = n <= (_limits.NEIGHBORS_EXACT if neighbors == "auto" else _FEW)
+    if neighbors == "exact" or few:
+        return None
+    try:
+        import faiss
+    except ImportError:
+        cure = "pip install 'ikd_graph[large]' (faiss-cpu) makes the search many times as fast"
+        if neighbors == "approximate":
+            raise ImportError(
+                f"faiss must be installed for neighbors='approximate', got none; {cure}"
+            ) from None
+        warnings.warn(
+            f"the neighbours of {n} rows are searched exactly, which may take minutes; {cure}",
+            UserWarning,
+            stacklevel=3,
+        )
+        return None
+    return faiss
+
+
+def _exact_only(neighbors: str, squares: NDArray[np.floating]) -> str:
+    """Raise if rows that have no unit norm are to be searched approximately."""
+    if neighbors == "approximate":
+        raise ValueError(
+            "rows must have unit norm for neighbors='approximate', got squared norms from "
+            f"{squares.min():.3g} to {squares.max():.3g}; use neighbors='exact', pass half their "
+            "squared norms, or correlations or cosines instead of covariances"
+        )
+    return "exact"
+
+
+def check_rows(rows: Any) -> NDArray[np.floating]:
+    """Raise unless ``rows`` is a table of finite numbers; float32 stays float32."""
+    rows = door.as_real("rows", rows)
+    rows = np.ascontiguousarray(rows, np.float32 if rows.dtype == np.float32 else np.float64)
+    if rows.ndim != 2 or rows.shape[0] == 0:
+        raise ValueError(
+            f"rows must be a table (n, p) with n >= 1, got shape {rows.shape}; "
+            "pass covariance.unit_rows(X, affinity)"
+        )
+    check_finite("rows", rows, "drop constant or incomplete rows first")
+    return rows
+
+
+def check_correlations(corr: Any) -> NDArray[np.float64]:
+    """Raise unless ``corr`` is a square table of finite numbers."""
+    corr = door.as_real("corr", corr).astype(np.float64, copy=False)
+    if corr.ndim != 2 or corr.shape[0] != corr.shape[1] or corr.shape[0] == 0:
+        raise ValueError(
+            f"corr must be square (n, n) with n >= 1, got shape {corr.shape}; "
+            "pass covariance.correlation(X), or use the row_ functions for rows"
+        )
+    check_finite("corr", corr, "drop constant or incomplete rows first")
+    return np.ascontiguousarray(corr)
+
+
+def check_neighbor_count(k: Any, n: int) -> int:
+    """Raise unless a point has ``k`` others."""
+    return check_integer("k", k, 1, n - 1, cure="a point has n - 1 others; 5 to 15 are usual")
+
+
+def block_rows(n: int) -> int:
+    """Return the number of rows in a block of about 4 million entries."""
+    return max(16, min(512, 2**22 // max(n, 1)))
