@@ -5,6 +5,7 @@ Run as ``python configurations.py SEED N``: counts, and each promise that was br
 
 import collections
 import faulthandler
+import importlib.util
 import json
 import random
 import sys
@@ -121,6 +122,7 @@ SQUARES = {
 PLAIN = ("process", "plane", "many columns", "groups", "uniform")
 """Kinds without ties and extremes, on which an answer can be compared with another."""
 
+APPROXIMATE = "approximate" if importlib.util.find_spec("faiss") else "auto"
 CHOICES = {
     "strategy": (
         "auto", "geodesic", "blockwise", "eigen", "linear",
@@ -131,7 +133,7 @@ CHOICES = {
     "graph": (
         "auto", 0.05, 0.3, 0.8, 1, 3, 100, graph.Threshold(0.999, n_neighbors=3),
         graph.Threshold(0.7, disconnected="separate"), graph.Threshold(prune=True),
-        graph.Neighbors(3, mutual=True), graph.Neighbors(4, search="approximate"),
+        graph.Neighbors(3, mutual=True), graph.Neighbors(4, search=APPROXIMATE),
         graph.Neighbors(6, prune=False), graph.Neighbors(2, disconnected="separate"),
         graph.Neighbors(2, disconnected="raise"),
     ),
@@ -163,7 +165,10 @@ def drawn(seed, number):
     n, p = chosen.randrange(6, 25), chosen.randrange(2, 30)
     kinds = KINDS
     if chosen.random() < 0.1:
-        kinds, settings["affinity"] = SQUARES, chosen.choice(["precomputed", "precomputed_distance"])
+        kinds, settings["affinity"] = (
+            SQUARES,
+            chosen.choice(["precomputed", "precomputed_distance"]),
+        )
     kind = chosen.choice(list(kinds)) if chosen.random() < 0.8 else chosen.choice(list(kinds)[:2])
     if kind in ("holes", "masked"):
         settings["missing"] = chosen.choice(["error", "pairwise", "pairwise"])

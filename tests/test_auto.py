@@ -331,14 +331,13 @@ def test_what_was_asked_for_is_used_and_has_no_reason(settings_):
 
 
 def test_everything_that_was_chosen_has_a_reason_and_is_printed(digits):
-    for X, used in ((digits[0][:150], False), (roll(150)[0], True)):
-        model = quiet(IKD("auto"), X)
-        assert (model.graph_ is not None) == used
+    fits = ((IKD("auto"), digits[0][:150], "n_components"), (IKD(2), roll(600)[0], "graph"))
+    for model, X, more in fits:
+        quiet(model, X)
         text = str(model.settings_)
-        for name in ("strategy", "graph", "affinity", "refine", "n_components"):
-            if used or name != "graph":
-                assert f"{name}={getattr(model.settings_, name)!r}: " in text
-                assert model.settings_.reasons[name]
+        for name in ("strategy", "affinity", "refine", more):
+            assert f"{name}={getattr(model.settings_, name)!r}: " in text
+            assert model.settings_.reasons[name]
         assert "='auto'" not in text
     named = IKD(
         2, strategy="geodesic", graph=8, kernel="matern", affinity="cosine", refine=None,

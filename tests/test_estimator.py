@@ -44,7 +44,9 @@ PICKLED = ("check_estimators_pickle", "check_estimators_pickle(readonly_memmap=T
 def expected_faults(estimator):
     """Checks whose rows an estimator may not take, with the reason."""
     if estimator.missing == "pairwise":
-        reason = "of two columns the check leaves rows with a single value, which are like no others"
+        reason = (
+            "of two columns the check leaves rows with a single value, which are like no others"
+        )
         return dict.fromkeys(PICKLED, reason)
     if estimator.affinity in ("auto", "euclidean"):
         return {}

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, covariance
-from ikd_graph import model as model_module
-from ikd_graph.model import _missing
 from ikd_graph.study.metrics import affine_r2
 
 
@@ -24,7 +22,7 @@ def table(n=60, width=60, seed=0, share=0.2, noise=0.2):
 
 
 def quick(**more):
-    return IKD(1, missing="pairwise", affinity="correlation", n_neighbors=7, refine=None, **more)
+    return IKD(1, missing="pairwise", affinity="correlation", graph=7, refine=None, **more)
 
 
 @pytest.mark.parametrize(
