@@ -9,9 +9,7 @@ X, y = load_digits(return_X_y=True)  # rows are points, columns are measurements
 model = IKD(n_components=2, graph=7)  # a graph of the 7 best neighbours of each point
 Z = model.fit_transform(X)  # (1797, 2)
 
-print(
-    f"{model.settings_.strategy.name} strategy, {model.graph_.n_edges} edges, {Z.shape[1]} dimensions"
-)
+print(model.graph_)
 print(model.settings_)  # what was chosen, and why
 
 shares = model.explained_variance_ratio_

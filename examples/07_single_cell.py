@@ -16,9 +16,7 @@ counts = rng.poisson(np.exp(1.0 + profile) * rng.gamma(8, 1 / 8, (500, 1)))
 shares = counts / counts.sum(axis=1, keepdims=True)  # cells are sequenced to different depths
 logs = np.log1p(1e3 * shares)
 model = IKD(n_components=2).fit(logs - logs.mean(axis=0))
-print(
-    f"{model.settings_.strategy.name}: {model.graph_.n_edges} edges, {model.component_labels_.max() + 1} component(s)"
-)
+print(model.settings_)
 
 ax = plot.embedding(model.embedding_, branch, label_title="branch", ax=plot.axes())
 print("picture:", plot.save(ax, "07_single_cell.png"))

@@ -165,11 +165,11 @@ def resolve(rows: Any, asked: Settings, stages: Stages) -> tuple[Settings, tuple
     correlated = asked.affinity in ("auto", "correlation", "covariance")
     if seen.fit_the_model and correlated and not isinstance(asked.strategy, Linear):
         return _of_model(rows, asked, seen, reasons), ()
-    options = _options(rows, asked, seen)
-    if len(options) == 1:
-        return _with_reasons(replace(options[0], reasons=reasons), asked), ()
+    tried = options(rows, asked, seen)
+    if len(tried) == 1:
+        return _with_reasons(replace(tried[0], reasons=reasons), asked), ()
     with stages("choosing"):
-        return _best(rows, options, asked, seen)
+        return _best(rows, tried, asked, seen)
 
 
 def _of_model(rows: Any, asked: Settings, seen: Moments, reasons: dict[str, str]) -> Settings:
@@ -200,7 +200,7 @@ def _of_model(rows: Any, asked: Settings, seen: Moments, reasons: dict[str, str]
     )
 
 
-def _options(rows: Any, asked: Settings, seen: Moments) -> list[Settings]:
+def options(rows: Any, asked: Settings, seen: Moments) -> list[Settings]:
     """Candidates that agree with what was asked for, the simplest first."""
     names = [asked.affinity]
     if asked.affinity == "auto":
@@ -208,16 +208,16 @@ def _options(rows: Any, asked: Settings, seen: Moments) -> list[Settings]:
     strategy = None if asked.strategy == "auto" else strategies.get(asked.strategy)
     curved = strategy if strategy is not None else Geodesic()
     settings = replace(asked, trusted=False)
-    options = []
+    candidates = []
     free = asked.graph == "auto" and asked.kernel == "auto" and asked.refine in ("auto", None)
     if strategy is None and free:
         linear = replace(settings, strategy=Linear(), refine=None)
-        options += [replace(linear, affinity=n) for n in names if AFFINITIES[n].euclidean]
+        candidates += [replace(linear, affinity=n) for n in names if AFFINITIES[n].euclidean]
     refine = asked.refine
     if refine == "auto":
         refine = Stress() if curved.uses_graph else None
-    options += [replace(settings, strategy=curved, affinity=n, refine=refine) for n in names]
-    return options
+    candidates += [replace(settings, strategy=curved, affinity=n, refine=refine) for n in names]
+    return candidates
 
 
 def _is_possible(name: str, rows: Any, seen: Moments) -> bool:
@@ -232,53 +232,57 @@ def _is_possible(name: str, rows: Any, seen: Moments) -> bool:
     return affinity.euclidean or rows.shape[1] >= FEWEST_COLUMNS
 
 
-class _Score(NamedTuple):
-    """How well a candidate predicts."""
+def held_out_scores(rows: Any, options: list[Settings], seen: Moments) -> Floats:
+    """What each point adds to the held-out R2 of each candidate, (c, n) float64.
 
-    by_point: Floats  # (n,) what each point adds to the mean R2 over directions
+    The sum over points is the score of a candidate, from 0 to 1. Of more than 400 rows a random
+    sample is fitted.
+    """
+    n = rows.shape[0]
+    sample = rows
+    if n > _ROWS:
+        sample = rows[np.sort(np.random.default_rng(0).choice(n, _ROWS, replace=False))]
+    table = dense_rows(sample)
+    values = np.sqrt(table) if seen.are_counts else table
+    scores, n_folds = np.zeros((len(options), len(table))), 0
+    for kept, held_out in _folds(table):
+        n_folds += 1
+        directions = principal_directions(values[:, held_out])
+        for at, option in enumerate(options):
+            latent = _embedded(table[:, kept], option)
+            if latent is not None and directions.shape[1]:
+                scores[at] += predict(latent, directions)
+    return scores / n_folds
 
-    @property
-    def value(self) -> float:
-        return float(self.by_point.sum())
 
-    @property
-    def error(self) -> float:
-        return float(self.by_point.std() * np.sqrt(self.by_point.size))
+def standard_error(by_point: Floats) -> float:
+    """Standard error of a sum over points."""
+    return float(by_point.std() * np.sqrt(by_point.size))
+
+
+def first_unbeaten(scores: Floats, errors: float = ERRORS) -> int:
+    """First candidate that no later one beats by so many standard errors of the difference."""
+    best = 0
+    for at in range(1, len(scores)):
+        gain = scores[at] - scores[best]
+        if gain.sum() > errors * standard_error(gain):
+            best = at
+    return best
 
 
 def _best(
     rows: Any, options: list[Settings], asked: Settings, seen: Moments
 ) -> tuple[Settings, tuple[Candidate, ...]]:
     """The first candidate that no later one beats, and what was tried."""
-    n = rows.shape[0]
-    sample = rows
-    if n > _ROWS:
-        sample = rows[np.sort(np.random.default_rng(0).choice(n, _ROWS, replace=False))]
-    table = dense_rows(sample)
-    scores = [np.zeros(len(table)) for _ in options]
-    n_folds = 0
-    for kept, held_out in _folds(table):
-        n_folds += 1
-        targets = principal_directions(
-            np.sqrt(table[:, held_out]) if seen.are_counts else table[:, held_out]
-        )
-        for at, option in enumerate(options):
-            latent = _embedded(table[:, kept], option)
-            if latent is not None and targets.shape[1]:
-                scores[at] = scores[at] + predict(latent, targets)
-    judged = [_Score(score / n_folds) for score in scores]
-    best = 0
-    for at in range(1, len(options)):
-        gain = _Score(judged[at].by_point - judged[best].by_point)
-        if gain.value > ERRORS * gain.error:
-            best = at
+    scores = held_out_scores(rows, options, seen)
+    best = first_unbeaten(scores)
     tried = [
-        _candidate(option, score, judged[best], option is options[best])
-        for option, score in zip(options, judged, strict=True)
+        _candidate(option, score, scores[best], option is options[best])
+        for option, score in zip(options, scores, strict=True)
     ]
     candidates = tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score)))
     reasons = dict(asked.reasons)
-    _explain(reasons, candidates, asked, judged[best])
+    _explain(reasons, candidates, asked)
     return _with_reasons(replace(options[best], reasons=reasons), asked), candidates
 
 
@@ -377,25 +381,22 @@ def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
     return np.asarray(near[others].reshape(-1, k))
 
 
-def _candidate(option: Settings, score: _Score, best: _Score, chosen: bool) -> Candidate:
-    strategy, refine = option.strategy, option.refine
-    gain = _Score(score.by_point - best.by_point)
-    name = None if refine is None else type(refine).__name__.lower()
+def _candidate(option: Settings, score: Floats, best: Floats, chosen: bool) -> Candidate:
+    """A candidate and how it compares with the best."""
+    gain, refine = score - best, option.refine
     return Candidate(
-        option.affinity,
-        strategy.name,
-        name,
-        score.value,
-        score.error,
-        gain.value,
-        gain.error,
-        chosen,
+        affinity=option.affinity,
+        strategy=option.strategy.name,
+        refine=None if refine is None else type(refine).__name__.lower(),
+        score=float(score.sum()),
+        standard_error=standard_error(score),
+        difference=float(gain.sum()),
+        difference_error=standard_error(gain),
+        chosen=chosen,
     )
 
 
-def _explain(
-    reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: Settings, best: _Score
-) -> None:
+def _explain(reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: Settings) -> None:
     """Say why the first candidate was taken, and how close the others are."""
     first, rest = candidates[0], candidates[1:]
     why = f"best of {len(candidates)} candidates by held-out columns: R² {first.score:.2f}"
@@ -409,7 +410,7 @@ def _explain(
         if getattr(asked, name) == "auto":
             reasons[name] = why
             why = "as above"
-    if not best.value > ERRORS * best.error:
+    if not first.score > ERRORS * first.standard_error:
         reasons["warning"] = (
             "no method predicts held-out columns better than their mean: there may be nothing "
             "to see"

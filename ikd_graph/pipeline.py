@@ -29,6 +29,9 @@ _LEADING, _MOST_COMPONENTS = 15, 10
 # Neighbours that keep every point in a threshold graph, and those of a neighbour graph.
 _KEPT_NEIGHBORS, _NEIGHBORS = 6, 10
 
+# Neighbours among which short cuts are told from other edges.
+_SUPPORT = 25
+
 # Rows from which a restart's graph takes its number of neighbours.
 _FEWEST_NEIGHBORS, _MOST_NEIGHBORS = 4, 15
 
@@ -175,7 +178,14 @@ def _connected_graph(
     if prune == "auto":
         prune = similarity.has_rows and not settings.trusted
     if prune:
-        g, removed = graph.prune(g)
+        # Among more neighbours a surface has hardly any holes, whose rims look like short cuts.
+        wide = similarity.neighbor_graph(_SUPPORT) if similarity.has_rows else None
+        g, removed = graph.prune(g, wide)
+        if len(removed.pairs):
+            settings.reasons["prune"] = (
+                f"{len(removed.pairs)} of {g.n_edges + len(removed.pairs)} edges were removed as "
+                "short cuts (removed_edges_); prune=False keeps them"
+            )
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     n_components = int(labels.max(initial=0)) + 1
     if n_components == 1:

@@ -607,9 +607,7 @@ def test_axes_say_how_the_picture_is_spread(view):
 def test_suspicious_edges_are_drawn_between_the_rows_they_join(view):
     assert outline(report.cliques_page(view)).specs("points")[0]["links"] == []
     model = copy(view.model)
-    model.edge_suspicion_ = graph.EdgeSuspicion(
-        np.array([0, 3]), np.array([5, 9]), np.array([0.9, 0.1]), np.array([True, False])
-    )
+    model.removed_edges_ = graph.EdgeScores(np.array([[0, 5]]), np.array([9.0]))
     html = report.cliques_page(replace(view, model=model))
     assert outline(html).specs("points")[0]["links"] == [[0, 5]]
     assert "1 suspicious edge" in html

@@ -17,6 +17,7 @@ _SUBMODULES = (
     "cliques",
     "covers",
     "degeneracy",
+    "detours",
     "eigen",
     "geodesics",
     "graph",
@@ -27,8 +28,6 @@ _SUBMODULES = (
     "patches",
     "sparse",
     "stress",
-    "suspicion",
-    "ways",
 )
 
 

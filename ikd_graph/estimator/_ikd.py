@@ -34,7 +34,7 @@ from .._gaps import check_known
 from .._records import Blocks, CsrGraph
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import rows_of, some_rows
+from .._table import rows_of, some_rows, stored_values
 from .._threads import limit_threads
 from .._validation import (
     check_choice,
@@ -49,6 +49,7 @@ from .._validation import (
     check_size,
     check_symmetric,
     check_unmasked,
+    check_varies,
 )
 from .._version import __version__
 from ..eigen import REFERENCES
@@ -641,6 +642,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             X = rows_of(X)
             least = 2 if self.affinity == "auto" else AFFINITIES[self.affinity].least_columns
             check_enough_columns(X.shape[1], self.affinity, least)
+            check_varies(stored_values(X))
         else:
             check_symmetric("a precomputed X", X)
             self._check_values(X)
@@ -915,7 +917,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "pairwise"
-        tags.input_tags.pairwise, tags.input_tags.sparse = not self._has_rows, True
+        tags.input_tags.pairwise, tags.input_tags.sparse = (
+            not self._has_rows,
+            self.missing == "error",
+        )
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

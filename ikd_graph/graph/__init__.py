@@ -34,16 +34,15 @@ from ._nearest import SEARCHES, block_neighbors, nearest_rows, nearest_values, r
 # Named as itself: for the floors above, not for users.
 from ._nearest import projected_block as projected_block
 from ._rules import DISCONNECTED, Neighbors, Threshold
-from ._short_cuts import short_cut_edges
 from ._span import weakest_link as weakest_link
-from ._suspicion import EdgeSuspicion, contradicted_edges, without_edges
+from ._prune import EdgeScores, prune
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
     "DISCONNECTED",
     "SEARCHES",
     "WEIGHT_FLOOR",
-    "EdgeSuspicion",
+    "EdgeScores",
     "JoinedGraph",
     "Listed",
     "Neighbors",
@@ -53,7 +52,6 @@ __all__ = [
     "auto_threshold",
     "block_neighbors",
     "component_labels",
-    "contradicted_edges",
     "edges",
     "find_bridges",
     "from_edges",
@@ -65,12 +63,12 @@ __all__ = [
     "nearest_values",
     "neighbor_graph",
     "pairs_above",
+    "prune",
     "row_correlations",
     "row_neighbor_graph",
     "row_neighbors",
     "row_products",
     "row_threshold_graph",
-    "short_cut_edges",
     "strongest",
     "subgraph",
     "sure_threshold",
@@ -78,13 +76,7 @@ __all__ = [
     "to_networkx",
     "to_sparse",
     "union",
-    "without_edges",
 ]
-EdgeScores = EdgeSuspicion
-
-
-def prune(g):
-    return g, None
 
 
 def join(g, similarity):

@@ -268,16 +268,16 @@ def _pictures(
 
 def _offers(view: CliqueView) -> dict[str, str]:
     """What can be drawn over the residuals."""
-    suspicion = view.model.edge_suspicion_
-    if suspicion is None or not suspicion.n_condemned:
+    suspicion = view.model.removed_edges_
+    if suspicion is None or not len(suspicion.pairs):
         return {}
-    return {"links": count(suspicion.n_condemned, "suspicious edge")}
+    return {"links": count(len(suspicion.pairs), "suspicious edge")}
 
 
 def _suspicious(view: CliqueView, rows: NDArray[np.intp]) -> list[list[int]]:
     """Condemned edges, as pairs of positions among the rows drawn."""
-    suspicion = view.model.edge_suspicion_
-    if suspicion is None or not suspicion.n_condemned:
+    suspicion = view.model.removed_edges_
+    if suspicion is None or not len(suspicion.pairs):
         return []
     position = np.full(view.data.n_samples, -1)
     position[rows] = np.arange(rows.size)

@@ -1,0 +1,222 @@
+"""Compiled tests of edges: pairs that other points contradict, and detours around an edge.
+
+A graph of lengths is ``indptr`` (n + 1,), ``indices`` (m,) sorted in each row, ``lengths`` (m,) and
+``numbers`` (m,), the edge of each entry; edges are ``left``, ``right`` and ``across`` (e,).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._numba import jit
+
+
+@jit
+def contradicted(graph, reach, edges, removed, least, shares):
+    """Share of the witnesses of each edge that contradict its length, into ``shares`` (e,).
+
+    A point near one end is a witness where the triangle inequality puts it within ``reach`` (n,) of
+    the other end, the length up to which the graph has every edge of a point. It contradicts the
+    edge where it is not a neighbour of that end, or is further from it than the triangle allows.
+    Edges that are ``removed`` (e,) are unknown; fewer than ``least`` witnesses say nothing.
+    """
+    indptr, indices, lengths, numbers = graph
+    left, right, across = edges
+    for edge in range(left.size):
+        u, v = np.int64(left[edge]), np.int64(right[edge])
+        a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
+        against, witnesses = 0, 0
+        while a < stop_a or b < stop_b:
+            at_a = indices[a] if a < stop_a else indptr.size
+            at_b = indices[b] if b < stop_b else indptr.size
+            point = min(at_a, at_b)
+            to_u = to_v = np.inf
+            unknown = point == u or point == v
+            if at_a == point:
+                to_u = lengths[a]
+                unknown |= removed[numbers[a]]
+                a += 1
+            if at_b == point:
+                to_v = lengths[b]
+                unknown |= removed[numbers[b]]
+                b += 1
+            most = min(to_u, to_v) + across[edge]
+            far_end = v if to_u <= to_v else u
+            if not unknown and most <= min(reach[far_end], reach[point]):
+                witnesses += 1
+                # Rounding may break the triangle of points on a line.
+                against += max(to_u, to_v) > most * (1.0 + 1e-9)
+        shares[edge] = against / witnesses if witnesses >= least else 0.0
+
+
+@jit
+def shared_within(graph, edges, part, shares):
+    """Share of the neighbours that the ends of an edge have in common, near enough to both.
+
+    Near are neighbours within ``part`` of the length of the edge.
+    """
+    indptr, indices, lengths, _ = graph
+    left, right, across = edges
+    for edge in range(left.size):
+        u, v = np.int64(left[edge]), np.int64(right[edge])
+        near = part * across[edge]
+        a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
+        of_u, of_v, of_both = 0, 0, 0
+        while a < stop_a or b < stop_b:
+            at_a = indices[a] if a < stop_a else indptr.size
+            at_b = indices[b] if b < stop_b else indptr.size
+            point = min(at_a, at_b)
+            near_u = at_a == point and lengths[a] <= near and point != v
+            near_v = at_b == point and lengths[b] <= near and point != u
+            of_u += near_u
+            of_v += near_v
+            of_both += near_u and near_v
+            a += at_a == point
+            b += at_b == point
+        shares[edge] = of_both / max(min(of_u, of_v), 1)
+
+
+@jit
+def connected_by_shorter(edges, order, part, parent, removed, connected):
+    """Whether edges of at most ``part`` of its length connect the ends of each edge.
+
+    ``order`` (e,) holds the edges by length, ``parent`` (n,) the nodes themselves at first.
+    """
+    left, right, across = edges
+    joined = 0
+    for edge in order:
+        while across[order[joined]] <= part * across[edge] and across[edge] > 0.0:
+            leg = order[joined]
+            if not removed[leg]:
+                parent[root(parent, left[leg])] = root(parent, right[leg])
+            joined += 1
+        connected[edge] = root(parent, left[edge]) == root(parent, right[edge])
+
+
+@jit
+def restore(graph, edges, order, ratio, room, removed):
+    """Keep the edges that those kept already replace by a path of at most ``ratio`` lengths.
+
+    An edge that is kept opens paths for others: passes over the rest go on until nothing changes,
+    so that in whatever order edges are met, the same are left. ``order`` are those that may go, and
+    ``removed`` (e,), True for all of them at first, is written.
+    """
+    left, right, across = edges
+    changed = searching = True
+    # Searches are long where they find nothing: first all that paths of two edges can tell.
+    while changed or searching:
+        searching = not changed
+        changed = False
+        for edge in order:
+            if not removed[edge]:
+                continue
+            u, v, most = left[edge], right[edge], ratio * across[edge]
+            if two_steps(graph, u, v, most, removed) <= most or (
+                searching and path(graph, u, v, most, room, removed) <= most
+            ):
+                removed[edge] = False
+                changed = True
+
+
+@jit
+def detours(graph, edges, some, room, removed, lengths):
+    """Length of paths between the ends of ``some`` edges (s,), on those that are not removed.
+
+    The shortest of two edges, or of any number where there is none.
+    """
+    for at in range(some.size):
+        u, v = edges[0][some[at]], edges[1][some[at]]
+        lengths[at] = two_steps(graph, u, v, 0.0, removed)
+        if lengths[at] == np.inf:
+            lengths[at] = path(graph, u, v, np.inf, room, removed)
+
+
+@jit
+def two_steps(graph, u, v, enough, removed):
+    """Length of the shortest path of two edges that are not removed; infinite without one.
+
+    Of those that are short ``enough`` the first.
+    """
+    indptr, indices, lengths, numbers = graph
+    a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
+    shortest = np.inf
+    while a < stop_a and b < stop_b and shortest > enough:
+        if indices[a] < indices[b]:
+            a += 1
+        elif indices[a] > indices[b]:
+            b += 1
+        else:
+            if not removed[numbers[a]] and not removed[numbers[b]]:
+                shortest = min(shortest, lengths[a] + lengths[b])
+            a += 1
+            b += 1
+    return shortest
+
+
+@jit
+def path(graph, start, goal, most, room, removed):
+    """Length of the shortest path on edges that are not removed; infinite beyond ``most``.
+
+    ``room`` are distances (n,), infinite between calls, nodes (n,), and a heap (m + n,) twice.
+    """
+    indptr, indices, lengths, numbers = graph
+    distances, seen, keys, nodes = room
+    seen[0], distances[start], n_seen = start, 0.0, 1
+    keys[0], nodes[0], size = 0.0, start, 1
+    while size > 0:
+        base, node = keys[0], np.int64(nodes[0])
+        if node == goal:
+            break
+        size = pop(keys, nodes, size)
+        if base > distances[node]:
+            continue
+        for entry in range(indptr[node], indptr[node + 1]):
+            length, point = base + lengths[entry], np.int64(indices[entry])
+            if removed[numbers[entry]]:
+                continue
+            if length <= most and length < distances[point]:
+                if distances[point] == np.inf:
+                    seen[n_seen] = point
+                    n_seen += 1
+                distances[point] = length
+                size = push(keys, nodes, size, length, point)
+    shortest = distances[goal]
+    for i in range(n_seen):
+        distances[seen[i]] = np.inf
+    return shortest
+
+
+@jit
+def push(keys, nodes, size, key, node):
+    """Put a node on a heap; returns its new size."""
+    at = size
+    while at > 0 and keys[(at - 1) >> 1] > key:
+        keys[at], nodes[at] = keys[(at - 1) >> 1], nodes[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    keys[at], nodes[at] = key, node
+    return size + 1
+
+
+@jit
+def pop(keys, nodes, size):
+    """Take the first node off a heap; returns its new size."""
+    size -= 1
+    key, node, at, below = keys[size], nodes[size], 0, 1
+    while below < size:
+        if below + 1 < size and keys[below + 1] < keys[below]:
+            below += 1
+        if keys[below] >= key:
+            break
+        keys[at], nodes[at] = keys[below], nodes[below]
+        at, below = below, 2 * below + 1
+    keys[at], nodes[at] = key, node
+    return size
+
+
+@jit
+def root(parent, node):
+    """Follow a union-find forest (n,) from a node to its root, halving the path."""
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = parent[node]
+    return node

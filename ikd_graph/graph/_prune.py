@@ -1,0 +1,156 @@
+"""Removing false edges: those whose ends are far apart without them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _jit
+from .._records import CsrGraph, check_graph
+from ._csr import component_labels, edges, from_edges, union
+
+# docs/decisions/002-false-edges.md
+_SHORTER = 0.8
+_DETOUR = 3.5
+_USUAL = 0.35
+_MAJORITY = 0.5
+_WITNESSES = 3
+
+
+class EdgeScores(NamedTuple):
+    """Edges that were removed, and how far apart their ends are without them."""
+
+    pairs: NDArray[np.int64]  # (m, 2) ends of each edge, the smaller first, in order
+    scores: NDArray[np.float64]  # (m,) a short path without them, in lengths of the edge
+
+
+class _Search(NamedTuple):
+    """A graph of lengths with its edges numbered, and room for searches."""
+
+    graph: tuple[NDArray[Any], ...]
+    edges: tuple[NDArray[Any], ...]
+    room: tuple[NDArray[Any], ...]
+
+
+def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeScores]:
+    """Remove edges whose ends are far apart without them: short cuts and false correlations.
+
+    The length of an edge is ``sqrt(2 - 2 r)``, a distance between unit vectors. An edge is removed
+
+    - if most points that the triangle inequality puts near both its ends are not near both (a
+      correlation that cannot be right if the others are), or
+    - if its ends are connected by shorter edges, but only by a path more than 3.5 times as long,
+      while points between them are missing: ends of usual edges have neighbours in common.
+
+    No edge is removed whose ends are not connected without it, so that components stay as they are.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        The graph.
+    support : CsrGraph, optional
+        More edges between the same points, that paths may use: with 25 neighbours of each point or
+        more a surface has hardly any holes, whose rims look like short cuts.
+
+    Returns
+    -------
+    pruned : CsrGraph
+        The graph without these edges.
+    removed : EdgeScores
+        What was removed, with the length of the detour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph, kernels
+    >>> line = np.arange(40.0) / 8.0
+    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> corr[3, 36] = corr[36, 3] = 0.9
+    >>> pruned, removed = graph.prune(graph.threshold_graph(corr, 0.3))
+    >>> removed.pairs.tolist()
+    [[3, 36]]
+    """
+    check_graph("g", g)
+    whole = g
+    if support is not None:
+        check_graph("support", support)
+        whole = union(g, support)
+    search = _search_of(whole)
+    removed = _contradicted(whole, search)
+    removed |= _far_apart(whole, search, removed)
+    n, (left, right, across) = g.n_nodes, search.edges
+    some = np.flatnonzero(removed)
+    detours = np.empty(some.size)
+    _jit.detours.detours(search.graph, search.edges, some, search.room, removed, detours)
+    removed[some] = np.isfinite(detours)
+    some, detours = some[np.isfinite(detours)], detours[np.isfinite(detours)]
+    low, high, weights = edges(g)
+    at = np.searchsorted(left * n + right, low * n + high)
+    keep = ~removed[at]
+    mine = np.isin(some, at[~keep], assume_unique=True)
+    some, detours = some[mine], detours[mine]
+    with np.errstate(divide="ignore"):
+        scores = detours / across[some]
+    pruned = from_edges(n, low[keep], high[keep], weights[keep])
+    return pruned, EdgeScores(np.column_stack((left[some], right[some])), scores)
+
+
+def _search_of(g: CsrGraph) -> _Search:
+    """Lengths of the edges of a graph, and room for searches in it."""
+    n = g.n_nodes
+    left, right, weights = edges(g)
+    across = np.sqrt(np.maximum(2.0 - 2.0 * weights, 0.0))
+    rows = _rows(g)
+    keys = np.minimum(rows, g.indices) * n + np.maximum(rows, g.indices)
+    numbers = np.searchsorted(left * n + right, keys)
+    most = g.indices.size + n
+    room = np.full(n, np.inf), np.empty(n, np.int64), np.empty(most), np.empty(most, np.int64)
+    return _Search((g.indptr, g.indices, across[numbers], numbers), (left, right, across), room)
+
+
+def _rows(g: CsrGraph) -> NDArray[np.int64]:
+    """Row of each entry of a graph."""
+    return np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+
+
+def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
+    """Edges that most of their witnesses contradict; those found first are no witnesses later."""
+    indptr, _, lengths, numbers = search.graph
+    rows = _rows(g)
+    removed, shares = np.zeros(g.n_edges, np.bool_), np.empty(g.n_edges)
+    for least in (_WITNESSES, _WITNESSES, 1):
+        # Pairs are expected to be edges among the stronger half of the edges of both ends.
+        hidden = removed[numbers]
+        order = np.lexsort((lengths, hidden, rows))
+        degrees = np.bincount(rows[~hidden], minlength=g.n_nodes)
+        reach = np.zeros(g.n_nodes)
+        known = degrees > 0
+        reach[known] = lengths[order[(indptr[:-1] + (degrees - 1) // 2)[known]]]
+        _jit.detours.contradicted(search.graph, reach, search.edges, removed, least, shares)
+        removed = shares > _MAJORITY
+    return removed
+
+
+def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Edges whose ends shorter edges connect, but no short path; ``absent`` ones carry none."""
+    across = search.edges[2]
+    order, nodes = np.argsort(across, kind="stable"), np.arange(g.n_nodes)
+    connected = np.empty(g.n_edges, np.bool_)
+    _jit.detours.connected_by_shorter(search.edges, order, _SHORTER, nodes, absent, connected)
+    removed = connected | absent
+    order = order[(connected & ~absent)[order]]
+    _jit.detours.restore(search.graph, search.edges, order, _DETOUR, search.room, removed)
+    removed &= ~absent
+    if not removed.any():
+        return removed
+    # Edges that close a ring have neighbours in common as others do; decided by bundles of edges.
+    shares = np.empty(g.n_edges)
+    _jit.detours.shared_within(search.graph, search.edges, _SHORTER, shares)
+    some = np.flatnonzero(removed)
+    ends = search.edges[0][some], search.edges[1][some]
+    bundle = component_labels(from_edges(g.n_nodes, *ends, np.ones(some.size)))[ends[0]]
+    mean = np.bincount(bundle, shares[some]) / np.maximum(np.bincount(bundle), 1)
+    removed[some] = mean[bundle] < _USUAL * np.median(shares)
+    return removed
