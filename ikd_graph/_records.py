@@ -78,6 +78,16 @@ class CsrGraph(_CsrArrays):
         """Number of undirected edges."""
         return self.indices.size // 2
 
+    def __repr__(self) -> str:
+        """Say how large it is."""
+        matrix = sp.csr_array(
+            (np.ones(self.indices.size), self.indices, self.indptr), shape=2 * (self.n_nodes,)
+        )
+        n_components = sp.csgraph.connected_components(matrix, directed=False, return_labels=False)
+        counts = (self.n_nodes, "point"), (self.n_edges, "edge"), (n_components, "component")
+        said = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts)
+        return f"CsrGraph({said})"
+
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """The array, no longer writable. Numba compiles for such arrays apart from others."""

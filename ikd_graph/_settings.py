@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ._records import CsrGraph, Embedding
 from .graph import EdgeScores
 from .kernels import StationaryKernel
-from .refine import LikelihoodFit, StressFit
+from .refine import CoreFit, StressFit
 from .similarity import Similarity
 from .strategies import Solution
 
@@ -69,7 +69,7 @@ class Result:
     graph: CsrGraph | None = None  # joined where it was to be
     labels: NDArray[np.int64] | None = None  # (n,) component before anything was joined
     removed: EdgeScores | None = None  # edges that were pruned
-    refined: StressFit | LikelihoodFit | None = None
+    refined: StressFit | CoreFit | None = None
     spectrum: Floats | None = None  # that the number of coordinates was chosen by
     separate: bool = False  # whether components were laid side by side
 

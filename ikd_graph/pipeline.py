@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from . import _limits, eigen, graph, kernels, refine, strategies
 from ._memory import available
@@ -18,7 +18,7 @@ from ._stages import Stages
 from ._table import dense_rows
 from ._validation import check_bridges_known, check_graph_connected, check_has_edges, check_memory
 from .graph import EdgeScores, Neighbors, Threshold
-from .similarity import Similarity, compare
+from .similarity import Similarity
 from .strategies import Landmarks, Solution, Strategy, landmarks
 
 Floats = NDArray[np.float64]
@@ -31,9 +31,6 @@ _KEPT_NEIGHBORS, _NEIGHBORS = 6, 10
 
 # Neighbours among which short cuts are told from other edges.
 _SUPPORT = 25
-
-# Rows from which a restart's graph takes its number of neighbours.
-_FEWEST_NEIGHBORS, _MOST_NEIGHBORS = 4, 15
 
 
 def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -> Result:
@@ -57,7 +54,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     """
     result = refined(fit_closed_form(similarity, settings, stages), rows, stages)
     reasons = result.settings.reasons
-    if settings.kernel == "auto" and isinstance(result.refined, refine.LikelihoodFit):
+    if settings.kernel == "auto" and isinstance(result.refined, refine.CoreFit):
         reasons["kernel"] = f"the likeliest of {len(kernels.KERNELS)}"
     return replace(result, settings=replace(result.settings, kernel=result.kernel))
 
@@ -133,15 +130,19 @@ def refined(result: Result, rows: Any, stages: Stages) -> Result:
         return result
     modelled = similarity.affinity.modelled(dense_rows(rows))
     with stages("likelihood"):
+        seed = 0 if settings.random_state is None else settings.random_state
+        if not isinstance(seed, (int, np.integer)):
+            seed = int(check_random_state(seed).randint(2**31))
         found = refinement.run(
+            latent,
             modelled,
-            {settings.strategy.name: latent},
             settings.kernel,
-            centred=similarity.centres_rows,
-            closed_form=_closed_forms(modelled, similarity, settings),
-            random_state=settings.random_state,
+            centered=similarity.centres_rows,
+            random_state=int(seed),
         )
-    return replace(result, coordinates=found.latent, refined=found, kernel=found.kernel)
+    # The process is made again, in the frame of the embedding, when new rows are placed.
+    found = found._replace(process=None)
+    return replace(result, coordinates=found.latent, refined=found, kernel=found.fit.kernel)
 
 
 def closed_form_kernel(settings: Settings) -> kernels.StationaryKernel:
@@ -197,7 +198,7 @@ def _connected_graph(
         return settings, g, labels, removed, True
     if similarity.is_graph:
         check_bridges_known(n_components)
-    return settings, graph.join(g, similarity), labels, removed, False
+    return settings, similarity.join(g), labels, removed, False
 
 
 def _rule(similarity: Similarity, settings: Settings) -> tuple[Any, Settings]:
@@ -302,34 +303,3 @@ def side_by_side(parts: list[Floats], members: list[NDArray[np.intp]]) -> Floats
             shift[1] = -pitch * (cell // columns)
         out[points] = part - middle[cell] + shift
     return out
-
-
-def _closed_forms(
-    modelled: NDArray[np.floating], similarity: Similarity, settings: Settings
-) -> Callable[[NDArray[np.int64] | None, np.random.Generator], Floats]:
-    """Closed forms of the same similarity on other graphs: where else the likelihood starts.
-
-    Returns a function of the rows that are fitted (None for all) and a random generator.
-    """
-    size, kernel = int(settings.n_components), closed_form_kernel(settings)
-    compared: dict[int, Similarity] = {}
-
-    def closed_form(rows: NDArray[np.int64] | None, rng: np.random.Generator) -> Floats:
-        of_rows = similarity
-        if rows is not None and rows.size < similarity.n_samples:
-            key = int(rows.size)
-            if key not in compared:
-                name = "correlation" if similarity.centres_rows else "cosine"
-                compared[key] = compare(modelled[rows], name, counts=settings.counts)
-            of_rows = compared[key]
-        most = min(_MOST_NEIGHBORS, of_rows.n_samples - 1)
-        k = int(rng.integers(min(_FEWEST_NEIGHBORS, most), most + 1))
-        g = of_rows.neighbor_graph(k)
-        if rng.random() < 0.5:
-            level = graph.auto_threshold(of_rows.n_observed) * rng.uniform(0.7, 1.5)
-            g = graph.union(g, of_rows.threshold_graph(min(level, 0.95)))
-        g = graph.join(g, of_rows)
-        solution = strategies.Geodesic().solve(of_rows, g, kernel, size)
-        return solution.embedding.coordinates
-
-    return closed_form

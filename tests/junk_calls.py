@@ -99,7 +99,7 @@ def sane_values():
     process = gplvm.condition(z, X, kernel, 1.0, 0.1, centred=True)
     values |= {"process": process, "seen": gplvm.see(process, X[0]), "row": X[0], "noise": 0.1}
     values |= {"sample_cov": corr, "latent_new": z, "metric": np.eye(1), "floor": 0.1, "known": g}
-    values |= {"made": covariance.euclidean_rows(X), "suspicion": graph.short_cut_edges(g, g)}
+    values |= {"made": covariance.euclidean_rows(X), "support": g}
     values |= {"wide": g, "held_out": X, "scores": np.array([0.5, 0.6]), "n_features": 20}
     values |= {"estimator": PCA(1), "eigenvalues": np.array([3.0, 1.0, 0.1]), "centred": True}
     values["scaling"] = "cosine"
@@ -127,7 +127,7 @@ OWN = {
     "gplvm.likeliest": {"start": Z[0]},
     "gplvm.locate": {"start": Z[0]},
     "graph.add_edges": {"weights": np.array([0.5])},
-    "graph.join_components": {"corr": CORR},
+    "graph.join": {"corr": CORR},
     "graph.joined_by": {"wider": SANE["g"]},
     "study.metrics.column_halves": {"n_splits": 2},
     "study.metrics.decoding_r2": {"y": Z.ravel()},

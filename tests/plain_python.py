@@ -64,7 +64,7 @@ def of_graphs():
     corr = covariance.correlation(X)
     g = graph.threshold_graph(corr, 0.7)
     nearest = graph.neighbor_graph(corr, 4, mutual=True)
-    joined = graph.join_components(nearest, corr)
+    joined = graph.join(nearest, corr)
     by_rows = graph.row_neighbor_graph(X, 5)
     return {
         "nearest": graph.nearest_rows(X[:9], X, 4)[0],
@@ -72,7 +72,7 @@ def of_graphs():
         "of rows": graph.row_threshold_graph(X, 0.7).indices,
         "parts": graph.component_labels(nearest),
         "joined": joined.graph.weights,
-        "joined by rows": graph.join_components(nearest, rows=X).graph.weights,
+        "joined by rows": graph.join(nearest, rows=X).graph.weights,
         "neighbours of rows": by_rows.indices,
         "union": graph.union(g, by_rows).indices,
         "strongest": graph.strongest(g, 3).indices,
@@ -128,7 +128,7 @@ def of_suspicion():
     spiral = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)])
     spiral += np.random.default_rng(0).normal(scale=0.3, size=spiral.shape)
     g = similarity.compare(spiral, "euclidean").graph_of(None, 10)
-    found = graph.short_cut_edges(g, g)
+    _, found = graph.prune(g)
     corr = covariance.correlation(rows(80, 3, noise=0.0))
     false = np.argwhere(np.triu(corr < 0.3, 1))[::40]
     corr[tuple(false.T)] = corr[tuple(false.T[::-1])] = 0.95
@@ -136,7 +136,7 @@ def of_suspicion():
     kept, told = made.protected_graph_of(0.4, None, trusted=True)
     return {
         "spiral": found.scores,
-        "condemned": found.condemned,
+        "removed": found.pairs,
         "contradicted": told.scores,
         "kept": kept.indices,
     }

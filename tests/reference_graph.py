@@ -96,75 +96,58 @@ def naive_shortest(lengths):
     return out
 
 
-def naive_short_cuts(weights, leg=0.8, longest=3.5):
-    """Set of condemned pairs of a dense matrix of weights, NaN where there is no edge."""
-    strict, sure = naive_judged(weights, 1.0 - 1e-9, longest), naive_judged(weights, leg, longest)
-    lengths, n = naive_lengths(weights), len(weights)
-    np.fill_diagonal(lengths, np.inf)
-    doubtful = sorted(strict - sure, key=lambda pair: lengths[pair])
-    ends = {point for pair in doubtful for point in pair}
-    kept = lengths.copy()
-    for i, j in strict:
-        kept[i, j] = kept[j, i] = np.inf
-    tied = np.zeros((n, n), dtype=bool)
-    for i in ends:
-        for j in ends:
-            tied[i, j] = np.isfinite(kept[i, j]) or (i, j) in doubtful or (j, i) in doubtful
-    ways = naive_shortest(kept)
-    np.fill_diagonal(ways, 0.0)
-    for first in doubtful:
-        family, new = set(), {first[0]}
-        while new:
-            family |= new
-            new = {j for i in family for j in ends if tied[i, j]} - family
-        edges = [pair for pair in doubtful if pair[0] in family]
-        far = max(min(ways[first[0], p], ways[first[1], p]) for p in family)
-        if edges[0] == first and far > longest * max(lengths[pair] for pair in edges):
-            sure |= set(edges)
-    return sure
-
-
-def naive_judged(weights, leg, longest):
-    """Pairs that only a long way replaces where legs connect their ends."""
-    lengths = naive_lengths(weights)
-    np.fill_diagonal(lengths, np.inf)
-    kept = lengths.copy()
-    left, right = np.nonzero(np.triu(np.isfinite(lengths), 1))
-    found = []
-    for at in np.argsort(lengths[left, right], kind="stable"):
-        i, j = left[at], right[at]
-        d = lengths[i, j]
-        legs = naive_shortest(np.where(kept <= leg * d, kept, np.inf))
-        ways = naive_shortest(np.where(kept < d * (1 - 1e-9), kept, np.inf))
-        if np.isfinite(legs[i, j]) and ways[i, j] > longest * d:
-            kept[i, j] = kept[j, i] = np.inf
-            found.append((i, j))
-    while True:
-        ways = naive_shortest(kept)
-        back = [pair for pair in found if ways[pair] <= longest * lengths[pair]]
-        if not back:
-            return set(found)
-        for i, j in back:
-            kept[i, j] = kept[j, i] = lengths[i, j]
-        found = [pair for pair in found if pair not in back]
-
-
-def naive_shares_against(weights, reach, unknown):
-    """Share of the witnesses against each edge of a dense matrix of weights; NaN elsewhere.
-
-    Points with an ``unknown`` (n, n) length to an end are no witnesses.
-    """
-    lengths = naive_lengths(weights)
+def naive_far_apart(lengths, shorter=0.8, detour=3.5, usual=0.35):
+    """Edges that only a long way replaces, though shorter ones connect their ends."""
     n = len(lengths)
-    out = np.full((n, n), np.nan)
-    for i, j in zip(*np.nonzero(np.isfinite(lengths) & ~np.eye(n, dtype=bool)), strict=True):
-        votes = []
-        for k in range(n):
-            to_i, to_j = lengths[k, i], lengths[k, j]
-            if k in (i, j) or unknown[k, i] or unknown[k, j] or np.isinf(min(to_i, to_j)):
-                continue
-            most = min(to_i, to_j) + lengths[i, j]
-            if most <= min(reach[k], reach[j if to_i <= to_j else i]):
-                votes.append(max(to_i, to_j) > most * (1 + 1e-9))
-        out[i, j] = np.mean(votes) if len(votes) >= 3 else 0.0
-    return out
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if np.isfinite(lengths[i, j])]
+    kept = np.full((n, n), np.inf)
+    for i, j in pairs:
+        legs = np.where(lengths <= shorter * lengths[i, j], lengths, np.inf)
+        if not np.isfinite(floyd(legs)[i, j]):
+            kept[i, j] = kept[j, i] = lengths[i, j]
+    grow(kept, lengths, pairs, detour)
+    shares = {}
+    for i, j in pairs:
+        near = lengths <= shorter * lengths[i, j]
+        of_i = {m for m in range(n) if near[i, m] and m != j}
+        of_j = {m for m in range(n) if near[j, m] and m != i}
+        shares[i, j] = len(of_i & of_j) / max(min(len(of_i), len(of_j)), 1)
+    removed = [pair for pair in pairs if np.isinf(kept[pair])]
+    adjacent = np.zeros((n, n), dtype=bool)
+    for i, j in removed:
+        adjacent[i, j] = adjacent[j, i] = True
+    bundles = {}
+    labels = naive_labels(adjacent)
+    for i, j in removed:
+        bundles.setdefault(labels[i], []).append((i, j))
+    middle = np.median(list(shares.values()))
+    for bundle in bundles.values():
+        if np.mean([shares[one] for one in bundle]) >= usual * middle:
+            for i, j in bundle:
+                kept[i, j] = kept[j, i] = lengths[i, j]
+    grow(kept, lengths, pairs, detour)
+    return {pair for pair in pairs if np.isinf(kept[pair])}
+
+
+def grow(kept, lengths, pairs, detour):
+    """Keep, in place, what those kept replace by a short path, until nothing changes."""
+    while True:
+        paths = floyd(kept)
+        new = [
+            (i, j)
+            for i, j in pairs
+            if np.isinf(kept[i, j]) and paths[i, j] <= detour * lengths[i, j]
+        ]
+        if not new:
+            return
+        for i, j in new:
+            kept[i, j] = kept[j, i] = lengths[i, j]
+
+
+def floyd(lengths):
+    """Shortest paths between all points."""
+    paths = lengths.copy()
+    np.fill_diagonal(paths, 0.0)
+    for middle in range(len(paths)):
+        paths = np.minimum(paths, paths[:, middle, None] + paths[middle])
+    return paths

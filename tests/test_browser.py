@@ -51,7 +51,7 @@ def browser(tmp_path_factory):
 def fitted():
     """A model of a bend of 60 points in three dimensions, with uncertainty."""
     data = datasets.gplvm_data("medium", 60, noise=0.1)
-    return IKD(3, refine="likelihood", strategy="geodesic").fit(data.X[:60])
+    return IKD(3, refine="stress", strategy="geodesic").fit(data.X[:60])
 
 
 def made_page(fitted, n_points):

@@ -5,18 +5,20 @@ import inspect
 import json
 import re
 import sys
+from functools import partial
 from html import unescape
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, graph
+from ikd_graph import IKD, graph, refine, strategies
 from ikd_graph._files import write_whole
 from ikd_graph.cli import common, flags, main
 from ikd_graph.cli.entry import build_parser
 from ikd_graph.kernels import Matern, RationalQuadratic
 from ikd_graph.show import page
+from ikd_graph.study import datasets
 
 N_POINTS, N_FEATURES = 36, 24
 
@@ -59,7 +61,7 @@ def test_embed_leaves_coordinates_picture_and_report_and_says_where(table, tmp_p
     names = ["table_embedding.csv", "table_embedding.png", "table_report.html"]
     assert sorted(path.name for path in out.iterdir()) == names
     assert all(str(out / name) in said.out for name in names)
-    assert f"table: {N_POINTS} points of {N_FEATURES} measurements" in said.out
+    assert f"table: {N_POINTS} points of {N_FEATURES} columns" in said.out
     assert (out / names[1]).read_bytes().startswith(b"\x89PNG")
     html = (out / names[2]).read_text(encoding="utf-8")
     assert "embed" in html
@@ -71,11 +73,11 @@ def test_embed_leaves_coordinates_picture_and_report_and_says_where(table, tmp_p
 
 
 def test_the_coordinates_of_embed_are_those_of_the_estimator(table, tmp_path):
-    assert run("embed", table, "-o", tmp_path, "-q", "--n-components", 3, "--n-neighbors", 5) == 0
+    assert run("embed", table, "-o", tmp_path, "-q", "--components", 3, "--graph", 5) == 0
     with (tmp_path / "table_embedding.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
     X, labels = made_data()
-    expected = IKD(n_components=3, n_neighbors=5).fit_transform(X)
+    expected = IKD(3, graph=5).fit_transform(X)
     assert head == ["row", "ikd0", "ikd1", "ikd2", "label"]
     assert [row[-1] for row in rows] == labels.tolist()
     np.testing.assert_array_equal([[float(c) for c in row[1:-1]] for row in rows], expected)
@@ -116,12 +118,15 @@ def test_labels_can_be_chosen_and_a_quantity_is_one(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--threshold", "1.5"], r"threshold must lie in \(0, 1\), got 1.5"),
-        (["--strategy", "best"], "strategy must be one of 'auto'"),
-        (["--kernel", "gauss"], "kernel must be one of"),
-        (["--n-components", "99"], "--n-components must be less than the number of points"),
-        (["--n-components", "two"], "--n-components must be an integer"),
-        (["--reference", "far"], "reference must be one of"),
+        (["--graph", "1.5"], r"must lie in \(0, 1\), got 1.5"),
+        (["--strategy", "best"], "--strategy must be one of 'auto'"),
+        (["--kernel", "gauss"], "--kernel must be one of"),
+        (["--path", "covariance"], "--path goes with --strategy geodesic, got --strategy auto"),
+        (["--mutual", "--graph", "0.3"], "--mutual goes with --graph neighbors"),
+        (["--restarts", "3", "--refine", "stress"], "--restarts goes with --refine likelihood"),
+        (["--components", "99"], "--components must be less than the number of points"),
+        (["--components", "two"], "--components must be an integer"),
+        (["--strategy", "eigen", "--reference", "far"], "--reference must be one of"),
         (["--labels", "nothing"], "labels must be a column of table.csv"),
         (["--affinity", "precomputed"], "must be square"),
     ],
@@ -229,7 +234,7 @@ def test_without_a_library_of_pages_the_rest_is_written_and_the_cure_is_named(
 def test_the_page_repeats_what_was_warned_of(tmp_path, capsys):
     X = np.vstack([made_data(seed)[0][:16] for seed in range(2)])
     np.save(tmp_path / "two.npy", X)
-    assert run("embed", tmp_path / "two.npy", "-o", tmp_path, "--n-neighbors", 2, "-q") == 0
+    assert run("embed", tmp_path / "two.npy", "-o", tmp_path, "--graph", 2, "-q") == 0
     said = one_line(capsys).removeprefix("ikd-graph: warning: ").strip()
     page = (tmp_path / "two_report.html").read_text(encoding="utf-8")
     assert said in unescape(re.sub("</?span[^>]*>", "", page))
@@ -238,85 +243,67 @@ def test_the_page_repeats_what_was_warned_of(tmp_path, capsys):
 def test_warnings_are_one_plain_line_each(table, tmp_path, capsys):
     X = np.vstack([made_data(seed)[0][:16] for seed in range(2)])
     np.save(tmp_path / "two.npy", X)
-    assert run("embed", tmp_path / "two.npy", "-o", tmp_path, "--n-neighbors", 2, "-q") == 0
+    assert run("embed", tmp_path / "two.npy", "-o", tmp_path, "--graph", 2, "-q") == 0
     said = one_line(capsys)
-    assert said.startswith("ikd-graph: warning: the graph has 2 components")
+    assert said.startswith("ikd-graph: warning: the graph has 2 connected components")
     assert ".py" not in said
 
 
 def test_quiet_says_nothing(table, tmp_path, capsys):
-    assert run("embed", table, "-o", tmp_path, "-q", "--n-neighbors", 5) == 0
+    assert run("embed", table, "-o", tmp_path, "-q", "--graph", 5) == 0
     assert capsys.readouterr() == ("", "")
 
 
-def test_every_parameter_of_the_estimator_has_a_flag_with_help():
-    parser = build_parser().commands["embed"]
-    helps = {action.dest: text for action, text in parser.told.items()}
-    for name in inspect.signature(IKD).parameters:
-        if name not in flags.HIDDEN:
-            assert len(helps[name]) > 25, name
+def typed(*words):
+    return flags.method_parameters(build_parser().parse_args(["embed", "digits", *words]))
 
 
-def help_of(capsys, *words):
-    assert run(*words) == 0
-    return capsys.readouterr().out
+OBJECTS = {
+    "--graph 0.3": {"graph": 0.3},
+    "--graph 10": {"graph": 10},
+    "--graph 10 --mutual --prune no": {"graph": graph.Neighbors(10, mutual=True, prune=False)},
+    "--graph 0.3 --neighbors 6": {"graph": graph.Threshold(0.3, 6)},
+    "--graph threshold --disconnected separate": {
+        "graph": graph.Threshold(disconnected="separate")
+    },
+    "--strategy geodesic --path covariance --reference min_max": {
+        "strategy": strategies.Geodesic.paper()
+    },
+    "--strategy blockwise --merge greedy --max-cliques 40": {
+        "strategy": strategies.Blockwise("greedy", 40)
+    },
+    "--strategy linear --refine none": {"strategy": "linear", "refine": None},
+    "--refine likelihood --restarts 3": {"refine": refine.Likelihood(restarts=3)},
+    "--components auto --landmarks 50 --jobs 2 --seed 1 --missing pairwise": {
+        "n_components": "auto",
+        "n_landmarks": 50,
+        "n_jobs": 2,
+        "random_state": 1,
+        "missing": "pairwise",
+    },
+}
 
 
-def test_the_short_help_speaks_of_what_matters_and_the_long_one_of_everything(capsys):
-    short, full = (help_of(capsys, "embed", word) for word in ("--help", "--help-all"))
-    shown = {name for name in inspect.signature(IKD).parameters if flag_of(name) in short}
-    assert shown == set(flags.ESSENTIAL)
-    assert all(flag_of(name) in full for name in helps_of_embed())
-    assert "--help-all" in short
-    assert len(short.splitlines()) < 100 < len(full.splitlines())
-    # Asked twice, a parser says the same: the long help leaves the short one as it was.
-    parser = build_parser().commands["embed"]
-    before = parser.format_help()
-    assert parser.format_full_help() != before
-    assert parser.format_help() == before
+@pytest.mark.parametrize("words", OBJECTS)
+def test_flags_stand_for_objects_and_are_written_as_they_are_read(words):
+    parameters = typed(*words.split())
+    assert repr(parameters) == repr(OBJECTS[words])
+    again = flags.settings_flags(parameters)
+    assert flags.plain_settings(typed(*again)) == flags.plain_settings(parameters)
 
 
-def test_the_long_help_of_the_program_has_every_command(capsys):
-    full = help_of(capsys, "--help-all")
-    for command in ("embed", "compare", "cliques", "diagnose", "datasets"):
-        assert f"usage: ikd-graph {command} " in full
-    assert "--max-cliques" in full
-    assert len(help_of(capsys, "--help").splitlines()) < 30
+@pytest.mark.parametrize("kernel", [Matern(nu=2.5), RationalQuadratic(alpha=2, length_scale=0.1)])
+def test_the_flag_of_a_kernel_is_read_back_as_that_kernel(kernel):
+    assert typed(*flags.settings_flags({"kernel": kernel})) == {"kernel": kernel}
 
 
-def flag_of(name):
-    return f"--{name.replace('_', '-')} "
-
-
-def helps_of_embed():
-    return [name for name in inspect.signature(IKD).parameters if name not in flags.HIDDEN]
-
-
-def test_help_is_taken_from_the_docstring():
-    class Owner:
-        """Something.
-
-        Parameters
-        ----------
-        one, two : int
-            First
-            lines.
-        three : {"a", "b"}
-            Second.
-
-        Attributes
-        ----------
-        four : int
-            Not a parameter.
-        """
-
-    told = flags.parameter_help(Owner)
-    assert told == {
-        "one": ("int", "First lines."),
-        "two": ("int", "First lines."),
-        "three": ('{"a", "b"}', "Second."),
-    }
-    assert flags.parameter_help(type("Bare", (), {})) == {}
+def test_every_parameter_of_a_fit_has_a_flag(capsys):
+    assert run("embed", "--help") == 0
+    said = capsys.readouterr().out
+    kinds = (IKD, graph.Threshold, graph.Neighbors, *strategies.STRATEGIES.values())
+    names = {name for kind in kinds for name in inspect.signature(kind).parameters}
+    for name in names - {"verbose", "s0", "k"}:
+        assert f"{flags.FLAGS[name][0]} " in said, name
 
 
 @pytest.mark.parametrize(
@@ -343,9 +330,9 @@ def test_a_kernel_that_cannot_be_read_is_refused(text, table, capsys):
 
 
 def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
-    assert run("cliques", table, "-o", tmp_path, "--threshold", 0.6, "--n-neighbors", 4) == 0
+    assert run("cliques", table, "-o", tmp_path, "--graph", 0.6, "--neighbors", 4) == 0
     found = json.loads((tmp_path / "table_cliques.json").read_text())
-    model = IKD(strategy="blockwise", threshold=0.6, n_neighbors=4, refine=None)
+    model = IKD(strategy="blockwise", graph=graph.Threshold(0.6, 4), refine=None)
     model.fit(made_data()[0])
     twin = graph.to_networkx(model.graph_)
     sizes = sorted(len(clique) for clique in nx.find_cliques(twin))
@@ -429,6 +416,8 @@ def test_compare_leaves_numbers_picture_and_page(table, tmp_path, capsys):
     assert run("compare", table, "-o", out, "--methods", "pca", "--noise", "0,0.5") == 0
     said = capsys.readouterr().out
     assert "- Best on average over the noise levels: PCA" in said.replace("PCA with", "PCA")
+    lines = said.splitlines()
+    assert lines[lines.index("To compare again:") + 1].split()[:2] == ["ikd-graph", "compare"]
     names = ["table_compare.csv", "table_compare.html", "table_compare.png"]
     picture = "table_local_global.png"
     assert sorted(path.name for path in out.iterdir()) == [*names, picture]
@@ -446,7 +435,7 @@ def test_compare_leaves_numbers_picture_and_page(table, tmp_path, capsys):
         (["--methods", "magic"], "methods must be one of"),
         (["--seeds", "0"], "--seeds must be at least 1"),
         (["--timeout", "-1"], "timeout must be positive"),
-        (["--n-components", "0"], "--n-components must be an integer"),
+        (["--components", "0"], "--components must be an integer"),
         (["-o", "FILE"], "--output must be a folder"),
     ],
 )
@@ -456,7 +445,7 @@ def test_a_comparison_that_cannot_be_made_is_one_line(arguments, message, table,
     assert message in one_line(capsys)
 
 
-def test_a_position_is_decoded_and_an_angle_around_its_circle(tmp_path, capsys):
+def test_an_angle_is_decoded_around_its_circle(tmp_path, capsys):
     rng = np.random.default_rng(0)
     angle = rng.uniform(0.0, 360.0, size=150)
     X = np.cos(np.radians(angle[:, None] + rng.uniform(0.0, 360.0, size=12)))
@@ -464,21 +453,17 @@ def test_a_position_is_decoded_and_an_angle_around_its_circle(tmp_path, capsys):
     rows = ["".join((",".join(map(str, row)), "\n")) for row in np.column_stack([X, angle])]
     (tmp_path / "ring.csv").write_text(",".join(columns) + "\n" + "".join(rows))
     command = ["compare", tmp_path / "ring.csv", "--labels", "position", "--methods", "pca"]
-    found = {}
-    for out, more in {"line": (), "circle": ("--label-period", "360", "--halves", "0")}.items():
-        assert run(*command, *more, "-o", tmp_path / out) == 0
-        with (tmp_path / out / "ring_compare.csv").open(newline="") as file:
-            (found[out],) = csv.DictReader(file)
-    said = capsys.readouterr().out
-    assert "decoding R²" in said
-    assert 0.8 < float(found["line"]["decoding"]) < float(found["circle"]["decoding"])
-    assert np.isfinite(float(found["line"]["decoding_blocks"]))
-    assert float(found["line"]["co_smoothing"]) > 0.9
-    assert found["circle"]["co_smoothing"] == "nan"
+    assert run(*command, "--label-period", "360", "--halves", "0", "-o", tmp_path) == 0
+    with (tmp_path / "ring_compare.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert "decoding R²" in capsys.readouterr().out
+    assert 0.9 < float(row["decoding"]) <= 1.0
+    assert np.isfinite(float(row["decoding_blocks"]))
+    assert row["co_smoothing"] == "nan"
 
 
 def test_the_terminal_shows_few_measures_in_columns_and_a_failure_in_words():
-    from ikd_graph.cli.compare_summary import table_lines
+    from ikd_graph.cli.compare_results import table_lines
     from ikd_graph.study.compare import Comparison, Row
     from ikd_graph.study.datasets import Dataset
 
@@ -510,7 +495,7 @@ def test_the_terminal_shows_few_measures_in_columns_and_a_failure_in_words():
         ("--label-period", "-3", "must be a positive number, such as 360, got '-3'"),
         ("--label-period", "360", "--label-period must go with labels that are measurements"),
         ("--label-period", "round", "must be a positive number, such as 360, got 'round'"),
-        ("--halves", "-1", "n_halves must be an integer at least 0, got -1"),
+        ("--halves", "-1", "--halves must be an integer at least 0, got -1"),
     ],
 )
 def test_a_period_and_a_number_of_halves_must_make_sense(flag, value, message, table, capsys):
@@ -518,29 +503,39 @@ def test_a_period_and_a_number_of_halves_must_make_sense(flag, value, message, t
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("flag", "value"), [("--noise", "a,b"), ("--n-components", "1.5")])
+@pytest.mark.parametrize(("flag", "value"), [("--noise", "a,b"), ("--components", "1.5")])
 def test_lists_of_numbers_that_are_none_are_refused(flag, value, capsys):
     assert run("compare", "digits", flag, value) == 2
     assert f"argument {flag}: invalid" in capsys.readouterr().err
 
 
 def test_a_built_in_latent_is_compared_in_its_own_dimension():
-    arguments = build_parser().parse_args(["compare", "medium", "--noise", "0.1"])
-    from ikd_graph.cli import compare
+    from ikd_graph.cli.compare import own_components
 
-    source = compare.drawn(arguments)
-    assert source(0.1, 3).latent.shape[1] == compare.own_components(source) == 3
-    assert not np.array_equal(source(0.1, 3).X, source(0.1, 4).X)
+    assert own_components(partial(datasets.gplvm_data, "medium", 30)) == 3
+    assert own_components(datasets.Dataset(X=made_data()[0])) == 2
 
 
-def test_spectra_are_longer_than_the_latent_where_a_strategy_has_one():
-    from ikd_graph.cli.compare import lengthen_spectra
-    from ikd_graph.study.compare import Comparison, Row
-    from ikd_graph.study.datasets import Dataset
+def test_what_there_is_to_beware_of_is_said(table, tmp_path, capsys):
+    noise = np.random.default_rng(1).normal(size=(40, 30))
+    np.save(tmp_path / "noise.npy", noise)
+    assert run("embed", tmp_path / "noise.npy", "-o", tmp_path) == 0
+    heard = capsys.readouterr()
+    assert "there may be nothing to see" in heard.out
+    assert "warning: no method predicts held-out columns" in heard.err
+    assert run("embed", "digits", "-o", tmp_path, "--refine", "none") == 0
+    assert "candidates predict held-out columns equally well" in capsys.readouterr().out
 
-    data = Dataset(X=made_data()[0])
-    rows = [Row(name, name, "", 2, 0.0, 0) for name in ("eigen", "pca")]
-    found = Comparison("x", rows, [None] * 2, [np.ones(2), None], [data] * 2, {})
-    lengthen_spectra(found, None, 6)
-    assert found.spectra[0].size == 6
-    assert found.spectra[1] is None
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--components 99", "--components must be less than the number of points"),
+        ("--graph 2 --disconnected raise --affinity cosine", "--disconnected join connects"),
+    ],
+)
+def test_errors_name_flags(words, said, table, tmp_path, capsys):
+    pieces = np.vstack([made_data(seed)[0][:16] for seed in range(2)])
+    np.save(tmp_path / "two.npy", pieces)
+    assert run("embed", tmp_path / "two.npy", "-o", tmp_path, *words.split()) == 2
+    assert said in one_line(capsys)

@@ -32,9 +32,9 @@ def table(tmp_path):
 
 
 COMMANDS = {
-    "embed": ("--strategy", "geodesic", "--refine", "none", "--n-neighbors", "7"),
-    "cliques": ("--n-neighbors", "9"),
-    "compare": ("--methods", "pca,geodesic", "--halves", "0"),
+    "embed": ("--strategy", "geodesic", "--refine", "none", "--graph", "7"),
+    "cliques": ("--graph", "9"),
+    "compare": ("--methods", "blockwise,geodesic", "--graph", "9", "--halves", "0"),
     "diagnose": ("--n-draws", "2"),
 }
 
@@ -52,6 +52,7 @@ def test_standard_output_is_one_object_and_nothing_else(command, table, tmp_path
     assert any("(s2): unscaled, the others hardly matter" in text for text in told["warnings"])
     assert sorted(told["outputs"]) == sorted(str(path) for path in out.iterdir())
     assert shlex.split(told["again"])[:2] == ["ikd-graph", "embed"]
+    assert ("--graph 9 " in told["again"]) == (command in ("cliques", "compare"))
     assert "NaN" not in heard.out
 
 
@@ -59,10 +60,11 @@ def test_what_a_fit_found_is_all_there_and_the_command_repeats_it(table, tmp_pat
     more = ("--labels", "label,depth", "--json", *COMMANDS["embed"])
     assert run("embed", table, "-o", tmp_path, *more) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["settings"]["n_neighbors"] == 7
+    assert told["settings"]["graph"] == 7
     assert set(told["scores"]) == {"label", "depth"}
     assert {"decoding", "decoding_blocks"} <= set(told["scores"]["depth"])
-    assert all(text.endswith(".") for text in told["reasons"].values())
+    assert told["settings"]["strategy"] == "geodesic"
+    assert all(isinstance(text, str) for text in told["reasons"].values())
     first = (tmp_path / "t_embedding.csv").read_bytes()
     assert run(*shlex.split(told["again"])[1:], "-q", "-o", tmp_path) == 0
     assert (tmp_path / "t_embedding.csv").read_bytes() == first
@@ -71,7 +73,7 @@ def test_what_a_fit_found_is_all_there_and_the_command_repeats_it(table, tmp_pat
 def test_a_file_takes_the_object_and_the_terminal_the_text(table, tmp_path, capsys):
     place = tmp_path / "found.json"
     assert run("embed", table, "--json", place, "-o", tmp_path, *COMMANDS["embed"]) == 0
-    assert "t: 48 points of 15 measurements" in capsys.readouterr().out
+    assert "t: 48 points of 15 columns" in capsys.readouterr().out
     assert json.loads(place.read_text(encoding="utf-8"))["data"]["name"] == "t"
 
 
@@ -80,10 +82,3 @@ def test_a_place_for_the_object_that_is_missing_is_said_before_the_work(table, t
     assert run("embed", table, "--json", place, "-o", tmp_path / "out") == 2
     assert "--json must lie in a folder that exists" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_a_comparison_without_our_methods_has_a_command_too(table, tmp_path, capsys):
-    assert run("compare", table, "-o", tmp_path, "--methods", "pca", "--halves", "0") == 0
-    said = capsys.readouterr().out.splitlines()
-    at = said.index("to compare again:")
-    assert said[at + 1].split()[:2] == ["ikd-graph", "compare"]

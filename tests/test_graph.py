@@ -107,7 +107,7 @@ def test_one_and_two_threads_return_the_same_bits():
     for n_jobs in (1, 2):
         with limit_threads(n_jobs):
             g = graph.row_neighbor_graph(rows, 3)
-            joined = graph.join_components(g, rows=rows).graph
+            joined = graph.join(g, rows=rows).graph
             found.append((*g, *joined, *graph.row_threshold_graph(rows, 0.5)))
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
@@ -214,9 +214,9 @@ def test_components_are_joined_along_their_strongest_spanning_tree(seed, n, s0):
     corr = correlation(rows)
     g = graph.threshold_graph(corr, s0)
     bridges = naive_bridges(corr, graph.component_labels(g))
-    for joined in (graph.join_components(g, corr), graph.join_components(g, rows=rows)):
+    for joined in (graph.join(g, corr, n_links=1), graph.join(g, rows=rows, n_links=1)):
         assert_well_formed(joined.graph)
-        assert joined.n_bridges == len(bridges)
+        assert joined.links.tolist() == [list(pair) for pair in bridges]
         assert not graph.component_labels(joined.graph).any()
         added = np.isnan(dense(g)) & ~np.isnan(dense(joined.graph))
         assert sorted(zip(*np.nonzero(np.triu(added)), strict=True)) == bridges
@@ -226,33 +226,33 @@ def test_components_are_joined_along_their_strongest_spanning_tree(seed, n, s0):
 
 def test_a_bridge_without_correlation_is_stored_at_the_floor():
     corr = np.array([[1.0, -0.5, -0.4], [-0.5, 1.0, 0.0], [-0.4, 0.0, 1.0]])
-    joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
-    assert joined.n_bridges == 2
+    joined = graph.join(graph.threshold_graph(corr, 0.5), corr)
+    assert len(joined.links) == 2
     assert set(joined.graph.weights) == {graph.WEIGHT_FLOOR}
-    assert graph.join_components(joined.graph, corr).n_bridges == 0
+    assert len(graph.join(joined.graph, corr).links) == 0
 
 
 def test_equal_correlations_everywhere_are_joined_without_a_ring():
     corr = np.full((40, 40), 0.1) + 0.9 * np.eye(40)
-    joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
-    assert (joined.n_bridges, joined.graph.n_edges) == (39, 39)
+    joined = graph.join(graph.threshold_graph(corr, 0.5), corr, n_links=1)
+    assert (len(joined.links), joined.graph.n_edges) == (39, 39)
     rows = np.repeat(random_rows(14, 3, 4), 30, axis=0)
     parts = graph.from_edges(90, np.array([0]), np.array([1]), np.array([1.0]))
-    joined = graph.join_components(parts, rows=rows)
-    assert (joined.n_bridges, joined.graph.n_edges) == (88, 89)
+    joined = graph.join(parts, rows=rows, n_links=1)
+    assert (len(joined.links), joined.graph.n_edges) == (88, 89)
 
 
 def test_joining_wants_the_correlations_or_the_rows_of_the_graph():
     corr = correlation(random_rows(15, 6, 3))
     g = graph.threshold_graph(corr, 0.9)
     with pytest.raises(ValueError, match="must get either corr or rows, got neither"):
-        graph.join_components(g)
+        graph.join(g)
     with pytest.raises(ValueError, match="must get either corr or rows, got both"):
-        graph.join_components(g, corr, rows=corr)
+        graph.join(g, corr, rows=corr)
     with pytest.raises(ValueError, match="rows must have one row a node, got 5 for 6 nodes"):
-        graph.join_components(g, rows=corr[:5])
+        graph.join(g, rows=corr[:5])
     with pytest.raises(ValueError, match="corr must have one row a node, got 5 for 6 nodes"):
-        graph.join_components(g, corr[:5, :5])
+        graph.join(g, corr[:5, :5])
 
 
 def test_wrong_input_is_refused_with_a_reason():
@@ -293,7 +293,7 @@ def test_one_point_is_a_graph_without_edges():
         g = graph.threshold_graph(np.ones((1, 1)), 0.5)
         assert (g.n_nodes, g.n_edges) == (1, 0)
         assert graph.component_labels(g).tolist() == [0]
-        assert graph.join_components(g, np.ones((1, 1))).n_bridges == 0
+        assert graph.join(g, np.ones((1, 1))).n_bridges == 0
         assert graph.to_sparse(g).shape == (1, 1)
 
 
@@ -315,8 +315,8 @@ def test_bridges_can_be_made_weaker_than_their_correlation():
     rows = random_rows(0, 30, 12, groups=3)
     corr = np.abs(correlation(rows))
     g = graph.threshold_graph(corr, 0.9)
-    whole = graph.join_components(g, corr).graph
-    weak = graph.join_components(g, corr, strength=0.25).graph
+    whole = graph.join(g, corr).graph
+    weak = graph.join(g, corr, strength=0.25).graph
     bridges = whole.weights != weak.weights
     assert bridges.any()
     np.testing.assert_allclose(
@@ -355,3 +355,81 @@ def test_a_sparse_matrix_that_points_outside_itself_is_refused(form, place):
     model = IKD(1, affinity="precomputed", threshold=0.1).fit(np.array([[1.0, 0.5], [0.5, 1.0]]))
     with pytest.raises(ValueError, match="must be a whole sparse matrix"):
         model.transform(matrix)
+
+
+def two_groups(seed, n=40):
+    rng = np.random.default_rng(seed)
+    centres = np.array([[1.0, 0.0, 0.0], [0.8, 0.6, 0.0]])
+    rows = np.repeat(centres, n, axis=0) + 0.05 * rng.normal(size=(2 * n, 3))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("n_links", [1, 4, 10])
+def test_groups_are_joined_by_their_nearest_pairs_in_any_order_of_rows(n_links):
+    rows = two_groups(0)
+    corr = correlation(rows)
+    g = graph.threshold_graph(corr, 0.97)
+    labels = graph.component_labels(g)
+    assert labels.max() == 1
+    links = graph.join(g, corr, n_links=n_links).links
+    left, right = np.flatnonzero(labels == 0), np.flatnonzero(labels == 1)
+    across = corr[np.ix_(left, right)]
+    best = {(i, int(np.argmax(across[i]))) for i in range(left.size)}
+    best |= {(int(np.argmax(across[:, j])), j) for j in range(right.size)}
+    nearest = sorted(best, key=lambda pair: -across[pair])[:n_links]
+    assert {(int(left[i]), int(right[j])) for i, j in nearest} == set(map(tuple, links.tolist()))
+    order = np.random.default_rng(1).permutation(len(rows))
+    moved = graph.join(graph.threshold_graph(corr[np.ix_(order, order)], 0.97), rows=rows[order])
+    again = graph.join(g, rows=rows).links
+    assert {tuple(sorted(order[pair])) for pair in moved.links} == set(map(tuple, again.tolist()))
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_matrix, sp.lil_matrix])
+def test_own_graphs_are_taken_as_they_are(kind):
+    g = graph.threshold_graph(correlation(random_rows(3, 12, 3)), 0.3)
+    for own in (g, kind(graph.to_sparse(g)), graph.to_networkx(g)):
+        for one, other in zip(graph.as_graph(own, 12), g, strict=True):
+            np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="one node for each of 11 points, got 12"):
+        graph.as_graph(g, 11)
+
+
+def test_a_weight_of_one_is_an_edge_and_a_stored_zero_is_none():
+    own = sp.coo_array(([0.0, 1.0, 1.0, 5.0], ([0, 1, 2, 0], [1, 2, 1, 0])), shape=(3, 3))
+    before = own.copy()
+    g = graph.as_graph(own)
+    assert (g.n_edges, g.weights.tolist()) == (1, [1.0, 1.0])
+    assert repr(g) == "CsrGraph(3 points, 1 edge, 2 components)"
+    np.testing.assert_array_equal(own.data, before.data)
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        (sp.csr_array([[0.0, -0.5], [-0.5, 0.0]]), "must be similarities from 0 to 1, got 2"),
+        (sp.csr_array([[0.0, 3.0], [3.0, 0.0]]), "must be similarities from 0 to 1, got 2"),
+        (sp.csr_array([[0.0, 0.5], [0.4, 0.0]]), "must be the same, got weights that differ by"),
+        (sp.csr_array([[0.0, np.nan], [np.nan, 0.0]]), "finite"),
+        (sp.csr_array([[0.0, 0.5, 0.1]]), "must be a square matrix"),
+        (nx.path_graph(3), "must have the attribute 'weight', got 2 edges without it"),
+        (nx.DiGraph([(0, 1)]), "must be undirected"),
+    ],
+)
+def test_own_graphs_that_are_none_are_refused(own, message):
+    with pytest.raises(ValueError, match=message):
+        graph.as_graph(own)
+
+
+def test_weights_that_differ_by_rounding_are_averaged():
+    own = sp.csr_array([[0.0, 0.5], [0.5 + 1e-12, 0.0]])
+    assert len(set(graph.as_graph(own).weights)) == 1
+
+
+def test_networkx_nodes_come_in_their_order_and_numbers_in_theirs():
+    G = nx.Graph()
+    G.add_edge("c", "a", s=0.5)
+    G.add_edge("a", "b", s=0.25)
+    assert graph.edges(graph.from_networkx(G, weight="s"))[2].tolist() == [0.5, 0.25]
+    H = nx.relabel_nodes(G, {"c": 2, "a": 0, "b": 1})
+    left, right, weights = graph.edges(graph.from_networkx(H, weight="s"))
+    assert (left.tolist(), right.tolist(), weights.tolist()) == ([0, 0], [1, 2], [0.25, 0.5])

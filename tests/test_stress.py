@@ -43,7 +43,7 @@ def noisy_problem(seed, n=40, m=2, noise=0.02):
     corr = np.clip(0.5 * (corr + corr.T), -0.9, 0.999)
     np.fill_diagonal(corr, 1.0)
     g = graph.union(graph.threshold_graph(corr, 0.4), graph.neighbor_graph(corr, 6))
-    return latent, graph.join_components(g, corr).graph
+    return latent, graph.join(g, corr).graph
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -152,7 +152,7 @@ def test_exact_distances_stay_where_they_are(kernel, dense_limit, monkeypatch):
     latent = np.sort(np.random.default_rng(1).uniform(-2.0, 2.0, 30))[:, None] + 7.0
     corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
     g = graph.union(graph.threshold_graph(corr, 0.4), graph.neighbor_graph(corr, 3))
-    g = graph.join_components(g, corr).graph
+    g = graph.join(g, corr).graph
     fit = refine.stress(latent, g, kernel, 50)
     assert fit.converged
     np.testing.assert_allclose(fit.latent, latent, atol=1e-6)
@@ -348,7 +348,7 @@ def test_of_three_polishes_the_likeliest_is_taken(name, kernel, noise, best, see
     kernel = type(kernels.get(kernel))(length_scale=0.5)
     corr = np.corrcoef(data.X)
     g = graph.union(graph.threshold_graph(corr, 0.35), graph.neighbor_graph(corr, 6))
-    g = graph.join_components(g, corr).graph
+    g = graph.join(g, corr).graph
     start = data.latent + 0.05 * np.random.default_rng(seed).standard_normal(data.latent.shape)
     taken = refine.select_stress(start, g, corr, kernel, 200, threshold=0.35)
 

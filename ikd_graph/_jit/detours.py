@@ -24,6 +24,9 @@ def contradicted(graph, reach, edges, removed, least, shares):
     left, right, across = edges
     for edge in range(left.size):
         u, v = np.int64(left[edge]), np.int64(right[edge])
+        shares[edge] = 0.0
+        if across[edge] > max(reach[u], reach[v]):
+            continue
         a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
         against, witnesses = 0, 0
         while a < stop_a or b < stop_b:
@@ -31,7 +34,7 @@ def contradicted(graph, reach, edges, removed, least, shares):
             at_b = indices[b] if b < stop_b else indptr.size
             point = min(at_a, at_b)
             to_u = to_v = np.inf
-            unknown = point == u or point == v
+            unknown = point in (u, v)
             if at_a == point:
                 to_u = lengths[a]
                 unknown |= removed[numbers[a]]
@@ -46,7 +49,8 @@ def contradicted(graph, reach, edges, removed, least, shares):
                 witnesses += 1
                 # Rounding may break the triangle of points on a line.
                 against += max(to_u, to_v) > most * (1.0 + 1e-9)
-        shares[edge] = against / witnesses if witnesses >= least else 0.0
+        if witnesses >= least:
+            shares[edge] = against / witnesses
 
 
 @jit

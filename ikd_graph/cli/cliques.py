@@ -7,29 +7,22 @@ import json
 import warnings
 from typing import Any
 
-from sklearn.base import clone
-
 from .._stages import progress_bar
 from .._validation import check_integer
 from ..estimator import IKD
-from ..show import plot, report
+from ..show import plot
 from ..show.points import paint_points
-from ..show.report.clique_words import (
-    clique_advice,
-    clique_facts,
-    clique_groups,
-    clique_places,
-    clique_statistics,
-)
-from ..show.words import say_number, say_settings
+from ..show.words import say_number
 from . import common
 from .console import facts, say
-from .flags import add_method_flags, method_parameters, used_flags
-from .outcome import tell_json
+from .embed import embed_command
+from .flags import FLAGS, add_method_flags, in_flags, method_parameters
+from .outcome import finish, fit_record
 
 _LIMIT = 100_000
 # Refined coordinates would no longer show what the cliques say of each point.
-_PLAIN: dict[str, Any] = {"strategy": "auto", "refine": None, "n_landmarks": "auto"}
+_FIXED: dict[str, Any] = {"strategy": "blockwise", "refine": None}
+_NOT_ITS_OWN = {*_FIXED, "n_landmarks", "path", "restarts", "fit_shape", "time_budget"}
 
 
 def add_command(commands: Any) -> None:
@@ -45,79 +38,61 @@ def add_command(commands: Any) -> None:
         "--limit", metavar="N", type=int, default=_LIMIT,
         help=f"list at most this many maximal cliques; default: {_LIMIT}",
     )  # fmt: skip
-    add_method_flags(parser, leave_out=tuple(_PLAIN))
+    add_method_flags(parser, only=FLAGS.keys() - _NOT_ITS_OWN)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    from ..show import report
+    from ..show.report import clique_words
+
     limit = check_integer("--limit", arguments.limit, 1)
+    parameters = method_parameters(arguments, **_FIXED)
     data = common.read_data(arguments)
     loud = 0 if arguments.quiet else 1
-    with common.named_stage("solving the cliques"):
-        model = solve_cliques(data.X, method_parameters(arguments), loud)
-    model.choices_ = arguments.wording(model.choices_)
+    with common.named_stage("solving the cliques"), warnings.catch_warnings():
+        # The advice says what there is to say about components.
+        warnings.filterwarnings("ignore", "the graph has", UserWarning)
+        model = IKD(**parameters, verbose=loud).fit(data.X)
 
     def watched(levels: Any) -> Any:
         return progress_bar(loud, iterable=levels, desc="thresholds") or levels
 
     with common.named_stage("looking at cliques and thresholds"):
         view = report.view_cliques(model, data, limit=limit, progress=watched)
+    counts, advice = clique_words.clique_statistics(view), clique_words.clique_advice(view)
+    step = ("To embed with this graph:", embed_command(model, arguments))
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
         png = common.picture(lambda ax: draw(ax, view), 7.2, 5.6)
+        about: dict[str, Any] = {"warnings": arguments.heard, "picture": png}
         files = {
-            f"{stem}_cliques.json": json.dumps(clique_statistics(view), indent=1) + "\n",
+            f"{stem}_cliques.json": json.dumps(counts, indent=1) + "\n",
             f"{stem}_cliques.png": png,
             f"{stem}_cliques.html": common.page(
-                lambda: report.cliques_page(
-                    view,
-                    common.typed_command(arguments),
-                    warnings=arguments.heard,
-                    steps=[("To embed with this graph:", again(model, arguments))],
-                    picture=png,
-                )
+                arguments, "cliques_page", view, steps=[step], **about
             ),
         }
-    with common.named_stage("writing"):
-        written = common.leave_files(arguments.output, files)
-    if not arguments.quiet:
-        summarise(view, arguments)
-        common.name_files(written)
-    settings = view.model._model.settings
-    found = {
-        "settings": settings,
-        "reasons": view.model.choices_,
-        "cliques": clique_statistics(view),
-        "advice": clique_advice(view),
-        "again": again(view.model, arguments),
-    }
-    tell_json(arguments, data, written, found)
+
+    def summarise() -> None:
+        say(f"{data.name}: cliques")
+        common.say_settings(model)
+        rows = clique_words.clique_facts(view).items()
+        facts([(name, say_number(value)) for name, value in rows if value is not None])
+        if not view.complete:
+            say(f"  only the first {limit} maximal cliques were listed; --limit raises that")
+        for sentence in advice:
+            say(f"- {in_flags(sentence)}")
+
+    result = {**fit_record(model), "cliques": counts, "advice": advice}
+    finish(arguments, data, files, summarise, step, result)
 
 
-def again(model: IKD, arguments: argparse.Namespace) -> str:
-    """The embedding of the same graph, as a command with nothing left to choose."""
-    used = used_flags(arguments, model._model.settings)
-    return common.paste_command(arguments, "embed", used)
-
-
-def solve_cliques(X: Any, parameters: dict[str, Any], verbose: int = 0) -> IKD:
-    """`IKD`, fitted blockwise to the graph that the default call makes of a table, any strategy."""
-    first = IKD(**parameters, **_PLAIN, verbose=verbose)
-    with warnings.catch_warnings():
-        # The advice says what there is to say about components.
-        warnings.filterwarnings("ignore", "the graph has", UserWarning)
-        first.fit(X)
-        # The same rows have nothing else to warn of.
-        warnings.simplefilter("ignore", UserWarning)
-        if first.graph_ is None:
-            # Rows are compared as they are for principal components, which need no graph.
-            first.set_params(strategy="geodesic", affinity=first.affinity_).fit(X)
-        return clone(first).set_params(strategy="blockwise", **graph_settings(first)).fit(X)
-
-
-def draw(ax: Any, view: report.CliqueView) -> None:
+def draw(ax: Any, view: Any) -> None:
     """Draw the graph of cliques into an Axes, main labels as colours."""
+    from ..show.report.clique_words import clique_groups, clique_places
+
     groups = clique_groups(view, paint_points(view.data))
     plot.clique_graph(
         view.links,
@@ -126,32 +101,3 @@ def draw(ax: Any, view: report.CliqueView) -> None:
         positions=clique_places(view),
         ax=ax,
     )
-
-
-def graph_settings(model: IKD) -> dict[str, Any]:
-    """Parameters of `IKD` that make the graph of a fitted model again."""
-    return {
-        "affinity": model.affinity_,
-        "threshold": model.threshold_,
-        "n_neighbors": model.n_neighbors_,
-        "mutual": model.mutual_,
-    }
-
-
-def summarise(view: report.CliqueView, arguments: argparse.Namespace) -> None:
-    """Say what was found."""
-    say(f"{view.data.name}: cliques")
-    facts(list(say_settings(view.model).items()))
-    facts(
-        [
-            (name, say_number(value))
-            for name, value in clique_facts(view).items()
-            if value is not None
-        ]
-    )
-    if not view.complete:
-        say(f"  only the first {arguments.limit} maximal cliques were listed; --limit raises that")
-    for sentence in clique_advice(view):
-        say(f"- {sentence}")
-    say("to embed with this graph:")
-    say(f"  {again(view.model, arguments)}")

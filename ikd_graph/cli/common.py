@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import itertools
 import re
 import shlex
 import warnings
@@ -14,13 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .._files import check_writable, make_folder, remove_folders, write_together
+from .._files import check_writable
+from ..estimator import IKD
 from ..study import datasets
 from ..study.datasets import Dataset
 from ..study.judgement import judge
 from .console import PROG, complain, flush, say
-from .outcome import STDOUT, add_json_argument
-from .reading import add_reading_arguments, reading, reading_flags
+from .flags import in_flags
+from .reading import STDOUT, add_reading_arguments, reading, reading_flags
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +40,11 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quiet", "-q", action="store_true", help="say nothing but warnings and errors"
     )
-    add_json_argument(parser)
+    parser.add_argument(
+        "--json", metavar="FILE.json", nargs="?", const=STDOUT, default=None,
+        help="write settings, scores, reasons, warnings and the paths of the results as one JSON "
+        "object, in place of the text (--json alone) or into a file",
+    )  # fmt: skip
     parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
     add_reading_arguments(parser)
 
@@ -105,21 +111,19 @@ def file_stem(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name).strip("._") or "data"
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> list[str]:
     """Names of columns, a number behind each that came before.
 
     Examples
     --------
-    >>> told_apart(["row", "x", "row"])
+    >>> unique_names(["row", "x", "row"])
     ['row', 'x', 'row_2']
     """
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
-        other, number = name, 2
-        while other in found:
-            other, number = f"{name}_{number}", number + 1
-        found.append(other)
-    return found
+        candidates = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
+        unique.append(next(candidate for candidate in candidates if candidate not in unique))
+    return unique
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -148,28 +152,21 @@ def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes
         return plot.png(ax)
 
 
-def page(make: Callable[[], str]) -> str | None:
-    """HTML that ``make`` gives; where its libraries are missing None, and a word on the cure."""
+def page(arguments: argparse.Namespace, kind: str, *parts: Any, **options: Any) -> str | None:
+    """HTML of a page of `show.report`; None, and a word on the cure, where a library is missing."""
     try:
-        return make()
+        from ..show import report
+
+        text: str = getattr(report, kind)(*parts, command=typed_command(arguments), **options)
+        return text
     except ImportError as error:
         complain("warning", f"no HTML: {error}")
         return None
 
 
-def leave_files(folder: Path, files: dict[str, str | bytes | None]) -> list[Path]:
-    """Write the files of a command, all or none; content None is left out."""
-    made = make_folder(folder)
-    try:
-        done = write_together(folder, {name: it for name, it in files.items() if it is not None})
-    except BaseException:
-        remove_folders(made)
-        raise
-    return done
-
-
-def name_files(paths: Iterable[Path]) -> None:
-    """Say what was written."""
-    say("wrote")
-    for path in paths:
-        say(f"  {path}")
+def say_settings(model: IKD) -> None:
+    """Say the settings of a fit, with the reason for each and what there is to beware of."""
+    settings = model.settings_
+    reasons = {name: in_flags(text) for name, text in settings.reasons.items()}
+    for line in str(replace(settings, reasons=reasons)).splitlines():
+        say(f"  {line}")

@@ -63,19 +63,12 @@ def plain_warnings(wording: Callable[[str], str]) -> Iterator[list[str]]:
         yield heard
 
 
-class _Complaint(logging.Handler):
-    """Shows what the package logs as the command's own lines."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Show a line."""
-        complain("note", record.getMessage())
-
-
 @contextmanager
 def told_of_waits(loud: bool) -> Iterator[None]:
     """Show on standard error, if ``loud``, what takes long only once: compiling."""
     log = logging.getLogger(__name__.partition(".")[0])
-    handler, level = _Complaint(logging.INFO), log.level
+    handler, level = logging.StreamHandler(), log.level
+    handler.setFormatter(logging.Formatter(f"{PROG}: note: %(message)s"))
     if loud:
         log.addHandler(handler)
         log.setLevel(logging.INFO)

@@ -6,22 +6,10 @@ import argparse
 import json
 from dataclasses import asdict, replace
 
-from ..show import report
-from ..show.words import settings_flags
-from ..study.diagnosis import Diagnosis, diagnose
-from .common import (
-    add_data_arguments,
-    file_stem,
-    leave_files,
-    name_files,
-    named_stage,
-    page,
-    paste_command,
-    read_data,
-    typed_command,
-)
+from . import common
 from .console import facts, say
-from .outcome import tell_json
+from .flags import in_flags, plain_settings, settings_flags
+from .outcome import finish, plain
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -32,66 +20,52 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Count the correlations that can be trusted, predict the accuracy of an "
         "embedding and suggest its settings; save the numbers as .json and a page as .html.",
     )
-    add_data_arguments(parser)
-    for flag, default, text in (
-        ("--n-components", 2, "number of hidden coordinates"),
-        ("--n-draws", 5, "number of data sets simulated for the expected accuracy"),
+    common.add_data_arguments(parser)
+    for flag, name, default, text in (
+        ("--components", "n_components", 2, "number of hidden coordinates"),
+        ("--n-draws", "n_draws", 5, "number of data sets simulated for the expected accuracy"),
+        ("--seed", "random_state", 0, "seed of the samples"),
     ):
         parser.add_argument(
-            flag, metavar="N", type=int, default=default, help=f"{text}; default: {default}"
-        )
-    parser.add_argument(
-        "--random-state", "--seed", metavar="N", type=int, default=0,
-        help="seed of the samples; default: 0",
-    )  # fmt: skip
+            flag, dest=name, metavar="N", type=int, default=default,
+            help=f"{text}; default: {default}",
+        )  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    data = read_data(arguments)
-    with named_stage("diagnosing"):
-        found = diagnose(
+    from ..study.diagnosis import diagnose
+
+    data = common.read_data(arguments)
+    with common.named_stage("diagnosing"):
+        diagnosis = diagnose(
             data.X,
             arguments.n_components,
             n_draws=arguments.n_draws,
             random_state=arguments.random_state,
             verbose=0 if arguments.quiet else 1,
         )
-    say_in_flags = arguments.wording
-    found = replace(
-        found,
-        suggestions=say_in_flags(found.suggestions),
-        warnings=say_in_flags((*data.remarks, *found.warnings)),
+    diagnosis = replace(
+        diagnosis,
+        suggestions=tuple(map(in_flags, diagnosis.suggestions)),
+        warnings=tuple(map(in_flags, (*data.remarks, *diagnosis.warnings))),
     )
-    stem = file_stem(data.name)
-    files: dict[str, str | bytes | None] = {
-        f"{stem}_diagnosis.json": json.dumps(asdict(found), indent=1) + "\n",
-        f"{stem}_diagnosis.html": page(
-            lambda: report.diagnosis_page(
-                found,
-                data.name,
-                typed_command(arguments),
-                [("To embed with these settings:", embed_command(arguments, found))],
-            )
+    used = settings_flags({"n_components": diagnosis.n_components, **diagnosis.parameters})
+    step = ("To embed with these settings:", common.paste_command(arguments, "embed", used))
+    numbers = asdict(diagnosis) | {"parameters": plain_settings(diagnosis.parameters)}
+    stem = common.file_stem(data.name)
+    files = {
+        f"{stem}_diagnosis.json": json.dumps(plain(numbers), indent=1) + "\n",
+        f"{stem}_diagnosis.html": common.page(
+            arguments, "diagnosis_page", diagnosis, data.name, steps=[step]
         ),
     }
-    with named_stage("writing"):
-        written = leave_files(arguments.output, files)
-    if not arguments.quiet:
+
+    def summarise() -> None:
         say(f"{data.name}: diagnosis")
-        facts(list(found.findings().items()))
-        for sentence in found.suggestions:
+        facts(list(diagnosis.findings().items()))
+        for sentence in diagnosis.suggestions:
             say(f"- {sentence}")
-        say("to embed with these settings:")
-        say(f"  {embed_command(arguments, found)}")
-        name_files(written)
-    told = {"diagnosis": asdict(found), "again": embed_command(arguments, found)}
-    tell_json(arguments, data, written, told)
 
-
-def embed_command(arguments: argparse.Namespace, found: Diagnosis) -> str:
-    """The embedding that was diagnosed, as a command with nothing left to choose."""
-    return paste_command(
-        arguments, "embed", settings_flags({"n_components": found.n_components, **found.parameters})
-    )
+    finish(arguments, data, files, summarise, step, {"diagnosis": numbers})

@@ -6,25 +6,16 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from ..estimator import IKD
-from ..show import plot, report
+from ..show import plot
 from ..show.points import paint_points, variance_shares
-from ..show.words import (
-    count,
-    say_kernel,
-    say_number,
-    say_scores,
-    say_seconds,
-    say_settings,
-)
+from ..show.words import count, say_kernel, say_number, say_scores, say_seconds
 from ..study.datasets import Dataset
 from ..study.label_scores import score_labels
 from . import common
 from .console import facts, say
 from .flags import add_method_flags, method_parameters, used_flags
-from .outcome import tell_json
+from .outcome import finish, fit_record
 
 
 def add_command(commands: Any) -> None:
@@ -42,76 +33,52 @@ def add_command(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    parameters = method_parameters(arguments)
     data = common.read_data(arguments)
-    model = IKD(**method_parameters(arguments), verbose=0 if arguments.quiet else 1)
     with common.named_stage("finding the coordinates"):
-        model.fit(data.X)
-    model.choices_ = arguments.wording(model.choices_)
+        model = IKD(**parameters, verbose=0 if arguments.quiet else 1).fit(data.X)
     with common.named_stage("scoring the labels"):
         scores = {one.title: score_labels(model.embedding_, one) for one in data.all_labels}
+    steps = next_steps(model, arguments)
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
         png = common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4)
+        about: dict[str, Any] = {"scores": scores, "warnings": arguments.heard}
         files = {
             f"{stem}_embedding.csv": embedding_csv(model, data),
             f"{stem}_embedding.png": png,
             f"{stem}_report.html": common.page(
-                lambda: report.embed_page(
-                    model,
-                    data,
-                    common.typed_command(arguments),
-                    scores,
-                    warnings=arguments.heard,
-                    steps=next_steps(model, arguments),
-                    picture=png,
-                )
+                arguments, "embed_page", model, data, steps=steps, picture=png, **about
             ),
         }
-    with common.named_stage("writing"):
-        written = common.leave_files(arguments.output, files)
-    if not arguments.quiet:
-        summarise(model, data, arguments, scores)
-        common.name_files(written)
-    tell_json(arguments, data, written, found_of(model, arguments, scores))
-
-
-def found_of(
-    model: IKD, arguments: argparse.Namespace, scores: Mapping[str, Mapping[str, float]]
-) -> dict[str, Any]:
-    """What a program may want to know of a fit."""
-    settings = model._model.settings
-    return {
-        "settings": settings,
-        "reasons": model.choices_,
+    result = {
+        **fit_record(model),
         "scores": scores,
         "eigenvalues": model.eigenvalues_,
         "explained_variance_ratio": model.explained_variance_ratio_,
-        "components_of_the_graph": model.n_components_graph_,
-        "tried": [
-            vars(one) if hasattr(one, "__dict__") else one._asdict() for one in model.candidates_
-        ],
+        "components_of_the_graph": model.component_labels_.max() + 1,
+        "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
-        "again": again(model, arguments),
     }
+    finish(arguments, data, files, lambda: summarise(model, data, scores), steps[0], result)
 
 
-def again(model: IKD, arguments: argparse.Namespace) -> str:
+def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
     """The embedding as a command with nothing left to choose."""
-    used = used_flags(arguments, model._model.settings)
-    return common.paste_command(arguments, "embed", used)
+    return common.paste_command(arguments, "embed", used_flags(arguments, model.settings_))
 
 
 def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """What to do with an embedding: a sentence and a command each."""
-    dims = ["--n-components", str(model.embedding_.shape[1])]
-    asked = [
+    size = ["--components", str(model.n_components_)]
+    commands = [
         ("How accurate the embedding can be, and what would improve it:", "diagnose"),
         ("How other methods do on the same data:", "compare"),
-        ("Which points hold each other in place, and which are badly placed:", "cliques"),
+        ("What the cliques of the graph are, and where they disagree:", "cliques"),
     ]
     return [
-        ("To repeat this run, with nothing left to choose:", again(model, arguments)),
-        *((words, common.paste_command(arguments, name, dims)) for words, name in asked),
+        ("To repeat this run, with nothing left to choose:", embed_command(model, arguments)),
+        *((words, common.paste_command(arguments, name, size)) for words, name in commands),
     ]
 
 
@@ -122,7 +89,7 @@ def embedding_csv(model: IKD, data: Dataset) -> str:
     rows = data.row_names or range(data.n_samples)
     columns = [data.row_title or "row", *model.get_feature_names_out(), *titles]
     return common.csv_text(
-        common.told_apart(columns),
+        common.unique_names(columns),
         (
             [row, *point, *rest]
             for row, point, *rest in zip(rows, model.embedding_.tolist(), *labels, strict=True)
@@ -144,50 +111,21 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
     )
 
 
-def summarise(
-    model: IKD,
-    data: Dataset,
-    arguments: argparse.Namespace,
-    scores: Mapping[str, Mapping[str, float]],
-) -> None:
+def summarise(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]) -> None:
     """Say what was found, in a few lines."""
-    say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'measurement')}")
-    kernel = "" if model.strategy_ == "linear" else f", {say_kernel(model.kernel_)} kernel"
-    lines = [("strategy", f"{model.strategy_}{kernel}")]
-    lines += say_settings(model).items()
+    say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'column')}")
+    common.say_settings(model)
+    lines = []
+    if model.settings_.strategy.name != "linear":
+        lines.append(("kernel", say_kernel(model.kernel_)))
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes
         lines.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))
-    kept = float(np.sum(model.start_explained_variance_ratio_))
-    dims = count(model.embedding_.shape[1], "dimension")
-    mass = f"{model.start_negative_mass_:.1%} of the spectrum is negative"
-    lines.append(("closed form", f"{kept:.1%} of variance in {dims}; {mass}"))
-    if model.refine_ is not None:
-        lines.append(("polish", f"{model.refine_}, {count(model.n_iter_, 'step')}"))
-    if model.candidates_:
-        lines.append(("tried", _tried(model)))
+    if model.negative_mass_ is not None:
+        kept = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
+        lines.append(("closed form", f"{kept}; {model.negative_mass_:.1%} is negative"))
+    if model.n_iter_:
+        lines.append(("refinement", count(model.n_iter_, "step")))
     lines += [(title or "labels", say_scores(one)) for title, one in scores.items()]
     lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
     facts(lines)
-    say("to repeat this run:")
-    say(f"  {again(model, arguments)}")
-
-
-def _unpolished(strategy: str) -> str:
-    """A closed form in a word."""
-    return "linear" if strategy == "linear" else "no polish"
-
-
-def _tried(model: IKD) -> str:
-    """What "auto" had to choose among, and how clear the choice was."""
-    best, *others = model.candidates_
-    least = max((one.score for one in others), default=0.0) > best.score
-    simplest = "this one is the simplest of those that predict the measurements as well"
-    found = "neighbours predict the measurements best in this one"
-    found = f"{count(len(others) + 1, 'setting')}; {simplest if least else found}"
-    found += f", score {best.score:.1f}"
-    if not others:
-        return found
-    after = others[0]
-    name = f"{after.affinity}, {after.refine or _unpolished(after.strategy)}"
-    return f"{found}; the next ({name}) has {after.score:.1f} ± {after.standard_error:.1f}"

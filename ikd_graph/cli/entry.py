@@ -5,51 +5,46 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 
+from .._version import __version__
 from ..study.datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed, warm
 from .console import PROG, close_pipe, complain, plain_warnings, told_of_waits
-from .outcome import STDOUT
-from .parser import Parser
-from .reading import join_bare
+from .flags import in_flags
+from .reading import STDOUT, join_bare
 from .signals import INTERRUPTED, ended_gently
-from .wording import Wording
 
 _COMMANDS = (embed, compare, cliques, diagnose, datasets, warm)
 _WRONG = 2
 
 
-def build_parser() -> Parser:
+def build_parser() -> argparse.ArgumentParser:
     """Parser of the whole command line."""
-    parser = Parser(
+    parser = argparse.ArgumentParser(
         prog=PROG,
         description="Few hidden coordinates behind many noisy measurements.",
         epilog=f"Begin with: {PROG} embed digits",
     )
-    parser.add_argument("--version", action="version", version=f"{PROG} {_version()}")
+    parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in _COMMANDS:
         module.add_command(commands)
-    parser.commands = commands.choices
     return parser
 
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     typed = list(sys.argv[1:] if argv is None else argv)
-    arguments = argparse.Namespace(command="", quiet=False, traceback=False, wording=str)
+    arguments = argparse.Namespace(command="", quiet=False, traceback=False)
     asked: list[int] = []
     try:
-        parser = build_parser()
-        arguments = parser.parse_args(join_bare(typed))
+        arguments = build_parser().parse_args(join_bare(typed))
         arguments.typed = typed
-        arguments.wording = Wording(parser.commands[arguments.command])
         if getattr(arguments, "json", None) == STDOUT:
             # One object and nothing else.
             arguments.quiet = True
         loud = not getattr(arguments, "quiet", False)
-        heard = plain_warnings(arguments.wording)
+        heard = plain_warnings(in_flags)
         with heard as arguments.heard, ended_gently() as asked, told_of_waits(loud):
             arguments.run(arguments)
             if sys.stdout is not None:
@@ -65,8 +60,10 @@ def run(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if getattr(arguments, "traceback", False):
             raise
-        text = arguments.wording(_say_error(error))
-        first, *more = text.splitlines() if _has_list(error) else [text]
+        text = in_flags(_say_error(error))
+        # Tables that have several problems list them, a line for each.
+        listed = isinstance(error, TableError) and len(error.problems) > 1
+        first, *more = text.splitlines() if listed else [text]
         complain("error", first, more)
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             # Standard output may be what is full.
@@ -75,23 +72,10 @@ def run(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _has_list(error: Exception) -> bool:
-    """Whether an error lists problems, a line for each."""
-    return isinstance(error, TableError) and len(error.problems) > 1
-
-
 def _say_error(error: Exception) -> str:
     """What went wrong, for a reader who does not know Python."""
     if isinstance(error, MemoryError):
-        return f"not enough memory ({error}); use fewer points or n_neighbors with threshold none"
+        return f"not enough memory ({error}); use fewer points, or neighbours, as with --graph 10"
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.strerror}: {error.filename}"
     return str(error) or type(error).__name__
-
-
-def _version() -> str:
-    """Version of the installed package."""
-    try:
-        return metadata.version("ikd_graph")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -1,83 +1,189 @@
-"""Flags made from the estimator itself, so that neither can have what the other lacks."""
+"""Flags of a fit, what they stand for in Python, and settings of a fit as flags."""
 
 from __future__ import annotations
 
 import argparse
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
-from .. import kernels
+from .. import graph, kernels, refine, similarity, strategies
 from ..estimator import IKD
-from ..show.words import settings_flags
-from .parser import Parser
 
-# Set by the command, not by its reader.
-HIDDEN = ("verbose",)
-ESSENTIAL = {
-    "n_components": "number of hidden coordinates; auto goes by the spectrum",
-    "strategy": "what is done about small covariances: geodesic replaces them by paths of large "
-    "ones, blockwise solves cliques without any, eigen takes them as they are, linear takes "
-    "principal components instead",
-    "kernel": "how covariance falls with distance: squared_exponential, rational_quadratic, "
-    "gamma_exponential or matern",
-    "affinity": "how rows are compared; auto tries several",
-    "n_neighbors": "neighbours of each point in the graph",
-    "refine": "polish of the coordinates; none keeps the closed form",
-    "n_jobs": "number of threads, -1 for all cores",
-    "random_state": "seed of the landmarks with which large tables are solved",
+# fmt: off
+FLAGS = {
+    "n_components": ("--components", "M|auto", "number of hidden coordinates; default: 2"),
+    "strategy": ("--strategy", "auto|geodesic|blockwise|eigen|linear", "geodesic fills gaps of the "
+        "graph with shortest paths, blockwise embeds cliques and merges them, eigen inverts all "
+        "covariances, linear takes principal components"),
+    "graph": ("--graph", "auto|S0|K|threshold|neighbors", "which similarities are trusted: those "
+        "above a threshold (0.3), those of nearest neighbours (10), or either, its number chosen"),
+    "affinity": ("--affinity", "NAME", "how rows are compared: auto, "
+        f"{', '.join((*similarity.AFFINITIES, *similarity.GIVEN))}"),
+    "kernel": ("--kernel", "NAME[:PARAM=VALUE]", f"auto, {', '.join(kernels.KERNELS)}"),
+    "refine": ("--refine", "auto|stress|likelihood|none", "optional second step"),
+    "missing": ("--missing", "error|pairwise", "what to do about missing cells"),
+    "n_landmarks": ("--landmarks", "auto|N|none", "number (or fraction) of points that distances "
+        "are measured from; none measures all"),
+    "n_jobs": ("--jobs", "N", "number of threads, -1 for all cores"),
+    "random_state": ("--seed", "N", "seed of landmarks and restarts"),
+    "path": ("--path", "distance|covariance", "geodesic: what paths add up"),
+    "merge": ("--merge", "global|greedy", "blockwise: how cliques are merged"),
+    "max_cliques": ("--max-cliques", "N", "blockwise: at most so many cliques are solved"),
+    "reference": ("--reference", "NAME", "origin of inner products: center, min_max, min_mean"),
+    "n_neighbors": ("--neighbors", "K", "threshold: also join points to K nearest neighbours"),
+    "mutual": ("--mutual", "", "neighbors: keep edges only between neighbours of each other"),
+    "search": ("--search", "auto|exact|approximate", "neighbors: how they are searched"),
+    "prune": ("--prune", "auto|yes|no", "graph: remove edges that are short cuts"),
+    "disconnected": ("--disconnected", "join|raise|separate", "graph: join components, refuse "
+        "them, or embed each by itself"),
+    "restarts": ("--restarts", "N", "likelihood: number of further starts"),
+    "fit_shape": ("--fit-shape", "", "likelihood: fit the shape of the kernel too"),
+    "time_budget": ("--time-budget", "SECONDS", "likelihood: begin no start after this time"),
 }
-"""Parameters that the short help speaks of, in a few words."""
-_SHORT = {"random_state": "--seed"}
+# fmt: on
+"""Flag, values and help of every parameter of `IKD` and of the objects that it takes."""
+_OBJECTS: dict[str, dict[str, type]] = {
+    "strategy": dict(strategies.STRATEGIES),
+    "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
+    "refine": dict(refine.REFINEMENTS),
+}
+_DEFAULTS = {"random_state": None} | {
+    name: parameter.default
+    for kinds in _OBJECTS.values()
+    for kind in kinds.values()
+    for name, parameter in inspect.signature(kind).parameters.items()
+}
+_WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False}
 
 
-def add_method_flags(parser: Parser, leave_out: tuple[str, ...] = ()) -> None:
-    """Give a parser one flag for each parameter of `IKD`, with the help of its docstring."""
-    group = parser.add_argument_group(
-        "method", "parameters of ikd_graph.IKD, None written as none; --help-all lists all of them"
-    )
-    told = parameter_help(IKD)
-    for name, parameter in inspect.signature(IKD).parameters.items():
-        if name in HIDDEN or name in leave_out:
+def add_method_flags(parser: argparse.ArgumentParser, only: Container[str] = FLAGS) -> None:
+    """Give a parser flags of a fit, none of which has a default of its own."""
+    group = parser.add_argument_group("method", "as in ikd_graph.IKD, which chooses what is auto")
+    for name, (flag, values, text) in FLAGS.items():
+        if name not in only:
             continue
-        kind, text = told.get(name, ("", ""))
-        flags = ["--" + name.replace("_", "-"), *([_SHORT[name]] if name in _SHORT else [])]
-        added = group.add_argument(
-            *flags,
-            dest=name,
-            metavar=_metavar(name, kind),
-            type=read_kernel if name == "kernel" else read_value,
-            default=argparse.SUPPRESS,
-            help=f"{ESSENTIAL[name]}; default: {str(parameter.default).lower()}"
-            if name in ESSENTIAL
-            else argparse.SUPPRESS,
-        )
-        parser.told[added] = f"{text} Default: {parameter.default}".replace("%", "%%").strip()
+        more: dict[str, Any] = {"action": "store_true"}
+        if values:
+            kind = read_kernel if name == "kernel" else read_value
+            more = {"type": kind, "metavar": values}
+        group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=text, **more)
 
 
-def method_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Parameters of `IKD` that were given on the command line."""
+def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, Any]:
+    """Parameters of `IKD` for the flags that were given, and for those that a command fixes."""
+    typed = {name: value for name, value in vars(arguments).items() if name in FLAGS} | fixed
     known = inspect.signature(IKD).parameters
-    return {name: value for name, value in vars(arguments).items() if name in known}
+    parameters = {name: value for name, value in typed.items() if name in known}
+    options = {name: value for name, value in typed.items() if name not in known}
+    for name, kinds in _OBJECTS.items():
+        fields = {field for kind in kinds.values() for field in inspect.signature(kind).parameters}
+        own = {field: options[field] for field in fields & options.keys()}
+        if name in parameters or own:
+            parameters[name] = _parameter(name, parameters.get(name, "auto"), own)
+    return parameters
 
 
-def used_flags(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> list[str]:
-    """Flags of what was chosen, and of what else was given: kernel, merger, seed and the like."""
-    return settings_flags({**method_parameters(arguments), **settings})
+def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
+    """A value of ``--strategy``, ``--graph`` or ``--refine`` with the flags that belong to it."""
+    kinds = _OBJECTS[name]
+    if name == "graph" and isinstance(value, (int, float)) and options:
+        options = {"s0" if isinstance(value, float) else "k": value, **options}
+        value = "threshold" if isinstance(value, float) else "neighbors"
+    fields = inspect.signature(kinds[value]).parameters if value in kinds else {}
+    for field in options.keys() - fields:
+        owners = [key for key, kind in kinds.items() if field in inspect.signature(kind).parameters]
+        raise ValueError(
+            f"{FLAGS[field][0]} goes with --{name} {' or '.join(owners)}, got --{name} {value}"
+        )
+    return kinds[value](**options) if options or value in ("threshold", "neighbors") else value
+
+
+def used_flags(arguments: argparse.Namespace, settings: Any) -> list[str]:
+    """Flags that repeat a fit: of its settings, and of what else was given."""
+    return settings_flags({**method_parameters(arguments), **plain_settings(settings)})
+
+
+def settings_flags(settings: Any) -> list[str]:
+    """Flags that spell out parameters of `IKD`, or settings of a fit.
+
+    Examples
+    --------
+    >>> settings_flags({"graph": graph.Neighbors(7, mutual=True), "refine": None})
+    ['--graph', '7', '--mutual', '--refine', 'none']
+    """
+    words: list[str] = []
+    for name, value in plain_settings(settings).items():
+        flag, values, _ = FLAGS[name]
+        if not values:
+            words += [flag] if value else []
+        elif name not in _DEFAULTS or value != _DEFAULTS[name]:
+            text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+            words += [flag, text.lower()]
+    return words
+
+
+def plain_settings(settings: Any) -> dict[str, Any]:
+    """Parameters of `IKD`, or settings of a fit, as names and numbers; what is "auto" is left out.
+
+    Examples
+    --------
+    >>> plain_settings({"strategy": strategies.Geodesic(), "kernel": kernels.Matern(nu=2.5)})
+    {'strategy': 'geodesic', 'path': 'distance', 'reference': 'center', 'kernel': \
+'matern:length_scale=1.0,nu=2.5'}
+    """
+    plain: dict[str, Any] = {}
+    for name, value in (settings if isinstance(settings, Mapping) else vars(settings)).items():
+        kind = next(
+            (key for key, made in _OBJECTS.get(name, {}).items() if type(value) is made), ""
+        )
+        if kind:
+            options = value.get_params()
+            number = options.pop("s0", options.pop("k", "auto"))
+            plain[name] = kind if number == "auto" else number
+            plain |= {field: options[field] for field in options if field in FLAGS}
+        elif isinstance(value, kernels.StationaryKernel):
+            kind = next(key for key, made in kernels.KERNELS.items() if type(value) is made)
+            shape = ",".join(f"{key}={part!r}" for key, part in vars(value).items())
+            plain[name] = f"{kind}:{shape}"
+        elif name in FLAGS and not (isinstance(value, str) and value == "auto"):
+            plain[name] = value
+    return plain
+
+
+def in_flags(text: str) -> str:
+    """A message that names parameters as they are passed in Python, in flags.
+
+    Examples
+    --------
+    >>> in_flags("n_components must be an integer; refine=None or graph=0.3 would do")
+    '--components must be an integer; --refine none or --graph 0.3 would do'
+    """
+    more = {"n_halves": ("--halves",), "n_draws": ("--n-draws",), "n_features": ("--n-features",)}
+    for name, (flag, *_) in {**FLAGS, **more}.items():
+        # What a user named stands in quotes.
+        word = rf"(?<![\w'\"-]){name}"
+        text = re.sub(
+            rf"{word}=(?:'([\w.]+)'|([\w.]*\w))",
+            lambda at, flag=flag: f"{flag} {(at[1] or at[2]).lower()}",
+            text,
+        )
+        # A word that is no name of Python may be any word, unless it is what a message is about.
+        text = re.sub(rf"{word}\b(?![('\"=])" if "_" in name else rf"{word}(?= must )", flag, text)
+    return text
 
 
 def read_value(text: str) -> Any:
-    """Value of a flag: none, true, false, a whole number, a number, or a name.
+    """Value of a flag: none, yes, no, a whole number, a number, or a name.
 
     Examples
     --------
     >>> read_value("none"), read_value("7"), read_value("0.3"), read_value("auto")
     (None, 7, 0.3, 'auto')
     """
-    words = {"none": None, "true": True, "false": False}
-    if text.lower() in words:
-        return words[text.lower()]
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     for kind in (int, float):
         try:
             return kind(text)
@@ -104,28 +210,3 @@ def read_kernel(text: str) -> Any:
         raise argparse.ArgumentTypeError(
             f"kernel must read like matern:nu=2.5, got {text!r} ({error})"
         ) from None
-
-
-def parameter_help(owner: type) -> dict[str, tuple[str, str]]:
-    """Type and first sentences of each parameter in a numpydoc docstring, if there is one."""
-    text = inspect.getdoc(owner) or ""
-    found = re.search(r"Parameters\n-+\n(.*?)(?:\n\n\w+\n-+\n|\Z)", text, re.DOTALL)
-    if not found:
-        return {}
-    entries = re.findall(r"^(\w[\w, ]*) : (.*)\n((?:(?: +.*)?(?:\n|\Z))*)", found[1] + "\n", re.M)
-    return {
-        name.strip(): (kind, " ".join(body.split()))
-        for names, kind, body in entries
-        for name in names.split(",")
-    }
-
-
-def _metavar(name: str, kind: str) -> str:
-    """Placeholder of a flag: its choices where they are few names, else what sort of value."""
-    choices = re.search(r"\{(.*?)\}", kind)
-    if name == "kernel":
-        return "NAME[:PARAM=VALUE]"
-    if choices:
-        names = choices[1].replace('"', "").replace(" ", "").lower()
-        return "{" + names + (",N" if kind.endswith("or int") else "") + "}"
-    return "N" if "int" in kind.split() or kind.startswith("int") else "VALUE"

@@ -1,4 +1,4 @@
-"""What a command found as one JSON object, for programs that read it."""
+"""What a command leaves: files, text on the terminal, or one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -6,56 +6,73 @@ import argparse
 import dataclasses
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._files import write_whole
+from .._files import make_folder, remove_folders, write_together, write_whole
+from ..estimator import IKD
 from ..show.words import versions
 from ..study.datasets import Dataset
+from .common import named_stage
 from .console import say
-
-STDOUT = "-"
-
-
-def add_json_argument(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the flag ``--json``."""
-    parser.add_argument(
-        "--json", metavar="FILE.json", nargs="?", const=STDOUT, default=None,
-        help="write settings, scores, reasons, warnings and the paths of the results as one JSON "
-        "object, in place of the text (--json alone) or into a file",
-    )  # fmt: skip
+from .flags import in_flags, plain_settings
+from .reading import STDOUT
 
 
-def tell_json(
+def leave_files(folder: Path, files: Mapping[str, str | bytes | None]) -> list[Path]:
+    """Write the files of a command, all or none; content None is left out."""
+    new_folders = make_folder(folder)
+    try:
+        return write_together(folder, {name: it for name, it in files.items() if it is not None})
+    except BaseException:
+        remove_folders(new_folders)
+        raise
+
+
+def finish(
     arguments: argparse.Namespace,
     data: Dataset | None,
-    written: Iterable[Path],
-    found: Mapping[str, Any],
+    files: Mapping[str, str | bytes | None],
+    summarise: Callable[[], None],
+    step: tuple[str, str],
+    result: Mapping[str, Any],
 ) -> None:
-    """Write the object that was asked for, if it was.
+    """Write files, say what came out and what to type next, or write all of it as JSON.
 
-    ``found`` holds what the command itself has to say; what was read, warned of and written is the
-    same for all commands.
+    ``step`` is a sentence and a command.
     """
+    with named_stage("writing"):
+        written = leave_files(arguments.output, files)
+    if not arguments.quiet:
+        summarise()
+        for line in (step[0], f"  {step[1]}", "Wrote", *(f"  {path}" for path in written)):
+            say(line)
     if arguments.json is None:
         return
-    told = {
+    record = {
         "command": arguments.command,
         "typed": arguments.typed,
         "data": None if data is None else describe_data(data),
-        **found,
+        **result,
+        "again": step[1],
         "warnings": list(arguments.heard),
         "outputs": [str(path) for path in written],
         "versions": versions(),
     }
-    text = json.dumps(plain(told), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(plain(record), indent=1, ensure_ascii=False, allow_nan=False)
     if arguments.json == STDOUT:
-        say(text.rstrip("\n"))
+        say(text)
     else:
-        write_whole(arguments.json, text)
+        write_whole(arguments.json, text + "\n")
+
+
+def fit_record(model: IKD) -> dict[str, Any]:
+    """Settings and reasons of a fit, for JSON."""
+    reasons = {name: in_flags(text) for name, text in model.settings_.reasons.items()}
+    return {"settings": plain_settings(model.settings_), "reasons": reasons}
 
 
 def describe_data(data: Dataset) -> dict[str, Any]:
@@ -65,8 +82,8 @@ def describe_data(data: Dataset) -> dict[str, Any]:
         "rows": data.n_samples,
         "columns": data.n_features,
         "labels": [
-            {"title": one.title, "classes": list(one.names) or None, "period": one.period}
-            for one in data.all_labels
+            {"title": label.title, "classes": list(label.names) or None, "period": label.period}
+            for label in data.all_labels
         ],
         "notes": data.notes,
         "remarks": data.remarks,
@@ -84,13 +101,13 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain(dataclasses.asdict(value))
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, (str, int, bool)) else str(value)

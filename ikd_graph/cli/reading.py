@@ -8,8 +8,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..study.datasets import IMPUTE, SCALES, TRANSFORMS, Reading
-from .outcome import STDOUT
 
+STDOUT = "-"
+"""What ``--json`` alone writes to."""
+
+# fmt: off
+_LISTS = (
+    ("--labels", "COLUMN,...", "columns (or keys) of the labels, the first of which colours the "
+     "points; default: found by its usual names"),
+    ("--measured", "COLUMN,...", "labels in whole numbers that are a measurement, not classes"),
+    ("--columns", "NAME,...", "only these columns; * and ? stand for any letters"),
+    ("--drop", "NAME,...", "leave these columns out; * and ? stand for any letters"),
+)
+_SINGLE = (
+    ("--index", "COLUMN", "column that names the rows"),
+    ("--key", "NAME", "array of an .npz or .mat file, layer of an .h5ad, sheet of an .xlsx, series "
+     "of an .nwb"),
+    ("--bin", "SECONDS", "count the spike times of an .nwb file in bins of this length"),
+)
+_CHOICES = (
+    ("--impute", IMPUTE, "fill missing cells with this value of their column"),
+    ("--transform", TRANSFORMS, "apply this function to every value, such as sqrt to counts"),
+    ("--scale", SCALES, "centre columns and divide them by their standard deviation (--scale "
+     "alone), or by their interquartile range (--scale=robust)"),
+)
+# fmt: on
 BARE = {"--scale": ("standard", "|".join(SCALES)), "--json": (STDOUT, r".*\.json|-")}
 """Flags that may stand alone: what they then mean, and which words after them are their value."""
 
@@ -24,13 +47,13 @@ def join_bare(words: Sequence[str]) -> list[str]:
     >>> join_bare(["--json", "t.csv"]), join_bare(["--json", "t.json"])
     (['--json=-', 't.csv'], ['--json=t.json'])
     """
-    found: list[str] = []
+    joined: list[str] = []
     for word, before in zip(words, ["", *words], strict=False):
         if before in BARE and re.fullmatch(BARE[before][1], word):
-            found[-1] = f"{before}={word}"
+            joined[-1] = f"{before}={word}"
         else:
-            found.append(f"{word}={BARE[word][0]}" if word in BARE else word)
-    return found
+            joined.append(f"{word}={BARE[word][0]}" if word in BARE else word)
+    return joined
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,52 +62,20 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         "reading a file",
         "how DATA is read; if a table has problems, the message names the flags that solve them",
     )
-    group.add_argument(
-        "--labels", metavar="COLUMN,...", type=split, default=(),
-        help="columns (or keys) of the labels, the first of which colours the points; default: "
-        "found by its usual names",
-    )  # fmt: skip
-    group.add_argument(
-        "--measured", metavar="COLUMN,...", type=split, default=(),
-        help="labels in whole numbers that are a measurement, not classes",
-    )  # fmt: skip
+    for flag, metavar, text in _LISTS:
+        group.add_argument(flag, metavar=metavar, type=split, default=(), help=text)
+    for flag, metavar, text in _SINGLE:
+        kind = float if flag == "--bin" else str
+        group.add_argument(flag, metavar=metavar, type=kind, help=text)
     group.add_argument(
         "--label-period", metavar="[COLUMN=]P,...", type=_periods, default=(),
         help="length of the circle that labels which are measurements run around, such as 360",
     )  # fmt: skip
-    group.add_argument("--index", metavar="COLUMN", help="column that names the rows")
-    group.add_argument(
-        "--columns", metavar="NAME,...", type=split, default=(),
-        help="only these columns; * and ? stand for any letters",
-    )  # fmt: skip
-    group.add_argument(
-        "--drop", metavar="NAME,...", type=split, default=(),
-        help="leave these columns out; * and ? stand for any letters",
-    )  # fmt: skip
     group.add_argument(
         "--transpose", action="store_true", help="rows of the file are columns of the table"
     )
-    group.add_argument(
-        "--key", metavar="NAME",
-        help="array of an .npz or .mat file, layer of an .h5ad, sheet of an .xlsx, series of an "
-        ".nwb",
-    )  # fmt: skip
-    group.add_argument(
-        "--bin", metavar="SECONDS", type=float,
-        help="count the spike times of an .nwb file in bins of this length",
-    )  # fmt: skip
-    group.add_argument(
-        "--impute", choices=IMPUTE, help="fill missing cells with this value of their column"
-    )
-    group.add_argument(
-        "--transform", choices=TRANSFORMS,
-        help="apply this function to every value, such as sqrt to counts",
-    )  # fmt: skip
-    group.add_argument(
-        "--scale", choices=SCALES, metavar="{" + ",".join(SCALES) + "}",
-        help="centre columns and divide them by their standard deviation (--scale alone), or by "
-        "their interquartile range (--scale=robust)",
-    )  # fmt: skip
+    for flag, choices, text in _CHOICES:
+        group.add_argument(flag, choices=choices, help=text)
 
 
 def reading(arguments: argparse.Namespace) -> Reading:
@@ -97,28 +88,27 @@ def reading(arguments: argparse.Namespace) -> Reading:
 
 def reading_flags(arguments: argparse.Namespace) -> list[str]:
     """The flags that were given, as words of a command."""
-    found: list[str] = []
+    words: list[str] = []
     for name in Reading.__dataclass_fields__:
         value: Any = getattr(arguments, name, None)
         name = name.replace("_", "-")
         if value is True:
-            found.append(f"--{name}")
+            words.append(f"--{name}")
         elif value not in (None, False, ()):
             text = ",".join(value) if isinstance(value, tuple) else value
             # A name may begin with a dash.
-            joined = str(text).startswith("-")
-            found += [f"--{name}={text}"] if joined else [f"--{name}", str(text)]
-    return found
+            words += [f"--{name}={text}"] if str(text).startswith("-") else [f"--{name}", str(text)]
+    return words
 
 
 def _periods(text: str) -> tuple[str, ...]:
     """Periods, by name or for all labels."""
-    found = split(text) or (text,)
+    names = split(text) or (text,)
     try:
-        Reading(label_period=found)
+        Reading(label_period=names)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error).removeprefix("label_period ")) from None
-    return found
+    return names
 
 
 def split(text: str) -> tuple[str, ...]:

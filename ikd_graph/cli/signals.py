@@ -68,30 +68,20 @@ def _never_lost(came: list[int]) -> Iterator[None]:
     if not _is_main():
         yield
         return
-    print_it, over, held = sys.unraisablehook, threading.Event(), threading.Lock()
-    main = threading.get_ident()
-
-    def send(number: int) -> None:
-        over.wait(_LATER)
-        with held:
-            # Whoever called the command would not expect it any more.
-            if not over.is_set():
-                signal.pthread_kill(main, number)
+    print_it, main = sys.unraisablehook, threading.get_ident()
 
     def heed(lost: Any) -> None:
         if lost.exc_type is not KeyboardInterrupt or not hasattr(signal, "pthread_kill"):
             print_it(lost)
             return
         number = came[-1] if came else signal.SIGINT
-        threading.Thread(target=send, args=(number,), daemon=True).start()
+        threading.Timer(_LATER, signal.pthread_kill, (main, number)).start()
 
     sys.unraisablehook = heed
     try:
         yield
     finally:
         sys.unraisablehook = print_it
-        with held:
-            over.set()
 
 
 def _is_main() -> bool:

@@ -15,15 +15,16 @@ from sklearn.datasets import load_digits
 
 from .. import cliques, covariance, graph
 from ..estimator import IKD
+from ..strategies import Blockwise, Geodesic
 from .console import say
 
 # Few points compile the same as many: enough here for pieces, short cuts and landmarks, of which
 # frames of cliques have some beyond 400 points.
 _FITS: tuple[tuple[int, dict[str, Any]], ...] = (
     (300, {}),
-    (300, {"strategy": "geodesic", "path": "covariance", "affinity": "cosine", "threshold": 0.5}),
+    (300, {"strategy": Geodesic(path="covariance"), "affinity": "cosine", "graph": 0.5}),
     (450, {"strategy": "blockwise"}),
-    (300, {"strategy": "blockwise", "merge": "greedy", "reference": "min_max", "refine": None}),
+    (300, {"strategy": Blockwise.paper(), "refine": None}),
     (300, {"strategy": "geodesic", "n_landmarks": 100}),
     (60, {"strategy": "eigen", "affinity": "euclidean", "refine": "likelihood"}),
     (60, {"strategy": "geodesic", "kernel": "rational_quadratic", "refine": "likelihood"}),

@@ -168,7 +168,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     standard_errors_ : (n_samples, n_components) ndarray of float64 or None
         Standard errors of the coordinates from the curvature of the likelihood, after rigid
         alignment (refinement by likelihood, where affordable).
-    optima_ : tuple of Optimum
+    optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the likeliest first.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
         Rows that are landmarks.
@@ -736,11 +736,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._points = points
         self._noise = self._process = None
         if (
-            isinstance(refined, refine.LikelihoodFit)
-            and refined.core is None
+            isinstance(refined, refine.CoreFit)
+            and refined.core.size == first.size
             and not _scales_values(result)
         ):
-            self._noise = _noise_of(refined)
+            self._noise = _noise_of(refined.fit)
         self._known = KnownRows(X if self._has_rows else sp.csr_array(X))
         dtype = X.dtype
         self.embedding_ = frame.coordinates[equal].astype(dtype, copy=False)
@@ -766,10 +766,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._warn_components(labels, inverse)
         self.removed_edges_ = result.removed
         self._store_cliques(result, points, first, inverse)
-        self.n_iter_ = 0 if refined is None else refined.n_iter
-        errors = getattr(refined, "standard_errors", None)
+        fit: Any = refined.fit if isinstance(refined, refine.CoreFit) else refined
+        self.n_iter_ = 0 if fit is None else fit.n_iter
+        self.optima_ = getattr(fit, "optima", ())
+        errors = getattr(fit, "standard_errors", None)
+        if errors is not None and len(errors) < first.size:
+            errors = None
         self.standard_errors_ = None if errors is None else errors[inverse]
-        self.optima_ = getattr(refined, "optima", ())
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
         self._placement = placement.prepare(
@@ -867,16 +870,18 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return self._process
         if self._rows.shape[1] < FEWEST_COLUMNS:
             return None
-        by_likelihood = isinstance(refined, refine.LikelihoodFit)
-        core = refined.core if isinstance(refined, refine.LikelihoodFit) else None
-        many = self._first.size > _limits.PLACED_BY_PROCESS
-        if core is None and (many or not (by_likelihood or self._result.settings.trusted)):
-            return None
+        core = refined.core if isinstance(refined, refine.CoreFit) else None
         used = np.arange(self._first.size) if core is None else core
-        noise = self.noise_model() if core is None else _noise_of(refined)
+        if used.size > _limits.PLACED_BY_PROCESS or not (
+            core is not None or self._result.settings.trusted
+        ):
+            return None
+        noise = (
+            _noise_of(refined.fit) if isinstance(refined, refine.CoreFit) else self.noise_model()
+        )
         self._process = gplvm.condition(
             self._points[used],
-            self._rows[self._first[used]],
+            self._result.similarity.modelled(self._rows[self._first[used]]),
             noise.kernel,
             noise.variance,
             noise.noise,

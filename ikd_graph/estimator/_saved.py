@@ -39,8 +39,9 @@ _RECORDS: dict[str, Any] = {
         Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, NoiseModel,
         Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
         SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
-        graph.Threshold, refine.Likelihood, refine.LikelihoodFit, refine.Optimum, refine.Stress,
-        refine.StressFit, *STRATEGIES.values(), *kernels.KERNELS.values(),
+        graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
+        refine.OptimumRecord, refine.Stress, refine.StressFit,
+        *STRATEGIES.values(), *kernels.KERNELS.values(),
     )
 }  # fmt: skip
 _BROKEN = (

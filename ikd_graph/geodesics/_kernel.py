@@ -1,4 +1,4 @@
-"""Lengths of paths and the squared distances they stand for under a kernel."""
+"""Path lengths and the squared distances that they stand for under a kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from .. import graph
 from .._records import CsrGraph
 from .._threads import map_blocks
 from ..kernels import StationaryKernel
-from ._paths import covariance_lengths, distance_lengths, geodesic_covariance, geodesic_distances
+from ._paths import (
+    covariance_lengths,
+    distance_lengths,
+    geodesic_covariance,
+    geodesic_distances,
+)
 
 Floats = NDArray[np.float64]
 

@@ -12,6 +12,7 @@ this is the likelihood at the best constant mean of every point.
 
 from __future__ import annotations
 
+from ._gradient import SampleLikelihood
 from ._information import expected_information
 from ._likelihood import (
     LikelihoodGradient,
@@ -28,6 +29,7 @@ __all__ = [
     "LikelihoodGradient",
     "Posterior",
     "Process",
+    "SampleLikelihood",
     "Seen",
     "condition",
     "expected_information",

@@ -18,9 +18,12 @@ from ._build import (
 )
 from ._csr import (
     above,
+    as_graph,
     component_labels,
     edges,
     from_edges,
+    from_networkx,
+    from_scipy,
     from_sparse,
     strongest,
     subgraph,
@@ -28,18 +31,19 @@ from ._csr import (
     to_sparse,
     union,
 )
-from ._join import JoinedGraph, Listed, add_edges, find_bridges, join_components, joined_by
+from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
 from ._nearest import SEARCHES, block_neighbors, nearest_rows, nearest_values, row_neighbors
 
 # Named as itself: for the floors above, not for users.
 from ._nearest import projected_block as projected_block
+from ._prune import EdgeScores, prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._span import weakest_link as weakest_link
-from ._prune import EdgeScores, prune
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
     "DISCONNECTED",
+    "N_LINKS",
     "SEARCHES",
     "WEIGHT_FLOOR",
     "EdgeScores",
@@ -49,15 +53,18 @@ __all__ = [
     "Threshold",
     "above",
     "add_edges",
+    "as_graph",
     "auto_threshold",
     "block_neighbors",
     "component_labels",
     "edges",
-    "find_bridges",
+    "find_links",
     "from_edges",
     "from_neighbors",
+    "from_networkx",
+    "from_scipy",
     "from_sparse",
-    "join_components",
+    "join",
     "joined_by",
     "nearest_rows",
     "nearest_values",
@@ -77,8 +84,3 @@ __all__ = [
     "to_sparse",
     "union",
 ]
-
-
-def join(g, similarity):
-    low, high = find_bridges(g, similarity.block)
-    return add_edges(g, low, high, similarity.between(low, high))

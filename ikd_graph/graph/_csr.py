@@ -252,6 +252,163 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     return labels
 
 
+def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGraph:
+    """Graph of a networkx graph, a scipy sparse array of weights, or a graph as it is.
+
+    Weights are similarities from 0 to 1. What is stored is an edge: a weight of 1 is an edge of
+    length 0; a stored 0 is no edge. Nothing that is given is changed.
+
+    Parameters
+    ----------
+    obj : networkx.Graph, scipy sparse array or matrix, or CsrGraph
+        The graph.
+    n : int, optional
+        Number of points it must have.
+    weight : str
+        Attribute of the edges of a networkx graph.
+
+    Returns
+    -------
+    CsrGraph
+        The graph.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    ValueError
+        If weights are negative, above 1, not finite or not symmetric, or points are not ``n``.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from ikd_graph import graph
+    >>> graph.as_graph(sp.coo_array(([0.5, 0.5], ([0, 2], [2, 0])), shape=(3, 3)))
+    CsrGraph(3 points, 1 edge, 2 components)
+    """
+    if isinstance(obj, CsrGraph):
+        g = obj
+    elif sp.issparse(obj):
+        g = from_scipy(obj)
+    elif hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes"):
+        g = from_networkx(obj, weight=weight)
+    else:
+        raise TypeError(
+            "a graph must be a networkx graph, a scipy sparse array of weights or a CsrGraph, got "
+            f"{type(obj).__name__}; graph.threshold_graph and graph.neighbor_graph make graphs"
+        )
+    if n is not None and g.n_nodes != n:
+        raise ValueError(
+            f"the graph must have one node for each of {n} points, got {g.n_nodes} nodes; build it "
+            "from the same rows"
+        )
+    return g
+
+
+def from_scipy(matrix: Any) -> CsrGraph:
+    """Graph of a sparse array of weights; see :func:`as_graph`. The diagonal is ignored.
+
+    Parameters
+    ----------
+    matrix : (n, n) scipy sparse array or matrix, symmetric
+        Similarities from 0 to 1; where both triangles differ by less than 1e-9, their mean counts.
+
+    Returns
+    -------
+    CsrGraph
+        The graph.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from ikd_graph import graph
+    >>> graph.from_scipy(sp.csr_array([[0.0, 0.5], [0.5, 0.0]])).weights.tolist()
+    [0.5, 0.5]
+    """
+    matrix = _copied(matrix)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"a graph must be a square matrix, got shape {matrix.shape}; entry (i, j) is the "
+            "similarity of points i and j"
+        )
+    matrix.setdiag(0.0)
+    weights = matrix.data
+    wrong = int(np.count_nonzero((weights < 0.0) | (weights > 1.0 + 1e-9)))
+    if wrong:
+        raise ValueError(
+            f"weights must be similarities from 0 to 1, got {wrong} outside, from "
+            f"{weights.min():g} to {weights.max():g}; exp(-distance) turns distances into similarities"
+        )
+    difference = abs(matrix - matrix.T)
+    if difference.nnz and difference.max() > 1e-9:
+        raise ValueError(
+            "the two weights of an edge must be the same, got weights that differ by "
+            f"{difference.max():g}; (matrix + matrix.T) / 2 is symmetric"
+        )
+    upper = sp.triu((matrix + matrix.T) * 0.5, 1).tocoo()
+    upper.eliminate_zeros()
+    left, right = upper.row.astype(np.int64), upper.col.astype(np.int64)
+    return from_edges(matrix.shape[0], left, right, np.minimum(upper.data, 1.0))
+
+
+def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
+    """Graph of a networkx graph, its nodes in the order they come; see :func:`as_graph`.
+
+    Nodes that are the numbers 0 to n - 1 are taken in numerical order.
+
+    Parameters
+    ----------
+    G : networkx.Graph
+        Undirected, with a similarity from 0 to 1 for each edge; loops are ignored.
+    weight : str
+        Attribute that holds it.
+
+    Returns
+    -------
+    CsrGraph
+        The graph.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from ikd_graph import graph
+    >>> G = nx.Graph()
+    >>> G.add_edge("a", "b", weight=0.5)
+    >>> graph.from_networkx(G).weights.tolist()
+    [0.5, 0.5]
+    """
+    if G.is_directed() or G.is_multigraph():
+        raise ValueError(
+            "a networkx graph must be undirected, with one edge a pair, got a "
+            f"{type(G).__name__}; nx.Graph(G) is one"
+        )
+    nodes, n = list(G), G.number_of_nodes()
+    if set(nodes) == set(range(n)):
+        nodes = list(range(n))
+    number = {node: place for place, node in enumerate(nodes)}
+    pairs = [(number[u], number[v], held.get(weight)) for u, v, held in G.edges(data=True)]
+    without = sum(value is None for _, _, value in pairs)
+    if without:
+        raise ValueError(
+            f"every edge must have the attribute {weight!r}, got {without} edges without it; name "
+            "another one by weight=, or set it with nx.set_edge_attributes"
+        )
+    ends = np.array([pair[:2] for pair in pairs], dtype=np.int64).reshape(-1, 2)
+    values = np.array([pair[2] for pair in pairs], dtype=np.float64)
+    both = np.vstack((ends, ends[:, ::-1]))
+    return from_scipy(sp.coo_array((np.tile(values, 2), tuple(both.T)), shape=(n, n)))
+
+
+def _copied(matrix: Any) -> sp.csr_array:
+    """Copy of a square sparse matrix of finite numbers, each entry once."""
+    check_sparse("matrix", matrix)
+    matrix = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    check_sparse("matrix", matrix)
+    matrix.sum_duplicates()
+    check_finite("matrix", matrix.data)
+    return matrix
+
+
 def from_sparse(matrix: Any) -> CsrGraph:
     """Read a graph from a sparse covariance, every stored entry an edge.
 
@@ -282,11 +439,7 @@ def from_sparse(matrix: Any) -> CsrGraph:
             f"matrix must be a scipy sparse array, got {type(matrix).__name__}; "
             "use threshold_graph or neighbor_graph for a dense one"
         )
-    check_sparse("matrix", matrix)
-    matrix = sp.csr_array(matrix, dtype=np.float64)
-    check_sparse("matrix", matrix)
-    matrix.sum_duplicates()
-    check_finite("matrix", matrix.data)
+    matrix = _copied(matrix)
     check_symmetric("matrix", matrix)
     n = matrix.shape[0]
     left = np.repeat(np.arange(n), np.diff(matrix.indptr))

@@ -1,4 +1,4 @@
-"""Joining the components of a graph by the strongest bridges."""
+"""Joining the components of a graph along their strongest spanning tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .. import _jit
 from .._arrays import check_block, check_nodes, check_values
 from .._records import GRAPH_CURE, CsrGraph, check_graph
 from .._threads import map_blocks, single_threaded_blas
-from .._validation import check_positive
+from .._validation import check_integer, check_positive
 from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges, union
 from ._nearest import block_rows, check_correlations, check_rows
@@ -21,29 +21,36 @@ from ._nearest import block_rows, check_correlations, check_rows
 Pairs = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 
 
+_TRIED = 256  # points of a large component that links are sought among
+
+N_LINKS = 10
+"""Edges that join two components; one alone lets a component turn about it."""
+
+
 class JoinedGraph(NamedTuple):
-    """A graph in one piece, and what that took."""
+    """A connected graph, and what that took."""
 
     graph: CsrGraph
-    n_bridges: int  # edges added, one fewer than the components there were
+    links: NDArray[np.int64]  # (m, 2) edges added, the smaller end first
 
 
 _GRAPH = door.record(CsrGraph, GRAPH_CURE)
 
 
 @door.takes(strength=door.positive)
-def join_components(
+def join(
     g: CsrGraph,
     corr: NDArray[np.float64] | None = None,
     *,
     rows: NDArray[np.floating] | None = None,
+    n_links: int = N_LINKS,
     strength: float = 1.0,
 ) -> JoinedGraph:
-    """Bridge the components along their strongest spanning tree, one edge a link.
+    """Join the components along their strongest spanning tree, by several edges a pair.
 
-    The bridge between two components is their most correlated pair (Boruvka's rounds; the largest
-    component only waits to be joined, so that the work goes with the points outside it). A bridge
-    may have a correlation near zero or below: it is stored as ``WEIGHT_FLOOR`` at least.
+    Two components are neighbours in the tree of their most correlated pairs of points; they are
+    joined by that pair and by the next ones, each between points that are the nearest of the other
+    component to one of them. A correlation near zero or below is stored as ``WEIGHT_FLOOR``.
 
     Parameters
     ----------
@@ -53,32 +60,34 @@ def join_components(
         Correlations between points.
     rows : (n, p) float32 or float64, optional
         Rows of unit norm whose products are the correlations; give this or ``corr``.
+    n_links : int
+        Number of edges between two components, where they have so many pairs.
     strength : float
-        What the weights of bridges are multiplied with: 1 / (k + 1) in a graph of shared
-        neighbours, of which the ends of a bridge have none.
+        What the weights of the new edges are multiplied with: 1 / (k + 1) in a graph of shared
+        neighbours, of which their ends have none.
 
     Returns
     -------
     JoinedGraph
-        The connected graph and the number of bridges.
+        The connected graph and the edges that were added.
 
     Examples
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.1, 0.9], [0.1, 1.0, 0.3], [0.9, 0.3, 1.0]])
-    >>> joined = graph.join_components(graph.threshold_graph(corr, 0.5), corr)
-    >>> joined.n_bridges, joined.graph.weights.tolist()
-    (1, [0.9, 0.3, 0.9, 0.3])
+    >>> joined = graph.join(graph.threshold_graph(corr, 0.5), corr, n_links=1)
+    >>> joined.links.tolist(), joined.graph.weights.tolist()
+    ([[1, 2]], [0.9, 0.3, 0.9, 0.3])
     """
     check_graph("g", g)
     check_positive("strength", strength)
     correlations = _correlation_source(g, corr, rows)
-    low, high = find_bridges(g, correlations)
+    low, high = find_links(g, correlations, n_links=n_links)
     known = correlations(low)[np.arange(low.size), high].astype(np.float64)
     if rows is not None:
         known = row_correlations(rows, low, high)
-    return JoinedGraph(add_edges(g, low, high, strength * known), int(low.size))
+    return JoinedGraph(add_edges(g, low, high, strength * known), np.column_stack((low, high)))
 
 
 class Listed(NamedTuple):
@@ -92,11 +101,12 @@ _LISTED = door.record(Listed, "it holds neighbours and their correlations")
 
 
 @door.takes(g=_GRAPH, correlations=door.function, listed=door.optional(_LISTED))
-def find_bridges(
+def find_links(
     g: CsrGraph,
     correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]],
     listed: Listed | None = None,
     exact: Pairs | None = None,
+    n_links: int = N_LINKS,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the pairs of points that join the components along their strongest spanning tree.
 
@@ -107,24 +117,33 @@ def find_bridges(
     correlations : callable
         Maps (b,) points to their (b, n) correlations with all points.
     listed : Listed, optional
-        Neighbours that are known. A component whose strongest bridge is among them is not searched:
+        Neighbours that are known. A component whose strongest link is among them is not searched:
         of thousands of single points none is.
     exact : callable, optional
         Correlations of pairs of points, where those of ``correlations`` only tell which partner
         outside its component each point tries.
+    n_links : int
+        Number of pairs for each edge of the tree.
 
     Returns
     -------
-    low, high : (n_bridges,) int64
-        Ends of the bridges, one fewer than there are components.
+    low, high : (m,) int64
+        Ends of the pairs, in order.
     """
-    labels = component_labels(g)
+    check_integer("n_links", n_links, 1)
+    labels = components = component_labels(g)
     n_bridges = int(labels.max(initial=0))
     found: list[tuple[int, int]] = []
     with single_threaded_blas():
         while len(found) < n_bridges:
             labels = _bridge(correlations, labels, found, listed, exact)
-    ends = np.array(found, dtype=np.int64).reshape(-1, 2)
+        if n_links > 1:
+            found = [
+                pair
+                for low, high in found
+                for pair in _nearest_pairs(correlations, components, low, high, n_links)
+            ]
+    ends = np.unique(np.array(found, dtype=np.int64).reshape(-1, 2), axis=0)
     return ends[:, 0], ends[:, 1]
 
 
@@ -189,6 +208,33 @@ def add_edges(
     left, right, known = edges(g)
     left, right = np.concatenate((left, low)), np.concatenate((right, high))
     return from_edges(g.n_nodes, left, right, np.concatenate((known, walkable(weights))))
+
+
+def _nearest_pairs(
+    correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]],
+    labels: NDArray[np.int64],
+    low: int,
+    high: int,
+    n_links: int,
+) -> list[tuple[int, int]]:
+    """Strongest pairs between the components of two points, that of these points among them.
+
+    Each is the strongest of one of its ends. With many points only those near the two are tried.
+    """
+    sides = [np.flatnonzero(labels == labels[end]) for end in (low, high)]
+    for which, end in enumerate((low, high)):
+        if sides[which].size > _TRIED:
+            values = np.asarray(correlations(np.array([end])))[0, sides[which]]
+            sides[which] = np.sort(sides[which][np.argsort(-values, kind="stable")[:_TRIED]])
+    left, right = sides
+    values = np.asarray(correlations(left), np.float64)[:, right]
+    rows, columns = np.arange(left.size), np.arange(right.size)
+    a = np.concatenate((rows, values.argmax(axis=0)))
+    b = np.concatenate((values.argmax(axis=1), columns))
+    pairs = np.unique(np.column_stack((a, b)), axis=0)
+    pairs = pairs[np.argsort(-values[pairs[:, 0], pairs[:, 1]], kind="stable")[:n_links]]
+    ends = np.sort(np.column_stack((left[pairs[:, 0]], right[pairs[:, 1]])), axis=1)
+    return [(low, high), *map(tuple, ends.tolist())][: n_links + 1]
 
 
 def _bridge(
@@ -270,7 +316,7 @@ def _correlation_source(
     """Return a function from nodes to their correlations with all nodes."""
     if (corr is None) == (rows is None):
         raise ValueError(
-            "join_components must get either corr or rows, got "
+            "join must get either corr or rows, got "
             f"{'neither' if corr is None else 'both'}; pass the one the graph was built from"
         )
     table = check_correlations(corr) if rows is None else check_rows(rows)

@@ -21,7 +21,7 @@ from sklearn.decomposition import PCA
 from .. import _doors as door
 from .. import _jit, _limits
 from .._arrays import check_block
-from .._threads import single_threaded_blas, map_blocks
+from .._threads import map_blocks, single_threaded_blas
 from .._validation import check_choice, check_finite, check_integer
 
 Floats = NDArray[np.float64]

@@ -130,6 +130,8 @@ def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
         reach[known] = lengths[order[(indptr[:-1] + (degrees - 1) // 2)[known]]]
         _jit.detours.contradicted(search.graph, reach, search.edges, removed, least, shares)
         removed = shares > _MAJORITY
+        if not removed.any():
+            break
     return removed
 
 
@@ -139,10 +141,7 @@ def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArr
     order, nodes = np.argsort(across, kind="stable"), np.arange(g.n_nodes)
     connected = np.empty(g.n_edges, np.bool_)
     _jit.detours.connected_by_shorter(search.edges, order, _SHORTER, nodes, absent, connected)
-    removed = connected | absent
-    order = order[(connected & ~absent)[order]]
-    _jit.detours.restore(search.graph, search.edges, order, _DETOUR, search.room, removed)
-    removed &= ~absent
+    removed = _without_detour(search, order[(connected & ~absent)[order]], absent)
     if not removed.any():
         return removed
     # Edges that close a ring have neighbours in common as others do; decided by bundles of edges.
@@ -153,4 +152,14 @@ def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArr
     bundle = component_labels(from_edges(g.n_nodes, *ends, np.ones(some.size)))[ends[0]]
     mean = np.bincount(bundle, shares[some]) / np.maximum(np.bincount(bundle), 1)
     removed[some] = mean[bundle] < _USUAL * np.median(shares)
-    return removed
+    return _without_detour(search, order[removed[order]], absent)
+
+
+def _without_detour(
+    search: _Search, order: NDArray[np.int64], absent: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Those of some edges that no others, once they are kept, replace by a short path."""
+    removed = absent.copy()
+    removed[order] = True
+    _jit.detours.restore(search.graph, search.edges, order, _DETOUR, search.room, removed)
+    return removed & ~absent

@@ -1,39 +1,30 @@
-from dataclasses import dataclass
-from typing import NamedTuple
+"""Refine: move a latent to lower stress, or to higher likelihood."""
 
-from sklearn.base import BaseEstimator
+from __future__ import annotations
 
-from ._pairs import Weights, distance_precision
-from .majorize import StressFit, stress
-
-
-class Optimum(NamedTuple):
-    a: int
-
-
-class LikelihoodFit(NamedTuple):
-    a: int
-
-
-@dataclass(repr=False)
-class Stress(BaseEstimator):
-    weights: str = "auto"
-
-    def check(self):
-        pass
-
-    def run(self, latent, g, kernel, n_observed, path, *, trusted):
-        return stress(
-            latent, g, kernel, n_observed, weights="precision" if trusted else "uniform", path=path
-        )
-
-
-@dataclass(repr=False)
-class Likelihood(BaseEstimator):
-    restarts: int = 0
-
-    def check(self):
-        pass
-
+from ._by_core import CoreFit, likelihood_by_core
+from ._closed_forms import random_closed_form
+from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
+from ._objects import Likelihood, Stress
+from ._pairs import distance_precision
+from ._standard_errors import standard_errors
+from ._stress import StressFit, stress
 
 REFINEMENTS = {"stress": Stress, "likelihood": Likelihood}
+"""Class of every refinement, by the name that `IKD` calls it."""
+
+__all__ = [
+    "REFINEMENTS",
+    "CoreFit",
+    "Likelihood",
+    "LikelihoodFit",
+    "OptimumRecord",
+    "Stress",
+    "StressFit",
+    "distance_precision",
+    "likelihood",
+    "likelihood_by_core",
+    "random_closed_form",
+    "standard_errors",
+    "stress",
+]

@@ -54,6 +54,10 @@ class Similarity(ABC):
         """Whether the likelihood takes the mean of each row off first."""
         return self.affinity.centres_rows
 
+    def modelled(self, X: Any) -> Any:
+        """Rows as the likelihood takes them for samples of a Gaussian process."""
+        return X
+
     @abstractmethod
     def block(self, points: Indices) -> NDArray[np.floating]:
         """Similarities of some points (b,) with all, (b, n)."""
@@ -140,3 +144,27 @@ class Similarity(ABC):
             return np.ascontiguousarray(self.block(np.arange(start, stop))[:, start:])
 
         return graph.pairs_above(upper, self.n_samples, check_fraction("threshold", s0))
+
+    def join(self, g: CsrGraph) -> CsrGraph:
+        """Graph whose connected components are joined by links between their nearest points.
+
+        Of many long rows each tries the partner that is nearest along a few directions.
+        """
+        if not graph.component_labels(g).any():
+            return g
+        rows = self.factor()
+        near = None if rows is None else graph.projected_block(rows)
+        if near is None:
+            low, high = graph.find_links(g, self.block, self._listed())
+        else:
+            low, high = graph.find_links(g, near, self._listed(), self.between)
+        return graph.add_edges(g, low, high, self.between(low, high))
+
+    def _listed(self) -> graph.Listed | None:
+        """Neighbours that were searched, with their similarities."""
+        if not self._searched:
+            return None
+        neighbors = self._searched[max(self._searched)]
+        every = np.repeat(np.arange(self.n_samples), neighbors.shape[1])
+        values = self.between(every, neighbors.ravel().astype(np.int64))
+        return graph.Listed(neighbors, values.reshape(neighbors.shape))

@@ -75,6 +75,6 @@ def test_joining_components_of_rows(benchmark, n_points):
     with limit_threads(2):
         g = graph.row_neighbor_graph(rows, 3, mutual=True)
         joined = benchmark.pedantic(
-            graph.join_components, args=(g,), kwargs={"rows": rows}, rounds=3, warmup_rounds=1
+            graph.join, args=(g,), kwargs={"rows": rows}, rounds=3, warmup_rounds=1
         )
     assert not graph.component_labels(joined.graph).any()

@@ -1,0 +1,151 @@
+"""The negative log likelihood as a function of one vector."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..gplvm import SampleLikelihood, expected_information
+from ..kernels import StationaryKernel
+
+Floats = NDArray[np.float64]
+
+LEAST_NOISE = 1e-7
+"""Smallest noise, relative to the mean variance: it keeps the model invertible."""
+
+MOST_NOISE = 10.0
+VARIANCES = (1e-3, 1e2)
+"""Signal variances allowed, relative to the mean variance. A small latent of large variance is the
+linear model; beyond a hundred it only grows larger and smaller without end."""
+
+_SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2), "nu": (0.1, 20.0)}
+_SCALES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
+_START_NOISE = 0.05
+
+
+class TimeUp(Exception):
+    """The time budget ran out."""
+
+
+class Clock:
+    """Counts evaluations and ends them after a time budget, for all objectives of one search.
+
+    Parameters
+    ----------
+    budget : float, optional
+        Seconds; without it there is no end.
+    """
+
+    def __init__(self, budget: float | None = None) -> None:
+        self.deadline = np.inf if budget is None else time.perf_counter() + budget
+        self.n_evaluations = 0
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time budget is used up."""
+        return time.perf_counter() > self.deadline
+
+    def tick(self) -> None:
+        """Count an evaluation; raise `TimeUp` if there is no time for it."""
+        # The first is always allowed: the result has a likelihood in any case.
+        if self.n_evaluations and self.expired:
+            raise TimeUp
+        self.n_evaluations += 1
+
+
+class Objective:
+    """Negative log likelihood of one observed dimension.
+
+    A vector holds the latent row by row, log v, log n and, where it is free, the log of the
+    kernel's shape parameter. A noise floor is a lower bound of n. One above the true noise smooths
+    the surface; as the vector holds the whole noise, a lower floor changes neither the value nor
+    the gradient.
+
+    Parameters
+    ----------
+    likelihood : SampleLikelihood
+        Of a sample covariance with a mean variance of 1.
+    kernel : StationaryKernel
+        The kernel.
+    n_components : int
+        Columns of the latent.
+    clock : Clock
+        Shared by the objectives of one search.
+    free_shape : bool
+        The kernel's shape parameter, if it has one, is part of the vector.
+    """
+
+    def __init__(
+        self,
+        likelihood: SampleLikelihood,
+        kernel: StationaryKernel,
+        n_components: int,
+        clock: Clock,
+        *,
+        free_shape: bool = False,
+    ) -> None:
+        self.likelihood, self.kernel, self.clock = likelihood, kernel, clock
+        self.n_components = n_components
+        self.size = len(likelihood.sample_cov) * n_components
+        self.shape = kernel.shape_name if free_shape else None
+
+    def with_components(self, n_components: int) -> Objective:
+        """The same for latents of another number of columns."""
+        return Objective(self.likelihood, self.kernel, n_components, self.clock)
+
+    def latent(self, vector: Floats) -> Floats:
+        """Latent of a vector, (n, m)."""
+        return vector[: self.size].reshape(-1, self.n_components)
+
+    def variances(self, vector: Floats) -> tuple[float, float]:
+        """Signal variance and noise variance of a vector."""
+        variance, noise = np.exp(vector[self.size : self.size + 2])
+        return float(variance), float(noise)
+
+    def kernel_of(self, vector: Floats) -> StationaryKernel:
+        """Kernel of a vector."""
+        if self.shape is None:
+            return self.kernel
+        return replace(self.kernel, **{self.shape: float(np.exp(vector[-1]))})
+
+    def vector(self, latent: Floats, variance: float = 1.0, noise: float = _START_NOISE) -> Floats:
+        """Vector of a latent."""
+        tail = [variance, noise]
+        if self.shape is not None:
+            tail.append(getattr(self.kernel, self.shape))
+        low, high = self.bounds(LEAST_NOISE)
+        return np.concatenate([np.ravel(latent), np.clip(np.log(tail), low, high)])
+
+    def bounds(self, floor: float) -> tuple[Floats, Floats]:
+        """Lower and upper bounds of what follows the latent in a vector."""
+        low, high = [VARIANCES[0], floor], [VARIANCES[1], MOST_NOISE]
+        if self.shape is not None:
+            low.append(_SHAPES[self.shape][0])
+            high.append(_SHAPES[self.shape][1])
+        return np.log(low), np.log(high)
+
+    def __call__(self, vector: Floats) -> tuple[float, Floats]:
+        """Value and gradient; infinite where the model is not positive definite."""
+        self.clock.tick()
+        kernel, free = self.kernel_of(vector), self.shape is not None
+        variance, noise = self.variances(vector)
+        at = self.likelihood(self.latent(vector), kernel, variance, noise, shape=free)
+        tail = [at.log_variance, at.log_noise]
+        if self.shape is not None:
+            tail.append(at.shape * getattr(kernel, self.shape))
+        return at.value, np.concatenate([at.latent.ravel(), tail])
+
+    def information(self, vector: Floats) -> Floats:
+        """Expected information of one observed dimension about the latent and the variances."""
+        return expected_information(
+            self.latent(vector), self.kernel_of(vector), *self.variances(vector)
+        )
+
+    def best_scale(self, latent: Floats, floor: float) -> Floats:
+        """Vector of the likeliest of several multiples of a latent, under a noise floor."""
+        noise = max(_START_NOISE, floor)
+        vectors = [self.vector(scale * latent, noise=noise) for scale in _SCALES]
+        return min(vectors, key=lambda vector: self(vector)[0])

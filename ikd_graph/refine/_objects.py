@@ -1,0 +1,148 @@
+"""The refinements as objects that scikit-learn can clone and search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from .._records import CsrGraph
+from .._validation import check_choice, check_flag, check_integer, check_positive
+from ..kernels import StationaryKernel
+from ._by_core import CoreClosedForm, CoreFit, likelihood_by_core
+from ._stress import WEIGHTS, StressFit, stress
+
+N_CLOSED_FORMS = 2
+"""Closed forms on other graphs that a likelihood search starts from beside the own latent."""
+
+
+@dataclass(repr=False)
+class Stress(BaseEstimator):
+    """Refine by weighted stress, see `stress`.
+
+    Parameters
+    ----------
+    weights : {"auto", "precision", "uniform"}
+        "auto" weighs edges by their sampling precision where similarities are correlations of data
+        with a kernel, else all pairs alike.
+
+    Examples
+    --------
+    >>> from ikd_graph import refine
+    >>> refine.Stress(weights="uniform")
+    Stress(weights='uniform')
+    """
+
+    weights: str = "auto"
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        check_choice("weights", self.weights, ("auto", *WEIGHTS))
+
+    def run(
+        self,
+        latent: ArrayLike,
+        g: CsrGraph,
+        kernel: str | StationaryKernel,
+        n_observed: int = 1,
+        path: str = "distance",
+        *,
+        trusted: bool = True,
+    ) -> StressFit:
+        """Move a latent to the distances of its connected graph.
+
+        Parameters
+        ----------
+        latent, g, kernel, n_observed, path : see `stress`
+            What is refined.
+        trusted : bool
+            Whether weights of edges are correlations that estimate the kernel.
+
+        Returns
+        -------
+        StressFit
+            The latent of less stress.
+        """
+        self.check()
+        weights = self.weights
+        if weights == "auto":
+            weights = "precision" if trusted else "uniform"
+        return stress(latent, g, kernel, n_observed, weights=weights, path=path)
+
+
+@dataclass(repr=False)
+class Likelihood(BaseEstimator):
+    """Refine by the likelihood of the model, see `likelihood` and `likelihood_by_core`.
+
+    Parameters
+    ----------
+    restarts : int
+        Descents beside those of the default.
+    fit_shape : bool
+        Also fit the kernel's alpha, gamma or nu.
+    time_budget : float, optional
+        Seconds after which the best so far is returned.
+
+    Examples
+    --------
+    >>> from ikd_graph import refine
+    >>> refine.Likelihood(restarts=20)
+    Likelihood(restarts=20)
+    """
+
+    restarts: int = 0
+    fit_shape: bool = False
+    time_budget: float | None = None
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        check_integer("restarts", self.restarts, 0)
+        check_flag("fit_shape", self.fit_shape)
+        if self.time_budget is not None:
+            check_positive("time_budget", self.time_budget)
+
+    def run(
+        self,
+        latent: ArrayLike,
+        rows: ArrayLike,
+        kernel: str | StationaryKernel,
+        *,
+        centered: bool = True,
+        closed_form: CoreClosedForm | None = None,
+        random_state: int | None = None,
+    ) -> CoreFit:
+        """Find the likeliest latent of rows, or of a core of them that places the others.
+
+        Parameters
+        ----------
+        latent : (n, m) array_like of float64
+            Latent of all rows after stress.
+        rows : (n, n_observed) array_like of float64
+            The rows as the similarity models them.
+        kernel : str or StationaryKernel
+            Kernel of the model, or "auto".
+        centered : bool
+            Whether the similarity takes the mean off every row.
+        closed_form : callable, optional
+            See `likelihood_by_core`.
+        random_state : int, optional
+            Seed of closed forms and restarts.
+
+        Returns
+        -------
+        CoreFit
+            The latent of all rows and the fit.
+        """
+        return likelihood_by_core(
+            rows,
+            latent,
+            kernel,
+            centered=centered,
+            closed_form=closed_form,
+            n_closed_forms=N_CLOSED_FORMS,
+            restarts=self.restarts,
+            fit_shape=self.fit_shape,
+            time_budget=self.time_budget,
+            random_state=random_state,
+        )

@@ -1,0 +1,191 @@
+r"""Stress refinement: the distances that the correlations ask for, each by its precision.
+
+A correlation r from N observed dimensions has variance (1 - r^2)^2 / N, so that the squared
+distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqrt(d) a precision of
+
+    w = 4 d N f'(d)^2 / (1 - r^2)^2,
+
+which is the paper's Eq. 11 made exact. Weighted SMACOF minimises sum w (|z_i - z_j| - sqrt(d))^2:
+each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
+touches it. There the quadratic is still no higher than at the start, so the stress never rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from .. import _jit
+from .._records import CsrGraph, check_graph
+from .._threads import single_threaded_blas
+from .._validation import check_choice, check_finite, check_integer
+from ..kernels import StationaryKernel, get
+from ._pairs import Pairs, pairs_of
+
+Floats = NDArray[np.float64]
+
+WEIGHTS = ("precision", "uniform")
+
+_STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
+_TOLERANCE = 1e-5  # share of the stress that a last step takes off
+_CG_STEPS = 3  # of the solution of a sparse system
+
+
+class StressFit(NamedTuple):
+    """A latent of less stress and the way there."""
+
+    latent: Floats  # (n, m), centred where the start was
+    history: Floats  # stress before every step and after the last, never rising
+    n_iter: int
+    converged: bool
+
+
+def stress(
+    latent: ArrayLike,
+    g: CsrGraph,
+    kernel: str | StationaryKernel,
+    n_observed: int = 1,
+    *,
+    weights: str = "precision",
+    path: str = "distance",
+    max_iter: int = 60,
+) -> StressFit:
+    """Move a latent to the distances that the correlations of a graph ask for.
+
+    Parameters
+    ----------
+    latent : (n, m) array_like of float64
+        Start, in the units of the kernel.
+    g : CsrGraph
+        Connected graph of correlations. Pairs without an edge aim at their geodesic distance; of
+        more than 4000 points each sees its edges and up to 1000 random anchors.
+    kernel : str or StationaryKernel
+        Kernel that turns correlations into distances.
+    n_observed : int
+        Number N of observed dimensions. It scales all precisions alike and leaves the latent.
+    weights : {"precision", "uniform"}
+        Every edge counts by the sampling precision of its distance and other pairs next to
+        nothing, or all pairs count alike.
+    path : {"distance", "covariance"}
+        Geodesics that pairs without an edge aim at: smallest sums of distances, or largest
+        products of covariances.
+    max_iter : int
+        Largest number of steps.
+
+    Returns
+    -------
+    StressFit
+        The latent and the stress of every step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph, kernels, refine
+    >>> z = np.linspace(0.0, 3.0, 10)[:, None]
+    >>> kernel = kernels.SquaredExponential()
+    >>> g = graph.threshold_graph(kernel.covariance((z - z.T) ** 2), 0.5)
+    >>> fit = refine.stress(z + 0.1 * np.sin(9.0 * z), g, kernel)
+    >>> bool(fit.history[-1] < 1e-3 * fit.history[0])
+    True
+    """
+    check_graph("g", g)
+    check_choice("weights", weights, WEIGHTS)
+    check_choice("path", path, ("distance", "covariance"))
+    check_integer("n_observed", n_observed, 1)
+    check_integer("max_iter", max_iter, 0)
+    points = np.array(latent, dtype=np.float64, order="C")
+    if points.ndim != 2 or len(points) != g.n_nodes:
+        raise ValueError(
+            f"latent must have one row per node of the graph, got shape {points.shape} for "
+            f"{g.n_nodes} nodes; fit both to the same points"
+        )
+    check_finite("latent", points)
+    with single_threaded_blas():
+        pairs = pairs_of(g, get(kernel), n_observed, weights, path)
+        return _majorise(pairs, _solver(pairs, uniform=weights == "uniform"), points, max_iter)
+
+
+def _majorise(
+    pairs: Pairs, solve: Callable[[Floats, Floats], Floats], points: Floats, max_iter: int
+) -> StressFit:
+    """Steps of majorisation until one takes off next to nothing."""
+    centre = points.mean(axis=0)
+    points = points - centre
+    force, value = _forces(pairs, points)
+    history, converged = [value], False
+    while not converged and len(history) <= max_iter:
+        moved = points + _STRIDE * (solve(force, points) - points)
+        force, value = _forces(pairs, moved)
+        converged = history[-1] - value <= _TOLERANCE * history[-1]
+        # Rounding may raise the last bits of a stress that has nowhere to go.
+        if value > history[-1]:
+            break
+        points = moved
+        history.append(value)
+    return StressFit(points + centre, np.array(history), len(history) - 1, converged)
+
+
+def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
+    """What anchors and edges pull at every point, and the stress."""
+    force, by_row = np.zeros_like(points), np.zeros(len(points))
+    if pairs.edges is not None:
+        g = pairs.edges
+        _jit.stress.majorise(
+            g.indptr, g.indices, g.weights, pairs.edge_weights, points, force, by_row
+        )
+    # Beyond a few thousand points a pass waits for memory: single precision is enough there.
+    real = np.float64 if pairs.edges is None else np.float32
+    single = points.astype(real)
+    columns = np.ascontiguousarray(single[pairs.anchors].T)
+    _jit.stress.majorise_anchors(
+        columns, pairs.targets, pairs.weights, pairs.edges is not None, single, force, by_row
+    )
+    return force, 0.5 * float(by_row.sum())
+
+
+def _solver(pairs: Pairs, uniform: bool) -> Callable[[Floats, Floats], Floats]:
+    """V Z = force for the weighted Laplacian V of the pairs, as a function of the force and Z.
+
+    Of anchors, which do not move with a point, the force includes where they are.
+    """
+    far = pairs.weights.sum(axis=1, dtype=np.float64)
+    n = far.size
+    if pairs.edges is None:
+        # The constant vector spans the null space of V; V + c 1 1^T is regular, the rest the same.
+        if uniform and np.ptp(far) == 0.0:
+            return lambda force, points: force / n
+        dense = far.mean() / n - pairs.weights.astype(np.float64)
+        dense.flat[:: n + 1] += far
+        factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+        return lambda force, points: np.ascontiguousarray(
+            cho_solve(factor, force, check_finite=False)
+        )
+    g = pairs.edges
+    near = sp.csr_array((pairs.edge_weights, g.indices, g.indptr), shape=(n, n))
+    degree = far + np.asarray(near.sum(axis=1)).ravel()
+    degree[degree == 0.0] = 1.0
+    matrix = sp.csr_array(sp.diags_array(degree) - near)
+
+    def improve(force: Floats, points: Floats) -> Floats:
+        # Conjugate gradients from Z lower the quadratic however early they end.
+        moved, residual = points.copy(), force - matrix @ points
+        scaled = residual / degree[:, None]
+        direction, energy = scaled, (residual * scaled).sum(axis=0)
+        for _ in range(_CG_STEPS):
+            image = matrix @ direction
+            curvature = (direction * image).sum(axis=0)
+            step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0.0)
+            moved = moved + step * direction
+            residual = residual - step * image
+            scaled = residual / degree[:, None]
+            fresh = (residual * scaled).sum(axis=0)
+            ratio = np.divide(fresh, energy, out=np.zeros_like(energy), where=energy > 0.0)
+            direction, energy = scaled + ratio * direction, fresh
+        return moved
+
+    return improve
