@@ -2,6 +2,7 @@
 
 import pickle
 
+import networkx
 import numpy as np
 import pandas as pd
 import pytest
@@ -574,6 +575,60 @@ def test_eigen_asks_for_every_pair_of_a_sparse_covariance():
         IKD(2, strategy="eigen", affinity="precomputed").fit(thinned)
     whole = sp.csr_array(np.full((5, 5), 0.5) + 0.5 * np.eye(5))
     assert IKD(2, strategy="eigen", affinity="precomputed").fit(whole).embedding_.shape == (5, 2)
+
+
+def joined(X):
+    """Own graph of the rows of X, as a CsrGraph, a networkx graph and a sparse matrix."""
+    g = graph.neighbor_graph(np.corrcoef(X), 8)
+    named = networkx.relabel_nodes(graph.to_networkx(g), {i: f"cell {i}" for i in range(len(X))})
+    return g, named, graph.to_sparse(g), sp.csr_matrix(graph.to_sparse(g))
+
+
+@pytest.mark.parametrize("strategy", ["geodesic", "blockwise"])
+@pytest.mark.parametrize("step", [None, "stress"])
+def test_an_own_graph_of_the_rows_is_used_as_it_is(strategy, step):
+    X, _ = sheet(n=60)
+    own, *others = joined(X)
+    settings_ = {"strategy": strategy, "affinity": "correlation", "refine": step}
+    model = quiet(IKD(2, graph=own, **settings_), X)
+    for first, second in zip(model.graph_, own, strict=True):
+        np.testing.assert_array_equal(first, second)
+    rule = quiet(IKD(2, graph=graph.Neighbors(8, prune=False), **settings_), X)
+    np.testing.assert_allclose(model.embedding_, rule.embedding_, atol=1e-9)
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    for other in others:
+        Z = quiet(IKD(2, graph=other, **settings_), X).embedding_
+        np.testing.assert_allclose(Z, model.embedding_, atol=1e-12)
+
+
+def test_an_own_graph_is_never_pruned_and_survives_clone_and_pickle():
+    X, latent = sheet(n=60)
+    far = np.argmax(sq_distances(latent)[0])
+    corr = np.corrcoef(X)
+    own = graph.union(graph.neighbor_graph(corr, 8), graph.from_edges(60, [0], [int(far)], [0.9]))
+    model = IKD(2, graph=own, strategy="geodesic", affinity="euclidean", refine=None)
+    quiet(model, X)
+    assert model.graph_.n_edges == own.n_edges
+    for copy in (clone(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(quiet(copy, X).embedding_, model.embedding_)
+    with pytest.raises(ValueError, match="60"):
+        IKD(2, graph=own).fit(X[:50])
+
+
+def test_an_own_graph_of_several_components_is_joined():
+    X, _ = sheet(n=60)
+    own = graph.from_edges(60, list(range(59)), list(range(1, 60)), [0.9] * 59)
+    cut = graph.from_edges(
+        60, [i for i in range(59) if i != 29], [i + 1 for i in range(59) if i != 29], [0.9] * 58
+    )
+    whole = IKD(1, graph=own, strategy="geodesic", affinity="correlation", refine=None)
+    assert warned(whole, X) == []
+    apart = IKD(1, graph=cut, strategy="geodesic", affinity="correlation", refine=None)
+    with pytest.warns(UserWarning, match="2 connected components"):
+        apart.fit(X)
+    assert apart.component_labels_.max() == 1
+    assert apart.graph_.n_edges > cut.n_edges
+    assert np.all(np.isfinite(apart.embedding_))
 
 
 def test_a_table_of_pairs_knows_no_rows():
