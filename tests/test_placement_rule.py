@@ -348,10 +348,6 @@ def test_placed_flowers_are_classified_as_well_as_by_isomap():
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    reason="placed .947, the fit of all flowers .958: of 100 flowers the default takes another "
-    "similarity now and then than of 150"
-)
 def test_flowers_are_classified_as_by_the_fit():
     placed, of_fit = flowers()
     assert placed >= of_fit - 0.01
