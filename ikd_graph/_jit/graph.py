@@ -192,7 +192,7 @@ def label_components(indptr, indices, labels):
     return found
 
 
-@helper
+@jit
 def count_shared(neighbours, left, right, shared):
     """Count the members that two neighbourhoods share, each point being a member of its own.
 
