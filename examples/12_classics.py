@@ -9,7 +9,7 @@ panels = {"seen from its end": roll.X[:, ::2]}
 for peer in ("pca", "isomap", "tsne"):
     panels[baselines.PEERS[peer].title] = baselines.embed(peer, roll.X).coordinates
 # Three columns have no correlation to speak of, but distances; the default call finds that out.
-near = {"affinity": "euclidean", "threshold": None, "n_neighbors": 7}
+near = {"affinity": "euclidean", "graph": 7}
 ways = {"IKD": {}, "IKD blockwise": {"strategy": "blockwise", **near}}
 for name, settings in ways.items():
     panels[name] = IKD(2, **settings).fit_transform(roll.X)

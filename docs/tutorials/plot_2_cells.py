@@ -43,8 +43,8 @@ logs = np.log1p(1e3 * shares)
 from ikd_graph import IKD
 
 model = IKD(n_components=2).fit(logs)
-for one in model.candidates_[:4]:
-    print(f"{one.affinity}, {one.strategy}: {one.score:.3f}")
+for candidate in model.candidates_[:4]:
+    print(f"{candidate.affinity}, {candidate.strategy}: {candidate.score:.3f}")
 print(model.settings_)
 
 # %%

@@ -71,9 +71,6 @@ cures = "--index time --drop note --labels level --impute median --scale"
 ikd_graph(f"embed sensors.csv {cures} --affinity euclidean --output results")
 
 # %%
-# If the line "graph" names several components, nothing measured tells how far these lie apart: they
-# were joined. More neighbours (``--graph 25``) join them, if they belong together.
-#
 # The picture, as the command left it, and beside it a page (``sensors_report.html``) and the
 # coordinates (``sensors_embedding.csv``):
 from matplotlib import pyplot as plt
