@@ -83,8 +83,8 @@ def expected_information(
     out[size + 1, :size] = noise * np.einsum("ij,icj->ic", squared, by_point).ravel()
     out[size, :size] = whole - out[size + 1, :size]
     by_noise: Any = 0.5 * noise**2 * float(np.trace(squared))
-    crossed: Any = noise * float(np.trace(inverse))
+    signal: Any = noise * float(np.trace(inverse))
     out[size + 1, size + 1] = by_noise
-    out[size + 1, size] = 0.5 * crossed - by_noise
-    out[size, size] = 0.5 * n - crossed + by_noise
+    out[size + 1, size] = 0.5 * signal - by_noise
+    out[size, size] = 0.5 * n - signal + by_noise
     return np.asarray(np.tril(out) + np.tril(out, -1).T)
