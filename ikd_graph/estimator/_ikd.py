@@ -786,7 +786,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             g,
             result.similarity,
             result.kernel,
-            trusted=bool(settings.trusted) and settings.affinity != "precomputed_distance",
+            trusted=bool(settings.trusted)
+            and strategy.name != "linear"
+            and settings.affinity != "precomputed_distance",
             linear=strategy.name == "linear" and refined is None,
         )
 
