@@ -102,7 +102,7 @@ def sane_values():
     values |= {"made": covariance.euclidean_rows(X), "support": g}
     values |= {"wide": g, "held_out": X, "scores": np.array([0.5, 0.6]), "n_features": 20}
     values |= {"estimator": PCA(1), "eigenvalues": np.array([3.0, 1.0, 0.1]), "centred": True}
-    values["scaling"] = "cosine"
+    values |= {"scaling": "cosine", "path": "distance"}
     values |= {
         "vectors": z,
         "source": 0,
@@ -126,6 +126,11 @@ OWN = {
     "geodesics.path": {"target": 3},
     "gplvm.likeliest": {"start": Z[0]},
     "gplvm.locate": {"start": Z[0]},
+    "graph.as_graph": {"obj": SANE["g"]},
+    "graph.from_networkx": {"G": graph.to_networkx(SANE["g"])},
+    "graph.nearest_rows": {"new_rows": SANE["rows"]},
+    "refine.likelihood": {"starts": {"true": Z}},
+    "refine.random_closed_form": {"rng": np.random.default_rng(0)},
     "graph.add_edges": {"weights": np.array([0.5])},
     "graph.join": {"corr": CORR},
     "graph.joined_by": {"wider": SANE["g"]},
@@ -173,7 +178,7 @@ def junk_values():
     records += [tuple(g), Blocks(np.array([0, 9]), np.array([0])), Blocks([0], [])]
     records += [Blocks(np.array([0, 2]), np.array([-5, 10**8], np.int32)), Blocks(None, None)]
     records += [solved._replace(blocks=Blocks(np.array([0, 2]), np.array([0, 10**8], np.int32)))]
-    records += [solved._replace(coordinates=np.zeros((1, 1))), refine.Weights("component")]
+    records += [solved._replace(coordinates=np.zeros((1, 1))), refine.Stress()]
     records += [lambda *a: None, lambda *a: np.zeros((1, 1)), lambda *a: np.full((14, 14), np.nan)]
     records += [lambda a, *b: np.zeros((10**3, 14)), kernels.Matern(nu=2.5)]
     return [*numbers, *words, *lists, *arrays, *records]
