@@ -16,7 +16,7 @@ def check_known(name: str, values: Any) -> None:
     if sp.issparse(values):
         rows = np.unique(values.tocoo().row[np.isnan(values.tocoo().data)])
     else:
-        # In blocks: of a table on disk no more is in memory.
+        # In blocks, to save memory.
         step = 4096
         starts = range(0, len(values), step)
         missing = [np.isnan(values[s : s + step]).any(axis=1) for s in starts]

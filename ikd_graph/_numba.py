@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.extending import register_jitable
 
 CACHE_SWITCH = "IKD_GRAPH_NUMBA_CACHE"
 """Environment variable: ``0`` compiles afresh in every process and writes nothing to disk."""
@@ -67,6 +68,14 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a function without parallel loops (called from Python or from other kernels)."""
     return _compile(function)
+
+
+def helper(function: Callable[..., Any]) -> Any:
+    """Compile a function with the kernels that call it; called from Python it stays Python.
+
+    The wrapper that it has no need of would take a tenth of the time to compile.
+    """
+    return register_jitable(error_model=_FLAGS["error_model"])(function)
 
 
 class ParallelKernel:

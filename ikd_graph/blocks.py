@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _jit
 from ._arrays import check_blocks
+from ._clique_eigen import solve_cliques
 from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph, check_solved
 from ._threads import single_threaded_blas
 from ._validation import check_choice, check_cliques, check_integer, check_rows, check_type
@@ -16,10 +16,6 @@ from .kernels import get as get_kernel
 Floats = NDArray[np.float64]
 
 __all__ = ["REFERENCES", "largest_first", "solve"]
-
-# Points of a clique from which on its leading eigenpairs alone are found: a fifth
-# of the time here, a twelfth at 400. Below, the whole spectrum tells the negative mass exactly.
-_ITERATED_FROM = 128
 
 REFERENCES = ("center", "min_max", "min_mean")
 
@@ -87,30 +83,19 @@ def solve(
     upper = _upper_triangle(graph)
     sq_dist = kernel.sq_distance(upper.weights)
     variance = _distance_variance(kernel, upper.weights, sq_dist)
-    edges = _jit.eigen.Edges(upper.indptr, upper.indices, sq_dist, variance)
-    found = _jit.eigen.Solved(
-        coordinates=np.zeros((blocks.members.size, n_components)),
-        spread=np.zeros(blocks.members.size),
-        values=np.zeros((blocks.n_blocks, n_components)),
-        shares=np.zeros((blocks.n_blocks, 2)),
-        counts=np.zeros((blocks.n_blocks, 2), dtype=np.int64),
-    )
+    edges = CsrGraph.trusted(upper.indptr, upper.indices, sq_dist)
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
-    origin = REFERENCES.index(reference)
-    large = blocks.sizes >= max(_ITERATED_FROM, 8 * n_components)
     with single_threaded_blas():
-        _jit.eigen.solve_blocks(np.flatnonzero(~large), blocks, edges, origin, found)
-        if large.any():
-            _jit.eigen.solve_large_blocks(np.flatnonzero(large), blocks, edges, origin, found)
-    check_cliques(found.counts[:, 0])
+        spectra = solve_cliques(blocks, edges, variance, reference, n_components)
+    check_cliques(spectra.n_missing)
     return SolvedBlocks(
         blocks=blocks,
-        coordinates=found.coordinates,
-        precision=_precision(found.spread),
-        eigenvalues=found.values,
-        explained_variance_ratio=found.shares[:, 0].copy(),
-        negative_mass=found.shares[:, 1].copy(),
-        n_clipped=int(found.counts[:, 1].sum()),
+        coordinates=spectra.coordinates,
+        precision=_precision(spectra.spread),
+        eigenvalues=spectra.values,
+        explained_variance_ratio=spectra.shares[:, 0].copy(),
+        negative_mass=spectra.shares[:, 1].copy(),
+        n_clipped=int(spectra.n_clipped.sum()),
     )
 
 

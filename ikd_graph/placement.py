@@ -277,7 +277,7 @@ def _place_block(
 def _by_likelihood(process: gplvm.Process, row: NDArray[np.floating], start: Floats) -> Floats:
     """Likeliest place of a row; near a training row it goes over into where it started."""
     seen = gplvm.see(process, row)
-    return start + _freshness(process, seen) * (gplvm.locate(process, seen, start) - start)
+    return start + _freshness(process, seen) * (gplvm.likeliest(process, seen, start)[0] - start)
 
 
 def _freshness(process: gplvm.Process, seen: gplvm.Seen) -> float:

@@ -5,6 +5,7 @@ Run as ``python configurations.py SEED N``: counts, and each promise that was br
 
 import collections
 import faulthandler
+import importlib.util
 import json
 import random
 import sys
@@ -13,8 +14,9 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
-from ikd_graph import IKD, covariance, kernels
+from ikd_graph import IKD, covariance, graph, kernels, refine, strategies
 
 SECONDS = 90
 DOCUMENTED = (ValueError, TypeError, MemoryError)
@@ -109,6 +111,7 @@ SQUARES = {
     "covariance": lambda rng, n, p: 1e-3 * np.cov(process(rng, n, 40)),
     "indefinite": lambda rng, n, p: (A := rng.normal(size=(n, n))) + A.T,
     "sparse": lambda rng, n, p: sp.csr_array(np.maximum(np.cov(process(rng, n, 40)), 0.0)),
+    "distances": lambda rng, n, p: cdist(z := rng.random((n, 2)), z),
     "identity": lambda rng, n, p: np.eye(n),
     "ones": lambda rng, n, p: np.ones((n, n)),
     "huge": lambda rng, n, p: 1e200 * np.cov(process(rng, n, 40)),
@@ -119,8 +122,21 @@ SQUARES = {
 PLAIN = ("process", "plane", "many columns", "groups", "uniform")
 """Kinds without ties and extremes, on which an answer can be compared with another."""
 
+APPROXIMATE = "approximate" if importlib.util.find_spec("faiss") else "auto"
 CHOICES = {
-    "strategy": ("auto", "eigen", "blockwise", "geodesic"),
+    "strategy": (
+        "auto", "geodesic", "blockwise", "eigen", "linear",
+        strategies.Geodesic(path="covariance", reference="min_max"),
+        strategies.Geodesic(reference=5), strategies.Eigen(reference="min_mean"),
+        strategies.Blockwise(merge="greedy"), strategies.Blockwise(max_cliques=5),
+    ),
+    "graph": (
+        "auto", 0.05, 0.3, 0.8, 1, 3, 100, graph.Threshold(0.999, n_neighbors=3),
+        graph.Threshold(0.7, disconnected="separate"), graph.Threshold(prune=True),
+        graph.Neighbors(3, mutual=True), graph.Neighbors(4, search=APPROXIMATE),
+        graph.Neighbors(6, prune=False), graph.Neighbors(2, disconnected="separate"),
+        graph.Neighbors(2, disconnected="raise"),
+    ),
     "kernel": (
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", "auto",
         kernels.Matern(nu=2.5, length_scale=3.0), kernels.RationalQuadratic(alpha=0.3),
@@ -129,22 +145,12 @@ CHOICES = {
         "auto", "correlation", "cosine", "covariance", "euclidean", "standardized_euclidean",
         "shared_neighbors", "hellinger",
     ),
-    "threshold": ("auto", None, 0.05, 0.3, 0.8, 0.999),
-    "n_neighbors": (None, 1, 3, 6, 100),
-    "mutual": ("auto", True, False),
-    "neighbors": ("auto", "exact", "approximate"),
-    "path": ("auto", "covariance", "distance"),
-    "reference": ("auto", "min_max", "min_mean", "center", 0, -1, 5),
-    "merge": ("global", "greedy"),
-    "max_cliques": (None, 1, 5, 100),
-    "disconnected": ("join", "separate", "raise"),
-    "keep_edges": (True, False),
-    "refine": (None, None, "stress", "stress", "auto", "likelihood"),
-    "starts": ("auto", "own", "own", "all"),
-    "fit_shape": (False, False, True),
     "n_landmarks": (None, "auto", 5, 0.5, 8),
     "missing": ("error", "pairwise"),
 }  # fmt: skip
+REFINEMENTS = (None, None, "stress", "stress", "auto")
+if hasattr(refine, "likelihood"):
+    REFINEMENTS += ("likelihood", refine.Likelihood(restarts=2))
 
 
 def drawn(seed, number):
@@ -152,15 +158,17 @@ def drawn(seed, number):
     chosen = random.Random(f"{seed}/{number}")
     rng = np.random.default_rng([seed, number])
     settings = {"n_components": chosen.choice([1, 2, 2, 3, "auto"])}
-    # The whole search is left to the tests of its own: it takes seconds.
-    settings["refine"] = chosen.choice(CHOICES["refine"])
+    settings["refine"] = chosen.choice(REFINEMENTS)
     for name, values in CHOICES.items():
         if chosen.random() < 0.3:
             settings[name] = chosen.choice(values)
     n, p = chosen.randrange(6, 25), chosen.randrange(2, 30)
     kinds = KINDS
     if chosen.random() < 0.1:
-        kinds, settings["affinity"] = SQUARES, "precomputed"
+        kinds, settings["affinity"] = (
+            SQUARES,
+            chosen.choice(["precomputed", "precomputed_distance"]),
+        )
     kind = chosen.choice(list(kinds)) if chosen.random() < 0.8 else chosen.choice(list(kinds)[:2])
     if kind in ("holes", "masked"):
         settings["missing"] = chosen.choice(["error", "pairwise", "pairwise"])
@@ -189,7 +197,7 @@ def broken(kind, X, settings):
         found.append("finite")
     if not same(fitted(X, {**settings, "n_jobs": 2}).embedding_, Z):
         found.append("n_jobs")
-    if settings.get("affinity") == "precomputed":
+    if settings.get("affinity", "").startswith("precomputed"):
         return found, looked
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -226,14 +234,16 @@ def related(kind, X, Z, settings):
     for at, row in enumerate(np.nan_to_num(X, nan=-7e77)):
         rows.setdefault((row + 0.0).tobytes(), []).append(at)
     relations["equal rows"] = all(same(Z[a], Z[b]) for a, *more in rows.values() for b in more)
-    if kind not in PLAIN or settings.get("disconnected") == "separate":
+    rule = settings.get("graph")
+    if kind not in PLAIN or getattr(rule, "disconnected", "join") == "separate":
         # Which way round two points lie that are a part of their own is a matter of the last bit.
         return relations
-    if settings.get("refine") not in ("auto", "likelihood"):
+    if settings["refine"] in (None, "stress"):
         # A search among local optima may end elsewhere for a last bit.
         relations["scale"] = alike(fitted(4.0 * X, settings).embedding_, Z)
-    plain = settings.get("refine") is None and settings.get("n_landmarks") is None
-    if plain and settings.get("neighbors") != "approximate" and "reference" not in settings:
+    plain = settings["refine"] is None and settings.get("n_landmarks") is None
+    own_reference = isinstance(getattr(settings.get("strategy"), "reference", ""), int)
+    if plain and not own_reference and getattr(rule, "search", "auto") != "approximate":
         order = np.random.default_rng(0).permutation(len(X))
         turned = fitted(X[order], settings).embedding_
         relations["order"] = alike(turned, Z[order])

@@ -125,7 +125,6 @@ OWN = {
     "geodesics.farthest_nodes": {"count": 3},
     "geodesics.path": {"target": 3},
     "gplvm.likeliest": {"start": Z[0]},
-    "gplvm.locate": {"start": Z[0]},
     "graph.as_graph": {"obj": SANE["g"]},
     "graph.from_networkx": {"G": graph.to_networkx(SANE["g"])},
     "graph.nearest_rows": {"new_rows": SANE["rows"]},
@@ -178,7 +177,7 @@ def junk_values():
     records += [tuple(g), Blocks(np.array([0, 9]), np.array([0])), Blocks([0], [])]
     records += [Blocks(np.array([0, 2]), np.array([-5, 10**8], np.int32)), Blocks(None, None)]
     records += [solved._replace(blocks=Blocks(np.array([0, 2]), np.array([0, 10**8], np.int32)))]
-    records += [solved._replace(coordinates=np.zeros((1, 1))), refine.Stress()]
+    records += [solved._replace(coordinates=np.zeros((1, 1))), refine.Stress("component")]
     records += [lambda *a: None, lambda *a: np.zeros((1, 1)), lambda *a: np.full((14, 14), np.nan)]
     records += [lambda a, *b: np.zeros((10**3, 14)), kernels.Matern(nu=2.5)]
     return [*numbers, *words, *lists, *arrays, *records]

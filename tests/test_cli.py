@@ -5,7 +5,6 @@ import inspect
 import json
 import re
 import sys
-from functools import partial
 from html import unescape
 
 import networkx as nx
@@ -512,7 +511,7 @@ def test_lists_of_numbers_that_are_none_are_refused(flag, value, capsys):
 def test_a_built_in_latent_is_compared_in_its_own_dimension():
     from ikd_graph.cli.compare import own_components
 
-    assert own_components(partial(datasets.gplvm_data, "medium", 30)) == 3
+    assert own_components(lambda noise, seed: datasets.gplvm_data("medium", 30, noise=noise)) == 3
     assert own_components(datasets.Dataset(X=made_data()[0])) == 2
 
 
@@ -531,7 +530,10 @@ def test_what_there_is_to_beware_of_is_said(table, tmp_path, capsys):
     ("words", "said"),
     [
         ("--components 99", "--components must be less than the number of points"),
-        ("--graph 2 --disconnected raise --affinity cosine", "--disconnected join connects"),
+        (
+            "--graph 2 --disconnected raise --affinity cosine",
+            "the graph must be connected for --disconnected raise",
+        ),
     ],
 )
 def test_errors_name_flags(words, said, table, tmp_path, capsys):

@@ -32,7 +32,9 @@ def test_diagnose_says_what_it_found_and_leaves_numbers_and_a_page(tmp_path, cap
     assert run(path, "-o", out, "--components", 1, "--n-draws", 2, "--seed", 3) == 0
     said = capsys.readouterr()
     assert all(line.startswith("ikd-graph: warning: ") for line in said.err.splitlines())
-    found = diagnose(X, 1, n_draws=2, random_state=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = diagnose(X, 1, n_draws=2, random_state=3)
     expected = replace(found, suggestions=tuple(map(in_flags, found.suggestions)))
     assert "line: diagnosis" in said.out
     assert all(text in said.out for text in expected.findings().values())

@@ -126,7 +126,7 @@ def test_every_command_works_in_every_situation(tmp_path, name, situation):
     ("words", "situation"),
     [
         (("datasets",), "all closed"),
-        (("--help-all",), "head"),
+        (("cliques", "--help"), "head"),
         (("embed", "nothing.csv"), "warnings are errors"),
     ],
 )

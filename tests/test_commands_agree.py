@@ -42,15 +42,20 @@ def table_of(name):
 
 
 @pytest.mark.parametrize("name", [pytest.param("model", marks=pytest.mark.slow), "roll"])
-def test_four_commands_name_one_similarity_and_graph_and_a_command_to_paste(name, tmp_path, capsys):
+def test_commands_name_one_similarity_and_graph_and_a_command_to_paste(name, tmp_path, capsys):
     path = tmp_path / "table.npy"
     np.save(path, table_of(name))
     texts = {
         command: said(capsys, command, path, "--output", tmp_path / command, *more)
         for command, more in COMMANDS.items()
     }
+    # Cliques are those of a graph, which principal components do without.
+    more = ("--strategy", "blockwise", "--refine", "none")
+    blockwise = said(capsys, "embed", path, "--output", tmp_path / "blockwise", *more)
     for flag in ("--affinity", "--graph"):
-        assert len({flag_of(flag, text) for text in texts.values()}) == 1, flag
+        chosen = {flag_of(flag, texts[name]) for name in ("embed", "diagnose", "compare")}
+        assert len(chosen) == 1, flag
+        assert flag_of(flag, texts["cliques"]) == flag_of(flag, blockwise)
     first = (tmp_path / "embed" / "table_embedding.csv").read_text()
     for command in ("embed", "diagnose", "compare"):
         again = tmp_path / f"again_{command}"

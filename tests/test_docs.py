@@ -122,7 +122,7 @@ def test_the_commands_in_blocks_run_on_files_of_those_names(line, folder, capsys
 
 def test_the_start_leads_to_a_picture_in_one_command(folder):
     (line,) = [one for one in shell_lines() if one.startswith("ikd-graph embed mydata.csv")]
-    assert main([*shlex.split(line)[1:], "--refine", "none", "--n-neighbors", "7", "-q"]) == 0
+    assert main([*shlex.split(line)[1:], "--refine", "none", "--graph", "7", "-q"]) == 0
     said = (DOCS / "start.md").read_text()
     for path in (folder / "results").iterdir():
         assert f"`{path.name}`" in said

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
-from ikd_graph import IKD, eigen
+from ikd_graph import IKD, eigen, graph, strategies
 from ikd_graph.study import datasets
 
 
@@ -130,7 +130,7 @@ def spectrum(X, **settings):
     """Fifteen leading eigenvalues of a geodesic fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = IKD(15, strategy="geodesic", refine=None, **settings)
+        model = IKD(15, **{"strategy": "geodesic", "refine": None, **settings})
         return model.fit(X).eigenvalues_
 
 
@@ -148,17 +148,14 @@ def test_the_eigengap_finds_the_dimension_of_noisy_data(n_components, kernel):
 def test_the_eigengap_of_a_long_sheet_is_two_though_its_widest_drop_comes_after_one():
     roll = datasets.swiss_roll(500).X
     sq_dist = sq_distances(roll)
-    values = spectrum(
-        1.0 - sq_dist / sq_dist.max(), affinity="precomputed", threshold=None, n_neighbors=6
-    )
+    values = spectrum(1.0 - sq_dist / sq_dist.max(), affinity="precomputed", graph=6)
     assert np.argmax(values[:-1] / values[1:]) == 0
     assert eigen.eigengap(values) == 2
 
 
 def test_the_eigengap_of_digits_lies_where_their_spectrum_falls_by_half():
-    settings = {"affinity": "correlation", "threshold": None, "path": "covariance"}
-    settings["keep_edges"] = True
-    values = spectrum(load_digits().data, n_neighbors=7, **settings)
+    rule, strategy = graph.Neighbors(7, prune=False), strategies.Geodesic(path="covariance")
+    values = spectrum(load_digits().data, affinity="correlation", graph=rule, strategy=strategy)
     assert eigen.eigengap(values) == 6
 
 

@@ -33,8 +33,7 @@ def test_an_order_that_would_take_forever_is_refused():
         kernels.Matern(nu=1e9)
 
 
-@pytest.mark.parametrize("flag", ["--noise", "--n-components"])
 @pytest.mark.parametrize("value", ["", ","])
-def test_an_empty_list_of_numbers_is_refused(flag, value, capsys):
-    assert main(["compare", "half_moons", flag, value]) == 2
+def test_an_empty_list_of_numbers_is_refused(value, capsys):
+    assert main(["compare", "half_moons", "--noise", value]) == 2
     assert "invalid" in capsys.readouterr().err

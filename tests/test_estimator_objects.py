@@ -13,7 +13,7 @@ ROWS = np.sin(np.linspace(0, 1, 40)[:, None] * np.arange(2, 8) + np.arange(6))
 
 
 def plain():
-    return IKD(strategy="geodesic", n_neighbors=7, refine=None, affinity="correlation")
+    return IKD(strategy="geodesic", graph=7, refine=None, affinity="correlation")
 
 
 def made(library, name, **attributes):

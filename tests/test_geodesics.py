@@ -76,20 +76,6 @@ def test_who_asks_again_has_the_same_distances_of_a_graph_put_in_order_once(monk
         geodesics.distances_from(g._replace(weights=-g.weights))
 
 
-@pytest.mark.parametrize("n_sources", [1, 20, 150])
-def test_lanes_and_single_searches_agree_on_shallow_and_deep_graphs(n_sources, monkeypatch):
-    deep, shallow = plane_graph(1, 500, 4), random_graph(1, 500, 0.03)
-    for g in (deep, geodesics.covariance_lengths(shallow)):
-        sources = np.random.default_rng(2).choice(500, n_sources, replace=False)
-        found = []
-        for close in (0, 10**6):
-            monkeypatch.setattr(geodesics._search, "CLOSE", close)
-            monkeypatch.setattr(geodesics._search, "CLOSE_IF_SHALLOW", close)
-            found.append(geodesics.shortest_distances(g, sources))
-        np.testing.assert_array_equal(found[0], found[1])
-        np.testing.assert_array_equal(found[0], scipy_distances(g, sources))
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_farthest_nodes_are_those_of_the_naive_twin_with_the_bits_of_dijkstra(seed):
     g = plane_graph(seed, 200)

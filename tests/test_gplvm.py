@@ -58,7 +58,7 @@ def test_value_is_minus_the_likelihood_of_one_observed_dimension(kernel, seed):
 @pytest.mark.parametrize("seed", range(2))
 def test_gradient_equals_finite_differences_in_every_parameter(kernel, seed):
     latent, _, cov = problem(seed)
-    name = gplvm.shape_name(kernel)
+    name = kernel.shape_name
     start = 1.0 if name is None else getattr(kernel, name)
 
     def value(points=latent, log_variance=0.3, log_noise=-1.0, shape=start):
@@ -227,8 +227,3 @@ def test_posterior_names_the_cure_for_a_covariance_it_cannot_invert():
     rows = np.zeros((2, 3))
     with pytest.raises(ValueError, match="noise must be large enough"):
         gplvm.posterior_mean([[0.0]], [[0.0], [0.0]], rows, "matern", 1.0, -1.0)
-
-
-def test_shape_parameters_have_names():
-    names = [gplvm.shape_name(kernels.get(name)) for name in kernels.KERNELS]
-    assert names == [None, "alpha", "gamma", "nu"]

@@ -3,7 +3,6 @@
 import warnings
 
 import networkx as nx
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,9 +15,8 @@ from reference_graph import (
     naive_shared_part,
     naive_threshold,
 )
-from sklearn.neighbors import NearestNeighbors
 
-from ikd_graph import IKD, _jit, _limits, graph
+from ikd_graph import IKD, graph
 from ikd_graph._threads import limit_threads
 from ikd_graph.graph import _build, _nearest
 

@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from ikd_graph import IKD, _limits, _memory, geodesics, graph, kernels, similarity, solve
-from ikd_graph._stages import Stages
-from ikd_graph.solve import landmarks
+from ikd_graph import IKD, _limits, _memory, geodesics, graph, kernels, similarity, strategies
+from ikd_graph.strategies import landmarks
 from ikd_graph.study.metrics import affine_r2
 
 SE = kernels.SquaredExponential()
@@ -23,7 +21,15 @@ def waves(n, seed=0, n_features=60):
 
 
 def connected(rows, k=8):
-    return graph.join(graph.row_neighbor_graph(rows, k), rows=rows).graph
+    g = graph.row_neighbor_graph(rows, k)
+    assert graph.component_labels(g).max() == 0
+    return g
+
+
+def solve(g, size, count=None, *, path="distance", reference="center", seed=0):
+    """Geodesic solution, from so many landmarks."""
+    marks = None if count is None else strategies.Landmarks(count, seed)
+    return strategies.Geodesic(path, reference).solve(None, g, SE, size, marks).embedding
 
 
 def unit(X):
@@ -42,9 +48,8 @@ def drawn_from(points, count, seed=0):
 @pytest.mark.parametrize("reference", ["center", "min_max", "min_mean", 17])
 def test_every_point_a_landmark_gives_the_whole_solution(path, reference):
     g = connected(unit(waves(150)[0]))
-    plan = solve.Plan("geodesic", SE, 3, path=path, reference=reference)
-    whole = solve.solve_geodesic(g, plan, Stages()).embedding
-    lengths = solve.path_lengths(g, SE, path)
+    whole = solve(g, 3, path=path, reference=reference)
+    lengths = geodesics.path_lengths(g, SE, path)
     everything = np.arange(150)
     table = geodesics.shortest_distances(lengths)
     for node in everything:
@@ -53,7 +58,7 @@ def test_every_point_a_landmark_gives_the_whole_solution(path, reference):
     drawn = landmarks.Drawn(everything, table, np.ones(150, dtype=np.int64))
 
     def to_squares(values):
-        return solve.squares_of_lengths(SE, path, values)
+        return geodesics.squares_of_lengths(SE, path, values)
 
     found = landmarks.solve(drawn, to_squares, 3, reference)
     np.testing.assert_allclose(found.coordinates, whole.coordinates, atol=1e-6)
@@ -66,11 +71,11 @@ def test_every_point_a_landmark_gives_the_whole_solution(path, reference):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_as_many_landmarks_as_points_change_nothing(strategy, n_landmarks):
     X, _ = waves(120)
-    settings = {"strategy": strategy, "refine": None, "n_neighbors": 8}
+    settings = {"strategy": strategy, "refine": None, "graph": 8}
     whole = IKD(2, n_landmarks=None, **settings).fit(X)
     model = IKD(2, n_landmarks=n_landmarks, **settings).fit(X)
     assert np.array_equal(model.embedding_, whole.embedding_)
-    assert model.n_landmarks_ is None
+    assert model.landmarks_ is None
 
 
 @pytest.mark.parametrize("n_components", [1, 2, 5])
@@ -111,11 +116,8 @@ def test_landmarks_reach_a_far_group_of_few_points():
 @pytest.mark.parametrize("path", ["distance", "covariance"])
 def test_a_tenth_of_the_points_gives_nearly_the_whole_embedding(path):
     g = connected(unit(waves(2000)[0]))
-    plan = solve.Plan("geodesic", SE, 2, path=path)
-    whole = solve.solve_geodesic(g, plan, Stages()).embedding.coordinates
-    few = solve.Plan("geodesic", SE, 2, path=path, n_landmarks=200, random_state=0)
-    found = solve.solve_geodesic(g, few, Stages()).embedding.coordinates
-    assert affine_r2(whole, found) > 0.99
+    whole, few = (solve(g, 2, count, path=path).coordinates for count in (None, 200))
+    assert affine_r2(whole, few) > 0.99
 
 
 @pytest.mark.slow
@@ -127,26 +129,23 @@ def test_auto_landmarks_keep_the_embedding_of_ten_thousand_images(data_home, n_c
     images = load("fashion_mnist").X
     take = np.random.default_rng(0).choice(len(images), min(10_000, len(images)), replace=False)
     g = connected(covariance.unit_rows(images[take]), 7)
-    plan = solve.Plan("geodesic", SE, n_components, path="covariance")
-    whole = solve.solve_geodesic(g, plan, Stages()).embedding.coordinates
     count, _ = landmarks.number("auto", 10_001, n_components)
-    few = replace(plan, n_landmarks=count, random_state=0)
-    found = solve.solve_geodesic(g, few, Stages()).embedding.coordinates
-    assert affine_r2(whole, found) > 0.98
+    whole, few = (solve(g, n_components, m, path="covariance").coordinates for m in (None, count))
+    assert affine_r2(whole, few) > 0.98
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_an_estimator_with_landmarks_places_all_rows(dtype):
     X, latent = waves(800)
     X = X.astype(dtype)
-    settings = {"n_landmarks": 0.1, "n_neighbors": 10, "refine": None, "random_state": 0}
-    model = IKD(2, path="distance", **settings).fit(X)
-    assert model.n_landmarks_ == 80
+    settings = {"n_landmarks": 0.1, "graph": 10, "refine": None, "random_state": 0}
+    settings["strategy"] = "geodesic"
+    model = IKD(2, **settings).fit(X)
     assert model.landmarks_.shape == (80,)
     assert affine_r2(latent, model.embedding_) > 0.95
     assert model.embedding_.dtype == dtype
     assert np.array_equal(model.transform(X[::7]), model.embedding_[::7])
-    again = IKD(2, path="distance", n_jobs=2, **settings).fit(X)
+    again = IKD(2, n_jobs=2, **settings).fit(X)
     assert np.array_equal(again.embedding_, model.embedding_)
 
 
@@ -157,8 +156,8 @@ def test_new_rows_are_placed_by_the_landmarks_of_the_fit(strategy):
     near = np.flatnonzero((latent < (1.5 if strategy == "eigen" else 4.0)).all(axis=1))
     train, new = near[::2], near[1::2]
     model = IKD(
-        2, strategy=strategy, affinity="cosine", n_landmarks=40, n_neighbors=10,
-        refine=None, path="distance", random_state=1,
+        2, strategy=strategy, affinity="cosine", n_landmarks=40, graph=10,
+        refine=None, random_state=1,
     ).fit(X[train])  # fmt: skip
     design = np.column_stack([model.embedding_, np.ones(train.size)])
     to_truth = np.linalg.lstsq(design, latent[train], rcond=None)[0]
@@ -176,7 +175,7 @@ def test_each_component_laid_aside_has_landmarks_of_its_own():
     )
     with pytest.warns(UserWarning, match="laid side by side"):
         model = IKD(
-            2, n_landmarks=20, n_neighbors=5, threshold=None, disconnected="separate", refine=None,
+            2, n_landmarks=20, graph=graph.Neighbors(5, disconnected="separate"), refine=None,
             affinity="cosine", random_state=0,
         ).fit(X)  # fmt: skip
     assert np.isfinite(model.embedding_).all()
@@ -215,17 +214,18 @@ def test_points_that_span_fewer_dimensions_are_counted():
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr(_memory, "available", lambda: 10**6)
+    monkeypatch.setattr("ikd_graph.pipeline.available", lambda: 10**6)
     X, _ = waves(400)
+    settings = {"affinity": "correlation", "graph": 8, "refine": None}
     message = (
-        "squared distances between 400 points must fit into memory, got 3840000 bytes (0.0 GB) "
-        "with 1000000 available (0.0 GB); n_landmarks=300 takes a few of them"
+        "distances between 400 points must fit into memory, got 5120000 bytes (0.0 GB) "
+        "with 1000000 available (0.0 GB); n_landmarks=300 measures from a few of them"
     )
     with pytest.raises(MemoryError, match=re.escape(message)):
-        IKD(2, n_landmarks=None, n_neighbors=8, refine=None).fit(X)
-    IKD(2, n_landmarks=100, n_neighbors=8, refine=None).fit(X)
+        IKD(2, n_landmarks=None, **settings).fit(X)
+    IKD(2, n_landmarks=100, **settings).fit(X)
     with pytest.raises(MemoryError, match=r"from 300 landmarks .* a smaller n_landmarks"):
-        IKD(2, n_landmarks=300, n_neighbors=8, refine=None).fit(X)
+        IKD(2, n_landmarks=300, **settings).fit(X)
 
 
 def test_the_memory_there_is_is_read_from_the_system(monkeypatch, tmp_path):
@@ -238,17 +238,14 @@ def test_the_memory_there_is_is_read_from_the_system(monkeypatch, tmp_path):
     assert _memory.available() == 7 * 1024
 
 
-@pytest.mark.parametrize(
-    ("broken", "stage"),
-    [("distances_from", "landmarks"), ("covariance_lengths", "landmarks")],
-)
-def test_an_interrupted_fit_names_its_stage_and_leaves_no_half_model(monkeypatch, broken, stage):
+def test_an_interrupted_fit_names_its_stage_and_leaves_no_half_model(monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(geodesics, broken, interrupted)
-    model = IKD(2, affinity="cosine", n_landmarks=30, n_neighbors=8, refine=None, path="covariance")
-    with pytest.raises(KeyboardInterrupt, match=f"stopped during the stage '{stage}'"):
+    monkeypatch.setattr(geodesics, "distances_from", interrupted)
+    strategy = strategies.Geodesic(path="covariance")
+    model = IKD(2, affinity="cosine", n_landmarks=30, graph=8, refine=None, strategy=strategy)
+    with pytest.raises(KeyboardInterrupt, match="stopped during the stage 'closed form'"):
         model.fit(waves(200)[0])
     assert not hasattr(model, "embedding_")
 
@@ -266,12 +263,14 @@ def test_many_rows_keep_their_precision_and_flat_ones_are_counted_together(monke
         similarity.compare(X, "correlation")
 
 
-def test_a_graph_of_many_points_has_no_threshold(monkeypatch):
+def test_many_points_have_landmarks_and_no_threshold(monkeypatch):
     monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
     X = np.random.default_rng(0).normal(size=(400, 3)) @ np.random.default_rng(1).normal(
         size=(3, 150)
     )
-    model = IKD(2, refine=None, random_state=0).fit(X)
-    assert model.n_landmarks_ == 300
-    assert model.threshold_ is None
-    assert "distances between all of 400 points would fill" in model.choices_["n_landmarks"]
+    model = IKD(2, strategy="geodesic", refine=None, random_state=0).fit(X)
+    assert model.landmarks_.size == 300
+    assert model.settings_.graph == graph.Neighbors(10)
+    assert (
+        "distances between all of 400 points would fill" in model.settings_.reasons["n_landmarks"]
+    )

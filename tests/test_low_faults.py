@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, _memory, gplvm, kernels
+from ikd_graph.graph import Threshold
 
 
 def test_a_length_scale_whose_square_overflows_is_refused():
@@ -15,8 +16,8 @@ def test_a_length_scale_whose_square_overflows_is_refused():
 
 
 def test_the_wrong_width_of_a_latent_is_named():
-    model = IKD(2, n_neighbors=5, refine=None).fit(np.random.default_rng(0).normal(size=(30, 9)))
-    with pytest.raises(ValueError, match="Z must have the 2 columns of the latent, got 3"):
+    model = IKD(2, graph=5, refine=None).fit(np.random.default_rng(0).normal(size=(30, 9)))
+    with pytest.raises(ValueError, match="Z must have the 2 columns of the embedding, got 3"):
         model.inverse_transform(np.zeros((4, 3)))
 
 
@@ -44,7 +45,7 @@ def test_values_whose_moments_overflow_or_vanish_are_refused(size):
     X = np.random.default_rng(0).normal(size=(12, 6))
     with pytest.raises(ValueError, match=r"largest value of X must lie between 1e-70 and 1e\+70"):
         IKD(1).fit(size * X)
-    model = IKD(1, n_neighbors=5, refine=None).fit(X)
+    model = IKD(1, graph=5, refine=None).fit(X)
     with pytest.raises(ValueError, match="multiply X by a power of ten"):
         model.transform(size * X)
 
@@ -52,7 +53,7 @@ def test_values_whose_moments_overflow_or_vanish_are_refused(size):
 def test_points_without_any_edge_are_no_parts():
     X = np.random.default_rng(0).normal(size=(12, 60))
     with pytest.raises(ValueError, match=r"the graph must have an edge .* got 12 points without"):
-        IKD(1, threshold=0.99, disconnected="separate", affinity="correlation").fit(X)
+        IKD(1, graph=Threshold(0.99, disconnected="separate"), affinity="correlation").fit(X)
 
 
 def test_the_noise_of_rows_that_do_not_vary_is_finite():
@@ -60,7 +61,7 @@ def test_the_noise_of_rows_that_do_not_vary_is_finite():
     for cov in (np.zeros((6, 6)), np.ones((6, 6)) - 0.5 * np.eye(6), -np.eye(6)):
         assert np.isfinite(gplvm.fit_variances(latent, cov, 9, "matern")).all()
     line = np.arange(12.0)[:, None] * np.ones(5)
-    model = IKD(1, n_neighbors=5, refine=None, affinity="euclidean").fit(line)
+    model = IKD(1, graph=5, refine=None, affinity="euclidean").fit(line)
     assert np.isfinite(model.score(line))
 
 

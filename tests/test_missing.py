@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, covariance
-from ikd_graph import model as model_module
-from ikd_graph.model import _missing
+from ikd_graph import IKD, covariance, missing
+from ikd_graph._settings import Settings
+from ikd_graph._stages import Stages
 from ikd_graph.study.metrics import affine_r2
 
 
@@ -23,8 +23,13 @@ def table(n=60, width=60, seed=0, share=0.2, noise=0.2):
     return X, z, whole
 
 
+def filled_in(X, affinity="correlation"):
+    """The table that a fit sees."""
+    return missing.fill(X, Settings(1, affinity=affinity), Stages())
+
+
 def quick(**more):
-    return IKD(1, missing="pairwise", affinity="correlation", n_neighbors=7, refine=None, **more)
+    return IKD(1, missing="pairwise", affinity="correlation", graph=7, refine=None, **more)
 
 
 @pytest.mark.parametrize(
@@ -63,22 +68,9 @@ def test_the_latent_is_found_in_spite_of_holes(affinity):
     assert np.mean(lost) < 0.05
 
 
-def test_a_polish_is_made_again_of_what_the_first_one_expects_in_the_holes(monkeypatch):
-    tables = [table(50, 80, seed, share=0.5, noise=0.1) for seed in range(2)]
-
-    def misfits():
-        for X, _, whole in tables:
-            model = IKD(1, missing="pairwise", strategy="geodesic", refine="likelihood").fit(X)
-            yield np.mean((model._model.rows - whole)[np.isnan(X)] ** 2)
-
-    twice = sum(misfits())
-    monkeypatch.setattr(model_module, "fit_again", lambda X, found, task, stages: found)
-    assert twice < sum(misfits())
-
-
 def test_known_values_stay_and_the_others_are_near_what_they_were():
     X, _, whole = table()
-    filled = quick().fit(X)._model.rows
+    filled = filled_in(X)
     known = np.isfinite(X)
     assert np.array_equal(filled[known], X[known])
     by_mean = np.nanmean(X, axis=0) + 0.0 * X[:1]
@@ -86,36 +78,11 @@ def test_known_values_stay_and_the_others_are_near_what_they_were():
     assert error < 0.5 * np.abs((np.nan_to_num(by_mean) - whole)[~known]).mean()
 
 
-def test_what_is_missing_has_the_mean_and_covariance_given_what_is_known_of_its_column():
-    rng = np.random.default_rng(0)
-    root = rng.normal(size=(8, 8))
-    cov, values, known = (
-        root @ root.T + np.eye(8),
-        rng.normal(size=(8, 5)),
-        rng.random((8, 5)) < 0.6,
-    )
-    known[:, 3] = True
-    values[~known] = 0.0
-    doubt = np.zeros((8, 8))
-    found = _missing._condition(np.linalg.inv(cov), values, known, doubt)
-    expected, open_ = values.copy(), np.zeros((8, 8))
-    for j in range(5):
-        gone, seen = np.flatnonzero(~known[:, j]), np.flatnonzero(known[:, j])
-        across = cov[np.ix_(gone, seen)] @ np.linalg.inv(cov[np.ix_(seen, seen)])
-        expected[gone, j] = across @ values[seen, j]
-        open_[np.ix_(gone, gone)] += cov[np.ix_(gone, gone)] - across @ cov[np.ix_(seen, gone)]
-    np.testing.assert_allclose(found, expected, atol=1e-10)
-    np.testing.assert_allclose(doubt, open_, atol=1e-10)
-    np.testing.assert_allclose(
-        _missing._condition(np.linalg.inv(cov), values, known), expected, atol=1e-10
-    )
-
-
 def test_without_noise_half_of_a_table_is_filled_in_closely():
     errors = []
     for seed in range(3):
         X, _, whole = table(seed=seed, share=0.5, noise=0.0)
-        filled = quick().fit(X)._model.rows
+        filled = filled_in(X)
         errors.append(np.sqrt(np.mean((filled - whole)[np.isnan(X)] ** 2)))
     # Of the first latent alone they are .10, and .15 where the variances are those of means.
     assert np.mean(errors) < 0.07
@@ -125,10 +92,7 @@ def test_without_noise_half_of_a_table_is_filled_in_closely():
 def test_of_a_table_without_spread_nothing_but_its_value_is_expected(affinity):
     X = np.full((12, 6), 3.0)
     X[4, 2] = np.nan
-    task = IKD(1, affinity=affinity, missing="pairwise")
-    task._counts = False
-    filled = _missing.fill(X, task._task(), _missing.Stages())
-    np.testing.assert_allclose(filled, 3.0)
+    np.testing.assert_allclose(filled_in(X, affinity), 3.0)
 
 
 def test_equal_rows_with_the_same_holes_are_filled_in_alike():
@@ -182,7 +146,7 @@ def test_by_default_they_are_refused_with_the_ways_out():
     with pytest.raises(ValueError, match="missing='pairwise'"):
         IKD().fit(np.ma.masked_invalid(X))
     with pytest.raises(ValueError, match=r"contains NaN.* got 1 rows with some missing: 3;"):
-        IKD(1, n_neighbors=5, refine=None).fit(np.nan_to_num(X)).transform(
+        IKD(1, graph=5, refine=None).fit(np.nan_to_num(X)).transform(
             np.where(np.arange(60)[:, None] == 3, X, 0.5)
         )
     with pytest.raises(ValueError, match="missing must be one of 'error', 'pairwise'"):
@@ -235,19 +199,16 @@ def test_a_pair_without_overlap_is_counted_and_placed_by_the_others(affinity):
 
 
 @pytest.mark.parametrize("affinity", ["correlation", "euclidean"])
-def test_two_columns_tell_nothing_of_a_pair(monkeypatch, affinity):
-    seen, real = [], _missing.fit
-    monkeypatch.setattr(_missing, "fit", lambda X, *rest: (seen.append(X), real(X, *rest))[1])
-    X = table(width=8, share=0.0)[0]
-    # They have columns 3 and 4 in common, over which any two rows correlate by 1 or by -1.
-    X[2, 5:], X[9, :3] = np.nan, np.nan
-    X[9, 3:5] = X[2, 3:5]
-    task = IKD(1, affinity=affinity, missing="pairwise")
-    task._counts = False
-    with pytest.warns(UserWarning, match="1 of 1770 pairs"):
-        _missing.fill(X, task._task(), _missing.Stages())
-    assert seen[0][2, 9] == seen[0][9, 2] == 0.0
-    assert np.sum(seen[0] == 0.0) == 2
+def test_two_columns_in_common_tell_nothing_of_a_pair(affinity):
+    X, z, _ = table(width=30, share=0.0)
+    # Two rows at either end share columns 3 and 4, in which they agree: any two rows correlate by
+    # 1 or by -1 over two columns.
+    X[2, 5:], X[55, :3] = np.nan, np.nan
+    X[55, 3:5] = X[2, 3:5]
+    model = IKD(1, missing="pairwise", affinity=affinity, refine="stress")
+    with pytest.warns(UserWarning, match="1 of 1770 pairs of rows have fewer than 3 columns"):
+        model.fit(X)
+    assert affine_r2(z, model.embedding_) > 0.85
 
 
 def test_infinity_is_no_missing_value():

@@ -51,7 +51,7 @@ def test_exact_neighbours_are_those_of_brute_force(dtype, p):
     found = graph.row_neighbors(rows.astype(dtype), 8)
     assert np.mean(np.sort(found) == np.sort(brute_force(rows, 8))) > 0.9999
     rows = sheet(1, 600, p)
-    found = graph.row_neighbors(rows.astype(dtype), 8, half=half(rows.astype(dtype)))
+    found = graph.row_neighbors(rows.astype(dtype), 8, metric="euclidean")
     assert np.mean(np.sort(found) == np.sort(brute_force(rows, 8))) > 0.999
 
 
@@ -70,7 +70,7 @@ def test_exact_neighbours_do_not_trust_single_precision():
 @pytest.mark.parametrize("neighbors", SEARCHES)
 def test_equally_near_rows_come_by_index(neighbors):
     grid = np.stack(np.meshgrid(*[np.arange(12.0)] * 3), axis=-1).reshape(-1, 3)
-    found = graph.row_neighbors(grid, 4, half=half(grid), neighbors=neighbors)
+    found = graph.row_neighbors(grid, 4, metric="euclidean", neighbors=neighbors)
     gaps = np.sum((grid[:, None] - grid) ** 2, axis=2)
     np.fill_diagonal(gaps, np.inf)
     expected = np.argsort(gaps, axis=1, kind="stable")[:, :4]
@@ -105,7 +105,7 @@ def test_approximate_neighbours_of_groups_are_nearly_the_exact_ones(groups, p):
 def test_approximate_neighbours_on_a_rolled_up_sheet_are_nearly_the_exact_ones():
     pytest.importorskip("faiss")
     rows = sheet(11, 5000, 200).astype(np.float32)
-    found = graph.row_neighbors(rows, 15, half=half(rows), neighbors="approximate")
+    found = graph.row_neighbors(rows, 15, metric="euclidean", neighbors="approximate")
     assert recall(found, rows, 15) > 0.97
 
 
@@ -115,7 +115,7 @@ def test_any_number_of_threads_finds_the_same_neighbours():
     for n_jobs in (1, 2, 2):
         with limit_threads(n_jobs):
             state = np.random.get_state()[1].copy()  # noqa: NPY002
-            found.append(graph.row_neighbors(rows, 9, half=half(rows), neighbors="approximate"))
+            found.append(graph.row_neighbors(rows, 9, metric="euclidean", neighbors="approximate"))
             np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])

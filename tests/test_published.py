@@ -5,7 +5,8 @@ import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from ikd_graph import IKD
+from ikd_graph import IKD, strategies
+from ikd_graph.graph import Neighbors, Threshold
 from ikd_graph.kernels import SquaredExponential
 from ikd_graph.study.datasets import fixed_latent, gp_mapping
 from ikd_graph.study.metrics import affine_r2
@@ -25,13 +26,11 @@ def test_the_geodesic_of_digits_beats_table_2(kernel, digits):
     for n_components, line in zip((2, 3, 5, 10), TABLE_2[kernel], strict=True):
         model = IKD(
             n_components,
-            strategy="geodesic",
+            strategy=strategies.Geodesic(path="covariance"),
+            graph=Neighbors(7, prune=False),
             kernel=kernel,
-            n_neighbors=7,
-            path="covariance",
-            refine=None,
-            keep_edges=True,
             affinity="correlation",
+            refine=None,
         )
         latent = model.fit_transform(X)
         # Folds in the order of the rows, as the paper's.
@@ -44,16 +43,18 @@ def mean_r2(latent, **parameters):
     for seed in range(10):
         kernel = SquaredExponential(length_scale=0.5)
         X = gp_mapping(latent, 1000, kernel, seed=seed)
-        found = IKD(3, refine=None, **parameters).fit_transform(X)
-        scores.append(affine_r2(latent, found))
+        model = IKD(3, affinity="correlation", refine=None, **parameters)
+        scores.append(affine_r2(latent, model.fit_transform(X)))
     return float(np.mean(scores))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_papers_blockwise_and_geodesic_do_what_they_do_there():
     latent = fixed_latent("medium")
-    paper = {"threshold": 0.1, "merge": "greedy", "strategy": "blockwise"}
-    assert mean_r2(latent, **paper) >= 0.95
-    geodesic = {"n_neighbors": 5, "path": "covariance", "strategy": "geodesic"}
-    assert abs(mean_r2(latent, **geodesic, reference="min_max") - 0.717) < 0.05
-    assert mean_r2(latent, **geodesic, reference="center") > 0.9
+    blockwise = strategies.Blockwise.paper()
+    assert mean_r2(latent, strategy=blockwise, graph=Threshold(0.1, prune=False)) >= 0.95
+    neighbours = Neighbors(5, prune=False)
+    geodesic = strategies.Geodesic.paper()
+    assert abs(mean_r2(latent, strategy=geodesic, graph=neighbours) - 0.717) < 0.05
+    centred = strategies.Geodesic(path="covariance")
+    assert mean_r2(latent, strategy=centred, graph=neighbours) > 0.9

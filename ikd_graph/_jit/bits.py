@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 ALL = ~np.uint64(0)
 
 
-@jit
+@helper
 def popcount(word):
     """Count the bits of a word (compiles to one instruction)."""
     count = 0
@@ -19,7 +19,7 @@ def popcount(word):
     return count
 
 
-@jit
+@helper
 def lowest_bit(word):
     """Find the position, 0 to 63, of the lowest bit of a word that is not 0 (one instruction)."""
     return popcount((word & (~word + ONE)) - ONE)

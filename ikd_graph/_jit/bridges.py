@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 from .chains import (
     close_group,
     count_shared,
@@ -17,7 +17,7 @@ from .chains import (
 from .covers import grow, mark
 
 
-@jit
+@helper
 def find_near(graph, chain, clique):
     """Count how many points of a clique each point outside knows.
 
@@ -37,7 +37,7 @@ def find_near(graph, chain, clique):
     return count
 
 
-@jit
+@helper
 def take_nearest(chain, n_near, overlap):
     """Take the point outside a clique that knows most of it, at least ``overlap`` points.
 
@@ -53,7 +53,7 @@ def take_nearest(chain, n_near, overlap):
     return best
 
 
-@jit
+@helper
 def try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap):
     """Put on trial the clique of a point outside a clique and all points of this that it knows.
 
@@ -96,7 +96,7 @@ def try_neighbour(graph, cover, chain, n_cliques, trial, clique, point, overlap)
     return verdict
 
 
-@jit
+@helper
 def keep_path(graph, cover, chain, n_cliques, last, overlap):
     """Keep the cliques on trial that lead to ``last``, in another group, and forget the others.
 
@@ -125,13 +125,13 @@ def keep_path(graph, cover, chain, n_cliques, last, overlap):
     return n_cliques + length
 
 
-@jit
+@helper
 def tired(chain, n_trials, reach, patience):
     """Whether a search for a bridge has gone on long enough."""
     return n_trials >= reach or chain.effort[0] >= patience
 
 
-@jit
+@helper
 def bridge(graph, cover, chain, n_cliques, group, overlap, reach, patience):
     """Search, breadth first, for a shortest way from a group of cliques to another.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 
 
 class Chain(NamedTuple):
@@ -32,7 +32,7 @@ class Chain(NamedTuple):
     place: np.ndarray  # (2,) int64, size of the groups now looked at, and clique to go on from
 
 
-@jit
+@helper
 def index_clique(chain, clique):
     """Enter a clique, whose members are in place, in the index by point."""
     for j in range(chain.indptr[clique], chain.indptr[clique + 1]):
@@ -42,14 +42,14 @@ def index_clique(chain, clique):
         chain.head[point] = j
 
 
-@jit
+@helper
 def drop_clique(chain, clique):
     """Take the clique that was entered last out of the index."""
     for j in range(chain.indptr[clique + 1] - 1, chain.indptr[clique] - 1, -1):
         chain.head[chain.members[j]] = chain.next[j]
 
 
-@jit
+@helper
 def count_shared(chain, clique):
     """Count the points that a clique shares with each clique in the index.
 
@@ -71,7 +71,7 @@ def count_shared(chain, clique):
     return count
 
 
-@jit
+@helper
 def find_group(group, clique):
     """Smallest clique of the group of a clique (union-find, halving the path on the way).
 
@@ -83,7 +83,7 @@ def find_group(group, clique):
     return clique
 
 
-@jit
+@helper
 def join_groups(chain, first, second):
     """Make one group of the groups of two cliques, open again; returns whether there were two."""
     first, second = find_group(chain.group, first), find_group(chain.group, second)
@@ -100,7 +100,7 @@ def join_groups(chain, first, second):
     return True
 
 
-@jit
+@helper
 def start_group(chain, clique):
     """Make a group of one clique."""
     chain.group[clique] = clique
@@ -110,14 +110,14 @@ def start_group(chain, clique):
     chain.n_open[0] += 1
 
 
-@jit
+@helper
 def close_group(chain, group):
     """Close an open group."""
     chain.closed[group] = True
     chain.n_open[0] -= 1
 
 
-@jit
+@helper
 def link_clique(chain, clique, overlap):
     """Join the groups of all cliques in the index that share enough with a clique.
 
@@ -156,7 +156,7 @@ def enter_cliques(chain, n_cliques, overlap):
         index_clique(chain, clique)
 
 
-@jit
+@helper
 def link_group(chain, cliques, overlap):
     """Join a group with the groups that share enough with the first of its cliques to find any.
 
@@ -173,7 +173,7 @@ def link_group(chain, cliques, overlap):
     return False
 
 
-@jit
+@helper
 def ascend(values, count):
     """Sort the first values in place (Shell 1959): far less to compile than a quick sort."""
     gap = 1
@@ -189,7 +189,7 @@ def ascend(values, count):
         gap //= 3
 
 
-@jit
+@helper
 def smallest_open(chain, n_cliques, cliques):
     """Find the open group with the fewest cliques, of several the first, and list its cliques.
 

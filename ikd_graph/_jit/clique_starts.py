@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper
 from .bits import ALL, ONE, ZERO
 
 
-@jit
+@helper
 def write_rows(graph, start, search, words):
     """Relabel the later neighbours of a start and write the edges between them as bits.
 
@@ -28,7 +28,7 @@ def write_rows(graph, start, search, words):
                 search.rows[j, i >> 6] |= ONE << np.uint64(i & 63)
 
 
-@jit
+@helper
 def write_masks(graph, start, search, words):
     """Write the earlier neighbours of a start as masks over its later ones.
 
@@ -54,7 +54,7 @@ def write_masks(graph, start, search, words):
     return True
 
 
-@jit
+@helper
 def enter_start(graph, start, search, words):
     """Set up depth 0 of a search from one node; returns whether a maximal clique can start here."""
     count = graph.indptr[start + 1] - graph.middle[start]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 from .bits import ONE, ZERO, lowest_bit, popcount
 from .clique_starts import enter_start
 
@@ -39,7 +39,7 @@ class Search(NamedTuple):
     masks: np.ndarray  # (s, w) uint64, a stack of masks
 
 
-@jit
+@helper
 def write_clique(start, search, depth, words, out, at):
     """Write the start and nodes of a depth to ``out`` from ``at``, ascending; return its end."""
     written = False
@@ -60,7 +60,7 @@ def write_clique(start, search, depth, words, out, at):
     return at
 
 
-@jit
+@helper
 def keep_masks(search, depth, words):
     """Keep the masks that hold all of ``todo``, without what is no candidate any more."""
     at = search.first[depth]
@@ -80,7 +80,7 @@ def keep_masks(search, depth, words):
     search.last[depth] = at
 
 
-@jit
+@helper
 def choose_branches(search, depth, words, size, min_size):
     """Decide what to do at a depth whose candidates, clique and masks are set.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 
 
 class Cover(NamedTuple):
@@ -19,7 +19,7 @@ class Cover(NamedTuple):
     score: np.ndarray  # (n, 3) float64, edges to the clique: how many, how many new, their weight
 
 
-@jit
+@helper
 def add_node(graph, cover, node):
     """Count the edges of a node that joins the clique.
 
@@ -32,7 +32,7 @@ def add_node(graph, cover, node):
         cover.score[other, 2] += graph.weights[e]
 
 
-@jit
+@helper
 def grow(graph, cover, members, size):
     """Grow a clique until no node is left that knows all of it.
 
@@ -100,7 +100,7 @@ def mark(graph, cover, members, size):
         cover.inside[members[i]] = False
 
 
-@jit
+@helper
 def strongest_open(graph, cover, node):
     """Place of the strongest edge of a node that no clique has yet, -1 if all are covered."""
     best = -1

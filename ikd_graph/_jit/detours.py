@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 
 
 @jit
@@ -106,9 +106,9 @@ def restore(graph, edges, order, ratio, room, removed):
     ``removed`` (e,), True for all of them at first, is written.
     """
     left, right, across = edges
-    changed = searching = True
+    changed, searching = True, False
     # Searches are long where they find nothing: first all that paths of two edges can tell.
-    while changed or searching:
+    while changed or not searching:
         searching = not changed
         changed = False
         for edge in order:
@@ -135,7 +135,7 @@ def detours(graph, edges, some, room, removed, lengths):
             lengths[at] = path(graph, u, v, np.inf, room, removed)
 
 
-@jit
+@helper
 def two_steps(graph, u, v, enough, removed):
     """Length of the shortest path of two edges that are not removed; infinite without one.
 
@@ -157,7 +157,7 @@ def two_steps(graph, u, v, enough, removed):
     return shortest
 
 
-@jit
+@helper
 def path(graph, start, goal, most, room, removed):
     """Length of the shortest path on edges that are not removed; infinite beyond ``most``.
 
@@ -190,7 +190,7 @@ def path(graph, start, goal, most, room, removed):
     return shortest
 
 
-@jit
+@helper
 def push(keys, nodes, size, key, node):
     """Put a node on a heap; returns its new size."""
     at = size
@@ -201,7 +201,7 @@ def push(keys, nodes, size, key, node):
     return size + 1
 
 
-@jit
+@helper
 def pop(keys, nodes, size):
     """Take the first node off a heap; returns its new size."""
     size -= 1
@@ -217,7 +217,7 @@ def pop(keys, nodes, size):
     return size
 
 
-@jit
+@helper
 def root(parent, node):
     """Follow a union-find forest (n,) from a node to its root, halving the path."""
     while parent[node] != node:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 
 
 @jit
@@ -37,7 +37,7 @@ def take_above(block, first_node, first_column, floor, indices, weights):
                 at += 1
 
 
-@jit
+@helper
 def insert(value, label, values, labels, held):
     """Insert a value into a short list sorted from the largest down; the last falls off.
 
@@ -72,7 +72,7 @@ def strongest(block, first_node, neighbours):
         held = np.int64(0)
         for column in range(block.shape[1]):
             if column != node:
-                held = insert(np.float64(block[row, column]), column, values, neighbours[row], held)
+                held = insert(block[row, column], column, values, neighbours[row], held)
 
 
 @jit
@@ -96,7 +96,7 @@ def settle_strongest(block, queries, rows, half, first_node, slack, neighbours, 
                 held = insert(value, column, values[row], neighbours[row], held)
 
 
-@jit
+@helper
 def dot(left, right):
     """Return the product of two vectors, summed in float64 in an order that never changes."""
     p = left.size

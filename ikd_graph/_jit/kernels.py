@@ -6,12 +6,12 @@ Both take a number, which is how the compiled loops call them, or an array: the 
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper
 
 SQUARED_EXPONENTIAL, RATIONAL_QUADRATIC, GAMMA_EXPONENTIAL, MATERN = range(4)
 
 
-@jit
+@helper
 def value(family, d, shape):
     """f(d) of any kernel but Matern."""
     if family == SQUARED_EXPONENTIAL:
@@ -23,7 +23,7 @@ def value(family, d, shape):
     return np.exp(-(np.sqrt(d) if shape == 1.0 else d ** (0.5 * shape)))
 
 
-@jit
+@helper
 def slope(family, d, shape, f):
     """f'(d) of any kernel but Matern, for d > 0 where gamma < 2; f is f(d)."""
     if family == SQUARED_EXPONENTIAL:
@@ -34,7 +34,7 @@ def slope(family, d, shape, f):
     return -0.5 * shape * power / d * f
 
 
-@jit
+@helper
 def matern(d, nu):
     """f(d) of a Matern kernel of nu = 1/2, 3/2 or 5/2, with x = (2 nu d)^(1/2)."""
     x = np.sqrt(2.0 * nu * d)
@@ -45,7 +45,7 @@ def matern(d, nu):
     return (1.0 + x * (1.0 + x / 3.0)) * np.exp(-x)
 
 
-@jit
+@helper
 def matern_slope(d, nu):
     """f'(d) of a Matern kernel of nu = 1/2 (for d > 0), 3/2 or 5/2."""
     x = np.sqrt(2.0 * nu * d)

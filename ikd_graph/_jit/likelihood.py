@@ -1,4 +1,4 @@
-"""The elementwise work of the likelihood: covariances, forces, expected information."""
+"""The elementwise work of the likelihood: covariances and forces."""
 
 from .._numba import jit
 from . import kernels
@@ -57,47 +57,6 @@ def forces(latent, slope, cov, by_cov, factor, out):
                 out[i, c] += part
                 out[j, c] -= part
     return 2.0 * inner + along
-
-
-@jit
-def moves(latent, slope, variance, out):
-    """Fill row (i, c) of ``out`` (n m, n) with u_j = 2 v f'(d_ij) (z_ic - z_jc).
-
-    That is how row i of the model, of signal variance v, changes when point i moves along axis c.
-    """
-    n, m = latent.shape
-    for i in range(n):
-        for c in range(m):
-            for j in range(n):
-                out[i * m + c, j] = 2.0 * variance * slope[i, j] * (latent[i, c] - latent[j, c])
-
-
-@jit
-def information(inverse, through, crossed, m, out):
-    """Expected information of the latent coordinates, from products of the u of `moves`.
-
-    ``inverse`` (n, n) is A^-1; row (i, c) of ``through`` (n m, n) is A^-1 u, entry (i c, j e) of
-    ``crossed`` is u_ic A^-1 u_je. The lower triangle of ``out`` (at least n m wide) is filled with
-    A^-1_ij u_ic A^-1 u_je + (A^-1 u_ic)_j (A^-1 u_je)_i.
-    """
-    n = inverse.shape[0]
-    for i in range(n):
-        for c in range(m):
-            row = i * m + c
-            for j in range(i + 1):
-                for e in range(m):
-                    column = j * m + e
-                    out[row, column] = (
-                        inverse[i, j] * crossed[row, column] + through[row, j] * through[column, i]
-                    )
-
-
-@jit
-def mirror(matrix):
-    """Copy the lower triangle of a square matrix to the upper one."""
-    for i in range(matrix.shape[0]):
-        for j in range(i):
-            matrix[j, i] = matrix[i, j]
 
 
 @jit

@@ -8,21 +8,21 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 
 import numpy as np
 
-from .._numba import jit
-from .alignment import ROOM, rigid_motion, to_identity
+from .._numba import helper, jit
+from .alignment import nearest_rotation
 
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
 
 
-@jit
+@helper
 def raise_to(values, tops, at, value):
     """Set a value that only grows, and the largest of its chunk."""
     values[at] = value
     tops[at // CHUNK] = max(tops[at // CHUNK], value)
 
 
-@jit
+@helper
 def clear(values, tops, at):
     """Set a value to zero and find the largest of its chunk anew, if it was that."""
     value = values[at]
@@ -36,7 +36,7 @@ def clear(values, tops, at):
     tops[at // CHUNK] = top
 
 
-@jit
+@helper
 def first_largest(values, tops):
     """First index of the largest value."""
     chunk = 0
@@ -49,7 +49,7 @@ def first_largest(values, tops):
     return 0
 
 
-@jit
+@helper
 def count_in_row(state, row, name):
     """Count one more point that a name shares with the block of a row."""
     if state.rows[row, name] == 0:
@@ -58,7 +58,7 @@ def count_in_row(state, row, name):
     raise_to(state.rows[row], state.row_tops[row], np.int64(name), state.rows[row, name] + 1)
 
 
-@jit
+@helper
 def count_shared(state, block, row):
     """Count in a row how many points of a block every other block shares, by name."""
     for i in range(state.n_counted[row]):
@@ -75,7 +75,7 @@ def count_shared(state, block, row):
     clear(state.rows[row], state.row_tops[row], np.int64(state.name[block]))
 
 
-@jit
+@helper
 def cached_row(state, block):
     """Row of ``state.rows`` with the counts of a block, kept from its last merger or made now."""
     if state.row_of[block] >= 0:
@@ -97,7 +97,7 @@ def cached_row(state, block):
     return chosen
 
 
-@jit
+@helper
 def find_entry(state, point, block):
     """Index into ``state.entry_at`` of a block in the list of a point, -1 if it is not there."""
     start = state.point_starts[point]
@@ -107,29 +107,43 @@ def find_entry(state, point, block):
     return -1
 
 
-@jit
-def fit_shared(state, big, small, n_shared, rotation, translation, axes, room):
-    """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share."""
+@helper
+def fit_shared(state, big, small, n_shared, rotation, translation, cross):
+    """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
+
+    A point moves to ``point @ rotation + translation``; ``cross`` (M, M) is room to work in.
+    """
     m = state.coordinates.shape[1]
-    source = np.empty((np.int64(n_shared), m), np.float64)
-    target = np.empty((np.int64(n_shared), m), np.float64)
-    alike = np.empty(np.int64(n_shared), np.float64)
+    pairs = np.empty((n_shared, 2), np.int64)
+    means = np.zeros((2, m), np.float64)
     count = 0
     entry = state.first[small]
     while entry >= 0:
         place = find_entry(state, state.members[entry], big)
         if place >= 0:
-            for j in range(m):
-                source[count, j] = state.coordinates[entry, j]
-                target[count, j] = state.coordinates[state.entry_at[place], j]
-            alike[count] = 1.0
+            pairs[count, 0], pairs[count, 1] = entry, state.entry_at[place]
+            for side in range(2):
+                for j in range(m):
+                    means[side, j] += state.coordinates[pairs[count, side], j] / n_shared
             count += 1
         entry = state.following[entry]
-    to_identity(axes)
-    rigid_motion(source, target, alike, rotation, translation, axes, room)
+    sizes = np.zeros(2, np.float64)
+    cross[:] = 0.0
+    for i in range(count):
+        for k in range(m):
+            source = state.coordinates[pairs[i, 0], k] - means[0, k]
+            sizes[0] += source * source
+            sizes[1] += (state.coordinates[pairs[i, 1], k] - means[1, k]) ** 2
+            for j in range(m):
+                cross[k, j] += source * (state.coordinates[pairs[i, 1], j] - means[1, j])
+    nearest_rotation(cross, np.sqrt(sizes[0] * sizes[1]), rotation)
+    for j in range(m):
+        translation[j] = means[1, j]
+        for k in range(m):
+            translation[j] -= means[0, k] * rotation[k, j]
 
 
-@jit
+@helper
 def prefer(state, other, count, low):
     """Make the merged block, named ``low``, the partner of one that shares most with it."""
     if count > state.best[other] or (count == state.best[other] and low < state.partner[other]):
@@ -137,7 +151,7 @@ def prefer(state, other, count, low):
         state.partner[other] = low
 
 
-@jit
+@helper
 def absorb(state, big, small, low, rotation, translation, row):
     """Move a block into another: shared points are averaged, the others change their owner.
 
@@ -182,7 +196,7 @@ def absorb(state, big, small, low, rotation, translation, row):
         entry = following
 
 
-@jit
+@helper
 def rename(state, big, small, low, high, row):
     """Give a merged block the lower name and bring the best partners up to date.
 
@@ -220,7 +234,7 @@ def rename(state, big, small, low, high, row):
     raise_to(state.best, state.best_tops, low, np.int64(counts[state.partner[low]]))
 
 
-@jit
+@helper
 def find_partner(state, block, counts, touched):
     """Set the partner of a block on its own, of several that share as much the first by name.
 
@@ -258,8 +272,7 @@ def merge_all(state, order):
     m = state.coordinates.shape[1]
     rotation = np.empty((m, m), np.float64)
     translation = np.empty(m, np.float64)
-    axes = np.empty((m, m), np.float64)
-    room = np.empty((ROOM, m, m), np.float64)
+    cross = np.empty((m, m), np.float64)
     for block in range(state.first.size):
         find_partner(state, block, state.rows[0], state.counted[0])
     n_mergers = 0
@@ -276,7 +289,7 @@ def merge_all(state, order):
         if state.size[big] < state.size[small]:
             big, small = small, big
         row = cached_row(state, big)
-        fit_shared(state, big, small, state.best[low], rotation, translation, axes, room)
+        fit_shared(state, big, small, np.int64(state.best[low]), rotation, translation, cross)
         absorb(state, big, small, low, rotation, translation, row)
         rename(state, big, small, low, high, row)
     return n_mergers

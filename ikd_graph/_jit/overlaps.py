@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 from .chains import find_group
 
 
@@ -25,7 +25,7 @@ def invert(blocks, inverse):
             place[point] += 1
 
 
-@jit
+@helper
 def count_later(blocks, inverse, block, shared, touched):
     """Count in ``shared`` (k,), all zero, the points that a block shares with each later one.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import jit
+from .._numba import helper, jit
 
 
 class Stored(NamedTuple):
@@ -35,21 +35,21 @@ def block_products(stored, columns, nodes, out):
                 out[at, columns.indices[other]] += value * columns.data[other]
 
 
-@jit
+@helper
 def spread_row(stored, node, row):
     """Write a row to ``row`` (p,), which holds zeros."""
     for entry in range(stored.indptr[node], stored.indptr[node + 1]):
         row[stored.indices[entry]] = stored.data[entry]
 
 
-@jit
+@helper
 def clear_row(stored, node, row):
     """Write zeros where `spread_row` wrote values."""
     for entry in range(stored.indptr[node], stored.indptr[node + 1]):
         row[stored.indices[entry]] = 0.0
 
 
-@jit
+@helper
 def product(rows, row, node, other):
     """Return the product of a row, which is spread in ``row``, and another."""
     total = 0.0

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from .._numba import jit, pjit
+from .._numba import helper, pjit
 
 
 @pjit
@@ -36,7 +36,7 @@ def majorise(indptr, indices, targets, weights, points, force, stress):
         stress[i] = total
 
 
-@jit
+@helper
 def sum_of(values, count):
     """Sum of the first values, four at a time: the compiler may not choose the order."""
     whole = count - count % 4

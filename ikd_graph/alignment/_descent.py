@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _jit
-
 Floats = NDArray[np.float64]
 
 # The best step is mostly longer than the plain one, to where the means are.
@@ -76,14 +74,32 @@ class Descent:
             self._direction = self._pull.copy()
             self._trial = self._points + self._step * self._direction
             return np.inf
-        gain, self._step = _jit.alignment.turn_conjugate(
-            self._weights,
-            mean,
-            self._step,
-            _STRETCH,
-            self._points,
-            self._pull,
-            self._direction,
-            self._trial,
-        )
-        return float(gain)
+        return self._turn(mean)
+
+    def _turn(self, mean: Floats) -> float:
+        """Go to where the slope along the direction vanishes, and turn to a conjugate one.
+
+        The trial, a step ahead, has its means at ``mean``. The way is between 1 / ``_STRETCH`` and
+        ``_STRETCH`` times the step. Returns by how much the value falls on it.
+        """
+        step, pull, direction = self._step, self._pull, self._direction
+        slope = self._inner(pull, direction)
+        bend = slope - self._inner(mean - self._trial, direction)
+        stretch = slope / bend if _STRETCH * bend > slope else _STRETCH
+        stretch = max(stretch, 1.0 / _STRETCH)
+        self._points = self._points + stretch * step * direction
+        change = stretch * (mean - self._trial - pull)
+        self._pull = pull + change
+        # Polak and Ribiere.
+        size = self._inner(pull, pull)
+        share = max(self._inner(self._pull, change) / size, 0.0) if size > 0.0 else 0.0
+        self._direction = self._pull + share * direction
+        if self._inner(self._pull, self._direction) <= 0.0:
+            self._direction = self._pull.copy()
+        self._step = step * np.sqrt(stretch)
+        self._trial = self._points + self._step * self._direction
+        return stretch * step * slope
+
+    def _inner(self, left: Floats, right: Floats) -> float:
+        """Inner product in the metric of the weights."""
+        return float(self._weights @ np.einsum("ij,ij->i", left, right))

@@ -63,10 +63,13 @@ def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = 
     else:
         mass = np.ascontiguousarray(weights, dtype=np.float64)
         check_point_weights("weights", mass, points.shape[0])
-    size = points.shape[1]
-    move = RigidMap(np.empty((size, size)), np.empty(size))
-    _jit.alignment.fit_rigid(points, places, mass, move.rotation, move.translation)
-    return move
+    means = mass @ points / mass.sum(), mass @ places / mass.sum()
+    from_mean, to_mean = points - means[0], places - means[1]
+    scale = np.sqrt((mass @ from_mean**2).sum() * (mass @ to_mean**2).sum())
+    rotation = np.empty((points.shape[1], points.shape[1]))
+    cross = np.ascontiguousarray((from_mean * mass[:, None]).T @ to_mean)
+    _jit.alignment.nearest_rotation(cross, float(scale), rotation)
+    return RigidMap(rotation, means[1] - means[0] @ rotation)
 
 
 @door.takes(points=door.table, labels=door.places, frame=door.table)
@@ -109,7 +112,6 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
         order.astype(np.int32),
         groups,
         np.ascontiguousarray(frame),
-        no_axes(starts.size - 1, points.shape[1]),
         moved,
         np.empty(starts.size - 1),
     )
@@ -127,11 +129,14 @@ class Centred(NamedTuple):
 
 def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> Centred:
     """Coordinates (total, M) of blocks that begin at ``starts``, each around its mean."""
-    found = Centred(np.empty(coordinates.shape), weights, np.empty((starts.size - 1, 2)))
-    _jit.alignment.centre_blocks(starts, coordinates, weights, found.own, found.scales)
-    return found
+    n_blocks = starts.size - 1
+    block = np.repeat(np.arange(n_blocks), np.diff(starts))
 
+    def sums(values: Floats) -> Floats:
+        return np.asarray(np.bincount(block, weights * values, minlength=n_blocks), np.float64)
 
-def no_axes(n_blocks: int, size: int) -> Floats:
-    """What the fits of blocks begin with that were never fitted: identities."""
-    return np.tile(np.eye(size), (n_blocks, 1, 1))
+    mass = sums(np.ones(weights.size))
+    own = np.empty(coordinates.shape)
+    for axis, values in enumerate(coordinates.T):
+        own[:, axis] = values - (sums(values) / np.where(mass > 0.0, mass, 1.0))[block]
+    return Centred(own, weights, np.column_stack([mass, sums((own**2).sum(axis=1))]))

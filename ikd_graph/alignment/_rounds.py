@@ -11,7 +11,7 @@ from .. import _jit
 from .._records import Blocks, SolvedBlocks, check_solved
 from .._validation import check_finite, check_rows
 from ._descent import Descent
-from ._rigid import centred, no_axes
+from ._rigid import centred
 
 Floats = NDArray[np.float64]
 
@@ -64,16 +64,12 @@ class Rounds:
         if anchor is not None:
             self._add_block(anchor, share)
         self.share = share if anchor is not None else 0.0
-        self.point_starts, self.entry_at = entries_of_points(self.blocks, n_points)
         total = np.bincount(self.blocks.members, self.weights, minlength=n_points)
         self.point_weights = total.astype(np.float64, copy=False)
-        self.shares = self.weights[self.entry_at]
-        self.shares /= np.repeat(self.point_weights, np.diff(self.point_starts))
+        self.shares = self.weights / self.point_weights[self.blocks.members]
         self.centred = centred(self.blocks.indptr, self.coordinates, self.weights)
         self.proposals = np.empty_like(self.coordinates)
         self.misfit = np.empty(self.blocks.n_blocks)
-        # Blocks turn little from one round to the next.
-        self.axes = no_axes(self.blocks.n_blocks, self.coordinates.shape[1])
         # Sums of squares below this are rounding errors.
         self.floor = 1e-28 * float((self.coordinates**2).max(initial=0.0))
 
@@ -94,7 +90,6 @@ class Rounds:
             self.blocks.members,
             self.centred,
             points,
-            self.axes,
             self.proposals,
             self.misfit,
         )
@@ -103,9 +98,10 @@ class Rounds:
     def average(self, points: Floats) -> Floats:
         """Weighted mean of the proposals for each point; points in no block stay."""
         mean = points.copy()
-        _jit.alignment.average_proposals(
-            self.point_starts, self.entry_at, self.shares, self.proposals, mean
-        )
+        members, in_blocks = self.blocks.members, self.point_weights > 0.0
+        for axis, values in enumerate(self.proposals.T):
+            sums = np.bincount(members, self.shares * values, minlength=points.shape[0])
+            mean[in_blocks, axis] = sums[in_blocks]
         return mean
 
     def look(self, points: Floats) -> tuple[float, Floats]:
@@ -172,15 +168,12 @@ class Rounds:
         root mean square distance to its own, 0 without any.
         """
         self.place(points)
-        residuals = np.empty(points.shape[0])
-        _jit.alignment.mean_distances(
-            self.point_starts,
-            self.entry_at,
-            self.blocks.indptr[self.n_blocks],
-            self.proposals,
-            points,
-            residuals,
-        )
+        entries = int(self.blocks.indptr[self.n_blocks])
+        members = self.blocks.members[:entries]
+        squares = ((self.proposals[:entries] - points[members]) ** 2).sum(axis=1)
+        counts = np.bincount(members, minlength=points.shape[0])
+        sums = np.bincount(members, squares, minlength=points.shape[0])
+        residuals = np.sqrt(sums / np.maximum(counts, 1))
         return float(self.misfit[: self.n_blocks].sum()), residuals
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ..study import baselines, datasets
@@ -24,8 +23,8 @@ from .outcome import finish
 from .reading import split
 
 # Parameters that all methods of ours can share.
-_OF_GRAPHS = ("graph", "affinity", "kernel", "n_landmarks", "n_neighbors", "mutual", "search")
-_OF_GRAPHS += ("prune", "disconnected")
+_SHARED = {"graph", "affinity", "kernel", "n_landmarks"}
+_SHARED |= {"n_neighbors", "mutual", "search", "prune", "disconnected"}
 
 
 def add_command(commands: Any) -> None:
@@ -61,9 +60,9 @@ def add_command(commands: Any) -> None:
         ("--timeout", 600.0, "stop a fit after this time; default: 600",
          {"metavar": "SECONDS", "type": float}),
     ):
-        parser.add_argument(flag, default=default, help=text, **more)  # type: ignore[arg-type]
+        parser.add_argument(flag, default=default, help=text, **more)
     # fmt: on
-    add_method_flags(parser, only=_OF_GRAPHS)
+    add_method_flags(parser, only=_SHARED)
     parser.set_defaults(run=run)
 
 
@@ -77,12 +76,17 @@ def run(arguments: argparse.Namespace) -> None:
     measured = False
     if arguments.data in FIXED_LATENTS:
         common.check_output(arguments)
-        source = partial(
-            datasets.gplvm_data,
-            arguments.data,
-            arguments.n_features,
-            kernel=arguments.data_kernel,
-        )
+
+        def sampled(noise: float, seed: int) -> Dataset:
+            return datasets.gplvm_data(
+                arguments.data,
+                arguments.n_features,
+                kernel=arguments.data_kernel,
+                noise=noise,
+                seed=seed,
+            )
+
+        source = sampled
     else:
         source = common.read_data(arguments)
         measured = any(label_quantity(one) is not None for one in source.all_labels)
@@ -141,7 +145,7 @@ def own_components(source: Dataset | Callable[[float, int], Dataset]) -> int:
     """Number of coordinates of a latent that is known by name, else 2."""
     if isinstance(source, Dataset):
         return 2
-    latent = source(noise=0.0, seed=0).latent
+    latent = source(0.0, 0).latent
     return 2 if latent is None else int(latent.shape[1])
 
 

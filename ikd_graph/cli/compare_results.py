@@ -29,7 +29,7 @@ from ..study.compare import Comparison
 from ..study.label_scores import WORDS
 from .common import csv_text, paste_command, picture, typed_command
 from .console import facts, say
-from .flags import settings_flags
+from .flags import used_flags
 
 
 def summarise(comparison: Comparison) -> None:
@@ -51,7 +51,7 @@ def next_step(comparison: Comparison, arguments: argparse.Namespace) -> tuple[st
     row = own_row(comparison)
     if row is None:
         return "To compare again:", typed_command(arguments)
-    again = paste_command(arguments, "embed", settings_flags(row.used))
+    again = paste_command(arguments, "embed", used_flags(arguments, row.used))
     return "To embed with these settings:", again
 
 

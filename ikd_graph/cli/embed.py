@@ -10,6 +10,7 @@ from ..estimator import IKD
 from ..show import plot
 from ..show.points import paint_points, variance_shares
 from ..show.words import count, say_kernel, say_number, say_scores, say_seconds
+from ..strategies import Linear
 from ..study.datasets import Dataset
 from ..study.label_scores import score_labels
 from . import common
@@ -116,7 +117,7 @@ def summarise(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float
     say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'column')}")
     common.say_settings(model)
     lines = []
-    if model.settings_.strategy.name != "linear":
+    if not isinstance(model.settings_.strategy, Linear):
         lines.append(("kernel", say_kernel(model.kernel_)))
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes

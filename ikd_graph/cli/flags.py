@@ -49,7 +49,7 @@ _OBJECTS: dict[str, dict[str, type]] = {
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
     "refine": dict(refine.REFINEMENTS),
 }
-_DEFAULTS = {"random_state": None} | {
+_DEFAULTS: dict[str, Any] = {"random_state": None, "graph": None} | {
     name: parameter.default
     for kinds in _OBJECTS.values()
     for kind in kinds.values()
@@ -101,8 +101,12 @@ def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
 
 
 def used_flags(arguments: argparse.Namespace, settings: Any) -> list[str]:
-    """Flags that repeat a fit: of its settings, and of what else was given."""
-    return settings_flags({**method_parameters(arguments), **plain_settings(settings)})
+    """Flags that repeat a fit: of its settings, and of what else was given.
+
+    A kernel that the likelihood chose is chosen again, since the closed form had another.
+    """
+    used = {name: value for name, value in plain_settings(settings).items() if name != "kernel"}
+    return settings_flags({**method_parameters(arguments), **used})
 
 
 def settings_flags(settings: Any) -> list[str]:
@@ -158,19 +162,15 @@ def in_flags(text: str) -> str:
     Examples
     --------
     >>> in_flags("n_components must be an integer; refine=None or graph=0.3 would do")
-    '--components must be an integer; --refine none or --graph 0.3 would do'
+    '--components must be an integer; --refine None or --graph 0.3 would do'
     """
     more = {"n_halves": ("--halves",), "n_draws": ("--n-draws",), "n_features": ("--n-features",)}
     for name, (flag, *_) in {**FLAGS, **more}.items():
         # What a user named stands in quotes.
         word = rf"(?<![\w'\"-]){name}"
-        text = re.sub(
-            rf"{word}=(?:'([\w.]+)'|([\w.]*\w))",
-            lambda at, flag=flag: f"{flag} {(at[1] or at[2]).lower()}",
-            text,
-        )
-        # A word that is no name of Python may be any word, unless it is what a message is about.
-        text = re.sub(rf"{word}\b(?![('\"=])" if "_" in name else rf"{word}(?= must )", flag, text)
+        text = re.sub(rf"{word}=(?:'([\w.]+)'|([\w.]*\w))", rf"{flag} \1\2", text)
+        # A name that is a plain word is a parameter only where a message is about it.
+        text = re.sub(rf"{word}\b(?![('\"=])" if "_" in name else rf"^{word}(?= must )", flag, text)
     return text
 
 

@@ -32,16 +32,11 @@ class SparseRows:
         c, which each entry of a row is less.
     left, right : (n, r) float64
         l and r.
-    append : bool
-        Whether dense rows end with the columns r.
     """
 
-    def __init__(
-        self, table: SparseTable, shift: Floats, left: Floats, right: Floats, append: bool = False
-    ) -> None:
+    def __init__(self, table: SparseTable, shift: Floats, left: Floats, right: Floats) -> None:
         self.table, self.shift, self.left, self.right = table, shift, left, right
-        self._append = append
-        self.shape = table.shape[0], table.shape[1] + (right.shape[1] if append else 0)
+        self.shape = table.shape
 
     @property
     def dtype(self) -> Any:
@@ -53,14 +48,7 @@ class SparseRows:
 
     def __getitem__(self, rows: Any) -> NDArray[np.floating]:
         """Dense rows, (b, p)."""
-        dense = self.table[rows] - self.shift[rows, None].astype(self.dtype)
-        if self._append:
-            dense = np.column_stack([dense, self.right[rows].astype(self.dtype)])
-        return dense
-
-    def appended(self) -> SparseRows:
-        """The same rows with the columns r at their ends."""
-        return SparseRows(self.table, self.shift, self.left, self.right, append=True)
+        return np.asarray(self.table[rows] - self.shift[rows, None].astype(self.dtype))
 
     @cached_property
     def _rows(self) -> Any:
@@ -69,10 +57,6 @@ class SparseRows:
     @cached_property
     def _columns(self) -> Any:
         return _stored(self.table.stored.tocsc())
-
-    @property
-    def _empty_row(self) -> Floats:
-        return np.zeros(self.table.shape[1])
 
     def products(self, points: NDArray[np.int64]) -> Floats:
         """Products of some rows with all, (b, n)."""
@@ -92,9 +76,12 @@ class SparseRows:
 
     def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
         """Products of pairs of rows, (m,), the same bits either way round."""
-        low, high = np.minimum(left, right), np.maximum(left, right)
-        out = np.empty(low.size)
-        _jit.sparse.pair_products(self._rows, low, high, self._empty_row, out)
+        return self.pairs_from(np.minimum(left, right), np.maximum(left, right))
+
+    def pairs_from(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+        """The same, as fast as can be where many pairs in turn have one row on the left."""
+        out = np.empty(left.size)
+        _jit.sparse.pair_products(self._rows, left, right, np.zeros(self.table.shape[1]), out)
         return out
 
 

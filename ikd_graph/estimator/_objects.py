@@ -87,7 +87,7 @@ def is_dask(X: Any) -> bool:
 
 
 def _from_dask(X: Any, kind: str, *, pairs: bool) -> Any:
-    """Rows of a dask array in a file that is read in blocks."""
+    """Rows of a dask array, in memory."""
     if kind != "Array" or pairs:
         what = "in memory for affinity='precomputed'" if pairs else "a dask array"
         others = {"Delayed": "dask.array.from_delayed(X, shape, dtype)"}

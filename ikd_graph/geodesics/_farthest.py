@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _doors as door
-from .. import _jit
 from .._records import CsrGraph, check_graph
 from .._validation import check_integer
-from ._search import prepared
+from ._search import prepared, search
 
 
 @door.takes(count=door.count)
@@ -51,10 +50,12 @@ def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[
     np.divide(sums, degrees, out=mean, where=degrees > 0)
     nodes, distances = np.full(count, np.argmin(mean)), np.empty((count, n))
 
-    def seek(count: int) -> None:
-        _jit.geodesics.search_farthest(ways.graph, ways.number, ways.step, nodes[:count], distances)
-
-    seek(1)
+    search(ways, nodes[:1], np.inf, distances[:1])
     nodes[0] = np.argmax(distances[0])
-    seek(count)
+    nearest = np.full(n, np.inf)
+    for row in range(count):
+        search(ways, nodes[row : row + 1], np.inf, distances[row : row + 1])
+        np.minimum(nearest, distances[row], out=nearest)
+        if row + 1 < count:
+            nodes[row + 1] = np.argmax(nearest)
     return nodes, distances

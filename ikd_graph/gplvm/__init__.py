@@ -21,8 +21,7 @@ from ._likelihood import (
     negative_log_likelihood_and_gradient,
     sample_covariance,
 )
-from ._locate import Process, Seen, condition, likeliest, locate, see
-from ._model import shape_name
+from ._locate import Process, Seen, condition, likeliest, see
 from ._posterior import Posterior, posterior_mean
 
 __all__ = [
@@ -35,11 +34,9 @@ __all__ = [
     "expected_information",
     "fit_variances",
     "likeliest",
-    "locate",
     "log_likelihood",
     "negative_log_likelihood_and_gradient",
     "posterior_mean",
     "sample_covariance",
     "see",
-    "shape_name",
 ]

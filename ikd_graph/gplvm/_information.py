@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
 from .. import _doors as door
-from .. import _jit
 from ..kernels import StationaryKernel, as_kernel
 from ._model import NOT_POSITIVE, covariances, inverse_of
 
@@ -65,20 +66,25 @@ def expected_information(
         raise ValueError(NOT_POSITIVE.format(noise))
     inverse = inverse_of(factor)
     squared = inverse @ inverse
-    moves = np.empty((size, n))
-    _jit.likelihood.moves(latent, change, variance, moves)
+    # Row (i, c): how row i of the model changes when point i moves along axis c.
+    gaps = latent[:, :, None] - latent.T
+    moves = (2.0 * variance * change[:, None, :] * gaps).reshape(size, n)
     through = moves @ inverse
     out = np.empty((size + 2, size + 2))
-    _jit.likelihood.information(inverse, through, moves @ through.T, m, out)
+    crossed = (moves @ through.T).reshape(n, m, n, m)
+    by_point = through.reshape(n, m, n)
+    latents = inverse[:, None, :, None] * crossed
+    latents += by_point[:, :, :, None] * by_point.transpose(2, 0, 1)[:, None]
+    out[:size, :size] = latents.reshape(size, size)
     # Point i meets row i of A^-1 dA A^-1, once from its row of A and once from its column. That of
     # the noise is n A^-2, and that of the signal A^-1 less it, as v K is A - n I.
     by_point = moves.reshape(n, m, n)
     whole = np.einsum("ij,icj->ic", inverse, by_point).ravel()
     out[size + 1, :size] = noise * np.einsum("ij,icj->ic", squared, by_point).ravel()
     out[size, :size] = whole - out[size + 1, :size]
-    by_noise, crossed = 0.5 * noise**2 * float(np.trace(squared)), noise * float(np.trace(inverse))
+    by_noise: Any = 0.5 * noise**2 * float(np.trace(squared))
+    signal: Any = noise * float(np.trace(inverse))
     out[size + 1, size + 1] = by_noise
-    out[size + 1, size] = 0.5 * crossed - by_noise
-    out[size, size] = 0.5 * n - crossed + by_noise
-    _jit.likelihood.mirror(out)
-    return out
+    out[size + 1, size] = 0.5 * signal - by_noise
+    out[size, size] = 0.5 * n - signal + by_noise
+    return np.asarray(np.tril(out) + np.tril(out, -1).T)

@@ -174,8 +174,10 @@ def see(process: Process, row: NDArray[np.floating]) -> Seen:
 
 
 @door.takes(process=_PROCESS, seen=_SEEN, start=door.line)
-def locate(process: Process, seen: Seen, start: Floats) -> Floats:
-    """Likeliest place of a row that is reached from a start or from the likeliest training point.
+def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
+    """Find the likeliest place of a row, and how likely the row is there.
+
+    Descends from a start and from the likeliest training point.
 
     Parameters
     ----------
@@ -188,9 +190,11 @@ def locate(process: Process, seen: Seen, start: Floats) -> Floats:
 
     Returns
     -------
-    (m,) ndarray of float64
+    place : (m,) ndarray of float64
         Where the cost c(x) has the lower of two local minima. It is no further from all training
         points than the start was, or than a length-scale: there the process knows nothing.
+    log_density : float
+        -c(x) there less N/2 log 2 pi: with the noise that makes the row likeliest.
 
     Examples
     --------
@@ -201,46 +205,18 @@ def locate(process: Process, seen: Seen, start: Floats) -> Floats:
     >>> kernel = kernels.SquaredExponential()
     >>> process = gplvm.condition(latent, rows, kernel, 1.0, 1e-4, centred=False)
     >>> seen = gplvm.see(process, np.array([np.sin(1.234), np.cos(1.234)]))
-    >>> gplvm.locate(process, seen, np.array([1.0])).round(2)
+    >>> place, log_density = gplvm.likeliest(process, seen, np.array([1.0]))
+    >>> place.round(2)
     array([1.23])
-    """
-    return likeliest(process, seen, start)[0]
-
-
-@door.takes(process=_PROCESS, seen=_SEEN, start=door.line)
-def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
-    """Likeliest place of a row as `locate` finds it, and how likely the row is there.
-
-    Parameters
-    ----------
-    process, seen, start : see `locate`
-        The process, the row and a place not far from it.
-
-    Returns
-    -------
-    place : (m,) ndarray of float64
-        Where the cost c(x) has the lower of two local minima.
-    log_density : float
-        -c(x) there less N/2 log 2 pi: with the noise that makes the row likeliest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import gplvm, kernels
-    >>> latent, kernel = np.array([[0.0], [1.0]]), kernels.SquaredExponential()
-    >>> process = gplvm.condition(latent, np.eye(2), kernel, 1.0, 0.1, centred=False)
-    >>> rows = gplvm.see(process, np.array([0.9, 0.1])), gplvm.see(process, np.array([5.0, -5.0]))
-    >>> usual, odd = (gplvm.likeliest(process, row, np.array([0.5]))[1] for row in rows)
-    >>> usual > odd
-    True
     """
     if start.size != process.latent.shape[1]:
         raise ValueError(
             f"start must have {process.latent.shape[1]} coordinates, got {start.size}; give a "
             "place in the latent of the process"
         )
-    found = (_descend(process, seen, one) for one in (start, _likeliest_point(process, seen)))
-    place, cost = min(found, key=lambda one: one[1])
+    starts = (start, _likeliest_point(process, seen))
+    ends = [_descend(process, seen, begin) for begin in starts]
+    place, cost = min(ends, key=lambda end: end[1])
     return place, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
 
 

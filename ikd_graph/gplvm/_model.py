@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dlauum, dtrtri
 from scipy.spatial.distance import cdist
 
-from .. import _doors as door
 from .. import _jit
-from ..kernels import StationaryKernel, as_kernel, compiled_form
+from ..kernels import StationaryKernel, compiled_form
 
 Floats = NDArray[np.float64]
 
@@ -18,29 +17,6 @@ NOT_POSITIVE = (
     "a noise of 1e-6 times the variance is enough"
 )
 _SMALL_TRIANGLE = 64
-
-
-@door.takes(kernel=as_kernel)
-def shape_name(kernel: StationaryKernel) -> str | None:
-    """Name of the kernel's shape parameter.
-
-    Parameters
-    ----------
-    kernel : StationaryKernel
-        Any kernel.
-
-    Returns
-    -------
-    str or None
-        ``alpha``, ``gamma`` or ``nu``; None if the kernel has no parameter but its length-scale.
-
-    Examples
-    --------
-    >>> from ikd_graph import gplvm, kernels
-    >>> gplvm.shape_name(kernels.Matern())
-    'nu'
-    """
-    return kernel.shape_name
 
 
 def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Floats]:

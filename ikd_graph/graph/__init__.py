@@ -32,9 +32,11 @@ from ._csr import (
     union,
 )
 from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
-from ._nearest import SEARCHES, block_neighbors, nearest_rows, nearest_values, row_neighbors
+from ._nearest import SEARCHES, block_neighbors, row_neighbors
 
-# Named as itself: for the floors above, not for users.
+# Named as themselves: for the floors above, not for users.
+from ._nearest import nearest_rows as nearest_rows
+from ._nearest import nearest_values as nearest_values
 from ._nearest import projected_block as projected_block
 from ._prune import EdgeScores, prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
@@ -66,8 +68,6 @@ __all__ = [
     "from_sparse",
     "join",
     "joined_by",
-    "nearest_rows",
-    "nearest_values",
     "neighbor_graph",
     "pairs_above",
     "prune",

@@ -1,10 +1,11 @@
 """Nearest neighbours of rows: exact by blocked products, beyond some 20 000 rows by faiss.
 
+The library was chosen in docs/decisions/002-neighbour-search.md.
+
 References
 ----------
 J. Johnson, M. Douze and H. Jégou, Billion-scale similarity search with GPUs, IEEE Trans. Big Data
-7, 2021 (faiss); H. Jégou, M. Douze and C. Schmid, Product quantization for nearest neighbor search,
-IEEE PAMI 33, 2011 (inverted files); docs/decisions/002-neighbour-search.md (the choice).
+7, 2021.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Pairs = Callable[[Indices, Indices], Floats]
 SEARCHES = ("auto", "exact", "approximate")
 
 RECALL = 0.97
-"""Share of the true neighbours of sampled rows that an approximate search has to find."""
+"""Share of the true neighbours of sampled rows at which no more lists are visited."""
 
 _DIRECTIONS = 128  # principal directions that candidates are searched in
 _SAMPLE = 10_000  # rows that principal directions are computed from
@@ -43,24 +44,25 @@ _log = logging.getLogger(__name__)
 
 
 def row_neighbors(
-    rows: Any, k: int, *, half: Floats | None = None, neighbors: str = "auto"
+    rows: Any, k: int, *, metric: str = "product", neighbors: str = "auto"
 ) -> NDArray[np.int32]:
     """Rows with the largest product with each row, or with the smallest distance.
 
     The exact search multiplies blocks of rows in single precision, which only rules pairs out:
     those left are compared in double precision. The approximate search takes candidates from an
     inverted file of the leading principal components (faiss, extra ``large``) and ranks them by
-    their exact values; more lists are visited until at least 0.97 of the neighbours of 256 sampled
-    rows are among them. Neither depends on the number of threads.
+    their exact values; more lists are visited, up to an eighth of them, until 0.97 of the
+    neighbours of 128 sampled rows are among them. Neither depends on the number of threads.
 
     Parameters
     ----------
     rows : (n, p) float32 or float64, or covariance.SparseRows
-        Rows of unit norm, whose products are correlations, or any with ``half``.
+        Rows of unit norm, whose products are correlations, or any for ``metric="euclidean"``.
     k : int
         Number of neighbours, at most n - 1.
-    half : (n,) float64, optional
-        Half the squared length of every row: neighbours are then those in Euclidean distance.
+    metric : {"product", "euclidean"}
+        Neighbours have the largest products, or the smallest distances. Sparse rows have products
+        that fall with the distance.
     neighbors : {"auto", "exact", "approximate"}
         "auto" is exact up to 20 000 rows, and beyond them where faiss is not installed.
 
@@ -78,16 +80,21 @@ def row_neighbors(
     >>> graph.row_neighbors(rows, 1).tolist()
     [[1], [0], [1]]
     """
-    dense = not hasattr(rows, "pairs")
+    dense = not hasattr(rows, "pairs_from")
     rows = check_rows(rows) if dense else rows
     n = rows.shape[0]
     k = check_neighbor_count(k, n)
     check_choice("neighbors", neighbors, SEARCHES)
-    if dense and half is None:
-        squares = np.einsum("ij,ij->i", rows, rows)
+    check_choice("metric", metric, ("product", "euclidean"))
+    half = np.zeros(n)
+    if dense:
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         check_finite("squared norms of the rows", squares, "divide the rows by their largest value")
         # Rows of zeros are correlated with nothing.
-        if not np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0)):
+        of_unit_norm = np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0))
+        if metric == "euclidean":
+            half = 0.5 * squares
+        elif not of_unit_norm:
             neighbors = _exact_only(neighbors, squares)
     faiss = _library(neighbors, n)
     with single_threaded_blas():
@@ -96,17 +103,15 @@ def row_neighbors(
         if faiss is None:
             return block_neighbors(lambda start, stop: rows.products(np.arange(start, stop)), n, k)
         if not dense:
-            return _approximate_neighbors(faiss, rows, k, rows.products, rows.pairs)
-        # Without half, rows of zeros would be near to everything in Euclidean distance.
-        offset = np.zeros(n) if half is None else half
+            return _approximate_neighbors(faiss, rows, k, rows.products, rows.pairs_from)
 
         def exact(nodes: Indices) -> NDArray[np.floating]:
-            return np.asarray(rows[nodes] @ rows.T - offset.astype(rows.dtype))
+            return np.asarray(rows[nodes] @ rows.T - half.astype(rows.dtype))
 
         def pairs(left: Indices, right: Indices) -> Floats:
             values = np.empty(left.size)
             _jit.graph.pair_dots(rows, left, right, values)
-            return values - offset[right]
+            return values - half[right]
 
         return _approximate_neighbors(faiss, rows, k, exact, pairs)
 
@@ -129,7 +134,7 @@ def nearest_rows(
     k : int
         Number of neighbours; all rows where there are fewer.
     half : (n,) float64, optional
-        Half the squared length of every row, see `row_neighbors`.
+        Half the squared length of every row, so that the largest is the nearest.
 
     Returns
     -------
@@ -225,7 +230,7 @@ class _ExactSearch:
         )
 
 
-def _exact_neighbors(rows: NDArray[np.floating], half: Floats | None, k: int) -> NDArray[np.int32]:
+def _exact_neighbors(rows: NDArray[np.floating], half: Floats, k: int) -> NDArray[np.int32]:
     """See `row_neighbors`."""
     n = len(rows)
     near, search = np.empty((n, k), np.int32), _ExactSearch(rows, half, rows)
@@ -243,55 +248,64 @@ def _approximate_neighbors(
 ) -> NDArray[np.int32]:
     """See `row_neighbors`; ``exact`` and ``pairs`` are products of points with all, and of pairs.
 
-    faiss runs on one thread, and the blocks of this package in several: what it returns does not
-    depend on how many, and forked processes need no threads of its own.
+    faiss runs on one thread, side by side in those of this package: what it returns does not depend
+    on how many, and forked processes start no threads of its own.
     """
     n = rows.shape[0]
-    points = _principal(rows, _DIRECTIONS)
     near = np.empty((n, k), np.int32)
-    threads, options = faiss.omp_get_max_threads(), faiss.SearchParametersIVF
 
     def find(start: int, stop: int) -> None:
         faiss.omp_set_num_threads(1)
         nodes = order[start:stop]
-        some = _candidates(index, points, nodes, options(nprobe=visited), count)
-        near[nodes] = _ranked(nodes, some, k, pairs)
+        near[nodes] = _ranked(nodes, index.candidates(nodes), k, pairs)
         short = nodes[near[nodes].min(axis=1) < 0]
         near[short] = _strongest(short, k, exact)
 
+    threads = faiss.omp_get_max_threads()
     try:
         faiss.omp_set_num_threads(1)
-        lists = int(4.0 * np.sqrt(n))
-        index = faiss.IndexIVFFlat(faiss.IndexFlatL2(points.shape[1]), points.shape[1], lists)
-        index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = 32, 1
-        index.train(points)
-        index.add(points)
-        # Points of one list share candidates, which then stay in the cache of the processor.
-        order = np.argsort(index.quantizer.assign(points, 1)[:, 0], kind="stable")
-        visited, count = _effort(index, points, k, exact, options)
+        index = _Index(faiss, _principal(rows, _DIRECTIONS), k)
+        sample = np.linspace(0, n - 1, _CHECKED).astype(np.int64)
+        index.find_enough(sample, _strongest(sample, min(k, 15), exact))
+        order = index.order()
         map_blocks(find, n, _BLOCK)
     finally:
         faiss.omp_set_num_threads(threads)
     return near
 
 
-def _effort(
-    index: Any, points: NDArray[np.float32], k: int, exact: Exact, options: Any
-) -> tuple[int, int]:
-    """Fewest lists to visit, and candidates to rank, that find enough neighbours of sampled rows.
+class _Index:
+    """Inverted file of points (n, d), and how much of it is looked at."""
 
-    Doubled until they do, up to an eighth of all lists.
-    """
-    nodes = np.linspace(0, len(points) - 1, min(_CHECKED, len(points))).astype(np.int64)
-    true = _strongest(nodes, min(k, 15), exact)
-    visited, count = 16, 3 * k
-    while True:
-        near = _candidates(index, points, nodes, options(nprobe=visited), count)
-        recall = np.mean((near[:, :, None] == true[:, None, :]).any(axis=1))
-        if recall >= RECALL or visited >= index.nlist // 8:
-            _log.info("%.3f of the neighbours are found in %d lists", recall, visited)
-            return visited, count
-        visited, count = 2 * visited, 2 * count
+    def __init__(self, faiss: Any, points: NDArray[np.float32], k: int) -> None:
+        n, d = points.shape
+        self.points, self.options = points, faiss.SearchParametersIVF
+        self.index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, int(4.0 * np.sqrt(n)))
+        self.index.cp.max_points_per_centroid, self.index.cp.min_points_per_centroid = 32, 1
+        self.index.train(points)
+        self.index.add(points)
+        self.visited, self.count = 16, 3 * k
+
+    def order(self) -> Indices:
+        """Points list by list: those of one share candidates, which stay in the cache."""
+        return np.argsort(self.index.quantizer.assign(self.points, 1)[:, 0], kind="stable")
+
+    def find_enough(self, nodes: Indices, true: NDArray[np.int32]) -> None:
+        """Double lists and candidates until neighbours are found, up to an eighth of all lists."""
+        while True:
+            near = self.candidates(nodes)
+            recall = np.mean((near[:, :, None] == true[:, None, :]).any(axis=1))
+            if recall >= RECALL or self.visited >= self.index.nlist // 8:
+                break
+            self.visited, self.count = 2 * self.visited, 2 * self.count
+        _log.info("%.3f of the neighbours are found in %d lists", recall, self.visited)
+
+    def candidates(self, nodes: Indices) -> Indices:
+        """Nearest points of some, (b, count), -1 for themselves and for those not found."""
+        options, count = self.options(nprobe=self.visited), min(self.count + 1, len(self.points))
+        near: Indices = self.index.search(self.points[nodes], count, params=options)[1]
+        near[near == nodes[:, None]] = -1
+        return near
 
 
 def _strongest(nodes: Indices, k: int, exact: Exact) -> NDArray[np.int32]:
@@ -302,15 +316,6 @@ def _strongest(nodes: Indices, k: int, exact: Exact) -> NDArray[np.int32]:
         block = np.ascontiguousarray(exact(some))
         block[np.arange(some.size), some] = -np.inf
         _jit.graph.strongest(block, -some.size, near[start : start + 32])
-    return near
-
-
-def _candidates(
-    index: Any, points: NDArray[np.float32], nodes: Indices, options: Any, count: int
-) -> Indices:
-    """Nearest points of some, (b, count + 1), -1 for themselves and for those that are missing."""
-    near: Indices = index.search(points[nodes], min(count + 1, len(points)), params=options)[1]
-    near[near == nodes[:, None]] = -1
     return near
 
 
@@ -373,8 +378,8 @@ def _exact_only(neighbors: str, squares: NDArray[np.floating]) -> str:
     if neighbors == "approximate":
         raise ValueError(
             "rows must have unit norm for neighbors='approximate', got squared norms from "
-            f"{squares.min():.3g} to {squares.max():.3g}; use neighbors='exact', pass half their "
-            "squared norms, or correlations or cosines instead of covariances"
+            f"{squares.min():.3g} to {squares.max():.3g}; use neighbors='exact', "
+            "metric='euclidean', or correlations or cosines instead of covariances"
         )
     return "exact"
 

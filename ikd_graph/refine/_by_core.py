@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .. import gplvm, kernels
 from .._threads import map_blocks, single_threaded_blas
 from .._validation import check_integer, check_rows
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import random_closed_form
-from ._likelihood import LikelihoodFit, likelihood
+from ._likelihood import EXTRA, LikelihoodFit, likelihood
 
 Floats = NDArray[np.float64]
 CoreClosedForm = Callable[[NDArray[np.int64], np.random.Generator], ArrayLike]
@@ -35,6 +36,7 @@ class CoreFit(NamedTuple):
     process: gplvm.Process  # given the core, ready to place new rows
 
 
+@door.takes(rows=door.table, lead=door.table, centered=door.flag, random_state=door.seed)
 def likelihood_by_core(
     rows: ArrayLike,
     lead: ArrayLike,
@@ -65,8 +67,9 @@ def likelihood_by_core(
     starts : mapping of str to (n, m) array_like of float64, optional
         Other latents of all rows.
     closed_form : callable, optional
-        Closed form on a random graph of some rows: maps (c,) rows and a generator to (c, m). By
-        default the geodesic solution of the rows' correlations.
+        Closed form on a random graph of some rows: maps (c,) rows and a generator to (c, m)
+        or more columns, see `likelihood`. By default the geodesic solution of the rows'
+        correlations.
     n_closed_forms : int
         Number of such closed forms that are starts too.
     max_points : int
@@ -100,11 +103,12 @@ def likelihood_by_core(
     sample_cov = gplvm.sample_covariance(inside, centered)
     latents = {name: np.asarray(latent)[core] for name, latent in (starts or {}).items()}
     latents = {"own": lead[core], **latents}
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(random_state or 0)
     draw: Callable[[np.random.Generator], ArrayLike]
     if closed_form is None:
         first = kernels.get("squared_exponential" if kernel == "auto" else kernel)
-        draw = partial(random_closed_form, to_correlation(sample_cov), lead.shape[1], first)
+        n_columns = min(lead.shape[1] + EXTRA, core.size - 1)
+        draw = partial(random_closed_form, to_correlation(sample_cov), n_columns, first)
     else:
         draw = partial(closed_form, core)
     with single_threaded_blas():

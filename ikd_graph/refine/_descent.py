@@ -20,7 +20,7 @@ SOFT = (1.0, 0.3, 0.1)
 COOL = (0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """Noise floors that follow, down to none."""
 
-_STEPS, _COOL_STEPS = 30, 15  # of every floor
+_COOL_STEPS = 15
 _LOOSE = 1e-7  # tolerance under a floor: the next one moves the optimum anyway
 _MEMORY = 20
 _DECREASE = 1e-4  # share of the expected decrease that a step must reach (Armijo)
@@ -38,9 +38,7 @@ class Optimum(NamedTuple):
     start: str  # name of the start
 
 
-def anneal(
-    objective: Objective, latent: Floats, start: str, floors: tuple[float, ...] = SOFT
-) -> Optimum:
+def anneal(objective: Objective, latent: Floats, start: str, steps: int = 30) -> Optimum:
     """Descend from a latent, at its best scale, under falling noise floors.
 
     Parameters
@@ -51,8 +49,8 @@ def anneal(
         Where to start.
     start : str
         Its name.
-    floors : tuple of float
-        Lower bounds of the noise, one after the other.
+    steps : int
+        Largest number of steps under each floor.
 
     Returns
     -------
@@ -61,11 +59,11 @@ def anneal(
     """
     at = Optimum(np.inf, objective.vector(latent), start)
     try:
-        at = at._replace(vector=objective.best_scale(latent, floors[0]))
+        at = at._replace(vector=objective.best_scale(latent, SOFT[0]))
     except TimeUp:
         return at
-    for floor in floors:
-        at = minimise(objective, at, _STEPS, floor)
+    for floor in SOFT:
+        at = minimise(objective, at, steps, floor)
     return at
 
 

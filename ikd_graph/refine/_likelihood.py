@@ -8,12 +8,14 @@ wrong turn in. The likeliest of all ends is converged fully.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 
+from .. import _doors as door
 from .. import eigen, gplvm, kernels
 from .._threads import single_threaded_blas
 from .._validation import check_components, check_integer, check_positive, check_symmetric
@@ -30,12 +32,15 @@ ClosedForm = Callable[[np.random.Generator], ArrayLike]
 STANDARD_ERRORS = 1500
 """Coordinates up to which standard errors are computed: eigenvalues of a matrix of this size."""
 
-_EXTRA = 2  # dimensions that a restart adds
+EXTRA = 2
+"""Dimensions that a restart adds: curves that cross in a latent pass each other in more."""
+
 _EXTRA_SIZE, _JITTER = 0.5, 0.3  # standard deviation there over the latent's, and in length-scales
 _SHRINK = (0.6, 0.3, 0.1)  # factors of the extra coordinates before they are dropped
-_LAST_STEPS, _LAST_TOLERANCE = 300, 1e-10  # of the winner
-_SHRINK_STEPS, _FLAT_STEPS = 15, 30
-_HOPELESS = 0.3  # a restart ends if it is so much above the best under a noise floor,
+_LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the winner
+_SHRINK_STEPS, _FLAT_STEPS = 10, 20
+_STEPS, _RESTART_STEPS = 30, 20  # of every noise floor
+_HOPELESS = 0.2  # a restart ends if it is so much above the best under a noise floor,
 _SAME = 0.005  # or is the same local optimum as one that was followed
 
 
@@ -62,6 +67,7 @@ class LikelihoodFit(NamedTuple):
     complete: bool  # False if the time budget ended the search
 
 
+@door.takes(sample_cov=door.square, fit_shape=door.flag, random_state=door.seed)
 def likelihood(
     sample_cov: ArrayLike,
     n_observed: int,
@@ -89,19 +95,21 @@ def likelihood(
         Kernel of the model. "auto" takes the one of four that is likeliest after a descent from
         the first start. Where one is named, the likeliest latent under the other three is a start.
     starts : mapping of str to (n, n_components) array_like of float64
-        Latents to descend from, at least one, the most trusted first.
+        Latents to descend from, at least one, the most trusted first. One with more columns is
+        shrunk to ``n_components`` on the way.
     closed_form : callable, optional
-        Maps a `numpy.random.Generator` to a latent (n, n_components) on a random graph, for
-        restarts. By default the geodesic solution of the correlations of ``sample_cov``.
+        Maps a `numpy.random.Generator` to a latent on a random graph, for restarts. It may have
+        more than n_components columns, best two; these are shrunk and dropped on the way. By
+        default the geodesic solution of the correlations of ``sample_cov``.
     restarts : int
-        More descents, which take turns: from another closed form, and from the best latent through
-        two more dimensions, in which curves that cross can pass each other.
+        More descents, which take turns: from another closed form, and from the best latent with
+        jitter. Both go through two more dimensions, in which curves that cross pass each other.
     fit_shape : bool
         Also fit the kernel's alpha, gamma or nu, at the end.
     time_budget : float, optional
         Seconds after which the best so far is returned. The result then depends on the machine.
     random_state : int, optional
-        Seed of the restarts.
+        Seed of the restarts; None is 0, so that two runs agree.
 
     Returns
     -------
@@ -142,6 +150,19 @@ def likelihood(
         name: _check_start(f"starts[{name!r}]", latent, shape)[order]
         for name, latent in starts.items()
     }
+    draw: ClosedForm
+    if closed_form is None:
+        default = kernels.get("squared_exponential" if _is_auto(kernel) else kernel)
+        n_columns = min(n_components + EXTRA, len(cov) - 1)
+        draw = partial(random_closed_form, to_correlation(cov), n_columns, default)
+    else:
+        given = closed_form
+
+        def ordered(rng: np.random.Generator) -> Floats:
+            return _check_start("closed_form", given(rng), shape)[order]
+
+        draw = ordered
+
     clock = Clock(time_budget)
     with single_threaded_blas():
         sample = gplvm.SampleLikelihood(cov)
@@ -153,22 +174,22 @@ def likelihood(
             is_named=not _is_auto(kernel),
         )
         ends += [_descend(objective, latents[name], name) for name in others]
-        rng = np.random.default_rng(random_state)
-        corr = to_correlation(cov)
+        rng = np.random.default_rng(random_state or 0)
+        soft = 0.0
         for turn in range(1, restarts + 1):
             if clock.expired:
                 break
-            if turn % 2 == 0:
-                ends.append(_through_more_dimensions(objective, _best(ends), turn, rng))
-            elif closed_form is None:
-                latent = random_closed_form(corr, n_components, objective.kernel, rng)
-                ends.append(_descend(objective, latent, f"restart {turn}"))
-            else:
-                latent = _check_start("closed_form", closed_form(rng), shape)[order]
-                ends.append(_descend(objective, latent, f"restart {turn}"))
+            best = _best(ends)
+            if turn == 1 or best is ends[-1]:
+                # Only under the same noise floor are two values comparable.
+                soft = minimise(objective, best, _FLAT_STEPS, SOFT[-1]).value
+            latent = draw(rng) if turn % 2 else _widened(objective, best, rng)
+            ends.append(_descend(objective, latent, f"restart {turn}", soft))
         best = converge(objective, _best(ends), _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
+        if not np.isfinite(best.value):  # no time for any evaluation
+            best = best._replace(value=objective.exact(best.vector))
         return _report(objective, best, ends, n_observed, order, scale)
 
 
@@ -198,38 +219,46 @@ def _choose_kernel(
         return objective, [end]
     objective, *others = objectives
     ends = [_descend(objective, latent, start)]
+    others = [other.with_components(latent.shape[1]) for other in others]
     short = [(other, anneal(other, latent, start)) for other in others]
     other, end = min(short, key=lambda pair: pair[1].value)
     name = f"{start}, {type(other.kernel).__name__}"
     return objective, [*ends, _descend(objective, other.latent(end.vector), name)]
 
 
-def _descend(objective: Objective, latent: Floats, start: str) -> Optimum:
-    """From a latent under falling noise floors to a local optimum."""
-    return converge(objective, cool(objective, anneal(objective, latent, start)))
-
-
-def _through_more_dimensions(
-    objective: Objective, best: Optimum, turn: int, rng: np.random.Generator
+def _descend(
+    objective: Objective, latent: Floats, start: str, soft: float | None = None
 ) -> Optimum:
-    """From the best latent with jitter and more coordinates, which are shrunk and dropped."""
-    latent, kernel = objective.latent(best.vector), objective.kernel
-    n, m = latent.shape
-    wide = objective.with_components(m + _EXTRA)
-    jitter = _JITTER * kernel.length_scale * rng.standard_normal((n, m))
-    extra = _EXTRA_SIZE * latent.std() * rng.standard_normal((n, _EXTRA))
-    at = anneal(wide, np.c_[latent + jitter, extra], f"restart {turn}", SOFT[1:])
-    for factor in _SHRINK:
-        vector = at.vector.copy()
-        wide.latent(vector)[:, m:] *= factor
-        at = minimise(wide, at._replace(vector=vector), _SHRINK_STEPS, SOFT[-1])
-    flat = objective.vector(wide.latent(at.vector)[:, :m], *wide.variances(at.vector))
-    at = minimise(objective, at._replace(vector=flat), _FLAT_STEPS, SOFT[-1])
-    # Only under the same noise floor are two values comparable.
-    above = at.value - minimise(objective, best, _FLAT_STEPS, SOFT[-1]).value
-    if above > _HOPELESS or abs(above) < _SAME:
+    """From a latent under falling noise floors to a local optimum.
+
+    Of a latent with more columns than asked for, the others are shrunk and dropped on the way.
+    With ``soft``, the best value under the last noise floor, the descent ends early where it is far
+    above that or at the same place.
+    """
+    extra = latent.shape[1] - objective.n_components
+    wide = objective.with_components(latent.shape[1]) if extra else objective
+    steps = _STEPS if soft is None else _RESTART_STEPS
+    at = anneal(wide, latent - latent.mean(axis=0), start, steps)
+    if extra:
+        for factor in _SHRINK:
+            vector = at.vector.copy()
+            wide.latent(vector)[:, -extra:] *= factor
+            at = minimise(wide, at._replace(vector=vector), _SHRINK_STEPS, SOFT[-1])
+        flat = wide.latent(at.vector)[:, :-extra]
+        at = at._replace(vector=objective.vector(flat, *wide.variances(at.vector)))
+        at = minimise(objective, at, _FLAT_STEPS, SOFT[-1])
+    if soft is not None and (at.value > soft + _HOPELESS or abs(at.value - soft) < _SAME):
         return at
     return converge(objective, cool(objective, at))
+
+
+def _widened(objective: Objective, best: Optimum, rng: np.random.Generator) -> Floats:
+    """The best latent with jitter and two more coordinates."""
+    latent = objective.latent(best.vector)
+    n, m = latent.shape
+    jitter = _JITTER * objective.kernel.length_scale * rng.standard_normal((n, m))
+    extra = _EXTRA_SIZE * latent.std() * rng.standard_normal((n, EXTRA))
+    return np.c_[latent + jitter, extra]
 
 
 def _best(ends: list[Optimum]) -> Optimum:
@@ -302,14 +331,14 @@ def _order_of_points(cov: Floats) -> NDArray[np.intp]:
 
 
 def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats:
-    """A centred latent of the right shape."""
+    """A latent of the right shape, perhaps with more columns."""
     points = np.asarray(latent, dtype=np.float64)
-    if points.shape != shape:
+    if points.ndim != 2 or len(points) != shape[0] or points.shape[1] < shape[1]:
         raise ValueError(
             f"{name} must have shape {shape}, got {points.shape}; "
             "one row per row of sample_cov and one column per component"
         )
-    return points - points.mean(axis=0)
+    return points
 
 
 def _principal_axes(latent: Floats) -> Floats:

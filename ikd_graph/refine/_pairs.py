@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _doors as door
 from .. import geodesics
 from .._records import CsrGraph
 from ..covariance import sampling_variance
-from ..kernels import StationaryKernel, get
+from ..kernels import StationaryKernel, as_kernel, get
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +42,7 @@ class Pairs(NamedTuple):
     weights: NDArray[np.float32]  # (n, a), 0 where there is no path, and for the point itself
 
 
+@door.takes(corr=door.numbers, kernel=as_kernel, n_observed=door.count)
 def distance_precision(
     corr: ArrayLike, kernel: str | StationaryKernel, n_observed: int = 1
 ) -> Floats:

@@ -6,12 +6,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 
+from .. import _doors as door
 from .. import gplvm
-from ..kernels import StationaryKernel, get
+from ..kernels import StationaryKernel, as_kernel, get
 
 Floats = NDArray[np.float64]
 
 
+@door.takes(
+    latent=door.table,
+    n_observed=door.count,
+    kernel=as_kernel,
+    variance=door.positive,
+    noise=door.positive,
+)
 def standard_errors(
     latent: ArrayLike,
     n_observed: int,

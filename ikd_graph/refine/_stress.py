@@ -20,10 +20,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from .. import _doors as door
 from .. import _jit
 from .._records import CsrGraph, check_graph
 from .._threads import single_threaded_blas
-from .._validation import check_choice, check_finite, check_integer
+from .._validation import check_choice, check_integer
 from ..kernels import StationaryKernel, get
 from ._pairs import Pairs, pairs_of
 
@@ -45,6 +46,7 @@ class StressFit(NamedTuple):
     converged: bool
 
 
+@door.takes(latent=door.table, n_observed=door.count)
 def stress(
     latent: ArrayLike,
     g: CsrGraph,
@@ -96,15 +98,13 @@ def stress(
     check_graph("g", g)
     check_choice("weights", weights, WEIGHTS)
     check_choice("path", path, ("distance", "covariance"))
-    check_integer("n_observed", n_observed, 1)
     check_integer("max_iter", max_iter, 0)
     points = np.array(latent, dtype=np.float64, order="C")
-    if points.ndim != 2 or len(points) != g.n_nodes:
+    if len(points) != g.n_nodes:
         raise ValueError(
             f"latent must have one row per node of the graph, got shape {points.shape} for "
             f"{g.n_nodes} nodes; fit both to the same points"
         )
-    check_finite("latent", points)
     with single_threaded_blas():
         pairs = pairs_of(g, get(kernel), n_observed, weights, path)
         return _majorise(pairs, _solver(pairs, uniform=weights == "uniform"), points, max_iter)

@@ -110,4 +110,5 @@ class RowSimilarity(Similarity):
         return graph.row_threshold_graph(self.rows, s0)
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        return graph.row_neighbors(self.rows, k, half=self._half, neighbors=self.search)
+        metric = "product" if self._half is None else "euclidean"
+        return graph.row_neighbors(self.rows, k, metric=metric, neighbors=self.search)

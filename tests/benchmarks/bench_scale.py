@@ -1,4 +1,4 @@
-"""A million rows, tables on disk and tables of Dask, each beside what a user would take instead.
+"""A million rows, and tables of Dask.
 
 Sizes are rows of ``IKD_GRAPH_ROWS`` (default 100 000, the least beyond which nothing new happens);
 seconds and peak memory of every fit go into ``extra_info``.
@@ -10,7 +10,6 @@ import warnings
 import numpy as np
 import pytest
 from bench_large import forget_peak, peak_megabytes
-from sklearn.decomposition import IncrementalPCA
 
 from ikd_graph import IKD
 from ikd_graph.study.metrics import affine_r2
@@ -39,10 +38,6 @@ def umap(X):
     return pytest.importorskip("umap").UMAP(n_components=2, n_jobs=2).fit_transform(X)
 
 
-def incremental_pca(X):
-    return IncrementalPCA(2, batch_size=4096).fit_transform(X)
-
-
 def measured(benchmark, method, X, latent):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -58,15 +53,6 @@ def measured(benchmark, method, X, latent):
 @pytest.mark.parametrize("method", [ikd, umap], ids=lambda method: method.__name__)
 def test_many_rows(benchmark, method):
     measured(benchmark, method, *roll(N_ROWS, 50))
-
-
-@pytest.mark.benchmark(group=f"{N_ROWS // 4} rows of 2000 columns on disk")
-@pytest.mark.parametrize("method", [ikd, incremental_pca], ids=lambda method: method.__name__)
-def test_rows_on_disk(benchmark, method, tmp_path):
-    X, latent = roll(N_ROWS // 4, 2000)
-    np.save(tmp_path / "X.npy", X)
-    del X
-    measured(benchmark, method, np.load(tmp_path / "X.npy", mmap_mode="r"), latent)
 
 
 def block(path, start, stop):

@@ -1,0 +1,183 @@
+"""Small eigenproblems of many cliques at once (Li & Wu 2024, Algorithm 1 on every block)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._records import Blocks, CsrGraph
+from ._threads import map_blocks
+
+Floats = NDArray[np.float64]
+
+# Entries of the matrices of one batch: 8 MB.
+_BATCH = 10**6
+# Points from which the leading eigenpairs of a clique are found by subspace iteration.
+_ITERATED_FROM = 128
+# Columns beside the leading ones, and steps before the whole spectrum is found after all.
+_SPARE, _MOST_STEPS = 4, 60
+# Residual of an eigenvector that is good enough, as a share of the largest eigenvalue.
+_RESIDUAL = 1e-10
+
+
+class Spectra(NamedTuple):
+    """What the eigenproblems of all blocks give, by member or by block."""
+
+    coordinates: Floats  # (total, M), of each block in a frame of its own
+    spread: Floats  # (total,) mean variance of the distances of a point in its block
+    values: Floats  # (n_blocks, M) leading eigenvalues, descending
+    shares: Floats  # (n_blocks, 2) of the leading, negative ones in the sum of squares
+    n_missing: NDArray[np.int64]  # (n_blocks,) pairs that are no edges
+    n_clipped: NDArray[np.int64]  # (n_blocks,) leading values below 0
+
+
+def solve_cliques(
+    blocks: Blocks, upper: CsrGraph, variance: Floats, reference: str, n_components: int
+) -> Spectra:
+    """Solve the eigenproblem of every clique.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Cliques, their nodes sorted.
+    upper : CsrGraph
+        Each edge at its lower end; weights are squared distances.
+    variance : (m,) ndarray of float64
+        Sampling variance of the distance of each edge, up to a factor.
+    reference : str
+        "center", "min_max" or "min_mean".
+    n_components : int
+        Number of coordinates M.
+
+    Returns
+    -------
+    Spectra
+        Blocks with pairs that are no edges are counted but not solved.
+    """
+    total, n_blocks = blocks.members.size, blocks.n_blocks
+    spectra = Spectra(
+        np.zeros((total, n_components)),
+        np.zeros(total),
+        np.zeros((n_blocks, n_components)),
+        np.zeros((n_blocks, 2)),
+        np.zeros(n_blocks, dtype=np.int64),
+        np.zeros(n_blocks, dtype=np.int64),
+    )
+    n = upper.n_nodes
+    # Ascending, with a last one that no pair has.
+    keys = np.append(np.repeat(np.arange(n) * n, np.diff(upper.indptr)) + upper.indices, n * n)
+    edges = np.append(upper.weights, 0.0), np.append(variance, 0.0)
+    batches = _batches_of(blocks.sizes)
+
+    def solve(start: int, stop: int) -> None:
+        for batch in batches[start:stop]:
+            size = int(blocks.sizes[batch[0]])
+            entries = blocks.indptr[batch][:, None] + np.arange(size)
+            members = blocks.members[entries].astype(np.int64)
+            row, column = np.triu_indices(size, 1)
+            wanted = members[:, row] * n + members[:, column]
+            at = np.searchsorted(keys, wanted)
+            spectra.n_missing[batch] = np.count_nonzero(keys[at] != wanted, axis=1)
+            if spectra.n_missing[batch].any():
+                continue
+            sq_dist, noise = (_squares(values[at], row, column, size) for values in edges)
+            spectra.spread[entries] = noise.sum(axis=2) / max(size - 1, 1)
+            gram = _gram(sq_dist, reference)
+            if size >= max(_ITERATED_FROM, 8 * n_components):
+                values, vectors = _dominant_pairs(gram[0], n_components)
+                pairs = values[None], vectors[None]
+            else:
+                pairs = np.linalg.eigh(gram)
+            _write_leading(spectra, batch, entries, np.einsum("bij,bij->b", gram, gram), pairs)
+
+    map_blocks(solve, len(batches), 1)
+    return spectra
+
+
+def _batches_of(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Blocks of equal size, as many together as a batch has entries for."""
+    batches = []
+    for size in np.unique(sizes[sizes > 0]):
+        same = np.flatnonzero(sizes == size)
+        count = 1 if size >= _ITERATED_FROM else max(1, _BATCH // int(size * size))
+        batches += [same[start : start + count] for start in range(0, same.size, count)]
+    return batches
+
+
+def _squares(
+    values: Floats, row: NDArray[np.int64], column: NDArray[np.int64], size: int
+) -> Floats:
+    """Symmetric matrices (b, n, n) from their upper triangles (b, n (n - 1) / 2)."""
+    out = np.zeros((values.shape[0], size, size))
+    out[:, row, column] = values
+    out[:, column, row] = values
+    return out
+
+
+def _gram(sq_dist: Floats, reference: str) -> Floats:
+    """Inner products of points (b, n, n) from their squared distances (Eq. 4)."""
+    shift: Floats | float = 0.0
+    if reference == "center":
+        offset = sq_dist.mean(axis=2)
+        shift = offset.mean(axis=1)[:, None, None]
+    else:
+        score = sq_dist.max(axis=2) if reference == "min_max" else sq_dist.sum(axis=2)
+        offset = sq_dist[np.arange(sq_dist.shape[0]), np.argmin(score, axis=1)]
+    return 0.5 * (offset[:, :, None] + offset[:, None, :] - sq_dist - shift)
+
+
+def _dominant_pairs(gram: Floats, n_components: int) -> tuple[Floats, Floats]:
+    """Eigenvalues of a symmetric matrix (n, n), ascending, and vectors: the largest in size only.
+
+    Subspace iteration with a few columns more than the leading M = ``n_components`` asks for. Where
+    these do not converge, or are not positive, all eigenpairs are found.
+    """
+    n, width = gram.shape[0], n_components + _SPARE
+    image = gram @ np.cos(1.0 + np.outer(np.arange(n), 2.0 * np.arange(width) + 1.0))
+    for _ in range(_MOST_STEPS):
+        basis = np.linalg.qr(image)[0]
+        image = gram @ basis
+        values, turn = np.linalg.eigh(basis.T @ image)
+        basis, image = basis @ turn, image @ turn
+        lowest = values[width - n_components]
+        # What was not found is smaller than all that was: none of it can be a leading one.
+        if lowest < np.abs(values).min() or lowest <= 0.0:
+            continue
+        residual = (image - values * basis)[:, width - n_components :]
+        if np.sqrt((residual**2).sum(axis=0).max()) <= _RESIDUAL * np.abs(values).max():
+            return values, basis
+    values, basis = np.linalg.eigh(gram)
+    return values, basis
+
+
+def _write_leading(
+    spectra: Spectra,
+    batch: NDArray[np.int64],
+    entries: NDArray[np.int64],
+    total: Floats,
+    pairs: tuple[Floats, Floats],
+) -> None:
+    """Coordinates and shares of some blocks (b,) from eigenpairs of their Gram matrices (Eq. 9).
+
+    ``total`` (b,) are the sums of squares of all eigenvalues, ``pairs`` the eigenvalues, ascending,
+    and vectors that were computed. In large cliques the share of negative ones is a lower bound.
+    """
+    spectrum, vectors = pairs
+    size = min(spectra.values.shape[1], spectrum.shape[1])
+    # Rounding leaves values of this size where the points span fewer dimensions.
+    floor = 1e-13 * np.abs(spectrum[:, [0, -1]]).max(axis=1, keepdims=True)
+    values, axes = spectrum[:, : -size - 1 : -1], vectors[:, :, : -size - 1 : -1]
+    spectra.n_clipped[batch] = np.count_nonzero(values < -floor, axis=1)
+    values = np.where(values > floor, values, 0.0)
+    # A vector and its negative are both right: the largest entry is made positive.
+    peak = np.take_along_axis(axes, np.abs(axes).argmax(axis=1, keepdims=True), axis=1)
+    roots = np.sqrt(values)[:, None, :] * np.where(peak < 0.0, -1.0, 1.0)
+    spectra.coordinates[entries, :size] = axes * roots
+    spectra.values[batch, :size] = values
+    squares = np.column_stack([values**2 @ np.ones(size), (np.minimum(spectrum, 0.0) ** 2).sum(1)])
+    positive = total[:, None] > 0.0
+    spectra.shares[batch] = np.where(
+        positive, squares / np.where(positive, total[:, None], 1.0), [1.0, 0.0]
+    )

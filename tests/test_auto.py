@@ -1,0 +1,474 @@
+"""What "auto" chooses: the same for the same table, by what predicts, with the reason told."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from tables import HAS_LIKELIHOOD, process, quiet, roll, sheet, warned
+
+from ikd_graph import IKD, auto, graph, kernels, strategies
+from ikd_graph.similarity import AFFINITIES
+from ikd_graph.study.datasets import fixed_latent, gp_mapping, load
+from ikd_graph.study.metrics import affine_r2
+
+likelihood = pytest.mark.skipif(not HAS_LIKELIHOOD, reason="refine.Likelihood cannot run yet")
+NOTHING = "there may be nothing to see"
+
+
+def groups(seed=0, n=90, p=60):
+    """Three groups, which are no sample of a process."""
+    rng = np.random.default_rng(seed)
+    return np.repeat(9.0 * rng.normal(size=(3, p)), n // 3, axis=0) + rng.normal(size=(n, p))
+
+
+# Does a table look like samples of the model? -----------------------------------------------------
+
+
+@pytest.mark.parametrize("n_columns", [100, 1000])
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_samples_of_a_gaussian_process_are_recognised(n_columns, noise):
+    for seed in range(5):
+        X = gp_mapping(fixed_latent("medium"), n_columns, seed=seed)
+        X += noise * np.random.default_rng(100 + seed).normal(size=X.shape)
+        assert auto.moments(X).fit_the_model
+        assert not auto.moments(X[:, :99]).fit_the_model
+
+
+def test_images_and_counts_are_told_from_samples(digits):
+    assert not auto.moments(np.hstack([digits[0], digits[0][::-1]])).fit_the_model
+    counts = np.random.default_rng(0).poisson(np.geomspace(0.1, 30, 200), size=(50, 200))
+    assert not auto.moments(counts.astype(float)).fit_the_model
+
+
+def test_fashion_images_are_told_from_samples(data_home):
+    assert not auto.moments(load("fashion_mnist").X).fit_the_model
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_moments_do_not_depend_on_the_order_or_the_scale(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 60)) ** 3
+    mixed = X[rng.permutation(40)][:, rng.permutation(60)] * 1e9
+    np.testing.assert_allclose(auto.moments(mixed), auto.moments(X), rtol=1e-9)
+
+
+def test_constant_tables_do_not_divide_by_zero():
+    assert np.all(np.isfinite(auto.moments(np.ones((4, 5)))))
+    assert np.all(np.isfinite(auto.moments(np.zeros((4, 5)))))
+
+
+def test_counts_are_whole_numbers_that_are_not_all_zero_or_one():
+    counts = np.random.default_rng(0).poisson(2.0, size=(40, 10)).astype(float)
+    tables = {"counts": counts, "shares": counts / 7.0, "signed": counts - 3.0, "bits": counts > 1}
+    are_counts = {name: auto.moments(X.astype(float)).are_counts for name, X in tables.items()}
+    assert are_counts == {"counts": True, "shares": False, "signed": False, "bits": False}
+    last = counts.copy()
+    last[-1, -1] += 0.5
+    assert not auto.moments(last).are_counts
+
+
+# Is there anything to see? ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(40, 100), (300, 120), (120, 300), (2300, 100)])
+def test_unrelated_rows_seem_related_in_about_one_table_of_ten(size):
+    related = [
+        auto.has_significant_correlation(np.random.default_rng(seed).normal(size=size) + seed)
+        for seed in range(40)
+    ]
+    assert 1 <= sum(related) <= 10
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_whether_rows_are_related_does_not_depend_on_the_scale(scale):
+    noise = np.random.default_rng(0).normal(size=(60, 120))
+    assert not auto.has_significant_correlation(scale * noise)
+    assert auto.has_significant_correlation(scale * noise.cumsum(axis=0))
+
+
+def test_rows_are_related_by_two_of_them_or_by_all():
+    rng = np.random.default_rng(5)
+    noise = rng.normal(size=(300, 120))
+    assert not auto.has_significant_correlation(noise)
+    two = noise.copy()
+    two[7] += 0.8 * two[200]
+    assert auto.has_significant_correlation(two)
+    # No pair is correlated by more than chance, but all follow one line.
+    line = noise + 0.25 * rng.normal(size=(300, 1)) * rng.normal(size=120)
+    corr = np.corrcoef(line) - 2.0 * np.eye(300)
+    assert corr.max() < graph.sure_threshold(120, 0.05 / (300 * 299 / 2))
+    assert auto.has_significant_correlation(line)
+
+
+@pytest.mark.parametrize("step", ["auto", None, "stress"])
+def test_a_table_of_noise_with_many_columns_is_told_to_have_no_correlated_rows(step):
+    noise = np.random.default_rng(0).normal(size=(150, 120))
+    (text,) = warned(IKD(2, refine=step), noise)
+    assert text.startswith("no two of 150 rows are correlated more than unrelated rows are by")
+    assert "the embedding is noise; measure more columns, or average rows" in text
+    if step == "auto":
+        model = quiet(IKD(2), noise)
+        assert model.settings_.refine is None
+        assert "no rows are significantly correlated" in model.settings_.reasons["refine"]
+
+
+def weak(n_columns, n_means=1):
+    """A sheet of which 100 columns tell nothing, or means of repeated measurements."""
+    latent = np.random.default_rng(3).uniform(0.0, 4.0, (60, 2))
+    signal = 0.2 * gp_mapping(latent, n_columns, "squared_exponential", seed=0)
+    noise = np.random.default_rng(4).normal(size=(n_means, *signal.shape))
+    return signal + noise.mean(axis=0)
+
+
+def test_what_is_advised_against_noise_helps():
+    (text,) = warned(IKD(2, refine=None), weak(100))
+    assert "measure more columns, or average rows that belong together" in text
+    for cured in (weak(1500), weak(100, 12)):
+        assert not any("by chance" in told for told in warned(IKD(2, refine=None), cured))
+
+
+@pytest.mark.parametrize("n_columns", [24, 60])
+def test_a_table_of_noise_with_few_columns_is_told_that_nothing_predicts(n_columns):
+    for seed in range(3):
+        noise = np.random.default_rng(seed).standard_t(3, size=(80, n_columns))
+        model = IKD(2)
+        texts = warned(model, noise)
+        assert len(texts) == 1
+        assert NOTHING in texts[0]
+        assert NOTHING in str(model.settings_)
+        assert model.candidates_[0].score < 0.05
+
+
+def test_where_there_is_something_to_see_nobody_is_told_otherwise(digits):
+    for X in (digits[0][:150], groups(), roll(150)[0], sheet(n=60, n_columns=40)[0]):
+        assert warned(IKD(2, refine="stress"), X) == []
+
+
+# Thresholds of correlations -----------------------------------------------------------------------
+
+
+def test_the_threshold_is_five_standard_errors_and_never_above_one_half():
+    assert graph.auto_threshold(10_000) == 0.05
+    assert graph.auto_threshold(50) == 0.5
+    assert graph.auto_threshold(None) == 0.3
+
+
+@pytest.mark.parametrize(("n_observed", "rate"), [(3, 0.2), (20, 1e-5), (90, 1e-3), (20, 0.7)])
+def test_the_sure_threshold_is_that_of_a_test_of_no_correlation(n_observed, rate):
+    level = graph.sure_threshold(n_observed, rate)
+    # scipy's own distribution of the sample correlation, a beta distribution from -1 to 1.
+    half = n_observed / 2.0 - 1.0
+    assert stats.beta(half, half, loc=-1.0, scale=2.0).sf(level) == pytest.approx(rate, rel=1e-6)
+
+
+# What is chosen -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["auto", "blockwise", strategies.Geodesic.paper()], ids=str)
+def test_samples_of_the_model_are_compared_by_correlations_on_a_threshold(strategy):
+    X, _ = sheet(n=60, n_columns=400)
+    model = quiet(IKD(2, strategy=strategy, refine=None), X)
+    chosen = model.settings_
+    assert chosen.affinity == "correlation"
+    assert chosen.graph == graph.Threshold(5 / 20, n_neighbors=6)
+    assert model.candidates_ == ()
+    assert "400 columns look like samples of a Gaussian process" in chosen.reasons["affinity"]
+    if strategy == "auto":
+        assert chosen.strategy == strategies.Geodesic()
+
+
+@likelihood
+def test_samples_of_the_model_are_refined_by_likelihood():
+    model = quiet(IKD(2), sheet(n=50, n_columns=200)[0])
+    assert type(model.settings_.refine).__name__ == "Likelihood"
+    assert (
+        model.log_likelihood()
+        > quiet(IKD(2, refine=None), sheet(n=50, n_columns=200)[0]).log_likelihood()
+    )
+
+
+def test_geodesic_and_blockwise_have_the_same_affinity_and_graph(digits):
+    tables = {
+        "process": sheet(n=60, n_columns=150)[0],
+        "few columns": sheet(n=60, n_columns=30)[0],
+        "digits": digits[0][:120],
+        "groups": groups(),
+    }
+    for name, X in tables.items():
+        one, other = (
+            quiet(IKD(2, strategy=strategy, refine=None), X)
+            for strategy in ("geodesic", "blockwise")
+        )
+        assert one.settings_.affinity == other.settings_.affinity, name
+        assert one.settings_.graph == other.settings_.graph, name
+        for first, second in zip(one.graph_, other.graph_, strict=True):
+            np.testing.assert_array_equal(first, second)
+
+
+def test_the_first_candidate_is_the_one_that_was_used(digits):
+    for X in (digits[0][:150], groups(), sheet(n=60, n_columns=30)[0], roll(150)[0]):
+        model = quiet(IKD(2), X)
+        first, *others = model.candidates_
+        assert first.chosen
+        assert not any(one.chosen for one in others)
+        assert first.difference == 0.0
+        assert (first.affinity, first.strategy) == (
+            model.settings_.affinity,
+            model.settings_.strategy.name,
+        )
+        step = model.settings_.refine
+        assert first.refine == (None if step is None else type(step).__name__.lower())
+        assert [one.score for one in others] == sorted((one.score for one in others), reverse=True)
+        for one in others:
+            assert 0.0 <= one.score <= 1.0
+            assert one.difference == pytest.approx(one.score - first.score)
+        # The choice can be made by hand, and is the same.
+        again = IKD(2, affinity=first.affinity, strategy=first.strategy, refine=first.refine)
+        np.testing.assert_array_equal(quiet(again, X).embedding_, model.embedding_)
+
+
+def test_a_candidate_gives_way_to_a_simpler_one_that_is_not_clearly_worse(digits):
+    def simplicity(one):
+        return one.strategy != "linear", auto.ORDER.index(one.affinity)
+
+    for X in (digits[0][:150], groups(), sheet(n=60, n_columns=30)[0], roll(150)[0]):
+        candidates = sorted(quiet(IKD(2), X).candidates_, key=simplicity)
+        at = next(i for i, one in enumerate(candidates) if one.chosen)
+        # Whatever is simpler is worse by two standard errors, or lost to one that did.
+        assert all(one.difference < 0.0 for one in candidates[:at])
+        for one in candidates[at + 1 :]:
+            assert one.difference <= auto.ERRORS * one.difference_error
+
+
+def test_what_is_linear_is_solved_linearly():
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(150, 2))
+    X = latent @ rng.normal(size=(2, 40)) + 0.5 * rng.normal(size=(150, 40))
+    model = quiet(IKD(2), X)
+    assert model.settings_.strategy == strategies.Linear()
+    assert affine_r2(latent, model.embedding_) > 0.95
+    assert model.graph_ is None
+    answers = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        ability = rng.normal(size=(400, 2))
+        leaning = 1.5 * ability @ rng.normal(size=(2, 60)) + rng.normal(size=60)
+        right = (rng.random((400, 60)) < 1.0 / (1.0 + np.exp(-leaning))).astype(float)
+        model = quiet(IKD(2), right)
+        answers.append(model.settings_.strategy.name)
+        assert affine_r2(ability, model.embedding_) > 0.8
+    assert "linear" in answers
+
+
+def test_a_roll_is_unrolled():
+    X, latent = roll(800)
+    model = quiet(IKD(2), X)
+    assert model.settings_.strategy.name == "geodesic"
+    assert AFFINITIES[model.settings_.affinity].euclidean
+    assert affine_r2(latent, model.embedding_) > 0.99
+
+
+def test_units_of_columns_are_seen_through():
+    rng = np.random.default_rng(3)
+    latent = rng.normal(size=(300, 2))
+    X = latent @ rng.normal(size=(2, 30)) + 0.3 * rng.normal(size=(300, 30))
+    model = quiet(IKD(2), X * np.logspace(-3, 3, 30))
+    assert model.settings_.affinity == "standardized_euclidean"
+    assert affine_r2(latent, model.embedding_) > 0.9
+
+
+def test_the_length_of_rows_counts_where_it_predicts():
+    rng = np.random.default_rng(4)
+    loud = rng.uniform(0.0, 1.0, (300, 2))
+    X = loud @ rng.uniform(0.5, 1.5, (2, 24)) + 0.1 * rng.normal(size=(300, 24))
+    model = quiet(IKD(2), X)
+    assert AFFINITIES[model.settings_.affinity].euclidean
+    assert affine_r2(loud, model.embedding_) > 0.85
+
+
+def test_roots_are_tried_for_counts_only():
+    counts = np.random.default_rng(0).poisson(np.geomspace(0.5, 30, 40)[:, None], size=(40, 30))
+    names = {one.affinity for one in quiet(IKD(2), counts).candidates_}
+    assert "hellinger" in names
+    assert "standardized_euclidean" not in names
+    names = {one.affinity for one in quiet(IKD(2), counts / 7.0).candidates_}
+    assert "hellinger" not in names
+    assert "standardized_euclidean" in names
+    assert names <= set(auto.ORDER)
+
+
+@pytest.mark.parametrize(
+    "settings_",
+    [
+        {"strategy": "geodesic"},
+        {"graph": 9},
+        {"kernel": "matern"},
+        {"refine": "stress"},
+        {"affinity": "cosine"},
+    ],
+    ids=str,
+)
+def test_what_was_asked_for_is_used_and_has_no_reason(settings_):
+    X, _ = sheet(n=60, n_columns=30)
+    model = quiet(IKD(2, **settings_), X)
+    ((name, value),) = settings_.items()
+    assert name not in model.settings_.reasons
+    used = getattr(model.settings_, name)
+    if name == "affinity":
+        assert used == value
+    elif name == "graph":
+        assert used == graph.Neighbors(9)
+    elif name == "kernel":
+        assert model.kernel_ == kernels.Matern()
+    else:
+        assert (getattr(used, "name", "") or type(used).__name__.lower()) == value
+    # What has no graph is not tried where something on a graph was asked for.
+    if name != "affinity":
+        assert model.settings_.strategy.name == "geodesic"
+
+
+def test_everything_that_was_chosen_has_a_reason_and_is_printed(digits):
+    fits = ((IKD("auto"), digits[0][:150], "n_components"), (IKD(2), roll(600)[0], "graph"))
+    for model, X, more in fits:
+        quiet(model, X)
+        text = str(model.settings_)
+        for name in ("strategy", "affinity", "refine", more):
+            assert f"{name}={getattr(model.settings_, name)!r}: " in text
+            assert model.settings_.reasons[name]
+        assert "='auto'" not in text
+    named = IKD(
+        2, strategy="geodesic", graph=8, kernel="matern", affinity="cosine", refine=None,
+        n_landmarks=None,
+    )  # fmt: skip
+    assert quiet(named, digits[0][:80]).settings_.reasons == {}
+
+
+def test_a_close_call_is_told(digits):
+    model = quiet(IKD(2), digits[0][:150])
+    close = [
+        one for one in model.candidates_[1:] if one.difference > -auto.ERRORS * one.difference_error
+    ]
+    told = model.settings_.reasons.get("close call")
+    assert (told is not None) == bool(close)
+    if close:
+        count, total = len(close) + 1, len(model.candidates_)
+        assert told.startswith(f"{count} of {total} candidates predict held-out columns")
+        assert told in str(model.settings_)
+
+
+def test_errors_of_a_candidate_are_not_swallowed(monkeypatch):
+    def broken(*given):
+        raise ZeroDivisionError("a fault of a candidate")
+
+    monkeypatch.setattr(strategies.Geodesic, "solve", broken)
+    with pytest.raises(ZeroDivisionError, match="a fault of a candidate"):
+        IKD(2).fit(sheet(n=60, n_columns=30)[0])
+
+
+@pytest.mark.parametrize("leave_out", ["column", "tenth of the rows"])
+def test_the_choice_and_the_picture_stay_without_a_column_or_a_tenth_of_the_rows(leave_out):
+    tables = [groups(1), sheet(n=80, n_columns=60)[0], np.exp(sheet(1, n=80, n_columns=60)[0])]
+    changed = 0
+    for X in tables:
+        whole = quiet(IKD(2), X)
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            keep = np.sort(rng.permutation(80)[:72])
+            part = X[keep] if leave_out != "column" else np.delete(X, rng.integers(60), axis=1)
+            again = quiet(IKD(2), part)
+            rows = keep if leave_out != "column" else slice(None)
+            changed += (again.settings_.affinity, again.settings_.strategy) != (
+                whole.settings_.affinity,
+                whole.settings_.strategy,
+            )
+            assert affine_r2(whole.embedding_[rows], again.embedding_) > 0.5
+    assert changed <= 2
+
+
+# The score ----------------------------------------------------------------------------------------
+
+
+def naive_prediction(latent, X):
+    """Mean R2 over principal directions that neighbours predict, by loops."""
+    columns = (X - X.mean(axis=0)) / X.std(axis=0)
+    directions = np.linalg.svd(columns, full_matrices=False)[0]
+    scores = []
+    for u in directions.T:
+        shares = []
+        for k in (5, 10, 20):
+            error = 0.0
+            for i in range(len(X)):
+                order = np.argsort(np.linalg.norm(latent - latent[i], axis=1), kind="stable")
+                near = [j for j in order if j != i][:k]
+                error += (u[i] - u[near].mean()) ** 2
+            shares.append(1.0 - error / np.sum(u**2))
+        scores.append(max(0.0, np.mean(shares)))
+    return np.mean(scores)
+
+
+def test_the_score_is_that_of_a_naive_twin():
+    rng = np.random.default_rng(3)
+    latent = rng.normal(size=(110, 2))
+    X = np.sin(latent @ rng.normal(size=(2, 3))) + 0.3 * rng.normal(size=(110, 3))
+    directions = auto.principal_directions(X)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(3), atol=1e-9)
+    by_point = auto.predict(latent, directions)
+    assert by_point.sum() == pytest.approx(naive_prediction(latent, X), rel=1e-9)
+
+
+def test_of_many_columns_the_directions_are_few_and_of_unit_length():
+    X = np.random.default_rng(0).normal(size=(110, 200))
+    directions = auto.principal_directions(X)
+    assert directions.shape == (110, 60)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(60), atol=1e-9)
+    assert auto.principal_directions(np.ones((9, 4))).shape == (9, 0)
+
+
+def test_a_point_does_not_predict_itself_where_many_are_at_its_place():
+    points = np.repeat(np.arange(6.0), 5)[:, None]
+    unrelated = auto.principal_directions(np.random.default_rng(0).normal(size=(30, 4)))
+    assert auto.predict(np.zeros((30, 2)), unrelated).sum() == 0.0
+    steps = auto.principal_directions(points)
+    assert auto.predict(points, steps).sum() > 0.8
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6), scale=st.sampled_from([1e-3, 1.0, 1e6]))
+def test_the_score_does_not_depend_on_order_unit_or_frame(seed, scale):
+    rng = np.random.default_rng(seed)
+    latent = rng.normal(size=(50, 2))
+    X = np.sin(latent @ rng.normal(size=(2, 9)))
+    order, turn = rng.permutation(50), np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    plain = auto.predict(latent, auto.principal_directions(X))
+    units = rng.uniform(1.0, 9.0, 9)
+    mixed = auto.predict(
+        scale * (latent[order] @ turn + 3.0), auto.principal_directions(X[order] * units)
+    )
+    np.testing.assert_allclose(mixed.sum(), plain.sum(), rtol=1e-6)
+
+
+def test_a_better_embedding_scores_more():
+    latent = np.random.default_rng(0).uniform(0.0, 3.0, (100, 2))
+    directions = auto.principal_directions(process(latent, 60, noise=0.2))
+    jitter = np.random.default_rng(1).normal(size=latent.shape)
+    scores = [auto.predict(latent + size * jitter, directions).sum() for size in (0.0, 0.5, 50.0)]
+    assert scores[0] > 1.2 * scores[1] > 1.2 * scores[2]
+    assert scores[2] < 0.05
+
+
+def test_a_folded_latent_is_seen_to_be_one():
+    t = np.linspace(-2.0, 2.0, 120)[:, None]
+    directions = auto.principal_directions(process(t, 60, noise=0.1))
+    assert auto.predict(t, directions).sum() > 1.5 * auto.predict(np.abs(t), directions).sum()
+
+
+def test_the_user_is_warned_in_his_own_file():
+    noise = np.random.default_rng(0).normal(size=(60, 120))
+    for X in (noise, noise[:, :30] ** 3):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            IKD(2).fit(X)
+        assert [one.filename for one in caught] == [__file__]
