@@ -21,7 +21,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["templates"]
-exclude_patterns = ["_build", "tutorials", "extensions", "templates", "paper"]
+exclude_patterns = ["_build", "tutorials", "extensions", "templates", "paper", "decisions"]
 nitpicky = False  # Words such as "array_like" in docstrings are no links.
 
 html_theme = "furo"

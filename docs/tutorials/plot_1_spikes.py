@@ -38,8 +38,7 @@ print(counts.shape, f"{counts.mean():.1f} spikes in a bin on average")
 from ikd_graph import IKD
 
 model = IKD(n_components=2, affinity="hellinger", refine="stress").fit(counts)
-for what, why in model.choices_.items():
-    print(f"{what}: {why}")
+print(model.settings_)
 
 # %%
 # Is it right?

@@ -39,13 +39,13 @@ logs = np.log1p(1e3 * shares)
 # ---
 #
 # We name nothing but the number of coordinates. The default tries several ways to compare cells and
-# takes the one whose latent predicts the genes best; it never sees the labels.
+# takes the simplest whose latent predicts held-out genes as well as any; it never sees the labels.
 from ikd_graph import IKD
 
 model = IKD(n_components=2).fit(logs)
 for one in model.candidates_[:4]:
-    print(f"{one.affinity}, {one.refine or 'no polish'}: {one.score:.1f}")
-print(model.choices_["affinity"])
+    print(f"{one.affinity}, {one.strategy}: {one.score:.3f}")
+print(model.settings_)
 
 # %%
 # Picture
@@ -67,8 +67,8 @@ print(f"branch of a cell: {metrics.knn_accuracy(model.embedding_, branch, 5):.3f
 # ----------------------
 #
 # The graph of trusted similarities can be asked. More than one component means that the distance
-# between the pieces is a guess. A number above one also shows in ``choices_``.
-print("components:", model.n_components_graph_, "edges:", model.graph_.n_edges)
+# between the pieces is a guess. A number above one also shows in ``settings_``.
+print("components:", model.component_labels_.max() + 1, "graph:", model.graph_)
 
 # %%
 # With scanpy

@@ -72,7 +72,7 @@ ikd_graph(f"embed sensors.csv {cures} --affinity euclidean --output results")
 
 # %%
 # If the line "graph" names several components, nothing measured tells how far these lie apart: they
-# were bridged. More neighbours (``--n-neighbors 25``) join them, if they belong together.
+# were joined. More neighbours (``--graph 25``) join them, if they belong together.
 #
 # The picture, as the command left it, and beside it a page (``sensors_report.html``) and the
 # coordinates (``sensors_embedding.csv``):

@@ -1,6 +1,6 @@
 """Nearest neighbours of rows: exact by blocked products, beyond some 20 000 rows by faiss.
 
-The library was chosen in docs/decisions/002-neighbour-search.md.
+The library was chosen in docs/decisions/005-neighbour-search.md.
 
 References
 ----------
