@@ -39,6 +39,9 @@ ENOUGH_COLUMNS = 100
 ERRORS = 3.0
 """Standard errors by which a later candidate must predict better than a simpler one."""
 
+CHANCE = 2.0
+"""Standard errors below which a score is one that chance gives."""
+
 FOLDS = 4
 FEWEST_COLUMNS = 20  # of fewer, all columns predict all
 NEAREST = (5, 10, 20)  # points whose mean predicts: few see what is near, many what is not noise
@@ -410,7 +413,7 @@ def _explain(reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: 
         if getattr(asked, name) == "auto":
             reasons[name] = why
             why = "as above"
-    if not first.score > ERRORS * first.standard_error:
+    if not first.score > CHANCE * first.standard_error:
         reasons["warning"] = (
             "no method predicts held-out columns better than their mean: there may be nothing "
             "to see"

@@ -29,8 +29,8 @@ _LEADING, _MOST_COMPONENTS = 15, 10
 # Neighbours that keep every point in a threshold graph, and those of a neighbour graph.
 _KEPT_NEIGHBORS, _NEIGHBORS = 6, 10
 
-# Neighbours among which short cuts are told from other edges.
-_SUPPORT = 25
+# Neighbours, or similarities where values are given, among which false edges are told from others.
+_SUPPORT, _SUPPORT_LEVEL = 25, 0.3
 
 
 def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -> Result:
@@ -180,8 +180,12 @@ def _connected_graph(
         prune = similarity.has_rows and not settings.trusted
     if prune:
         # Among more neighbours a surface has hardly any holes, whose rims look like short cuts.
-        wide = similarity.neighbor_graph(_SUPPORT) if similarity.has_rows else None
-        g, removed = graph.prune(g, wide)
+        support = None
+        if similarity.has_rows:
+            support = similarity.neighbor_graph(_SUPPORT)
+        elif not similarity.is_graph:
+            support = similarity.threshold_graph(_SUPPORT_LEVEL)
+        g, removed = graph.prune(g, support)
         if len(removed.pairs):
             settings.reasons["prune"] = (
                 f"{len(removed.pairs)} of {g.n_edges + len(removed.pairs)} edges were removed as "

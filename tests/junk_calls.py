@@ -102,7 +102,7 @@ def sane_values():
     values |= {"made": covariance.euclidean_rows(X), "support": g}
     values |= {"wide": g, "held_out": X, "scores": np.array([0.5, 0.6]), "n_features": 20}
     values |= {"estimator": PCA(1), "eigenvalues": np.array([3.0, 1.0, 0.1]), "centred": True}
-    values["scaling"] = "cosine"
+    values |= {"scaling": "cosine", "path": "distance"}
     values |= {
         "vectors": z,
         "source": 0,
@@ -125,6 +125,11 @@ OWN = {
     "geodesics.farthest_nodes": {"count": 3},
     "geodesics.path": {"target": 3},
     "gplvm.likeliest": {"start": Z[0]},
+    "graph.as_graph": {"obj": SANE["g"]},
+    "graph.from_networkx": {"G": graph.to_networkx(SANE["g"])},
+    "graph.nearest_rows": {"new_rows": SANE["rows"]},
+    "refine.likelihood": {"starts": {"true": Z}},
+    "refine.random_closed_form": {"rng": np.random.default_rng(0)},
     "graph.add_edges": {"weights": np.array([0.5])},
     "graph.join": {"corr": CORR},
     "graph.joined_by": {"wider": SANE["g"]},

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from ikd_graph import (
     IKD,
-    _limits,
     blocks,
     cliques,
     covariance,
@@ -21,21 +20,23 @@ from ikd_graph import (
     kernels,
     refine,
     similarity,
+    strategies,
 )
 from ikd_graph._records import Blocks
 from ikd_graph._table import SparseTable
-from ikd_graph.refine import _anchors
+from ikd_graph.refine import _pairs
 from ikd_graph.study.datasets import gp_mapping
 
+_GREEDY = strategies.Blockwise(merge="greedy", reference="min_max")
 FITS = {
     "eigen": {"strategy": "eigen", "affinity": "euclidean", "refine": "likelihood"},
-    "blockwise": {"strategy": "blockwise", "threshold": 0.6, "refine": None},
-    "greedy": {"strategy": "blockwise", "merge": "greedy", "reference": "min_max", "refine": None},
-    "geodesic": {"strategy": "geodesic", "n_neighbors": 6, "refine": "stress"},
-    "solid": {"n_components": 3, "strategy": "blockwise", "threshold": 0.5, "refine": None},
-    "solid greedy": {"n_components": 3, "strategy": "blockwise", "merge": "greedy", "refine": None},
-    "shared": {"strategy": "geodesic", "affinity": "shared_neighbors", "refine": None},
-    "landmarks": {"strategy": "geodesic", "n_landmarks": 20, "refine": None},
+    "blockwise": {"strategy": "blockwise", "affinity": "correlation", "graph": 0.6},
+    "greedy": {"strategy": _GREEDY, "affinity": "correlation", "graph": 12},
+    "geodesic": {"strategy": "geodesic", "graph": 6, "refine": "stress"},
+    "solid": {"n_components": 3, "strategy": "blockwise", "affinity": "correlation", "graph": 0.5},
+    "solid greedy": {"n_components": 3, "strategy": _GREEDY, "affinity": "correlation"},
+    "shared": {"strategy": "geodesic", "affinity": "shared_neighbors"},
+    "landmarks": {"strategy": "geodesic", "affinity": "correlation", "n_landmarks": 20},
 }
 
 
@@ -127,13 +128,13 @@ def of_suspicion():
     turn = np.linspace(6.0**2, 14.0**2, 60) ** 0.5
     spiral = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)])
     spiral += np.random.default_rng(0).normal(scale=0.3, size=spiral.shape)
-    g = similarity.compare(spiral, "euclidean").graph_of(None, 10)
+    g = similarity.compare(spiral, "euclidean").neighbor_graph(10)
     _, found = graph.prune(g)
     corr = covariance.correlation(rows(80, 3, noise=0.0))
     false = np.argwhere(np.triu(corr < 0.3, 1))[::40]
     corr[tuple(false.T)] = corr[tuple(false.T[::-1])] = 0.95
     made = similarity.compare(corr, "precomputed")
-    kept, told = made.protected_graph_of(0.4, None, trusted=True)
+    kept, told = graph.prune(made.threshold_graph(0.4))
     return {
         "spiral": found.scores,
         "removed": found.pairs,
@@ -167,18 +168,17 @@ def of_fits():
     X = rows(50, 6)
     found = {}
     for name, parameters in FITS.items():
-        model = IKD(n_jobs=1, random_state=0, **parameters).fit(X)
+        model = IKD(n_jobs=1, random_state=0, **{"refine": None, **parameters}).fit(X)
         found[f"fit {name}"] = model.embedding_
         found[f"fit {name} new"] = model.transform(X[:5] + 0.01)
     g = graph.neighbor_graph(covariance.correlation(X), 6)
-    kept = _limits.STRESS_FAR, _anchors.ANCHORS
-    _limits.STRESS_FAR, _anchors.ANCHORS = 10, 20
+    kept = _pairs.DENSE
+    _pairs.DENSE = 10
     try:
-        wanted = refine.Weights("path", slack=0.1)
-        seen = refine.stress(found["fit eigen"], g, "matern", weights=wanted)
+        seen = refine.stress(found["fit eigen"], g, "matern", weights="uniform")
         found["stress to anchors"] = seen.latent
     finally:
-        _limits.STRESS_FAR, _anchors.ANCHORS = kept
+        _pairs.DENSE = kept
     whole = covariance.correlation(rows(130, 7) + 9.0 * rows(130, 8)[:1])
     one = Blocks(np.array([0, 130]), np.arange(130, dtype=np.int32))
     large = graph.threshold_graph(np.maximum(whole, 0.02), 0.01)

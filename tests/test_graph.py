@@ -291,7 +291,7 @@ def test_one_point_is_a_graph_without_edges():
         g = graph.threshold_graph(np.ones((1, 1)), 0.5)
         assert (g.n_nodes, g.n_edges) == (1, 0)
         assert graph.component_labels(g).tolist() == [0]
-        assert graph.join(g, np.ones((1, 1))).n_bridges == 0
+        assert graph.join(g, np.ones((1, 1))).links.shape == (0, 2)
         assert graph.to_sparse(g).shape == (1, 1)
 
 
@@ -350,7 +350,7 @@ def test_a_sparse_matrix_that_points_outside_itself_is_refused(form, place):
         graph.from_sparse(matrix)
     with pytest.raises(ValueError, match="must be a whole sparse matrix"):
         IKD(1, affinity="precomputed").fit(matrix)
-    model = IKD(1, affinity="precomputed", threshold=0.1).fit(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    model = IKD(1, affinity="precomputed", graph=0.1).fit(np.array([[1.0, 0.5], [0.5, 1.0]]))
     with pytest.raises(ValueError, match="must be a whole sparse matrix"):
         model.transform(matrix)
 

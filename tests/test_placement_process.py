@@ -43,7 +43,7 @@ def sampled(kernel, seed=0, n=40, n_columns=25, noise=0.05):
 def test_no_place_of_a_grid_is_likelier(kernel, seed):
     latent, rows, row, spot = sampled(kernel, seed)
     fitted = gplvm.condition(latent, rows, kernel, 1.0, 0.05, centred=False)
-    best = gplvm.locate(fitted, gplvm.see(fitted, row), spot)
+    best, _ = gplvm.likeliest(fitted, gplvm.see(fitted, row), spot)
     line = np.linspace(-1.2, 1.2, 25)
     grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
 
@@ -76,7 +76,7 @@ def by_reconstruction(model, rows, monkeypatch):
     """Where rows are put without the process."""
     again = pickle.loads(pickle.dumps(model))
     with monkeypatch.context() as changed:
-        changed.setattr(placement.gplvm, "locate", lambda process, seen, start: start)
+        changed.setattr(placement.gplvm, "likeliest", lambda process, seen, start: (start, 0.0))
         return again.transform(rows)
 
 

@@ -122,7 +122,10 @@ def test_nothing_of_a_clean_surface_is_removed(k):
 def test_false_pairs_of_a_covariance_are_removed_and_hardly_any_other(n_false, rule):
     corr, _, false = sheet_covariance(300, 20, n_false)
     made = similarity.compare(corr, "precomputed")
-    kept, removed = made.protected_graph_of(*rule, trusted=True)
+    threshold, k = rule
+    parts = [] if threshold is None else [made.threshold_graph(threshold)]
+    parts += [] if k is None else [made.neighbor_graph(k)]
+    kept, removed = graph.prune(graph.union(parts[0], parts[-1]), made.threshold_graph(0.3))
     left, right, _ = graph.edges(kept)
     assert len(false & set(zip(left.tolist(), right.tolist(), strict=True))) <= 2
     assert len(pairs_of(removed) - false) <= 0.01 * kept.n_edges
@@ -132,7 +135,9 @@ def test_false_pairs_of_a_covariance_are_removed_and_hardly_any_other(n_false, r
 @pytest.mark.parametrize("n_false", [0, 450])
 def test_a_damaged_covariance_gives_the_latent(strategy, n_false):
     corr, latent, _ = sheet_covariance(300, 31, n_false)
-    found = IKD(strategy=strategy, affinity="precomputed", refine=None).fit(corr)
+    found = IKD(
+        strategy=strategy, affinity="precomputed", graph=graph.Threshold(prune=True), refine=None
+    ).fit(corr)
     assert affine_r2(latent, found.embedding_) > 0.97
     assert (len(found.removed_edges_.pairs) > 0) == (n_false > 0)
 
@@ -141,7 +146,7 @@ def test_a_damaged_covariance_gives_the_latent(strategy, n_false):
 @pytest.mark.parametrize("k", [10, 20, 30])
 def test_a_noisy_roll_gives_the_latent(strategy, k):
     X, latent = roll(1000, 0.3, 30)
-    settings = {"strategy": strategy, "affinity": "euclidean", "n_neighbors": k, "refine": None}
+    settings = {"strategy": strategy, "affinity": "euclidean", "graph": k, "refine": None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         assert affine_r2(latent, IKD(2, **settings).fit_transform(X)) > 0.99

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ikd_graph import IKD
+from ikd_graph import IKD, graph
 from ikd_graph._threads import limit_threads, map_blocks
 
 
@@ -123,7 +123,7 @@ def test_the_last_to_leave_restores_what_another_thread_had_set(two_blas_threads
 @pytest.mark.parametrize("strategy", ["eigen", "blockwise", "geodesic"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_results_have_the_same_bits_for_any_number_of_jobs_and_on_every_run(strategy):
-    model = IKD(n_components=2, strategy=strategy, threshold=0.5, n_neighbors=8)
+    model = IKD(n_components=2, strategy=strategy, graph=graph.Threshold(0.5, 8))
     X = points(n=40)
     results = [model.set_params(n_jobs=jobs).fit_transform(X) for jobs in (1, 2, 2)]
     assert np.array_equal(results[0], results[1])
@@ -132,7 +132,7 @@ def test_results_have_the_same_bits_for_any_number_of_jobs_and_on_every_run(stra
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_four_threads_may_fit_together():
-    model = {"n_components": 2, "strategy": "geodesic", "n_neighbors": 8, "n_jobs": 2}
+    model = {"n_components": 2, "strategy": "geodesic", "graph": 8, "n_jobs": 2}
     expected = [IKD(**model).fit_transform(points(seed, 30)) for seed in range(4)]
     with ThreadPoolExecutor(4) as pool:
         fits = pool.map(lambda seed: IKD(**model).fit_transform(points(seed, 30)), range(4))
@@ -142,7 +142,7 @@ def test_four_threads_may_fit_together():
 
 
 def fit_in_child(queue):
-    model = IKD(n_components=2, strategy="geodesic", n_neighbors=8, n_jobs=2)
+    model = IKD(n_components=2, strategy="geodesic", graph=8, n_jobs=2)
     queue.put(model.fit_transform(points()))
 
 
@@ -150,9 +150,7 @@ def fit_in_child(queue):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_forked_child_fits_after_its_parent_has():
-    expected = IKD(n_components=2, strategy="geodesic", n_neighbors=8, n_jobs=2).fit_transform(
-        points()
-    )
+    expected = IKD(n_components=2, strategy="geodesic", graph=8, n_jobs=2).fit_transform(points())
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     child = context.Process(target=fit_in_child, args=(queue,))

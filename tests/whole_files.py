@@ -85,16 +85,6 @@ def of_annotated(sparse):
     return fill
 
 
-def of_first_generation(file):
-    """Parts of an annotated matrix with compound annotations."""
-    file["X"] = table()
-    rows = [(b"c%d" % k, k % 2, k / 3) for k in range(ROWS)]
-    file["obs"] = np.array(rows, dtype=[("index", "S8"), ("kind", "i1"), ("n", "f4")])
-    names = [(b"g%d" % k,) for k in range(COLUMNS)]
-    file["var"] = np.array(names, dtype=[("index", "S4")])
-    file["uns/kind_categories"] = np.array([b"T", b"B"])
-
-
 def of_recording(file):
     """Parts of a recording: spike times, a position, a field."""
     rng = np.random.default_rng(3)
@@ -152,7 +142,6 @@ def whole_files():
             ("t.mat", made, ("--key", "few")),
             ("t.h5ad", hdf(of_annotated(False)), ()),
             ("t.h5ad", hdf(of_annotated(True)), ("--labels", "kind,depth")),
-            ("t.h5ad", hdf(of_first_generation), ("--labels", "kind,n")),
             ("t.nwb", hdf(of_recording), ("--bin", "0.5")),
             ("t.nwb", hdf(of_recording), ("--key", "field")),
         ]

@@ -49,7 +49,7 @@ def solve(latent, rows, kernel, restarts):
     """R2 after stress and after the likelihood, with processor seconds of all together."""
     begin = time.process_time()
     corr = covariance.to_correlation(gplvm.sample_covariance(rows))
-    near = graph.join_components(graph.neighbor_graph(corr, 6), corr).graph
+    near = graph.join(graph.neighbor_graph(corr, 6), corr).graph
     g = graph.union(graph.threshold_graph(corr, graph.auto_threshold(rows.shape[1])), near)
     squares = geodesics.geodesic_sq_distances(g, kernel, "distance")
     start = eigen.coordinates(squares, latent.shape[1]).coordinates

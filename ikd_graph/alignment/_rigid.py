@@ -64,10 +64,10 @@ def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = 
         mass = np.ascontiguousarray(weights, dtype=np.float64)
         check_point_weights("weights", mass, points.shape[0])
     means = mass @ points / mass.sum(), mass @ places / mass.sum()
-    source, target = points - means[0], places - means[1]
-    scale = np.sqrt((mass @ source**2).sum() * (mass @ target**2).sum())
+    from_mean, to_mean = points - means[0], places - means[1]
+    scale = np.sqrt((mass @ from_mean**2).sum() * (mass @ to_mean**2).sum())
     rotation = np.empty((points.shape[1], points.shape[1]))
-    cross = np.ascontiguousarray((source * mass[:, None]).T @ target)
+    cross = np.ascontiguousarray((from_mean * mass[:, None]).T @ to_mean)
     _jit.alignment.nearest_rotation(cross, float(scale), rotation)
     return RigidMap(rotation, means[1] - means[0] @ rotation)
 
@@ -133,7 +133,7 @@ def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> 
     block = np.repeat(np.arange(n_blocks), np.diff(starts))
 
     def sums(values: Floats) -> Floats:
-        return np.bincount(block, weights * values, minlength=n_blocks)
+        return np.asarray(np.bincount(block, weights * values, minlength=n_blocks), np.float64)
 
     mass = sums(np.ones(weights.size))
     own = np.empty(coordinates.shape)

@@ -665,7 +665,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 raise ValueError(
                     "X must hold distances, with zeros on the diagonal and no negative values, for "
                     f"affinity='precomputed_distance'; got a diagonal from {diagonal.min():.3g} to "
-                    f"{diagonal.max():.3g}; affinity='precomputed' takes covariances"
+                    f"{diagonal.max():.3g} and a smallest value of {X.min():.3g}; "
+                    "affinity='precomputed' takes covariances"
                 )
         elif not np.any(diagonal) and np.any(X):
             raise ValueError(
@@ -706,7 +707,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         asked = _seen_among(asked, inverse)
         settings, self.candidates_ = auto.resolve(rows, asked, stages)
         with stages("similarity"):
-            similarity = compare(rows, settings.affinity, counts=settings.counts)
+            try:
+                similarity = compare(rows, settings.affinity, counts=settings.counts)
+            except ValueError:
+                # Rows that cannot be compared are named by their numbers in X.
+                compare(filled, settings.affinity, counts=settings.counts)
+                raise
         result = pipeline.fit(similarity, rows, settings, stages)
         with stages("placement"):
             self._store(table, filled, result, first, inverse, equal)
@@ -780,7 +786,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             g,
             result.similarity,
             result.kernel,
-            trusted=bool(settings.trusted) and self._has_rows,
+            trusted=bool(settings.trusted)
+            and strategy.name != "linear"
+            and settings.affinity != "precomputed_distance",
             linear=strategy.name == "linear" and refined is None,
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
@@ -80,8 +82,9 @@ def expected_information(
     whole = np.einsum("ij,icj->ic", inverse, by_point).ravel()
     out[size + 1, :size] = noise * np.einsum("ij,icj->ic", squared, by_point).ravel()
     out[size, :size] = whole - out[size + 1, :size]
-    by_noise, crossed = 0.5 * noise**2 * float(np.trace(squared)), noise * float(np.trace(inverse))
+    by_noise: Any = 0.5 * noise**2 * float(np.trace(squared))
+    signal: Any = noise * float(np.trace(inverse))
     out[size + 1, size + 1] = by_noise
-    out[size + 1, size] = 0.5 * crossed - by_noise
-    out[size, size] = 0.5 * n - crossed + by_noise
+    out[size + 1, size] = 0.5 * signal - by_noise
+    out[size, size] = 0.5 * n - signal + by_noise
     return np.asarray(np.tril(out) + np.tril(out, -1).T)

@@ -337,7 +337,8 @@ def from_scipy(matrix: Any) -> CsrGraph:
     if wrong:
         raise ValueError(
             f"weights must be similarities from 0 to 1, got {wrong} outside, from "
-            f"{weights.min():g} to {weights.max():g}; exp(-distance) turns distances into similarities"
+            f"{weights.min():g} to {weights.max():g}; exp(-distance) turns distances into "
+            "similarities"
         )
     difference = abs(matrix - matrix.T)
     if difference.nnz and difference.max() > 1e-9:

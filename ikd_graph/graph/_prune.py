@@ -91,7 +91,7 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeS
     keep = ~removed[at]
     mine = np.isin(some, at[~keep], assume_unique=True)
     some, detours = some[mine], detours[mine]
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         scores = detours / across[some]
     pruned = from_edges(n, low[keep], high[keep], weights[keep])
     return pruned, EdgeScores(np.column_stack((left[some], right[some])), scores)

@@ -36,7 +36,13 @@ class CoreFit(NamedTuple):
     process: gplvm.Process  # given the core, ready to place new rows
 
 
-@door.takes(rows=door.table, lead=door.table, centered=door.flag, random_state=door.seed)
+@door.takes(
+    rows=door.table,
+    lead=door.table,
+    centered=door.flag,
+    fit_shape=door.flag,
+    random_state=door.seed,
+)
 def likelihood_by_core(
     rows: ArrayLike,
     lead: ArrayLike,

@@ -150,14 +150,18 @@ def likelihood(
         name: _check_start(f"starts[{name!r}]", latent, shape)[order]
         for name, latent in starts.items()
     }
+    draw: ClosedForm
     if closed_form is None:
         default = kernels.get("squared_exponential" if _is_auto(kernel) else kernel)
         n_columns = min(n_components + EXTRA, len(cov) - 1)
         draw = partial(random_closed_form, to_correlation(cov), n_columns, default)
     else:
+        given = closed_form
 
-        def draw(rng: np.random.Generator) -> Floats:
-            return _check_start("closed_form", closed_form(rng), shape)[order]
+        def ordered(rng: np.random.Generator) -> Floats:
+            return _check_start("closed_form", given(rng), shape)[order]
+
+        draw = ordered
 
     clock = Clock(time_budget)
     with single_threaded_blas():

@@ -61,7 +61,7 @@ class Precomputed(Similarity):
     def factor_of(self, X: Any) -> Floats:
         """Values of new points with all; the standard deviation of a new point is not known."""
         values = X.toarray() if sp.issparse(X) else np.asarray(X)
-        if self.affinity is DISTANCES:
+        if self.affinity == DISTANCES:
             return np.asarray(1.0 - self._unit * values**2)
         scale = float(np.sqrt(self.variance)) if self.variance > 0.0 else 1.0
         return np.asarray(values / (self._spread * scale), dtype=np.float64)

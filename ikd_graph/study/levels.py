@@ -118,7 +118,7 @@ def connected_up_to(similarity: Similarity) -> float:
     else:
         g = similarity.neighbor_graph(_NEIGHBORS)
         if graph.component_labels(g).any():
-            g = graph.join(g, similarity)
+            g = similarity.join(g)
     # Lengths stay positive: what is not stored is no edge.
     lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
     link = 2.0 - sp.csgraph.minimum_spanning_tree(lengths).data.max()

@@ -49,8 +49,8 @@ def say_graph(model: IKD) -> str:
     rule = model.settings_.graph
     said = []
     if isinstance(rule, Threshold):
-        if rule.s0 > 0.0:
-            said.append(f"similarity above {rule.s0:.3g}")
+        if float(rule.s0) > 0.0:
+            said.append(f"similarity above {float(rule.s0):.3g}")
         if rule.n_neighbors:
             said.append(f"{rule.n_neighbors} nearest neighbours")
     elif isinstance(rule, Neighbors):

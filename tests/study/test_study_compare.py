@@ -59,6 +59,7 @@ def test_aligned_embeddings_lie_on_the_truth(found, roll):
     assert gap < 0.3 * roll.latent.var()
 
 
+@pytest.mark.slow
 def test_strategies_share_an_affinity_and_the_default_call_is_what_it_is(roll):
     found = compare.compare(roll, ["ikd", "geodesic", "blockwise", "eigen"], n_halves=1)
     used = {row.method: row.used for row in found.rows}

@@ -159,7 +159,7 @@ def view_cliques(
 def threshold_of(model: IKD) -> float | None:
     """Threshold of the graph of a fitted model; None where neighbours alone make it."""
     rule = model.settings_.graph
-    return float(rule.s0) if isinstance(rule, Threshold) and rule.s0 > 0.0 else None
+    return float(rule.s0) if isinstance(rule, Threshold) and float(rule.s0) > 0.0 else None
 
 
 def largest_graph(blocks: Blocks) -> nx.Graph:

@@ -114,8 +114,8 @@ def table_note(found: Comparison) -> str:
     note = f"Means over {count(seeds, 'seed')}. " if seeds > 1 else ""
     note += (
         "Higher is better, except for errors, time and memory. Local and global are measured "
-        f"against {_against(found)}: the area under R_NX is the share of neighbours in common above "
-        "chance, over all sizes of a neighbourhood; global distances are a rank correlation. "
+        f"against {_against(found)}: the area under R_NX is the share of neighbours in common "
+        "above chance, over all sizes of a neighbourhood; global distances are a rank correlation. "
     )
     if "co_smoothing" in shown_measures(found):
         note += (

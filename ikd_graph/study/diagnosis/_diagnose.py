@@ -107,14 +107,13 @@ def diagnose(
         trusted = _trust(whole, data)
     stages.close()
     seen = auto.moments(data)
+    described: dict[str, Any] = {**say_settings(whole), **trusted, **expected}
     found = Diagnosis(
         n_points=n_points,
         n_used=len(data),
         n_observed=data.shape[1],
         n_components=n_components,
-        **say_settings(whole),
-        **trusted,
-        **expected,
+        **described,
         graph_components=int(whole.component_labels_.max()) + 1,
         negative_mass=float(whole._result.embedding.negative_mass),
         spread_ratio=float(seen.spread_ratio),
