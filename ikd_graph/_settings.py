@@ -35,11 +35,15 @@ class Settings:
     reasons: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lines = []
-        for name in ("strategy", "graph", "kernel", "affinity", "refine", "n_components"):
-            reason = self.reasons.get(name)
-            lines.append(f"{name}={getattr(self, name)!r}" + (f": {reason}" if reason else ""))
+        lines: list[str] = []
         shown = ("strategy", "graph", "kernel", "affinity", "refine", "n_components")
+        told: set[str] = set()
+        for name in shown:
+            reason = self.reasons.get(name, "")
+            if reason and reason in told:
+                reason = "see above"
+            told.add(reason)
+            lines.append(f"{name}={getattr(self, name)!r}" + (f": {reason}" if reason else ""))
         lines += [text for name, text in self.reasons.items() if name not in shown]
         return "\n".join(lines)
 

@@ -402,7 +402,9 @@ def _candidate(option: Settings, score: Floats, best: Floats, chosen: bool) -> C
 def _explain(reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: Settings) -> None:
     """Say why the first candidate was taken, and how close the others are."""
     first, rest = candidates[0], candidates[1:]
-    why = f"best of {len(candidates)} candidates by held-out columns: R² {first.score:.2f}"
+    why = (
+        f"held-out R² {first.score:.2f}, the simplest of {len(candidates)} candidates near the best"
+    )
     runner_up = next((one for one in rest if one.affinity != first.affinity), rest[0])
     relation = "+" if runner_up.difference >= 0.0 else "-"
     why += (
@@ -412,7 +414,6 @@ def _explain(reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: 
     for name in ("strategy", "affinity", "refine"):
         if getattr(asked, name) == "auto":
             reasons[name] = why
-            why = "as above"
     if not first.score > CHANCE * first.standard_error:
         reasons["warning"] = (
             "no method predicts held-out columns better than their mean: there may be nothing "

@@ -60,23 +60,17 @@ def number(
     >>> landmarks.number(0.1, 1000, 2)[0]
     100
     >>> landmarks.number("auto", 70_000, 2)[1]
-    '300 landmarks, because distances between all of 70000 points would fill 39.2 GB. Pass n_landmarks=600 (or another number) to change this.'
-    """  # noqa: E501
+    '300 landmarks: distances between all of 70000 points would fill 39.2 GB'
+    """
     if n_landmarks is None:
         return None, ""
     least, reason = 2 * n_components + 1, ""
     if n_landmarks == "auto":
         if n_samples <= _limits.SOLVED_WHOLE:
-            return None, (
-                f"No landmarks, because distances between {n_samples} points fit into memory. Pass "
-                "n_landmarks=300 (or another number) to change this."
-            )
+            return None, ""
         count = max(AUTO_LANDMARKS, AUTO_PER_COMPONENT * n_components)
         size = f"{8e-9 * n_samples**2:.1f} GB"
-        reason = (
-            f"{count} landmarks, because distances between all of {n_samples} points would fill "
-            f"{size}. Pass n_landmarks={2 * count} (or another number) to change this."
-        )
+        reason = f"{count} landmarks: distances between all of {n_samples} points would fill {size}"
     elif isinstance(n_landmarks, Integral):
         count = int(n_landmarks)
     else:

@@ -63,8 +63,9 @@ def reasons(model: IKD) -> dict[str, str]:
     said: dict[str, str] = {}
     for name, text in model.settings_.reasons.items():
         name = name.replace("_", " ")
-        if text == "as above" and said:
-            before, text = said.popitem()
+        before = next((key for key, value in said.items() if value == text), None)
+        if before is not None:
+            del said[before]
             name = f"{before}, {name}"
         said[name] = text
     return said
