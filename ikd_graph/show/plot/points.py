@@ -154,7 +154,7 @@ def _axis_name(dim: int, shares: ArrayLike | None) -> str:
     """Name of a coordinate, with its explained share where it is known."""
     name = f"dimension {dim + 1}"
     values = [] if shares is None else np.asarray(shares, dtype=float).tolist()
-    return f"{name}  ({values[dim]:.0%} of variance)" if dim < len(values) else name
+    return f"{name}  ({values[dim]:.0%} of the embedding's spread)" if dim < len(values) else name
 
 
 def _draw_classes(
