@@ -115,8 +115,8 @@ def test_one_coordinate_is_drawn_against_the_rows(ax):
 
 def test_explained_shares_stand_beside_their_axes(ax):
     plot.embedding(np.eye(3), shares=[0.62, 0.2, 0.1], ax=ax)
-    assert ax.get_xlabel() == "dimension 1  (62% of variance)"
-    assert ax.get_ylabel() == "dimension 2  (20% of variance)"
+    assert ax.get_xlabel() == "dimension 1  (62% of the embedding's spread)"
+    assert ax.get_ylabel() == "dimension 2  (20% of the embedding's spread)"
 
 
 def test_both_axes_of_an_embedding_have_the_same_scale(ax):
