@@ -21,7 +21,7 @@ from .console import say
 # Few points compile the same as many: enough here for pieces, short cuts and landmarks, of which
 # frames of cliques have some beyond 400 points.
 _FITS: tuple[tuple[int, dict[str, Any]], ...] = (
-    (300, {}),
+    (500, {}),
     (300, {"strategy": Geodesic(path="covariance"), "affinity": "cosine", "graph": 0.5}),
     (450, {"strategy": "blockwise"}),
     (300, {"strategy": Blockwise.paper(), "refine": None}),
