@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +18,10 @@ _Second = TypeVar("_Second")
 _guard = threading.Lock()
 _n_inside = 0
 _limits: Any = None
-# Looking for the libraries of a process takes as long as the fit of a hundred points.
+# Looking for the libraries of a process takes as long as the fit of a hundred points: it is done
+# again only after something was imported, which may have brought another BLAS.
 _libraries: Any = None
+_n_modules = 0
 
 
 @contextmanager
@@ -28,11 +31,12 @@ def single_threaded_blas() -> Iterator[None]:
     The setting belongs to the process, so overlapping blocks are counted: the first to enter sets
     it and the last to leave, often another thread, restores it.
     """
-    global _n_inside, _libraries, _limits
+    global _n_inside, _n_modules, _libraries, _limits
     with _guard:
         if _n_inside == 0:
             _release_control()
-            if _libraries is None:
+            if _n_modules != len(sys.modules):
+                _n_modules = len(sys.modules)
                 _libraries = threadpoolctl.ThreadpoolController()
             _limits = _libraries.limit(limits=1, user_api="blas")
         _n_inside += 1
