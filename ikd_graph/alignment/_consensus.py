@@ -166,9 +166,8 @@ def _unfolded(
 
     A part that lies mirrored cannot turn over in the space of the latent. With one more coordinate
     it can, and most local optima are none (Boumal, Voroninski and Bandeira 2016); the points are
-    lifted to a bowl, aligned there, brought back along their principal axes and aligned again. Of
-    224 tables of seven latents this was tried in 14 and taken in 5: R2 .653 -> .704 and four within
-    .004; of 160 of the paper's latents in 5, and taken in two, one of which went from .868 to .988.
+    lifted to a bowl, aligned there, brought back along their principal axes and aligned again (see
+    docs/decisions/006-merging-cliques.md).
     """
     points = found.mean - found.mean.mean(axis=0)
     size = points.shape[1]

@@ -24,15 +24,11 @@ CLEARLY_LOWER = 0.5
 # mergers of curves, clouds and rolls 10 went to the second, which was at most .51 of the first by
 # then; of 208 fresh ones that confirmed it 3 did, at .48.
 _FIRST_ROUNDS, _HOPELESS = 3, 10.0
-# Weight of a start that holds together what blocks leave open, as a share of their own weight:
-# .001 to .003 was best on three latents and 100 to 1000 observations.
+# Weight of a start that holds together what blocks leave open, as a share of their own weight
+# (docs/decisions/006-merging-cliques.md, as for the next).
 ANCHOR_SHARE = 0.002
 # The noise of blocks, as a share of the variance of the latent, at which a start counts as much as
-# all blocks do. Its weight is the square of noise / .03; powers 1 to 2 and .003 to .3 were tried on
-# 108 tables of 20 to 200 columns and three latents in the plane. Their mean R2 rose by .032, and by
-# .036 with the best weight for each; those above .9 rose by .001 and lost at most .006. Confirmed
-# on 94 tables of eight other latents of one to three dimensions: +.014 of .020, and above .9 +.001
-# with at most .003 lost.
+# all blocks do. Its weight is the square of noise / .03.
 _AS_MUCH = 0.03
 _MOST_SHARE = 3.0
 _ONE_MORE = ((0, 0), (0, 1))  # a column of zeros

@@ -40,7 +40,6 @@ from ._nearest import nearest_values as nearest_values
 from ._nearest import projected_block as projected_block
 from ._prune import EdgeScores, prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
-from ._span import weakest_link as weakest_link
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [

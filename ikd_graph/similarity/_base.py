@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csgraph
 
-from .. import _limits, graph
+from .. import graph
 from .._records import CsrGraph
 from .._validation import check_fraction
 from ._affinity import Affinity
@@ -17,7 +16,6 @@ from ._affinity import Affinity
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_WIDE = 25  # neighbours of a graph that is as connected as its points are
 _BLOCK = 512  # points whose similarities with all are held at a time
 
 
@@ -118,24 +116,6 @@ class Similarity(ABC):
         if not mutual or not graph.component_labels(g).any():
             return g
         return graph.joined_by(g, self.neighbor_graph(k))
-
-    def connected_up_to(self) -> float:
-        """Largest threshold below which the graph of pairs above it is connected.
-
-        It is the weakest edge of the strongest spanning tree; of more than 10 000 points that of
-        their neighbour graph, 0 where that is not connected.
-        """
-        if self.n_samples < 2:
-            return 1.0
-        if self.n_samples <= _limits.SOLVED_WHOLE and not self.is_graph:
-            # Lengths stay positive: an entry of zero would be no edge.
-            lengths: Any = 4.0 - self.matrix()
-        else:
-            g = self.neighbor_graph(_WIDE)
-            lengths = graph.to_sparse(CsrGraph.trusted(g.indptr, g.indices, 4.0 - g.weights))
-        tree = csgraph.minimum_spanning_tree(lengths)
-        connected = tree.nnz == self.n_samples - 1
-        return float(4.0 - tree.data.max(initial=3.0)) if connected else 0.0
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """Graph of the pairs whose similarity exceeds a threshold."""
