@@ -20,7 +20,9 @@ _n_inside = 0
 _limits: Any = None
 # Looking for the libraries of a process takes as long as the fit of a hundred points: it is done
 # again only after something was imported, which may have brought another BLAS.
-_libraries: Any = None
+# OpenMP has a setting for each thread (the BLAS of faiss), the others one for the process.
+_shared: Any = None
+_per_thread: Any = None
 _n_modules = 0
 
 
@@ -31,24 +33,34 @@ def single_threaded_blas() -> Iterator[None]:
     The setting belongs to the process, so overlapping blocks are counted: the first to enter sets
     it and the last to leave, often another thread, restores it.
     """
-    global _n_inside, _n_modules, _libraries, _limits
+    global _n_inside, _n_modules, _limits
     with _guard:
         if _n_inside == 0:
             _release_control()
             if _n_modules != len(sys.modules):
                 _n_modules = len(sys.modules)
-                _libraries = threadpoolctl.ThreadpoolController()
-            _limits = _libraries.limit(limits=1, user_api="blas")
+                _find_libraries()
+            _limits = _shared.limit(limits=1)
         _n_inside += 1
+        own = _per_thread.limit(limits=1)
     try:
         yield
     finally:
         with _guard:
+            own.restore_original_limits()
             _n_inside -= 1
             if _n_inside == 0:
                 _release_control()
                 _limits.restore_original_limits()
                 _release_control()
+
+
+def _find_libraries() -> None:
+    global _shared, _per_thread
+    blas = threadpoolctl.ThreadpoolController().select(user_api="blas")
+    layers = {library.get("threading_layer") for library in blas.info()}
+    _per_thread = blas.select(threading_layer="openmp")
+    _shared = blas.select(threading_layer=list(layers - {"openmp"}))
 
 
 def _release_control() -> None:
