@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ._suggest import suggest
+
 LARGEST = 1e70
 """Largest size of a value: fourth powers of more overflow, and of less than its inverse vanish."""
 
@@ -19,7 +21,9 @@ def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") 
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(choice) for choice in known)
-        raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}")
+        raise ValueError(
+            f"{name} must be one of {listed}{more}; got {value!r}{suggest(value, known)}"
+        )
 
 
 def check_flag(name: str, value: Any) -> None:

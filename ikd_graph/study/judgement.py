@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,6 +27,11 @@ DOMINANT_RATIO = 10.0
 
 _EQUAL = 1e-9
 _FIRST = 50
+_CLOCKS = {"time", "t", "timestamp", "date", "datetime", "day", "hour", "minute", "second", "frame"}
+_PLACES = {"angle", "theta", "phi", "heading", "direction", "azimuth", "bearing", "position", "pos"}
+_PLACES |= {"x", "y", "z", "lat", "latitude", "lon", "lng", "longitude"}
+_UNITS = {"s", "ms", "sec", "seconds", "min", "minutes", "h", "hours", "deg", "degrees", "rad"}
+_UNITS |= {"m", "mm", "cm", "km", "utc"}
 
 
 def judge(data: Dataset) -> list[str]:
@@ -55,11 +61,14 @@ def judge(data: Dataset) -> list[str]:
         return []
     names = list(data.feature_names) or [str(c) for c in range(X.shape[1])]
     clocks = clock_columns(X)
+    places = [c for c in named_columns(data.feature_names) if c not in clocks]
     leaks = leaking_columns(data)
     found = [_say_clock(X, c, names) for c in clocks]
+    found += [_say_place(names[c]) for c in places]
     found += [_say_leak(names[c], title) for c, title in leaks]
-    rest = np.setdiff1d(np.arange(X.shape[1]), [*clocks, *(c for c, _ in leaks)])
-    found += _say_dominance(X[:, rest], [names[c] for c in rest])
+    rest = np.setdiff1d(np.arange(X.shape[1]), [*clocks, *places, *(c for c, _ in leaks)])
+    # What else is known to be wrong with values, such as codes for missing ones, comes first.
+    found += [] if data.remarks else _say_dominance(X[:, rest], [names[c] for c in rest])
     if len(data.X) < FEWEST_ROWS:
         wide = X.shape[1] > 10 * len(data.X)
         turned = "; if rows are measurements and columns are points, --transpose" if wide else ""
@@ -71,7 +80,7 @@ def judge(data: Dataset) -> list[str]:
 
 
 def clock_columns(X: Floats) -> list[int]:
-    """Columns that rise or fall by equal steps, or number the rows in any order.
+    """Columns that rise or fall by equal steps, gaps aside, or number the rows in any order.
 
     Parameters
     ----------
@@ -96,13 +105,31 @@ def clock_columns(X: Floats) -> list[int]:
 
 
 def _even_steps(X: Floats) -> NDArray[np.bool_]:
-    """Columns that rise or fall from row to row by equal steps."""
+    """Columns that rise or fall from row to row by equal steps, or by several at once in gaps."""
     steps = np.diff(X, axis=0)
-    mean = steps.mean(axis=0)
+    usual = np.median(steps, axis=0)
     # Clocks are rounded: their steps differ by parts of a step.
-    with np.errstate(invalid="ignore"):
-        even = np.abs(steps - mean).max(axis=0) <= 0.05 * np.abs(mean)
-    return np.asarray(even & (mean != 0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        counts = steps / usual
+        even = np.abs(counts - np.round(counts)).max(axis=0) <= 0.05
+        return np.asarray(even & (np.round(counts).min(axis=0) >= 1.0))
+
+
+def named_columns(names: Sequence[str]) -> list[int]:
+    """Columns whose name is that of a clock, an angle or a position, unless half of all are such.
+
+    Examples
+    --------
+    >>> named_columns(["time (s)", "s1", "s2", "s3", "heading_deg", "x_rate"])
+    [0, 4]
+    """
+    words = [re.findall("[a-z]+", name.lower()) or [""] for name in names]
+    found = [
+        c
+        for c, (first, *rest) in enumerate(words)
+        if first in _CLOCKS | _PLACES and set(rest) <= _UNITS
+    ]
+    return found if 2 * len(found) < len(words) else []
 
 
 def leaking_columns(data: Dataset) -> list[tuple[int, str]]:
@@ -195,11 +222,22 @@ def _say_clock(X: Floats, column: int, names: Sequence[str]) -> str:
     first = ", ".join(f"{value:g}" for value in X[:3, column])
     name, steps = names[column], np.diff(X[:, column])
     does = "rises" if np.all(steps > 0.0) else "falls" if np.all(steps < 0.0) else ""
-    does = f"{does} by equal steps" if does else "numbers the rows"
+    does = f"{does} by equal steps, as a clock does" if does else "numbers the rows"
     return (
-        f"column {name!r} ({first}, ...) {does}, as a clock or an index does, and is embedded like "
-        f"any measurement; {flag('drop', [name])} leaves it out, {flag('labels', [name])} colours "
-        "by it"
+        f"{name!r} ({first}, ...) is taken as a measurement and {does}; {flag('index', [name])} or "
+        f"{flag('labels', [name])}"
+    )
+
+
+def _say_place(name: str) -> str:
+    """What to say of a column with the name of a clock, an angle or a position."""
+    what = (
+        "a clock" if re.findall("[a-z]+", name.lower())[0] in _CLOCKS else "an angle or a position"
+    )
+    other = flag("index" if what == "a clock" else "drop", [name])
+    return (
+        f"{name!r} is taken as a measurement and has the name of {what}; {other} or "
+        f"{flag('labels', [name])}"
     )
 
 

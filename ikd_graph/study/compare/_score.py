@@ -86,7 +86,8 @@ class Judge:
             "random_triplets": metrics.random_triplets(before, after),
         }
         if self.codes is not None and self.codes.max() > 1:
-            given = (self.truth, after.table, self.codes)
+            known = self.codes >= 0
+            given = (self.truth[known], after.table[known], self.codes[known])
             out["centroid_triplets"] = metrics.centroid_triplets(*given)
             out["centroid_distances"] = metrics.centroid_distances(*given)
         return out

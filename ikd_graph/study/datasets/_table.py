@@ -1,0 +1,252 @@
+"""What every kind of file is turned into: columns of numbers or cells, and what names them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._reading import Floats, Reading
+from ._record import MISSING, Coded
+
+LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
+"""Column or key names that are read as labels when none is asked for."""
+
+INDEX_NAMES = ("", "index", "id", "unnamed: 0")
+"""Names of a first column that names rows."""
+
+_SAMPLE = 200  # rows that tell a header
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}|\d\d?:\d\d|\d{8}T\d{4}")
+_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*(%|\s[^\d\s]\S*)")
+
+
+@dataclass
+class Table:
+    """A table as its file holds it.
+
+    Attributes
+    ----------
+    file : str
+        Name of the file.
+    columns : list of (n_rows,) arrays
+        Numbers, or cells of any kind.
+    names : tuple of str
+        Of the columns; empty if the file has none.
+    beside : dict of str to (n_rows,) array or Coded
+        What the file says of rows beside the table; may be labels.
+    row_names, row_title : tuple of str, str
+        Names of the rows and of what names them; empty if unknown.
+    header : str
+        What was taken for the names, in words.
+    first_row : int
+        Number of the first row as the file counts.
+    class_names : tuple of str
+        Wished order of classes.
+    image_shape : (int, int) or None
+        Height and width where rows are images.
+    notes : tuple of str
+        What was left out.
+    """
+
+    file: str
+    columns: list[NDArray[Any]]
+    names: tuple[str, ...] = ()
+    beside: Mapping[str, NDArray[Any] | Coded] = field(default_factory=dict)
+    row_names: tuple[str, ...] = ()
+    row_title: str = ""
+    header: str = "none"
+    first_row: int = 0
+    class_names: tuple[str, ...] = ()
+    image_shape: tuple[int, int] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0])
+
+    @property
+    def all_names(self) -> list[str]:
+        """Names (or positions) of the columns, then names of what stands beside them."""
+        return [*(self.names or map(str, range(len(self.columns)))), *self.beside]
+
+    def values(self, at: int) -> NDArray[Any] | Coded:
+        """Cells of a column, or of what stands beside the table."""
+        return [*self.columns, *self.beside.values()][at]
+
+
+def from_array(file: str, X: Any, what: str = "the array", **more: Any) -> Table:
+    """Table of a 2-D array of numbers."""
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or X.size == 0:
+        raise ValueError(
+            f"{what} in {file} must be a 2-D table of numbers (points x dimensions), got shape "
+            f"{X.shape} of {X.dtype}; reshape images to one row each"
+        )
+    return Table(file, list(np.asarray(X).T), **more)
+
+
+def from_cells(file: str, rows: Sequence[Sequence[str]], reading: Reading) -> Table:
+    """Table of rows of text, all of one length, with or without a header and a row of units."""
+    cells = np.array([list(row) for row in rows], dtype=object)
+    # Separators at the ends of lines, and rows of a sheet that only had a format.
+    blank = cells == ""
+    cells = cells[: len(cells) - _run(blank.all(axis=1)[::-1])]
+    cells = cells[:, : cells.shape[1] - _run(blank.all(axis=0)[::-1])]
+    cells = cells.T if reading.transpose else cells
+    if not cells.size:
+        raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
+    sample = [[cell.strip() for cell in row] for row in cells[:_SAMPLE].tolist()]
+    named = _has_header(sample, reading)
+    units = named and _are_units(sample[1:], reading)
+    first = 1 + named + units
+    if len(cells) < first:
+        raise ValueError(f"{file} must hold at least one row of numbers, got a header only")
+    header, notes = "none", []
+    if named:
+        shown = ", ".join(sample[0][:3]) + ", ..." * (len(sample[0]) > 3)
+        header = f"line 1 ({shown})"
+        notes += [f"row 2 ({', '.join(sample[1][:3])}, ...) was taken for units"] * units
+    else:
+        _warn_numbered(sample[0], file, len(cells))
+    return Table(
+        file,
+        list(cells[first - 1 :].T),
+        names=tuple(sample[0]) if named else (),
+        header=header,
+        first_row=first,
+        notes=tuple(notes),
+    )
+
+
+def parse_numbers(cells: NDArray[Any], reading: Reading) -> tuple[Floats, dict[int, str]]:
+    """Cells as numbers, NaN where missing; position and text of those that are neither."""
+    odd: dict[int, str] = {}
+    try:
+        if reading.decimal != "." or cells.dtype.kind in "mMc":
+            raise TypeError
+        values = np.asarray(cells, dtype=np.float64)
+    except (ValueError, TypeError):
+        values = np.full(len(cells), np.nan)
+        unknown = MISSING | {word.lower() for word in reading.na}
+        for row, cell in enumerate(cells.tolist()):
+            text = "" if cell is None else str(cell).strip()
+            if text.lower() in unknown:
+                continue
+            try:
+                number = _BOOLEANS.get(text.lower())
+                values[row] = (
+                    float(text.replace(reading.decimal, ".")) if number is None else number
+                )
+            except ValueError:
+                odd[row] = text
+    if reading.na:
+        values = np.where(np.isin(values, [as_number(word) for word in reading.na]), np.nan, values)
+    return values, odd
+
+
+def as_number(text: str) -> float:
+    """A text as a number, NaN if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def kind_of(values: Floats, odd: Mapping[int, str]) -> str:
+    """What cells that are not numbers are: decimal commas, dates, numbers with a unit, or words."""
+    texts = list(odd.values())
+    if texts and _DATE.match(texts[0]):
+        return "dates"
+    if texts and all(_COMMA.fullmatch(text) for text in texts):
+        return "decimal commas"
+    units = {unit and unit[1] for unit in map(_UNIT.fullmatch, texts)}
+    same = len(units) == 1 and None not in units and len(set(texts)) > 1
+    return "numbers with a unit" if same and np.isnan(values).all() else "not numbers"
+
+
+def _run(flags: NDArray[np.bool_]) -> int:
+    """Length of the run of True at the beginning."""
+    return len(flags) if flags.all() else int(np.argmin(flags))
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell reads as a number or as true or false."""
+    if text.lower() in _BOOLEANS or _COMMA.fullmatch(text):
+        return True
+    return text.lower() == "nan" or not np.isnan(as_number(text))
+
+
+def _is_missing(text: str, reading: Reading) -> bool:
+    """Whether a cell stands for a missing value."""
+    return text.lower() in MISSING - {"nan"} or text in reading.na
+
+
+def _is_words(body: Sequence[Sequence[str]], column: int, reading: Reading) -> bool:
+    """Whether most filled cells of a column are not numbers."""
+    cells = [row[column] for row in body if not _is_missing(row[column], reading)]
+    return bool(cells) and sum(is_number(cell) for cell in cells) < len(cells) / 2
+
+
+def _has_header(sample: Sequence[Sequence[str]], reading: Reading) -> bool:
+    """Tell a line of names: words above most numbers, all different words, or 0, 1, 2, ...
+
+    A word or two above numbers, such as NA or 5%, are cells that cannot be read, in a row that must
+    not be lost for a header.
+    """
+    first, body = sample[0], sample[1:]
+    if first == [str(n) for n in range(len(first))] and len(first) > 1:
+        return True
+    words = [not is_number(cell) for cell in first]
+    if not body and not any(words):
+        return False
+    if first[0].lower() in INDEX_NAMES and _counts_rows(body, reading):
+        return True
+    for c, cell in enumerate(first):
+        # One letter may be an answer, y or n.
+        if len(cell) > 1 and cell.lower() in LABEL_NAMES and cell not in {row[c] for row in body}:
+            return True
+    numeric = [c for c in range(len(first)) if not _is_words(body, c, reading)]
+    named = [c for c in numeric if words[c] and not _is_missing(first[c], reading)]
+    if len(named) > len(numeric) / 2:
+        return True
+    return all(words) and len(set(first)) == len(first)
+
+
+def _are_units(body: Sequence[Sequence[str]], reading: Reading) -> bool:
+    """Whether the row below the names has no number, above columns that have nothing else."""
+    if len(body) < 3 or any(is_number(cell) for cell in body[0]):
+        return False
+    numeric = [c for c in range(len(body[0])) if not _is_words(body[1:], c, reading)]
+    over = [c for c in numeric if not _is_missing(body[0][c], reading)]
+    return len(over) > len(numeric) / 2
+
+
+def _counts_rows(body: Sequence[Sequence[str]], reading: Reading) -> bool:
+    """Whether the first column numbers the rows, or names each of them by another word."""
+    first = [row[0] for row in body]
+    if not first or not first[0].lstrip("-").isdecimal():
+        return len(first) > 1 and len(set(first)) == len(first) and _is_words(body, 0, reading)
+    return first == [str(int(first[0]) + n) for n in range(len(first))]
+
+
+def _warn_numbered(first: Sequence[str], file: str, n_rows: int) -> None:
+    """Warn of a first row that may be a header of numbers, such as years."""
+    cells = first if first[0].isdecimal() else first[1:]
+    if n_rows < 2 or len(cells) < 3 or not all(cell.isdecimal() for cell in cells):
+        return
+    steps = {int(b) - int(a) for a, b in itertools.pairwise(cells)}
+    if len(steps) == 1 and steps != {0}:
+        warnings.warn(
+            f"the first row of {file}, {', '.join(cells[:3])}, ..., is taken as a point; if "
+            "it names the columns, put a letter before each number",
+            UserWarning,
+            stacklevel=2,
+        )
