@@ -14,18 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 
-from . import _doors as door
+from . import _checks as door
 from . import _limits
+from ._checks import check_choice, check_components, check_integer
 from ._records import Embedding
 from ._spectrum import ends_of
 from ._threads import map_blocks
-from ._validation import (
-    check_components,
-    check_finite,
-    check_integer,
-    check_reference,
-    check_symmetric,
-)
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +45,20 @@ __all__ = [
 ]
 
 
-@door.takes(sq_dist=door.square)
+def _check_reference(sq_dist: Floats, reference: str | int = CENTRE, **_: object) -> None:
+    n = len(sq_dist)
+    is_index = isinstance(reference, Integral) and not isinstance(reference, bool)
+    if not is_index or not -n <= int(reference) < n:
+        more = f" or the index of a point (0 to {n - 1})"
+        check_choice("reference", reference, REFERENCES, more)
+
+
+def _check_size(sq_dist: Floats, n_components: int, reference: str | int = CENTRE) -> None:
+    check_components(n_components, len(sq_dist))
+    _check_reference(sq_dist, reference)
+
+
+@door.takes(_check_reference, sq_dist=door.square)
 def reference_index(sq_dist: Floats, reference: str | int) -> int:
     """Index of the reference point (Li & Wu 2024, Section 2.5).
 
@@ -82,7 +89,6 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     >>> eigen.reference_index(line, "min_max")
     2
     """
-    check_reference(reference, REFERENCES, sq_dist.shape[0])
     if isinstance(reference, Integral):
         return int(reference) % sq_dist.shape[0]
     if reference == "center":
@@ -95,7 +101,7 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     return int(best[np.argmin(mean[best])])
 
 
-@door.takes(sq_dist=door.square)
+@door.takes(_check_reference, sq_dist=door.square)
 def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     """Gram matrix of the points seen from the reference point (Li & Wu 2024, Eq. 4).
 
@@ -119,12 +125,11 @@ def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     array([[0., 0.],
            [0., 4.]])
     """
-    check_integer("reference", reference, CENTRE, len(sq_dist) - 1, "-1 is the centre")
     offset, constant = _offset(sq_dist, reference)
     return 0.5 * (offset[:, None] + offset[None, :] - sq_dist) - constant
 
 
-@door.takes(sq_dist=door.square)
+@door.takes(_check_size, sq_dist=door.symmetric)
 def coordinates(
     sq_dist: Floats,
     n_components: int,
@@ -171,17 +176,15 @@ def coordinates(
     >>> np.abs(eigen.coordinates(line, 1).coordinates.ravel()).round(6)
     array([1., 0., 1.])
     """
-    check_symmetric("sq_dist", sq_dist)
     n = sq_dist.shape[0]
-    check_components(n_components, n)
-    index = reference_index(sq_dist, reference)
+    index = reference_index.unchecked(sq_dist, reference)
     if n <= _limits.LANCZOS_FROM or n_components > n // 4 or not sq_dist.any():
         values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     else:
         found = _lanczos(sq_dist, index, n_components)
         # Slow, but the answer: of values that lie too near each other for Lanczos.
         values, vectors, negative, total = found or _full_spectrum(sq_dist, index, n_components)
-    vectors = pin_signs(vectors)
+    vectors = pin_signs.unchecked(vectors)
     noise = 1e-12 * max(float(values[0]), 0.0)
     missing = int(np.count_nonzero(values <= noise))
     if missing and float(sq_dist.max()) > 0.0:
@@ -224,7 +227,6 @@ def gap_ratios(eigenvalues: ArrayLike) -> Floats:
     array([ 1., 21.,  1.])
     """
     values = np.sort(np.asarray(eigenvalues, dtype=np.float64).ravel())[::-1]
-    check_finite("eigenvalues", values)
     if values.size < 2 or values[0] <= 0.0:
         raise ValueError(
             "eigenvalues must be at least 2 with a positive one among them, got "
@@ -272,7 +274,7 @@ def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     >>> eigen.eigengap([9.0, 2.0, 0.1, 0.09])
     2
     """
-    ratios = gap_ratios(eigenvalues)
+    ratios = gap_ratios.unchecked(eigenvalues)
     if largest is not None:
         ratios = ratios[: check_integer("largest", largest, 1, ratios.size)]
     steep = np.flatnonzero(ratios >= _GAP_DROP)

@@ -276,8 +276,10 @@ def _place_block(
 
 def _by_likelihood(process: gplvm.Process, row: NDArray[np.floating], start: Floats) -> Floats:
     """Likeliest place of a row; near a training row it goes over into where it started."""
-    seen = gplvm.see(process, row)
-    return start + _freshness(process, seen) * (gplvm.likeliest(process, seen, start)[0] - start)
+    seen = gplvm.see.unchecked(process, row)
+    return start + _freshness(process, seen) * (
+        gplvm.likeliest.unchecked(process, seen, start)[0] - start
+    )
 
 
 def _freshness(process: gplvm.Process, seen: gplvm.Seen) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ikd_graph import _doors as door
+from ikd_graph import _checks as door
 from ikd_graph import covariance, eigen, geodesics, graph, kernels
 from ikd_graph.study import metrics
 

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .._records import SolvedBlocks
-from .._validation import check_choice, check_finite
 from ._consensus import WEIGHTINGS
 from ._frames import cost_of, dual_of, lift, quadratic_form, settle
 from ._rounds import Rounds, check_places
@@ -52,7 +51,7 @@ class MergeBound(NamedTuple):
         return f"no merger of these cliques can cost less than {1.0 - self.gap:.1%} of this one"
 
 
-@door.takes(coordinates=door.table)
+@door.takes(check_places, coordinates=door.table, weighting=door.one_of(WEIGHTINGS))
 def merge_bound(
     solved: SolvedBlocks, coordinates: Floats, *, weighting: str = "precision"
 ) -> MergeBound | None:
@@ -92,10 +91,7 @@ def merge_bound(
     >>> alignment.merge_bound(solved, line).words
     'the merger is proven optimal'
     """
-    check_choice("weighting", weighting, WEIGHTINGS)
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    check_finite("coordinates", points)
-    check_places(solved, points)
     n_blocks, size = solved.blocks.n_blocks, points.shape[1]
     if n_blocks * size > MOST_FRAMES:
         return None

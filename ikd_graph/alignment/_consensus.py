@@ -5,15 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .._records import MergeResult, SolvedBlocks, check_solved
 from .._threads import run_in_parallel
-from .._validation import (
-    check_choice,
-    check_integer,
-    check_positive,
-    check_same_shape,
-)
 from ._descent import Descent
 from ._greedy import groups_centred, merge_pairs, warn_weak
 from ._rigid import place_groups
@@ -33,7 +27,27 @@ _LOWER = 0.95
 _BOWL, _BOWL_TOLERANCE = 0.3, 1e-4
 
 
-@door.takes(n_points=door.count, start=door.optional(door.table), weigh_start=door.flag)
+def _check_start(
+    solved: SolvedBlocks, n_points: int, start: Floats | None = None, **_: object
+) -> None:
+    if start is not None and start.shape != (n_points, solved.coordinates.shape[1]):
+        raise ValueError(
+            f"start must have a row for each of {n_points} points and the "
+            f"{solved.coordinates.shape[1]} columns of the blocks, got shape {start.shape}; it is "
+            "a latent of the same points"
+        )
+
+
+@door.takes(
+    check_solved,
+    _check_start,
+    n_points=door.count,
+    start=door.optional(door.table),
+    weighting=door.one_of(WEIGHTINGS),
+    weigh_start=door.flag,
+    max_rounds=door.whole(1),
+    tolerance=door.positive,
+)
 def merge_global(
     solved: SolvedBlocks,
     n_points: int,
@@ -113,10 +127,6 @@ def merge_global(
     >>> merged.converged
     True
     """
-    check_solved(solved, n_points)
-    check_choice("weighting", weighting, WEIGHTINGS)
-    check_integer("max_rounds", max_rounds, 1)
-    check_positive("tolerance", tolerance)
     if start is None:
         frame, greedy = None, merge_pairs(solved, n_points)
         if greedy.n_weak:
@@ -125,10 +135,8 @@ def merge_global(
         descent, trusted, second = consensus.descent(greedy.coordinates), False, np.inf
     else:
         frame = np.array(start, dtype=np.float64, order="C")
-        expected = np.empty((n_points, solved.coordinates.shape[1]))
-        check_same_shape("start", frame, "the coordinates", expected)
         greedy, consensus, given = _two_starts(solved, frame, weighting)
-        other = place_groups(greedy.coordinates, greedy.labels, frame)
+        other = place_groups.unchecked(greedy.coordinates, greedy.labels, frame)
         descent, second = consensus.better(given, other)
         trusted = descent is given
     descent.run(max_rounds, tolerance, consensus.floor)
@@ -147,7 +155,7 @@ def merge_global(
         points = groups_centred(points, greedy.labels)
     else:
         # Blocks do not mind where all of it lies: bring it back to where the start was.
-        points = place_groups(points, np.zeros(n_points, dtype=np.int64), frame)
+        points = place_groups.unchecked(points, np.zeros(n_points, dtype=np.int64), frame)
     return greedy._replace(
         coordinates=points,
         residuals=residuals,

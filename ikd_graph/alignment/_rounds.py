@@ -6,10 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, SolvedBlocks, check_solved
-from .._validation import check_finite, check_rows
 from ._descent import Descent
 from ._rigid import centred
 
@@ -173,7 +172,17 @@ class Rounds:
         return float(self.misfit[: self.n_blocks].sum()), residuals
 
 
-@door.takes(coordinates=door.table)
+def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None:
+    """Raise unless blocks can lie at the places of points."""
+    check_solved(solved, len(coordinates))
+    if solved.coordinates.shape[1] != coordinates.shape[1]:
+        raise ValueError(
+            f"coordinates must have the {solved.coordinates.shape[1]} columns of those of the "
+            f"blocks, got {coordinates.shape[1]}; merge the same blocks"
+        )
+
+
+@door.takes(check_places, coordinates=door.table)
 def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     """How far blocks disagree with the place of each point, each block fitted rigidly.
 
@@ -201,21 +210,8 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     True
     """
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    check_rows("coordinates", points, len(points))
-    check_finite("coordinates", points)
-    check_places(solved, points)
     consensus = Rounds(solved, len(points), "precision")
     return consensus.fit_of(points)[1]
-
-
-def check_places(solved: SolvedBlocks, points: Floats) -> None:
-    """Raise unless blocks can lie at the places of points."""
-    check_solved(solved, len(points))
-    if solved.coordinates.shape[1] != points.shape[1]:
-        raise ValueError(
-            f"coordinates must have the {solved.coordinates.shape[1]} columns of those of the "
-            f"blocks, got {points.shape[1]}; merge the same blocks"
-        )
 
 
 def entries_of_points(blocks: Blocks, n_points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ def scale_sparse_to_correlation(cov: Any) -> tuple[Any, float]:
     on_diagonal = entries.row == entries.col
     variance = float(entries.data[on_diagonal].mean()) if on_diagonal.any() else 1.0
     if not variance > 0.0:
-        return scale_to_correlation(np.diag(cov.diagonal()))
+        return scale_to_correlation.unchecked(np.diag(cov.diagonal()))
     ones = np.arange(cov.shape[0])
     data = np.concatenate([entries.data[~on_diagonal] / variance, np.ones(ones.size)])
     row = np.concatenate([entries.row[~on_diagonal], ones])

@@ -62,7 +62,7 @@ class RowSimilarity(Similarity):
         if self._sparse:
             return np.minimum(self.rows.pairs(left, right), 1.0)
         if self._half is None:
-            return graph.row_correlations(self.rows, left, right)
+            return graph.row_correlations.unchecked(self.rows, left, right)
         values = np.empty(left.size)
         step = max(1, _PAIRS // self.rows.shape[1])
         for start in range(0, left.size, step):
@@ -96,7 +96,7 @@ class RowSimilarity(Similarity):
         """See `Similarity.matrix`."""
         if self._sparse:
             return super().matrix()
-        values = covariance.gram(self.rows)
+        values = covariance.gram.unchecked(self.rows)
         if self._half is not None:
             values -= self._half
             values += 1.0 - self._half[:, None]
@@ -107,8 +107,8 @@ class RowSimilarity(Similarity):
         """See `Similarity.threshold_graph`."""
         if self._sparse or self._half is not None:
             return super().threshold_graph(s0)
-        return graph.row_threshold_graph(self.rows, s0)
+        return graph.row_threshold_graph.unchecked(self.rows, s0)
 
     def _search(self, k: int) -> NDArray[np.int32]:
         metric = "product" if self._half is None else "euclidean"
-        return graph.row_neighbors(self.rows, k, metric=metric, neighbors=self.search)
+        return graph.row_neighbors.unchecked(self.rows, k, metric=metric, neighbors=self.search)

@@ -19,9 +19,9 @@ from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
 from .. import _limits, eigen
+from .._checks import check_fraction, check_integer
 from .._records import Embedding
 from .._threads import map_blocks
-from .._validation import check_fraction, check_integer
 from ._base import Landmarks
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,7 @@ def check_number(n_landmarks: Any, n_components: int) -> None:
     if n_landmarks is None or (isinstance(n_landmarks, str) and n_landmarks == "auto"):
         return
     if isinstance(n_landmarks, float):
-        check_fraction("n_landmarks", n_landmarks, "an int is a number of points, 'auto' chooses")
+        check_fraction("n_landmarks", n_landmarks)
         return
     check_integer("n_landmarks", n_landmarks, n_components + 1, cure="'auto' chooses a number")
 
@@ -181,7 +181,7 @@ def solve(
     among = 0.5 * (among + among.T)
     if isinstance(reference, Integral):
         reference = int(np.flatnonzero(nodes == int(reference) % drawn.lengths.shape[1])[0])
-    at = eigen.reference_index(among, reference)
+    at = eigen.reference_index.unchecked(among, reference)
     share = drawn.counts / drawn.counts.sum()
     # What the distances of a point to the reference are made of: the mean, or one of them.
     seen = share if at == eigen.CENTRE else (np.arange(nodes.size) == at).astype(np.float64)
@@ -192,7 +192,7 @@ def solve(
     values, vectors = eigh(root[:, None] * gram * root, check_finite=False)
     total, negative = float(np.sum(values**2)), float(np.sum(np.minimum(values, 0.0) ** 2))
     values = values[: -n_components - 1 : -1].copy()
-    vectors = eigen.pin_signs(vectors[:, : -n_components - 1 : -1])
+    vectors = eigen.pin_signs.unchecked(vectors[:, : -n_components - 1 : -1])
     real = values > 1e-12 * max(float(values[0]), 0.0)
     if not real.all() and float(among.max()) > 0.0:
         _warn_flat(n_components, int(real.sum()))
