@@ -105,12 +105,13 @@ def check_type(name: str, value: Any, kind: type, cure: str) -> Any:
     return value
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> None:
+def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> str:
     """Raise unless ``value`` is one of ``choices``; ``more`` says what else it may be."""
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(choice) for choice in known)
         raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}")
+    return value
 
 
 def flag(name: str, value: Any) -> bool:

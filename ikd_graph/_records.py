@@ -220,7 +220,6 @@ def check_solved(solved: Any, n_points: int = 2**31 - 1, **_: Any) -> None:
             f"blocks must hold at least one point each, got {empty.size} empty: {few(empty)}; "
             "leave them out"
         )
-    check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), sizes.size)
     points = np.asarray(solved.coordinates)
     check_rows("solved.coordinates", points, solved.blocks.members.size)
     check_finite("solved.coordinates", points)

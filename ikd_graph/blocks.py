@@ -103,7 +103,11 @@ def solve(
     )
 
 
-@door.takes(check_solved)
+def _check_spectra(solved: SolvedBlocks) -> None:
+    door.check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
+
+
+@door.takes(check_solved, _check_spectra)
 def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """Order blocks by their size and, of equals, by how far they reach.
 

@@ -179,9 +179,14 @@ def test_a_line_turned_by_a_right_angle_is_followed():
         (np.ones(3), np.ones(3), None, "source must be a table"),
         (np.full((3, 2), np.nan), np.ones((3, 2)), None, "source must"),
         (np.ones((3, 2)), np.full((3, 2), np.inf), None, "target must"),
-        (np.ones((3, 2)), np.ones((3, 2)), [1.0, 1.0], r"one value for each of 3 points"),
-        (np.ones((3, 2)), np.ones((3, 2)), [1.0, -1.0, 1.0], "weights must be finite, >= 0"),
-        (np.ones((3, 2)), np.ones((3, 2)), [0.0, 0.0, 0.0], "not all zero"),
+        (np.ones((3, 2)), np.ones((3, 2)), [1.0, 1.0], r"weights must be 3 finite numbers"),
+        (
+            np.ones((3, 2)),
+            np.ones((3, 2)),
+            [1.0, -1.0, 1.0],
+            "weights must be 3 finite numbers >= 0",
+        ),
+        (np.ones((3, 2)), np.ones((3, 2)), [0.0, 0.0, 0.0], "not all of them 0"),
     ],
 )
 def test_points_that_cannot_be_fitted_are_refused(source, target, weights, message):
@@ -584,12 +589,12 @@ def test_permuted_rows_give_the_same_latent_permuted(seed):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"start": np.zeros((5, 3))}, r"start must be a table .* got \(5, 3\) and \(5, 2\)"),
+        ({"start": np.zeros((5, 3))}, r"start must have a row .* got shape \(5, 3\)"),
         ({"start": np.full((5, 2), np.nan)}, "start must"),
         ({"weighting": "equal"}, "weighting must be one of 'precision', 'uniform'"),
         ({"max_rounds": 0}, "max_rounds must be an integer at least 1, got 0"),
         ({"tolerance": -1.0}, "tolerance must be positive"),
-        ({"n_points": 4}, r"points from 0 to n_points - 1 = 3, got 0 to 4"),
+        ({"n_points": 4}, r"must lie from 0 to 3, got 0 to 4"),
     ],
 )
 def test_bad_parameters_are_refused(changed, message):

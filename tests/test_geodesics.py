@@ -250,7 +250,7 @@ def test_lengths_over_many_orders_of_magnitude_are_searched_right(spread):
 def test_wrong_input_is_refused_with_a_reason():
     g = plane_graph(11, 20)
     for sources in ([], [[1]], [0.5], 3):
-        with pytest.raises(ValueError, match="sources must be a list of one or more nodes"):
+        with pytest.raises(ValueError, match="sources must be a list of"):
             geodesics.shortest_distances(g, sources)
     for node in (-1, 20):
         with pytest.raises(ValueError, match=f"sources must be nodes from 0 to 19, got {node}"):

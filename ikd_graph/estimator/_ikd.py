@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -563,6 +564,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.missing == "pairwise":
             self._require_rows("missing='pairwise'")
         check_integer("verbose", self.verbose, 0)
+        jobs = self.n_jobs
+        if jobs is not None and (
+            not isinstance(jobs, Integral) or isinstance(jobs, bool) or not jobs
+        ):
+            raise ValueError(
+                f"n_jobs must be None or a whole number other than 0, got {jobs!r}; -1 is all cores"
+            )
         check_random_state(self.random_state)
         return Settings(
             n_components=self.n_components,

@@ -61,7 +61,7 @@ def _limit(name: str, value: Any) -> float:
     return door.check_real(name, value, "be positive", lambda x: x > 0.0)
 
 
-_SOURCES = door.optional(door.places)
+_SOURCES = door.optional(door.nodes)
 
 
 @door.takes(

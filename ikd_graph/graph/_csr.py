@@ -22,12 +22,12 @@ Nodes = NDArray[np.int64]
 
 def _check_edges(n: int, left: Nodes, right: Nodes, weights: NDArray[np.float64]) -> None:
     """Raise unless edges list each pair of nodes once, the smaller one on the left."""
-    same = left.size == right.size == weights.size
-    if not same or np.any(left >= right) or right.max(initial=-1) >= n:
+    door.check_nodes("right", right, n)
+    if not left.size == right.size == weights.size or np.any(left >= right):
         raise ValueError(
-            "left and right must be as long as one another and left < right < n for every edge, "
-            f"got {left.size} and {right.size} nodes for n = {n}; give each edge once, its smaller "
-            "node on the left"
+            "left, right and weights must be as long as one another and left < right for every "
+            f"edge, got {left.size}, {right.size} and {weights.size}; give each edge once, its "
+            "smaller node on the left"
         )
     check_distinct("edges", left * n + right)
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from .._checks import check_choice, check_integer, check_positive, flag
 from .._records import CsrGraph
-from ..kernels import StationaryKernel
+from ..kernels import StationaryKernel, get
 from ._by_core import CoreClosedForm, CoreFit, likelihood_by_core
 from ._stress import WEIGHTS, StressFit, stress
 
@@ -45,7 +45,7 @@ class Stress(BaseEstimator):
         self,
         latent: NDArray[np.float64],
         g: CsrGraph,
-        kernel: StationaryKernel,
+        kernel: str | StationaryKernel,
         n_observed: int = 1,
         path: str = "distance",
         *,
@@ -65,10 +65,11 @@ class Stress(BaseEstimator):
         StressFit
             The latent of less stress.
         """
+        self.check()
         weights = self.weights
         if weights == "auto":
             weights = "precision" if trusted else "uniform"
-        return stress.unchecked(latent, g, kernel, n_observed, weights=weights, path=path)
+        return stress.unchecked(latent, g, get(kernel), n_observed, weights=weights, path=path)
 
 
 @dataclass(repr=False)
