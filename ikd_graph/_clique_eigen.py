@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._records import Blocks, CsrGraph
-from ._threads import map_blocks
+from ._threads import block_rows, map_blocks
 
 Floats = NDArray[np.float64]
 
-# Entries of the matrices of one batch: 8 MB.
-_BATCH = 10**6
 # Points from which the leading eigenpairs of a clique are found by subspace iteration.
 _ITERATED_FROM = 128
 # Columns beside the leading ones, and steps before the whole spectrum is found after all.
@@ -101,7 +99,7 @@ def _batches_of(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     batches = []
     for size in np.unique(sizes[sizes > 0]):
         same = np.flatnonzero(sizes == size)
-        count = 1 if size >= _ITERATED_FROM else max(1, _BATCH // int(size * size))
+        count = 1 if size >= _ITERATED_FROM else block_rows(int(size * size))
         batches += [same[start : start + count] for start in range(0, same.size, count)]
     return batches
 

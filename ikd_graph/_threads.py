@@ -112,6 +112,11 @@ def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> Non
         list(pool.map(work, starts, stops))
 
 
+def block_rows(width: int) -> int:
+    """Rows of some width that are worked on together: about four million entries, 32 MB."""
+    return max(16, min(512, 2**22 // max(width, 1)))
+
+
 def run_in_parallel(
     background: Callable[[], _First], foreground: Callable[[], _Second]
 ) -> tuple[_First, _Second]:

@@ -13,20 +13,18 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from . import _checks as door
 from . import _limits
 from ._checks import check_choice, check_components, check_integer
 from ._records import Embedding
-from ._spectrum import ends_of
-from ._threads import map_blocks
+from ._threads import block_rows, map_blocks
 
 Floats = NDArray[np.float64]
 
 REFERENCES = ("min_max", "min_mean", "center")
 CENTRE = -1
-
-_BLOCK = 256
 
 # Share of the largest eigenvalue below which differences are those of noise, and the least drop
 # that ends the dimensions. Chosen on latents sampled in 1 to 5 dimensions, checked on others.
@@ -325,7 +323,10 @@ def _full_spectrum(
 ) -> tuple[Floats, Floats, float, float]:
     """Leading eigenpairs, squared negative eigenvalues and all squared eigenvalues, by LAPACK."""
     values, vectors = eigh(
-        gram_matrix(sq_dist, reference), driver="evd", overwrite_a=True, check_finite=False
+        gram_matrix.unchecked(sq_dist, reference),
+        driver="evd",
+        overwrite_a=True,
+        check_finite=False,
     )
     negative = float(np.sum(np.minimum(values, 0.0) ** 2))
     total = float(np.sum(values**2))
@@ -343,19 +344,28 @@ def _lanczos(
     n = sq_dist.shape[0]
     offset, constant = _offset(sq_dist, reference)
 
-    def times(vectors: Floats) -> Floats:
-        left, out = np.ascontiguousarray(vectors.T), np.empty(vectors.shape)
+    def times(vector: Floats) -> Floats:
+        out, vector = np.empty(n), vector.ravel()
 
         def fill(start: int, stop: int) -> None:
-            out[start:stop] = (left @ sq_dist[:, start:stop]).T
+            out[start:stop] = sq_dist[start:stop] @ vector
 
-        map_blocks(fill, n, _BLOCK * 4)
-        total = vectors.sum(axis=0)
-        return 0.5 * (offset[:, None] * total + offset @ vectors - out) - constant * total
+        map_blocks(fill, n, block_rows(n))
+        total = vector.sum()
+        return 0.5 * (offset * total + offset @ vector - out) - constant * total
 
-    found = ends_of(times, n, n_components)
-    if found is None:
+    operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
+    # A random start: one made from the points would share the symmetries of a grid and miss every
+    # eigenvector that lacks them.
+    start = np.random.default_rng(0).standard_normal(n)
+    try:
+        values, vectors = eigsh(operator, n_components, which="LA", v0=start)
+        lowest = eigsh(
+            operator, n_components + 1, which="SA", v0=start, tol=0.1, return_eigenvectors=False
+        )
+    except ArpackError:
         return None
+    order = np.argsort(-values)
     # Of the Gram matrix, whose entries are h_i + h_j - d_ij / 2.
     half = 0.5 * (offset - constant)
     sums, squares = np.empty(n), np.empty(n)
@@ -365,7 +375,7 @@ def _lanczos(
         sums[start:stop] = part @ half
         np.einsum("ij,ij->i", part, part, out=squares[start:stop])
 
-    map_blocks(add, n, _BLOCK)
-    negative = float(np.sum(np.minimum(found.lowest, 0.0) ** 2))
+    map_blocks(add, n, block_rows(n))
+    negative = float(np.sum(np.minimum(lowest, 0.0) ** 2))
     total = 2.0 * (n * (half @ half) + half.sum() ** 2 - sums.sum()) + 0.25 * squares.sum()
-    return found.values, found.vectors, negative, float(total)
+    return values[order], vectors[:, order], negative, float(total)

@@ -253,7 +253,7 @@ def test_wrong_input_is_refused_with_a_reason():
         with pytest.raises(ValueError, match="sources must be a list of"):
             geodesics.shortest_distances(g, sources)
     for node in (-1, 20):
-        with pytest.raises(ValueError, match=f"sources must be nodes from 0 to 19, got {node}"):
+        with pytest.raises(ValueError, match=f"sources must lie from 0 to .*got {node}"):
             geodesics.shortest_distances(g, [0, node])
     with pytest.raises(ValueError, match=r"dtype must be float64 or float32, got .*int64"):
         geodesics.shortest_distances(g, dtype=np.int64)

@@ -25,8 +25,6 @@ MOST_LIFTED = 2000
 _EXACT = 1e-12
 # A bound that gives away no more of the cost is not improved.
 _TIGHT = 0.002
-# Gaps up to which a merger is called proven, the next larger one being told.
-_PROVEN = (1e-4, 1e-3, 1e-2)
 # Columns that frames are lifted by, one after the other.
 _MOST_COLUMNS = 2
 
@@ -43,9 +41,8 @@ class MergeBound(NamedTuple):
         """What the gap says."""
         if self.gap < 1e-6:
             return "the merger is proven optimal"
-        for level in _PROVEN:
-            if self.gap <= level:
-                return f"the merger is proven to be within {100.0 * level:g}% of the lowest cost"
+        if self.gap <= 0.01:
+            return f"the merger is proven to be within {self.gap:.2%} of the lowest cost"
         if self.bound == 0.0:
             return "no proof was found of how good the merger is"
         return f"no merger of these cliques can cost less than {1.0 - self.gap:.1%} of this one"

@@ -30,7 +30,6 @@ ANCHOR_SHARE = 0.002
 # all blocks do. Its weight is the square of noise / .03.
 _AS_MUCH = 0.03
 _MOST_SHARE = 3.0
-_ONE_MORE = ((0, 0), (0, 1))  # a column of zeros
 
 
 class Rounds:
@@ -130,8 +129,12 @@ class Rounds:
 
     def lifted(self, solved: SolvedBlocks) -> Rounds:
         """The same blocks where there is room for one more coordinate."""
-        solved = solved._replace(coordinates=np.pad(solved.coordinates, _ONE_MORE))
-        anchor = None if self.anchor is None else np.pad(self.anchor, _ONE_MORE)
+
+        def wider(points: Floats) -> Floats:
+            return np.column_stack([points, np.zeros(len(points))])
+
+        solved = solved._replace(coordinates=wider(solved.coordinates))
+        anchor = None if self.anchor is None else wider(self.anchor)
         return Rounds(solved, self.point_weights.size, self.weighting, anchor, self.share)
 
     def noise(self, objective: float, latent: Floats) -> float:

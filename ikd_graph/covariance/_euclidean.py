@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks as door
 from .._checks import check_same_shape, check_varies
-from .._threads import map_blocks
+from .._threads import block_rows, map_blocks
 from ._rows import gram
-from ._scale import ROUNDING, block_size, column_moments
+from ._scale import ROUNDING, column_moments
 
 Floats = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ def euclidean_rows(
         # What centring leaves of equal rows is rounding.
         scale = np.inf if scale < ROUNDING else scale * top
         like = EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
-    points, half, step = np.empty((n, p), dtype), np.empty(n), block_size(p)
+    points, half, step = np.empty((n, p), dtype), np.empty(n), block_rows(p)
 
     def fill(start: int, stop: int) -> None:
         block = like.scaled(table[start:stop])

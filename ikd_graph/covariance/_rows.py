@@ -9,14 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks as door
 from .._checks import check_rows_vary, check_same_shape
-from .._threads import map_blocks
+from .._threads import block_rows, map_blocks
 
 Floats = NDArray[np.float64]
 
 AFFINITIES = ("correlation", "cosine", "covariance")
 """Affinities that are inner products of scaled rows."""
-
-_BLOCK = 256
 
 
 @door.takes(
@@ -148,7 +146,7 @@ def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None)
         out[start:stop, start:] = part
         out[start:, start:stop] = part.T
 
-    map_blocks(fill, n, _BLOCK)
+    map_blocks(fill, n, block_rows(n))
     return out
 
 

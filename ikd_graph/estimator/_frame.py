@@ -56,13 +56,6 @@ def standard_frame(coordinates: Floats, inverse: Indices, *, turn: bool = True) 
     return Frame(points, np.sum(points**2, axis=0))
 
 
-def axes_between(coordinates: Floats, frame: Frame, inverse: Indices) -> Floats:
-    """Rotation (m, m) from coordinates of distinct rows to those of a frame."""
-    before = coordinates[inverse] - coordinates[inverse].mean(axis=0)
-    left, _, right = np.linalg.svd(before.T @ frame.coordinates)
-    return np.asarray(left @ right)
-
-
 def expand_graph(g: CsrGraph, first: Indices, inverse: Indices) -> CsrGraph:
     """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
     if np.array_equal(first, np.arange(inverse.size)):

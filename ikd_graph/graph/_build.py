@@ -16,11 +16,10 @@ from .. import _checks as door
 from .. import _jit
 from .._checks import check_block, check_nodes, check_values
 from .._records import CsrGraph
-from .._threads import map_blocks, single_threaded_blas
+from .._threads import block_rows, map_blocks, single_threaded_blas
 from ._csr import mirrored
 from ._nearest import (
     block_neighbors,
-    block_rows,
     check_correlations,
     check_rows,
     row_neighbors,

@@ -12,10 +12,10 @@ from .. import _checks as door
 from .. import _jit
 from .._checks import check_block, check_nodes, check_values
 from .._records import CsrGraph, check_graph
-from .._threads import map_blocks, single_threaded_blas
+from .._threads import block_rows, map_blocks, single_threaded_blas
 from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges, union
-from ._nearest import block_rows, check_correlations, check_rows
+from ._nearest import check_correlations, check_rows
 
 Pairs = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 

@@ -22,7 +22,7 @@ from sklearn.decomposition import PCA
 from .. import _checks as door
 from .. import _jit, _limits
 from .._checks import check_block, check_finite, check_integer
-from .._threads import map_blocks, single_threaded_blas
+from .._threads import block_rows, map_blocks, single_threaded_blas
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -407,8 +407,3 @@ def _exact_only(neighbors: str, squares: NDArray[np.floating]) -> str:
             "metric='euclidean', or correlations or cosines instead of covariances"
         )
     return "exact"
-
-
-def block_rows(n: int) -> int:
-    """Return the number of rows in a block of about 4 million entries."""
-    return max(16, min(512, 2**22 // max(n, 1)))

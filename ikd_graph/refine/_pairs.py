@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .. import _checks as door
 from .. import geodesics
 from .._records import CsrGraph
+from .._threads import block_rows
 from ..covariance import sampling_variance
 from ..kernels import StationaryKernel, as_kernel
 
@@ -23,7 +24,6 @@ ANCHORS, ANCHOR_ENTRIES = 1000, 25 * 10**6
 """Most anchors, and most entries that their distances may have (100 MB)."""
 
 _FEWEST_ANCHORS = 100
-_BATCH_ENTRIES = 10**7  # of paths in double precision at a time
 _FAINT = 1e-3  # weight of a pair without an edge, relative to the median edge ("precision")
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it equations lose their digits
 _CLOSEST = 1.0 - 1e-9  # correlation
@@ -133,7 +133,7 @@ def _path_distances(
     n = g.n_nodes
     out = np.empty((n, anchors.size), dtype=np.float32)
     measure = geodesics.distances_from.unchecked(geodesics.path_lengths(g, kernel, path))
-    step = max(1, _BATCH_ENTRIES // n)
+    step = block_rows(n)
     for start in range(0, anchors.size, step):
         part = slice(start, start + step)
         lengths = measure(anchors[part])

@@ -34,11 +34,6 @@ class Affinity:
     least_columns: int = 2
 
     @property
-    def is_counts_only(self) -> bool:
-        """Whether it is made for tables of counts."""
-        return self.square_roots
-
-    @property
     def over_pairs(self) -> str:
         """How `covariance.pairwise` compares rows with missing values."""
         if self.euclidean:

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from .. import graph
 from .._records import CsrGraph
+from .._threads import block_rows
 from ._affinity import Affinity
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-_BLOCK = 512  # points whose similarities with all are held at a time
 
 
 class Similarity(ABC):
@@ -79,8 +78,9 @@ class Similarity(ABC):
     def totals(self) -> Floats:
         """Sum of the similarities of each point with all, (n,)."""
         sums = np.empty(self.n_samples)
-        for start in range(0, self.n_samples, _BLOCK):
-            points = np.arange(start, min(start + _BLOCK, self.n_samples))
+        step = block_rows(self.n_samples)
+        for start in range(0, self.n_samples, step):
+            points = np.arange(start, min(start + step, self.n_samples))
             sums[points] = self.block(points).sum(axis=1)
         return sums
 

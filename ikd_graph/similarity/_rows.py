@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from .. import _limits, covariance, graph
 from .._records import CsrGraph
 from .._table import SparseTable
+from .._threads import block_rows
 from ._affinity import Affinity, Scaling
 from ._base import Floats, Indices, Similarity
-
-_PAIRS = 2**22  # entries of rows whose differences are held at a time: 32 MB
 
 
 class RowSimilarity(Similarity):
@@ -64,7 +63,7 @@ class RowSimilarity(Similarity):
         if self._half is None:
             return graph.row_correlations.unchecked(self.rows, left, right)
         values = np.empty(left.size)
-        step = max(1, _PAIRS // self.rows.shape[1])
+        step = block_rows(self.rows.shape[1])
         for start in range(0, left.size, step):
             part = slice(start, start + step)
             gaps = self.rows[left[part]].astype(np.float64, copy=False) - self.rows[right[part]]

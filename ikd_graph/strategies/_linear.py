@@ -17,12 +17,12 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .. import _limits, eigen
 from .._records import CsrGraph, Embedding
+from .._threads import block_rows
 from ..covariance import SparseRows
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Floats, Landmarks, Solution, Strategy
 
-_BLOCK = 4096  # rows that are centred at a time
 _ROUNDING = 1e-12  # eigenvalues below it, relative to the largest, are none
 
 
@@ -71,7 +71,8 @@ class Linear(Strategy):
 def principal_components(rows: Any, n_components: int) -> Embedding:
     """Principal components of rows (n, q), dense or `SparseRows`; nothing of their size is made."""
     n, width = rows.shape
-    blocks = [slice(start, start + _BLOCK) for start in range(0, n, _BLOCK)]
+    step = block_rows(width)
+    blocks = [slice(start, start + step) for start in range(0, n, step)]
     mean = sum(rows[part].sum(axis=0, dtype=np.float64) for part in blocks) / n
     count = min(n_components, width)
     if width <= _limits.LANCZOS_FROM or count > width // 4:

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from .. import _limits, eigen
 from .._checks import check_fraction, check_integer
 from .._records import Embedding
-from .._threads import map_blocks
+from .._threads import block_rows, map_blocks
 from ._base import Landmarks
 
 Floats = NDArray[np.float64]
@@ -34,8 +34,6 @@ BATCH = 20
 """Landmarks that are drawn together, before distances are looked at again."""
 
 _SINGLE_FROM = 2**30  # bytes of lengths from which they are kept in single precision
-_COLUMNS = 4096
-_MEASURED = 10**7  # lengths that are measured together: 80 MB
 
 
 class Drawn(NamedTuple):
@@ -130,7 +128,7 @@ def draw(
         part = slice(done, done + size)
         nodes[part] = batch
         # What is measured comes in double precision, and need not be held for all of a batch.
-        step = max(1, _MEASURED // n_points)
+        step = block_rows(n_points)
         for start in range(0, size, step):
             some = batch[start : start + step]
             lengths[done + start : done + start + some.size] = measure(some)
@@ -207,7 +205,7 @@ def solve(
     def place(start: int, stop: int) -> None:
         points[start:stop] = origin - to_squares(drawn.lengths[:, start:stop]).T @ gower.T
 
-    map_blocks(place, points.shape[0], _COLUMNS)
+    map_blocks(place, points.shape[0], block_rows(nodes.size))
     points[nodes] = vectors * scale / root[:, None]
     ratio = values**2 / total if total > 0.0 else np.zeros_like(values)
     mass = negative / total if total > 0.0 else 0.0
