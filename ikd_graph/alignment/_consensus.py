@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from .. import _checks as door
 from .._records import MergeResult, SolvedBlocks, check_solved
-from .._threads import run_in_parallel
 from ._descent import Descent
 from ._greedy import groups_centred, merge_pairs, warn_weak
 from ._rigid import place_groups
@@ -135,7 +134,11 @@ def merge_global(
         descent, trusted, second = consensus.descent(greedy.coordinates), False, np.inf
     else:
         frame = np.array(start, dtype=np.float64, order="C")
-        greedy, consensus, given = _two_starts(solved, frame, weighting)
+        greedy = merge_pairs(solved, n_points)
+        # The start joins in where blocks leave something open.
+        is_open = greedy.n_weak or greedy.labels.any()
+        consensus = Rounds(solved, n_points, weighting, frame if is_open else None)
+        given = consensus.trial(frame)
         other = place_groups.unchecked(greedy.coordinates, greedy.labels, frame)
         descent, second = consensus.better(given, other)
         trusted = descent is given
@@ -193,28 +196,3 @@ def _unfolded(
     other = consensus.descent(places @ axes[:, :size])
     other.run(*limits)
     return other if other.lowest < CLEARLY_LOWER * found.lowest else found
-
-
-def _two_starts(
-    solved: SolvedBlocks, frame: Floats, weighting: str
-) -> tuple[MergeResult, Rounds, Descent]:
-    """The greedy merger, and some rounds from a latent; if that is sure to join in, side by side.
-
-    It joins in where blocks leave something open.
-    """
-
-    def merged() -> MergeResult:
-        return merge_pairs(solved, len(frame))
-
-    def from_frame(joins_in: bool) -> tuple[Rounds, Descent]:
-        consensus = Rounds(solved, len(frame), weighting, frame if joins_in else None)
-        return consensus, consensus.trial(frame)
-
-    n_blocks, size = solved.blocks.n_blocks, frame.shape[1]
-    # So few points as these cannot share as many as a motion rests on.
-    if n_blocks > 1 and solved.blocks.sizes.min() <= size:
-        greedy, begun = run_in_parallel(merged, lambda: from_frame(True))
-    else:
-        greedy = merged()
-        begun = from_frame(bool(greedy.n_weak or greedy.labels.any()))
-    return greedy, *begun

@@ -19,10 +19,6 @@ _TRIAL_ROUNDS, _TRIAL_TOLERANCE = 10, 1e-3
 # Where both starts are right their sums are mostly within a factor of two of each other by then, so
 # that a smaller gain says nothing: a latent with a part mirrored may be the lower one by chance.
 CLEARLY_LOWER = 0.5
-# A second start that is so many times above the first after so many rounds gets no more. Of 360
-# mergers of curves, clouds and rolls 10 went to the second, which was at most .51 of the first by
-# then; of 208 fresh ones that confirmed it 3 did, at .48.
-_FIRST_ROUNDS, _HOPELESS = 3, 10.0
 # Weight of a start that holds together what blocks leave open, as a share of their own weight
 # (docs/decisions/006-merging-cliques.md, as for the next).
 ANCHOR_SHARE = 0.002
@@ -116,13 +112,9 @@ class Rounds:
     def better(self, given: Descent, second: Floats) -> tuple[Descent, float]:
         """A start after its `trial`, or the second if as many rounds leave it clearly lower.
 
-        A second start that is above many times the first after a few rounds gets no more. Returns
-        too how low the second is by then.
+        Returns too how low the second is by then.
         """
-        other = self.descent(second)
-        other.run(_FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
-        if not other.converged and other.lowest <= _HOPELESS * given.lowest:
-            other.run(_TRIAL_ROUNDS - _FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
+        other = self.trial(second)
         if other.lowest < CLEARLY_LOWER * given.lowest:
             return other, other.lowest
         return given, other.lowest

@@ -586,27 +586,19 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _has_own_graph(self) -> bool:
         """Whether ``graph`` is a graph of the rows, and not a rule."""
-        rule = (str, float, int, np.floating, np.integer, graph.Threshold, graph.Neighbors)
+        rule = (str, float, int, np.number, np.bool_, graph.Threshold, graph.Neighbors)
         return self.graph is not None and not isinstance(self.graph, rule)
 
     def _graph_rule(self) -> Any:
         """Rule of the graph; one that is a graph itself is taken once X is known."""
-        value = self.graph
-        if isinstance(value, (bool, np.bool_)) or value is None or self._has_own_graph:
-            if self._has_own_graph and not isinstance(value, (bool, np.bool_)):
-                return "auto"
+        value = rule = self.graph
+        if _is_auto(value) or self._has_own_graph:
+            return "auto"
+        if value is None or isinstance(value, (str, bool, np.bool_)):
             raise ValueError(
                 "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
                 f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
             )
-        if isinstance(value, str):
-            if value != "auto":
-                raise ValueError(
-                    "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an "
-                    f"object from ikd_graph.graph, or a graph of the rows; got {value!r}"
-                )
-            return value
-        rule = value
         if isinstance(value, (int, np.integer)):
             rule = graph.Neighbors(int(value))
         elif isinstance(value, (float, np.floating)):
