@@ -12,7 +12,6 @@ from scipy.sparse.csgraph import dijkstra
 from ikd_graph import alignment, blocks, graph, kernels
 from ikd_graph._records import Blocks, SolvedBlocks
 from ikd_graph._threads import limit_threads
-from ikd_graph.alignment import _consensus
 from ikd_graph.alignment._rounds import Rounds
 
 SE = kernels.SquaredExponential()
@@ -417,30 +416,6 @@ def test_rounds_reach_the_fixed_point_of_the_naive_round():
     np.testing.assert_allclose(again, merged.coordinates, atol=1e-5)
 
 
-def test_a_folded_plane_unfolds_through_space():
-    rng = np.random.default_rng(0)
-    latent = rng.uniform(-1.0, 1.0, size=(120, 2)) * [3.0, 1.0]
-    near = ((latent[:, None] - latent) ** 2).sum(axis=2).argsort(axis=1)[::3, :10]
-    sets = [set(map(int, row)) for row in near]
-    views = []
-    for nodes in map(sorted, sets):
-        turn = np.linalg.qr(rng.normal(size=(2, 2)))[0]
-        views.append(latent[nodes] @ turn + 0.005 * rng.normal(size=(10, 2)))
-    solved = solved_from(sets, views)
-    consensus = Rounds(solved, 120)
-    limits = (500, 1e-6, consensus.floor)
-    folded = consensus.descent(np.abs(latent) * [1.0, 0.0] + latent * [0.0, 1.0])
-    folded.run(*limits)
-    assert rigid_r2(latent, folded.mean) < 0.8
-    unfolded = _consensus._unfolded(solved, consensus, folded, limits)
-    assert unfolded.lowest < 0.5 * folded.lowest
-    assert rigid_r2(latent, unfolded.mean) > 0.95
-    # What is right stays what it is.
-    right = consensus.descent(latent)
-    right.run(*limits)
-    assert _consensus._unfolded(solved, consensus, right, limits) is right
-
-
 def test_a_start_counts_by_the_square_of_the_noise():
     latent, sets, views, solved, weights = noisy_blocks(0.1)
     start = latent + 0.05 * np.random.default_rng(1).normal(size=latent.shape)
@@ -541,11 +516,11 @@ def test_a_start_gives_way_only_to_a_clearly_lower_sum(seed):
     lower, higher = rounds.place(mirrored), rounds.place(latent)
     assert lower < higher
     # Both are right but for a reflection: what is left of the difference says nothing.
-    kept = rounds.better(rounds.trial(latent), mirrored)[0].mean
+    kept = rounds.better(rounds.trial(latent), mirrored).mean
     assert np.linalg.norm(kept - latent) < 0.2 * np.linalg.norm(kept - mirrored)
     folded = latent.copy()
     folded[latent[:, 0] > 0.0, 0] *= -1.0
-    left = rounds.better(rounds.trial(folded), mirrored)[0].mean
+    left = rounds.better(rounds.trial(folded), mirrored).mean
     assert rounds.place(left) < 1.1 * lower
 
 

@@ -7,23 +7,13 @@ from numpy.typing import NDArray
 
 from .. import _checks as door
 from .._records import MergeResult, SolvedBlocks, check_solved
-from ._descent import Descent
 from ._greedy import groups_centred, merge_pairs, warn_weak
 from ._rigid import place_groups
-from ._rounds import ANCHOR_SHARE, CLEARLY_LOWER, Rounds
+from ._rounds import ANCHOR_SHARE, Rounds
 
 Floats = NDArray[np.float64]
 
 WEIGHTINGS = ("precision", "uniform")
-
-# Where the greedy start has less than this of what the other one ends with, after its few rounds,
-# the other one may be folded. It had .60 to .83 in the 7 of 384 mergers of curves, clouds, trees
-# and the paper's latents that were unfolded; of 120 rolls, none folded, it had 1.00 or more.
-_LOWER = 0.95
-# Depth of the bowl that points are lifted to, in standard deviations of a coordinate, and the
-# tolerance of the rounds there. Of 49 mergers .1, .3 and 1 halved the sum in 8, 8 and 9; the middle
-# one lost least. It is what the tables in `_unfolded` were measured with.
-_BOWL, _BOWL_TOLERANCE = 0.3, 1e-4
 
 
 def _check_start(
@@ -72,9 +62,7 @@ def merge_global(
     same graph is a good one, for it knows where things are at large. The greedy merger is the
     other: it is exact on exact data. Both get some rounds, and the given start goes on unless the
     greedy one then has less than half its sum: blocks that share little fit nearly as well with a
-    part of the whole mirrored, which only the start can tell. Where the given one ends above what
-    the greedy one had by then, it may be folded: it is aligned once more with room for another
-    coordinate, and brought back, which is taken if it halves the sum. Where a motion of the greedy
+    part of the whole mirrored, which only the start can tell. Where a motion of the greedy
     merger rests on fewer than M + 1 shared points, blocks leave angles or whole components open,
     and the given start joins in as one more block of all points with a small weight, which settles
     what is open and next to nothing else. With ``weigh_start`` its weight grows with the square of
@@ -131,7 +119,7 @@ def merge_global(
         if greedy.n_weak:
             warn_weak(greedy, stacklevel=3)
         consensus = Rounds(solved, n_points, weighting)
-        descent, trusted, second = consensus.descent(greedy.coordinates), False, np.inf
+        descent, trusted = consensus.descent(greedy.coordinates), False
     else:
         frame = np.array(start, dtype=np.float64, order="C")
         greedy = merge_pairs(solved, n_points)
@@ -140,11 +128,9 @@ def merge_global(
         consensus = Rounds(solved, n_points, weighting, frame if is_open else None)
         given = consensus.trial(frame)
         other = place_groups.unchecked(greedy.coordinates, greedy.labels, frame)
-        descent, second = consensus.better(given, other)
+        descent = consensus.better(given, other)
         trusted = descent is given
     descent.run(max_rounds, tolerance, consensus.floor)
-    if second < _LOWER * descent.lowest:
-        descent = _unfolded(solved, consensus, descent, (max_rounds, tolerance, consensus.floor))
     objective, residuals = consensus.fit_of(descent.mean)
     if weigh_start and frame is not None and trusted:
         share = consensus.share_for(objective, frame)
@@ -168,31 +154,3 @@ def merge_global(
         n_rounds=descent.n_rounds,
         converged=descent.converged,
     )
-
-
-def _unfolded(
-    solved: SolvedBlocks, consensus: Rounds, found: Descent, limits: tuple[int, float, float]
-) -> Descent:
-    """What was found, or a clearly lower place that is reached through one more coordinate.
-
-    A part that lies mirrored cannot turn over in the space of the latent. With one more coordinate
-    it can, and most local optima are none (Boumal, Voroninski and Bandeira 2016); the points are
-    lifted to a bowl, aligned there, brought back along their principal axes and aligned again (see
-    docs/decisions/006-merging-cliques.md).
-    """
-    points = found.mean - found.mean.mean(axis=0)
-    size = points.shape[1]
-    height = (points**2).sum(axis=1)
-    height -= height.mean()
-    spread = height.std()
-    if spread == 0.0:
-        return found
-    bowl = _BOWL * points.std() / spread * height
-    lifted = consensus.lifted(solved)
-    above = lifted.descent(np.column_stack([points, bowl]))
-    above.run(limits[0], _BOWL_TOLERANCE, lifted.floor)
-    places = above.mean - above.mean.mean(axis=0)
-    axes = np.linalg.eigh(places.T @ places)[1][:, ::-1]
-    other = consensus.descent(places @ axes[:, :size])
-    other.run(*limits)
-    return other if other.lowest < CLEARLY_LOWER * found.lowest else found

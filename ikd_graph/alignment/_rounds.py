@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 _TRIAL_ROUNDS, _TRIAL_TOLERANCE = 10, 1e-3
 # Where both starts are right their sums are mostly within a factor of two of each other by then, so
 # that a smaller gain says nothing: a latent with a part mirrored may be the lower one by chance.
-CLEARLY_LOWER = 0.5
+_CLEARLY_LOWER = 0.5
 # Weight of a start that holds together what blocks leave open, as a share of their own weight
 # (docs/decisions/006-merging-cliques.md, as for the next).
 ANCHOR_SHARE = 0.002
@@ -109,25 +109,10 @@ class Rounds:
         given.run(_TRIAL_ROUNDS, _TRIAL_TOLERANCE, self.floor)
         return given
 
-    def better(self, given: Descent, second: Floats) -> tuple[Descent, float]:
-        """A start after its `trial`, or the second if as many rounds leave it clearly lower.
-
-        Returns too how low the second is by then.
-        """
+    def better(self, given: Descent, second: Floats) -> Descent:
+        """A start after its `trial`, or the second if as many rounds leave it clearly lower."""
         other = self.trial(second)
-        if other.lowest < CLEARLY_LOWER * given.lowest:
-            return other, other.lowest
-        return given, other.lowest
-
-    def lifted(self, solved: SolvedBlocks) -> Rounds:
-        """The same blocks where there is room for one more coordinate."""
-
-        def wider(points: Floats) -> Floats:
-            return np.column_stack([points, np.zeros(len(points))])
-
-        solved = solved._replace(coordinates=wider(solved.coordinates))
-        anchor = None if self.anchor is None else wider(self.anchor)
-        return Rounds(solved, self.point_weights.size, self.weighting, anchor, self.share)
+        return other if other.lowest < _CLEARLY_LOWER * given.lowest else given
 
     def noise(self, objective: float, latent: Floats) -> float:
         """Mean square that blocks are off by, as a share of the variance of a latent.
