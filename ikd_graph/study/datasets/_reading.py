@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._validation import check_choice, check_positive
+from ..._checks import check_choice, check_positive
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._arrays import check_sparse
+from ..._checks import check_sparse
 from ..._suggest import suggest
 from ._reading import Reading, check_size, listed, package, refuse
 from ._record import NO_LABEL, Coded, plain_texts

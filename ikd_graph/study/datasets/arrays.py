@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..._arrays import check_sparse
+from ..._checks import check_sparse
 from ..._suggest import suggest
 from ._reading import Floats, Reading, check_size, listed, package, refuse
 from ._record import plain_texts
