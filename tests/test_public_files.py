@@ -136,7 +136,8 @@ def test_comment_lines_above_a_table(tmp_path, embed):
 def test_decimal_commas_are_one_line_whose_cure_cures(tmp_path, embed, refused):
     table(40, 60).to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
     said = refused("t.csv")
-    assert "60 columns of t.csv hold decimal commas, such as '0,9" in said or "'-0," in said
+    assert "60 columns of t.csv must hold numbers only" in said
+    assert "(40 of 40 cells are decimal commas)" in said
     assert said.count("\n") == 1
     assert said.endswith("--decimal ,\n")
     assert embed("t.csv", "--decimal", ",")["data"]["columns"] == 60
@@ -236,6 +237,21 @@ def test_observations_with_names_only(tmp_path, embed):
     anndata.AnnData(table().to_numpy()).write_h5ad(tmp_path / "t.h5ad")
     said = embed("t.h5ad")["data"]
     assert (said["rows"], said["labels"]) == (40, [])
+
+
+def test_a_row_of_labels_and_numbers_with_units_are_named_with_their_cures(
+    tmp_path, embed, refused
+):
+    turned = table().T.set_axis([f"cell{k}" for k in range(40)], axis=1)
+    labels = pd.DataFrame([[f"k{k % 3}" for k in range(40)]], ["kind"], turned.columns)
+    pd.concat([labels, turned]).to_csv(tmp_path / "t.csv")
+    assert "--transpose if columns are points" in (said := refused("t.csv"))
+    assert said.count("\n") == 1
+    assert embed("t.csv", "--transpose")["data"]["labels"][0]["classes"] == ["k0", "k1", "k2"]
+    units = table()
+    units.insert(0, "volt", [f"{k / 7:.2f} mV" for k in range(40)])
+    units.to_csv(tmp_path / "u.csv", index=False)
+    assert "'0.00 mV' in row 2 (40 of 40 cells are numbers with a unit)" in refused("u.csv")
 
 
 PLAIN = table()

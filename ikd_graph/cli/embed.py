@@ -105,6 +105,7 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
         data.y if paint.values is None else paint.values,
         names=(data.label_names or None) if paint.values is None else None,
         palette=data.label_palette,
+        quantity=None if paint.values is None else True,
         period=paint.period,
         shares=variance_shares(model.embedding_),
         label_title=data.label_title,

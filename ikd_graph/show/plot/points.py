@@ -24,6 +24,7 @@ def embedding(
     label_title: str = "",
     legend: bool = True,
     palette: Sequence[str] = (),
+    quantity: bool | None = None,
     period: float | None = None,
     points: Mapping[int, str] | None = None,
     ax: Axes | None = None,
@@ -48,6 +49,8 @@ def embedding(
         Whether to explain the colours beside the picture.
     palette : sequence of str
         Colours of the classes, in their order; classes beyond it have the package's own.
+    quantity : bool, optional
+        Whether labels are a quantity; None tells it from their values.
     period : float, optional
         Length of the circle that a quantity runs around: its colours have no seam.
     points : dict of int to str, optional
@@ -69,7 +72,7 @@ def embedding(
     size = _marker_size(n_points)
     if labels is None:
         ax.scatter(x, y, s=size, c=colors.ACCENT, alpha=0.75, linewidths=0, rasterized=True)
-    elif names is None and (period is not None or colors.is_quantity(labels)):
+    elif quantity or (quantity is None and names is None and colors.is_quantity(labels)):
         values = np.asarray(labels, dtype=float)
         _draw_quantity(ax, x, y, values, size, label_title, legend, period)
     else:

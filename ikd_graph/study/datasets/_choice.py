@@ -13,6 +13,8 @@ from ._reading import Floats, Problem, Reading, TableError, flag, listed
 from ._record import plain_texts
 from ._table import INDEX_NAMES, LABEL_NAMES, Table, kind_of, parse_numbers
 
+_MOST_LINES = 5  # columns of one fault that get a line each
+
 
 class Choice(NamedTuple):
     """Positions of columns by what they are for, and columns as numbers."""
@@ -65,15 +67,10 @@ def _asked_for(
     def positions(wanted: str | int, option: str) -> list[int]:
         found = _positions(table, wanted)
         if not found:
-            known = table.all_names
-            there = [*known[len(table.columns) :], *table.names]
+            there = [*table.beside, *table.names]
             said = listed(there or [f"0 to {len(table.columns) - 1} (no header)"])
-            problems.append(
-                Problem(
-                    f"{option} must be a column of {table.file}: {said}; got {wanted!r}; name one "
-                    f"of them with --{option}{suggest(wanted, known)}"
-                )
-            )
+            text = f"{option} must be a column of {table.file}: {said}; got {wanted!r}"
+            problems.append(Problem(text + suggest(wanted, there)))
         return found
 
     labels = [at for wanted in reading.labels for at in positions(wanted, "labels")]
@@ -132,47 +129,32 @@ def odd_columns(table: Table, choice: Choice) -> list[Problem]:
             groups.setdefault(kind_of(*choice.parsed[c]), []).append(c)
     problems = []
     for kind, columns in groups.items():
-        if kind == "decimal commas" or len(columns) > _MOST_LINES:
-            problems.append(_say_group(table, choice, kind, columns))
-        else:
-            problems += [_say_column(table, choice, kind, c) for c in columns]
+        together = kind == "decimal commas" or len(columns) > _MOST_LINES
+        for group in [columns] if together else [[c] for c in columns]:
+            problems.append(_say_odd(table, choice, kind, group))
     return problems
 
 
-_MOST_LINES = 5  # columns of one fault that get a line each
-
-
-def _say_group(table: Table, choice: Choice, kind: str, columns: list[int]) -> Problem:
-    """One line for columns of one fault."""
-    row, text = next(iter(choice.parsed[columns[0]][1].items()))
-    names = [table.all_names[c] for c in columns]
-    hold = "hold no numbers only" if kind == "not numbers" else f"hold {kind}"
-    said = (
-        f"{len(columns)} column{'s' * (len(columns) > 1)} of {table.file} {hold}, such as {text!r} "
-        f"in row {row + table.first_row}, column {names[0]!r}; "
-    )
-    if kind == "decimal commas":
-        return Problem(said + "--decimal ,")
-    turned = (
-        ", or --transpose if columns are points" if len(columns) > len(table.columns) / 2 else ""
-    )
-    return Problem(said + flag("drop", names) + turned, drop=tuple(names))
-
-
-def _say_column(table: Table, choice: Choice, kind: str, column: int) -> Problem:
-    """What to say of one column, with its cures: a few odd cells among numbers are mistakes."""
-    odd = choice.parsed[column][1]
+def _say_odd(table: Table, choice: Choice, kind: str, columns: list[int]) -> Problem:
+    """What to say of columns with cells of one kind: few among numbers are mistakes."""
+    names, odd = [table.all_names[c] for c in columns], choice.parsed[columns[0]][1]
     row, text = next(iter(odd.items()))
-    name, few = table.all_names[column], len(odd) < table.n_rows / 2
-    ways = [flag("drop", [name])]
-    if not few and (kind == "dates" or all_different([*odd.values()])):
-        ways.append(f"{flag('index', [name])} (names of rows)")
-    elif not few and kind == "not numbers":
-        ways.append(f"{flag('labels', [name])} (labels)")
-    hint = f"correct {'it' if len(odd) == 1 else 'them'} or " if few else ""
+    few = len(odd) < table.n_rows / 2
+    who, where = f"column {names[0]!r}", ""
+    ways = [flag("drop", names)]
+    if len(columns) > 1:
+        who, where = f"{len(columns)} columns", f", column {names[0]!r}"
+        ways += ["--transpose if columns are points"] * (len(columns) > len(table.columns) / 2)
+    elif kind == "numbers with a unit":
+        ways.append("write the unit into the name of the column")
+    elif not few and (kind == "dates" or all_different([*odd.values()])):
+        ways.append(f"{flag('index', names)} (names of rows)")
+    elif not few:
+        ways.append(f"{flag('labels', names)} (labels)")
+    decimal = kind == "decimal commas"
+    cure = "--decimal ," if decimal else ("correct it or " if few else "") + " or ".join(ways)
     return Problem(
-        f"column {name!r} of {table.file} must hold numbers only, got {text!r} in row "
-        f"{row + table.first_row} ({len(odd)} of {table.n_rows} cells are {kind}); "
-        f"{hint}{' or '.join(ways)}",
-        drop=(name,),
+        f"{who} of {table.file} must hold numbers only, got {text!r} in row "
+        f"{row + table.first_row}{where} ({len(odd)} of {table.n_rows} cells are {kind}); {cure}",
+        drop=() if decimal else tuple(names),
     )

@@ -25,9 +25,8 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     # What is wrong with these columns is said once.
     X[:, odd] = 0.0
     labels = [_encoded(table, at) for at in choice.labels]
-    problems = [*odd_columns(table, choice), *_missing(X, columns, table, reading)]
-    problems += _infinite(X, columns, table)
-    problems += _outside(X, columns, reading.transform) + _unkind(labels, reading, table)
+    problems = odd_columns(table, choice) + _bad_cells(X, columns, table, reading)
+    problems += _unkind(labels, reading, table)
     if problems:
         raise TableError(table.file, problems)
     holes, remarks = np.isnan(X), _codes(X, columns)
@@ -39,7 +38,10 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     out = [c for c in choice.dropped if c not in (*choice.labels, choice.row_names)]
     notes += [f"left out: {listed(table.all_names[c] for c in out)}"] * bool(out)
     if reading.impute and holes.any():
-        notes.append(_filled(holes, columns, reading.impute))
+        notes.append(
+            f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table, filled with the "
+            f"{reading.impute} of their column ({_each(holes, columns)})"
+        )
     first = labels[0] if labels else Labels("", np.zeros(0), ())
     return Dataset(
         X=X,
@@ -90,62 +92,43 @@ _TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _missing(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
-    """What to say of missing cells that nobody said how to fill."""
-    holes = np.isnan(X)
-    empty = holes.all(axis=0)
+def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
+    """What to say of missing and infinite cells, and of values that no transform takes."""
+    holes, empty = np.isnan(X), np.isnan(X).all(axis=0)
+    ignored = empty if reading.impute is None and not reading.keep_missing else True
+    found = [
+        (holes & ~np.asarray(ignored), "missing", "--impute median (or mean) fills them"),
+        (holes & empty, "missing", "the column has no others"),
+        (np.isinf(X), "infinite", "--na inf takes them for missing"),
+    ]
     problems = []
-    if empty.any():
-        names = [columns[c] for c in np.flatnonzero(empty)]
-        problems.append(
-            Problem(
-                f"every cell of {_these(names)} of {table.file} is missing; {flag('drop', names)}",
-                drop=tuple(names),
+    for bad, kind, cure in found:
+        if bad.any():
+            row, column = np.argwhere(bad)[0].tolist()
+            names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
+            text = (
+                f"{table.file} must hold finite numbers only, got {int(bad.sum())} {kind} cell(s), "
+                f"the first in row {row + table.first_row}, column {columns[column]!r} "
+                f"({_each(bad, columns)}); {cure}, {flag('drop', names)} leaves them out"
             )
-        )
-    holes[:, empty] = False
-    if not holes.any() or reading.impute is not None or reading.keep_missing:
-        return problems
-    row, column = np.argwhere(holes)[0]
-    names = [columns[c] for c in np.flatnonzero(holes.any(axis=0))]
-    text = (
-        f"{table.file} must hold finite numbers only, got {int(holes.sum())} missing cell(s), the "
-        f"first in row {row + table.first_row}, column {columns[column]!r} "
-        f"({_each(holes, columns)}); --impute median (or mean) fills them, {flag('drop', names)} "
-        f"leaves the column{'s' * (len(names) > 1)} out"
-    )
-    return [*problems, Problem(text, impute=True)]
+            fills = "--impute" in cure
+            problems.append(Problem(text, () if fills else tuple(names), fills))
+    return problems + _outside(X, columns, reading.transform)
 
 
-def _infinite(X: Floats, columns: list[str], table: Table) -> list[Problem]:
-    """What to say of infinite cells: no rule fills them."""
-    bad = np.isinf(X)
-    if not bad.any():
-        return []
-    row, column = np.argwhere(bad)[0]
-    names = [columns[c] for c in np.flatnonzero(bad.any(axis=0))]
-    text = (
-        f"{table.file} must hold finite numbers only, got {int(bad.sum())} infinite cell(s), the "
-        f"first in row {row + table.first_row}, column {columns[column]!r}; {flag('drop', names)} "
-        f"leaves the column{'s' * (len(names) > 1)} out, or --na inf takes them for missing"
-    )
-    return [Problem(text, drop=tuple(names))]
-
-
-def _outside(X: Floats, columns: list[str], transform: str | None) -> list[Problem]:
+def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[Problem]:
     """What to say of values a transform is not defined for."""
     if transform is None:
         return []
     least = {"sqrt": 0.0, "log1p": -1.0, "anscombe": -0.375}[transform]
     bad = least >= X if transform == "log1p" else least > X
-    if not bad.any():
-        return []
-    names = [columns[c] for c in np.flatnonzero(bad.any(axis=0))]
+    names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
     text = (
         f"--transform {transform} must not meet values below {least:g}, got {int(bad.sum())} of "
-        f"them in {_these(names)}; it is for counts: leave it out, or {flag('drop', names)}"
+        f"them in {listed(map(repr, names), 6)}; it is for counts: leave it out, or "
+        f"{flag('drop', names)}"
     )
-    return [Problem(text, drop=tuple(names))]
+    return [Problem(text, tuple(names))] if names else []
 
 
 def _codes(X: Floats, columns: list[str]) -> list[str]:
@@ -160,31 +143,18 @@ def _codes(X: Floats, columns: list[str]) -> list[str]:
         low, high = np.nanmin(rest[:, at], axis=0), np.nanmax(rest[:, at], axis=0)
         at = at[np.maximum(low - code, code - high) > 2.0 * (high - low)]
         if at.size:
-            count, names = int(hit[:, at].sum()), [columns[c] for c in at]
+            names = listed((repr(columns[c]) for c in at.tolist()), 6)
             said.append(
-                f"{count} cell{'s' * (count > 1)} of {_these(names)} hold {code:g}, far from all "
-                f"other values; if it stands for missing ones, --na={code:g} --impute median"
+                f"{int(hit[:, at].sum())} cell(s) of {names} hold {code:g}, far from all other "
+                f"values; if it stands for missing ones, --na={code:g} --impute median"
             )
     return said
-
-
-def _these(names: Sequence[str]) -> str:
-    """Columns in words."""
-    return f"column {names[0]!r}" if len(names) == 1 else f"columns {listed(names, 6)}"
 
 
 def _each(holes: np.ndarray, columns: Sequence[str]) -> str:
     """Number of missing cells of each column that has some."""
     counts = holes.sum(axis=0)
     return listed((f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist()), 6)
-
-
-def _filled(holes: np.ndarray, columns: Sequence[str], how: str) -> str:
-    """What was filled, in words."""
-    return (
-        f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table, filled with the "
-        f"{how} of their column ({_each(holes, columns)})"
-    )
 
 
 def _encoded(table: Table, at: int) -> Labels:

@@ -221,12 +221,13 @@ def _has_header(sample: Sequence[Sequence[str]], reading: Reading) -> bool:
 
 
 def _are_units(body: Sequence[Sequence[str]], reading: Reading) -> bool:
-    """Whether the row below the names has no number, above columns that have nothing else."""
+    """Whether the row below the names has words above most numbers, and nothing above words."""
     if len(body) < 3 or any(is_number(cell) for cell in body[0]):
         return False
-    numeric = [c for c in range(len(body[0])) if not _is_words(body[1:], c, reading)]
-    over = [c for c in numeric if not _is_missing(body[0][c], reading)]
-    return len(over) > len(numeric) / 2
+    words = [_is_words(body[1:], c, reading) for c in range(len(body[0]))]
+    filled = [not _is_missing(cell, reading) for cell in body[0]]
+    over = [word for word, told in zip(words, filled, strict=True) if told]
+    return len(over) > words.count(False) / 2 and not any(over)
 
 
 def _counts_rows(body: Sequence[Sequence[str]], reading: Reading) -> bool:

@@ -27,8 +27,8 @@ class Stored(NamedTuple):
     """An array of a file: what is known before it is loaded, and how to load it."""
 
     shape: tuple[int, ...]
-    kind: str  # as dtype.kind
-    load: Callable[[], NDArray[Any]]
+    kind: str  # as dtype.kind, or "cells" of vectors
+    load: Callable[[], Any]
 
 
 def read_npy(path: Path, reading: Reading) -> Table:
@@ -48,16 +48,15 @@ def read_npy(path: Path, reading: Reading) -> Table:
 
 def read_npz(path: Path, reading: Reading) -> Table:
     """Read an archive of arrays: X (or data, or the only table, or the key), and what labels it."""
-    refuse(reading, path, ["bin"])
     with zipfile.ZipFile(path) as members, np.load(path, allow_pickle=False) as archive:
         if "format.npy" in members.namelist():
-            return _table_of({"X": _scipy_sparse(archive, path)}, path, reading)
+            return _from_arrays({"X": _scipy_sparse(archive, path)}, path, reading)
         arrays = {}
         for name in archive.files:
             with members.open(name if name in members.namelist() else f"{name}.npy") as member:
                 shape, kind = _header(member)
             arrays[name] = Stored(shape, kind, partial(archive.__getitem__, name))
-        return _table_of(arrays, path, reading)
+        return _from_arrays(arrays, path, reading)
 
 
 def read_mat(path: Path, reading: Reading) -> Table:
@@ -66,7 +65,7 @@ def read_mat(path: Path, reading: Reading) -> Table:
         start = file.read(128)
     if b"MATLAB 7.3" in start or start.startswith(b"\x89HDF"):
         with package("h5py", path).File(path, "r") as file:
-            return _table_or_counts(dict(_walk_hdf(file, file, "")), path, reading)
+            return _from_arrays(dict(_walk_hdf(file, file, "")), path, reading)
     from scipy.io import loadmat, whosmat
 
     for name, shape, _ in whosmat(path):
@@ -76,7 +75,7 @@ def read_mat(path: Path, reading: Reading) -> Table:
         warnings.simplefilter("ignore", DeprecationWarning)
         variables = loadmat(path, simplify_cells=True)
     found = {key: value for key, value in variables.items() if not key.startswith("__")}
-    return _table_or_counts(dict(_walk_dict(found, "")), path, reading)
+    return _from_arrays(dict(_walk_dict(found, "")), path, reading)
 
 
 _SHORT = "cut it shorter"
@@ -103,29 +102,6 @@ def _scipy_sparse(archive: Any, path: Path) -> Stored:
     if matrix.format in ("csr", "csc", "bsr"):
         check_sparse(path.name, matrix)
     return _loaded(matrix.toarray())
-
-
-def _table_or_counts(
-    arrays: dict[str, Stored | list[NDArray[Any]]], path: Path, reading: Reading
-) -> Table:
-    """Table among the variables of a .mat file; cells of spike times are counted in bins."""
-    cells = {name: value for name, value in arrays.items() if isinstance(value, list)}
-    plain = {name: value for name, value in arrays.items() if isinstance(value, Stored)}
-    chosen = reading.key if reading.key in cells or reading.key in plain else None
-    if chosen is None and reading.key is None and len(cells) == 1:
-        tables = [one for one in plain.values() if len(one.shape) == 2 and one.kind in "biuf"]
-        chosen = None if tables else next(iter(cells))
-    if chosen not in cells:
-        refuse(reading, path, ["bin"])
-        said = {name: f"{name} (cell of {len(value)} vectors)" for name, value in cells.items()}
-        return _table_of(plain, path, reading, [*said.values()])
-    counts, centres, names, words = count_spikes(
-        f"{chosen} of {path.name}", cells[chosen], reading.bin
-    )
-    return from_array(
-        path.name, counts, names=names, header=words, beside=_beside(plain, len(counts)),
-        row_names=tuple(f"{time:.9g}" for time in centres), row_title="time",
-    )  # fmt: skip
 
 
 def count_spikes(
@@ -173,7 +149,7 @@ def _walk_dict(group: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
         if array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array.ravel()):
             array = np.char.strip(array.astype(np.str_))
         if array.dtype.kind == "O" and array.size and all(map(_is_vector, array.ravel())):
-            yield name, list(array.ravel())
+            yield name, Stored((array.size,), "cells", array.ravel)
         elif array.dtype.kind in "biufU":
             yield name, _loaded(array)
 
@@ -200,7 +176,7 @@ def _walk_hdf(file: Any, group: Any, before: str) -> Iterator[tuple[str, Any]]:
             if all(isinstance(cell, str) for cell in cells):
                 yield name, _loaded(np.array(cells, dtype=np.str_))
             elif all(_is_vector(cell) for cell in cells):
-                yield name, cells
+                yield name, Stored((len(cells),), "cells", partial(list, cells))
         elif kind == "char":
             yield name, _loaded(np.array(_hdf_value(item)))
         elif item.dtype.kind in "biuf":
@@ -229,49 +205,52 @@ def _is_vector(cell: Any) -> bool:
     return array.dtype.kind in "biuf" and array.size >= max((*array.shape, 0))
 
 
-def _table_of(
-    arrays: Mapping[str, Stored], path: Path, reading: Reading, more: Sequence[str] = ()
-) -> Table:
-    """Table among named arrays, and what may label its rows."""
-    key = _table_key(arrays, path, reading.key, more)
-    check_size(f"{key} of {path.name}", arrays[key].shape, "cut it shorter")
-    X = arrays[key].load() if arrays[key].kind != "O" else np.empty(0, object)
-    features = _texts(arrays, "feature_names", X.shape[-1:])
-    row_names: tuple[str, ...] = ()
-    if reading.transpose:
-        X, features, row_names = X.T, (), features
-    shape = arrays["image_shape"].load().ravel().tolist() if "image_shape" in arrays else []
+def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> Table:
+    """Table among named arrays, and what may label its rows; spike times are counted in bins."""
+    key = _table_key(arrays, path, reading.key)
     others = {name: one for name, one in arrays.items() if name not in (key, *_NOT_DATA)}
+    features, row_title = _texts(arrays, "feature_names"), ""
+    row_names: tuple[str, ...] = ()
+    header = "feature_names" if features else f"none (array {key})" if others else "none"
+    if arrays[key].kind == "cells":
+        X, times, features, header = count_spikes(
+            f"{key} of {path.name}", arrays[key].load(), reading.bin
+        )
+        row_names, row_title = tuple(f"{time:.9g}" for time in times), "time"
+    else:
+        refuse(reading, path, ["bin"])
+        check_size(f"{key} of {path.name}", arrays[key].shape, "cut it shorter")
+        X = arrays[key].load() if arrays[key].kind != "O" else np.empty(0, object)
+    features = features if X.shape[-1:] == (len(features),) else ()
+    if reading.transpose:
+        X, features, row_names = X.T, row_names, features
+    shape = arrays["image_shape"].load().ravel().tolist() if "image_shape" in arrays else []
     table = from_array(
-        path.name, X, key, names=features, row_names=row_names, beside=_beside(others, len(X)),
-        class_names=_texts(arrays, "label_names"),
+        path.name, X, key, names=features, header=header, row_names=row_names, row_title=row_title,
+        beside=_beside(others, len(X)), class_names=_texts(arrays, "label_names"),
         image_shape=(int(shape[0]), int(shape[1])) if len(shape) == 2 else None,
-        header="feature_names" if features else f"none (array {key})" if others else "none",
     )  # fmt: skip
     _check_others(others, table, reading, key)
     return table
 
 
-def _table_key(
-    arrays: Mapping[str, Stored], path: Path, wanted: str | None, more: Sequence[str]
-) -> str:
+def _table_key(arrays: Mapping[str, Stored], path: Path, wanted: str | None) -> str:
     """Name of the array that is the table."""
-    said = listed([*(f"{name} {one.shape}" for name, one in arrays.items()), *more], 30)
-    if wanted is not None:
-        if wanted not in arrays:
-            raise ValueError(
-                f"--key must name an array of {path.name}: {said}; got {wanted!r}"
-                f"{suggest(wanted, arrays)}"
-            )
-        return wanted
-    usual = [key for key in ("X", "data") if key in arrays]
-    tables = [k for k, one in arrays.items() if len(one.shape) == 2 and one.kind in "biuf"]
-    if not usual and len(tables) != 1:
+    said = listed((f"{name} {one.shape}" for name, one in arrays.items()), 30)
+    if wanted is not None and wanted not in arrays:
         raise ValueError(
-            f"{path.name} must hold an array X or data, or exactly one 2-D array, got keys: "
-            f"{said}; --key NAME chooses the table, or rename it to X"
+            f"--key must name an array of {path.name}: {said}; got {wanted!r}"
+            f"{suggest(wanted, arrays)}"
         )
-    return (usual or tables)[0]
+    tables = [k for k, one in arrays.items() if len(one.shape) == 2 and one.kind in "biuf"]
+    cells = [name for name, one in arrays.items() if one.kind == "cells"]
+    for found in ([wanted], ["X"], ["data"], tables or cells):
+        if len(found) == 1 and found[0] in arrays:
+            return str(found[0])
+    raise ValueError(
+        f"{path.name} must hold an array X or data, or exactly one 2-D array, got keys: {said}; "
+        "--key NAME chooses the table, or rename it to X"
+    )
 
 
 def _beside(arrays: Mapping[str, Stored], n_rows: int) -> dict[str, NDArray[Any]]:
@@ -315,10 +294,8 @@ def _check_others(others: Mapping[str, Stored], table: Table, reading: Reading, 
         )
 
 
-def _texts(
-    arrays: Mapping[str, Stored], name: str, shape: tuple[int, ...] | None = None
-) -> tuple[str, ...]:
-    """Strings under an optional name, if there are as many as there should be."""
-    if name not in arrays or shape not in (None, arrays[name].shape) or arrays[name].kind == "O":
+def _texts(arrays: Mapping[str, Stored], name: str) -> tuple[str, ...]:
+    """Strings under an optional name."""
+    if name not in arrays or arrays[name].kind not in "US":
         return ()
     return tuple(plain_texts(np.ravel(arrays[name].load())))
