@@ -28,6 +28,16 @@ def check_known(name: str, values: Any) -> None:
         )
 
 
+def check_pairs_known(values: Any) -> None:
+    """Raise if values of pairs are missing in a matrix, dense or sparse."""
+    missing = int(np.count_nonzero(np.isnan(values.data if sp.issparse(values) else values)))
+    if missing:
+        raise ValueError(
+            f"Input X contains NaN: got {missing} pairs that are not known; pass a scipy sparse "
+            "matrix that stores only what is known"
+        )
+
+
 def check_filled(what: str, some: NDArray[np.bool_]) -> None:
     """Raise if a row or a column holds no value at all."""
     empty = np.flatnonzero(~some)

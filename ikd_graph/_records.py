@@ -101,7 +101,7 @@ def _kept(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     return np.asarray(array, dtype, "C") if mine else np.array(array, dtype, order="C")
 
 
-GRAPH_CURE = "make one with graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
+GRAPH_CURE = "make one with graph.threshold_graph, graph.neighbor_graph or graph.as_graph"
 
 
 def check_graph(name: str, value: Any) -> None:

@@ -14,8 +14,7 @@ from ._scale import (
     column_units,
     into_domain,
     sampling_variance,
-    scale_sparse_to_correlation,
-    scale_to_correlation,
+    standard_deviations,
     to_correlation,
 )
 from ._sparse import SparseRows as SparseRows
@@ -38,8 +37,7 @@ __all__ = [
     "into_domain",
     "pairwise",
     "sampling_variance",
-    "scale_sparse_to_correlation",
-    "scale_to_correlation",
+    "standard_deviations",
     "to_correlation",
     "unit_rows",
 ]

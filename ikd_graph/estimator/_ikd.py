@@ -30,7 +30,7 @@ from .. import (
     strategies,
 )
 from .._arrays import check_sparse
-from .._gaps import check_known
+from .._gaps import check_known, check_pairs_known
 from .._records import Blocks, CsrGraph
 from .._settings import Result, Settings
 from .._stages import Stages
@@ -61,6 +61,9 @@ from ._objects import as_table, is_dask, like
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+_DIAGONAL_ROUNDING = 1e-3
+"""Share of the largest distance that rounding leaves on the diagonal (in float32, of roots)."""
 
 FEWEST_COLUMNS = 20
 """Columns below which no Gaussian process places new rows: so few numbers leave many places."""
@@ -644,36 +647,38 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_enough_columns(X.shape[1], self.affinity, least)
             check_varies(stored_values(X))
         else:
-            check_symmetric("a precomputed X", X)
-            self._check_values(X)
+            X = self._checked_pairs(X)
         if self.n_components != "auto":
             check_components(int(self.n_components), X.shape[0])
         return X
 
-    def _check_values(self, X: Any) -> None:
-        """Raise where distances were passed for covariances, or the other way round."""
-        if sp.issparse(X):
-            if self.affinity == "precomputed_distance":
+    def _checked_pairs(self, X: Any) -> Any:
+        """Values of pairs; raise where they are distances and covariances are due, or other way."""
+        if not sp.issparse(X):
+            check_symmetric("a precomputed X", X)
+        # Whatever is stored; a covariance is not larger than both variances.
+        stored = X.tocoo() if sp.issparse(X) else None
+        values = X if stored is None else stored.data
+        diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
+        rounding = _DIAGONAL_ROUNDING * float(np.abs(values).max(initial=0.0))
+        zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
+        if self.affinity == "precomputed":
+            if zeros and rounding > 0.0:
                 raise ValueError(
-                    "X must be dense for affinity='precomputed_distance', got a sparse matrix; "
-                    "turn distances into similarities and pass affinity='precomputed'"
+                    "X must hold covariances, with variances on the diagonal, for "
+                    "affinity='precomputed', got a diagonal of zeros, as distances have; "
+                    "affinity='precomputed_distance' takes those"
                 )
-            return
-        diagonal = np.diagonal(X)
-        if self.affinity == "precomputed_distance":
-            if np.any(diagonal != 0.0) or X.min() < 0.0:
-                raise ValueError(
-                    "X must hold distances, with zeros on the diagonal and no negative values, for "
-                    f"affinity='precomputed_distance'; got a diagonal from {diagonal.min():.3g} to "
-                    f"{diagonal.max():.3g} and a smallest value of {X.min():.3g}; "
-                    "affinity='precomputed' takes covariances"
-                )
-        elif not np.any(diagonal) and np.any(X):
+            return X
+        least = float(values.min(initial=0.0))
+        if (diagonal.size and not zeros) or least < -rounding:
             raise ValueError(
-                "X must hold covariances, with variances on the diagonal, for "
-                "affinity='precomputed', got a diagonal of zeros, as distances have; "
-                "affinity='precomputed_distance' takes those"
+                "X must hold distances, with zeros on the diagonal and no negative values, for "
+                f"affinity='precomputed_distance'; got a largest value of "
+                f"{np.abs(diagonal).max(initial=0.0):.3g} on the diagonal and a smallest value of "
+                f"{least:.3g}; affinity='precomputed' takes covariances"
             )
+        return abs(X) if least < 0.0 else X
 
     def _read(self, X: Any, **options: Any) -> Any:
         """X by scikit-learn's rules, with NaN for what is missing where that may be."""
@@ -687,9 +692,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if gaps and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         check_unmasked("X", X)
-        finite = "allow-nan" if self._has_rows else True
-        X = validate_data(self, X, ensure_all_finite=finite, **options)
-        if self._has_rows and not gaps:
+        X = validate_data(self, X, ensure_all_finite="allow-nan", **options)
+        if not self._has_rows:
+            check_pairs_known(X)
+        elif not gaps:
             check_known("X", X)
         if self._has_rows:
             check_size("X", X)

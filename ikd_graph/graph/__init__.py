@@ -24,7 +24,6 @@ from ._csr import (
     from_edges,
     from_networkx,
     from_scipy,
-    from_sparse,
     strongest,
     subgraph,
     to_networkx,
@@ -35,6 +34,8 @@ from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, jo
 from ._nearest import SEARCHES, block_neighbors, row_neighbors
 
 # Named as themselves: for the floors above, not for users.
+from ._build import walkable as walkable
+from ._csr import stored_pairs as stored_pairs
 from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
 from ._nearest import projected_block as projected_block
@@ -64,7 +65,6 @@ __all__ = [
     "from_neighbors",
     "from_networkx",
     "from_scipy",
-    "from_sparse",
     "join",
     "joined_by",
     "neighbor_graph",

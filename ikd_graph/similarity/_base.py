@@ -31,7 +31,6 @@ class Similarity(ABC):
     has_rows = True
     is_graph = False  # whether what is stored is the graph, so that no neighbours are chosen
     search = "auto"  # how neighbours are searched, see `graph.row_neighbors`
-    variance = 1.0  # what covariances were divided by in the mean
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
