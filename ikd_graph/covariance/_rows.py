@@ -13,18 +13,17 @@ from .._validation import check_choice, check_rows_vary, check_same_shape
 
 Floats = NDArray[np.float64]
 
-AFFINITIES = ("correlation", "cosine", "covariance")
+AFFINITIES = ("correlation", "cosine")
 """Affinities that are inner products of scaled rows."""
 
 _BLOCK = 256
 
 
-@door.takes(X=door.table, scale=door.optional(door.positive), allow_flat=door.flag)
+@door.takes(X=door.table, allow_flat=door.flag)
 def unit_rows(
     X: ArrayLike,
     affinity: str = "correlation",
     *,
-    scale: float | None = None,
     allow_flat: bool = False,
 ) -> Floats:
     """Rows U for which ``U @ U.T`` is the affinity between points.
@@ -33,13 +32,9 @@ def unit_rows(
     ----------
     X : (n_samples, n_features) array_like of float64
         Points in rows.
-    affinity : {"correlation", "cosine", "covariance"}
+    affinity : {"correlation", "cosine"}
         "correlation" centres each row and scales it to length 1; "cosine" scales only (the
-        process has mean zero, Eq. 1); "covariance" centres each row and divides all by one
-        number, the root of the mean variance (Alg. 1, lines 2 and 3).
-    scale : float or None
-        The number that "covariance" divides by, the root of the summed squares of a typical
-        centred row; None takes it from X.
+        process has mean zero, Eq. 1).
     allow_flat : bool
         Keep rows without spread as rows of zeros, which are correlated with nothing, and warn with
         their count, instead of raising.
@@ -52,7 +47,7 @@ def unit_rows(
     Raises
     ------
     ValueError
-        If a row has no spread (correlation, cosine), or none has (covariance).
+        If a row has no spread.
 
     Examples
     --------
@@ -64,11 +59,7 @@ def unit_rows(
            [-1.,  1.]])
     """
     check_choice("affinity", affinity, AFFINITIES)
-    rows, spread = centred_rows(X, affinity, scale)
-    if affinity == "covariance" and scale is not None:
-        return rows
-    if affinity == "covariance":
-        spread[:] = np.sqrt(np.mean(spread**2))
+    rows, spread = centred_rows(X, affinity)
     flat = kept_flat(spread, allow_flat)
     spread[flat] = 1.0
     rows[flat] = 0.0
@@ -77,14 +68,12 @@ def unit_rows(
     return rows
 
 
-def centred_rows(X: ArrayLike, affinity: str, scale: float | None = None) -> tuple[Floats, Floats]:
+def centred_rows(X: ArrayLike, affinity: str) -> tuple[Floats, Floats]:
     """Rows that are centred as an affinity asks, and their lengths, 0 for one without spread."""
     rows = np.array(X, dtype=np.float64, order="C")
     # Before squares are taken: rows of 1e-200 or 1e200 are as good as any.
     largest = np.abs(rows).max(axis=1, initial=0.0)
     largest[largest == 0.0] = 1.0
-    if affinity == "covariance":
-        largest[:] = largest.max() if scale is None else scale
     rows /= largest[:, None]
     if affinity != "cosine":
         rows -= rows.mean(axis=1, keepdims=True)
