@@ -75,7 +75,7 @@ def test_a_sparse_covariance_is_divided_like_a_dense_one():
     np.testing.assert_allclose(corr.toarray(), covariance.to_correlation(cov))
     off = sp.csr_array(np.array([[0.0, 0.5], [0.5, 0.0]]))
     assert covariance.to_correlation(off).toarray().tolist() == [[1.0, 0.5], [0.5, 1.0]]
-    with pytest.raises(ValueError, match="positive variance for every point .* got 1 points"):
+    with pytest.raises(ValueError, match=r"positive variance for every point .* got 1 points"):
         covariance.to_correlation(sp.csr_array([[1.0, 0.5], [0.5, 0.0]]))
     with pytest.warns(UserWarning, match="1 covariances exceed"):
         covariance.to_correlation([[1.0, 0.5], [1.5, 1.0]])

@@ -377,8 +377,11 @@ def test_a_weight_of_one_is_an_edge_and_a_stored_zero_is_none():
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        (sp.csr_array([[0.0, -0.5], [-0.5, 0.0]]), "must be similarities from 0 to 1, got 1 outside"),
-        (sp.csr_array([[0.0, 3.0], [3.0, 0.0]]), "must be similarities from 0 to 1, got 1 outside"),
+        (
+            sp.csr_array([[0.0, -0.5], [-0.5, 0.0]]),
+            "from 0 to 1, got 1 outside",
+        ),
+        (sp.csr_array([[0.0, 3.0], [3.0, 0.0]]), "from 0 to 1, got 1 outside"),
         (sp.csr_array([[0.0, 0.5], [0.4, 0.0]]), "must be symmetric, .* by up to 0.1"),
         (sp.csr_array([[0.0, np.nan], [np.nan, 0.0]]), "finite"),
         (sp.csr_array([[0.0, 0.5, 0.1]]), "must be square"),

@@ -1,7 +1,5 @@
 """Inputs that people brought to public trackers of the field, made small: matrices and arrays."""
 
-import warnings
-
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -94,9 +92,7 @@ def test_a_sparse_graph_of_distances_is_not_one_of_covariances():
 def test_a_correlation_of_one_is_an_edge_of_length_zero():
     """https://github.com/scikit-learn/scikit-learn/issues/26999: two points at distance 0."""
     g = nx.path_graph(6)
-    nx.set_edge_attributes(
-        g, dict(zip(g.edges, (0.9, 1.0, 1.0, 1.0, 0.9), strict=True)), "weight"
-    )
+    nx.set_edge_attributes(g, dict(zip(g.edges, (0.9, 1.0, 1.0, 1.0, 0.9), strict=True)), "weight")
     end = np.sqrt(-2.0 * np.log(0.9))
     found = np.sort(IKD(1, **GIVEN).fit(g).embedding_.ravel())
     np.testing.assert_allclose(found, [-end, 0, 0, 0, 0, end], atol=1e-5)
@@ -131,7 +127,7 @@ def test_weights_above_one_are_taken_for_one_with_a_warning():
 
 
 def test_stored_zeros_and_negatives_are_taken_as_from_a_dense_matrix():
-    """https://github.com/scikit-learn/scikit-learn/pull/10482 and issue 19744: any sparse matrix."""
+    """https://github.com/scikit-learn/scikit-learn/pull/10482, issues/19744: any matrix."""
     plain, padded = correlations_above(), correlations_above(zeros=True)
     assert padded.nnz > plain.nnz
     assert gap(IKD(**PATHS).fit_transform(plain), IKD(**PATHS).fit_transform(padded)) < 1e-9
@@ -159,7 +155,7 @@ def test_read_only_sparse_matrices():
 
 
 def test_covariances_are_divided_by_the_deviations_of_both_points():
-    """https://github.com/silx-kit/pymca/pull/645: covariance or correlation?"""
+    """https://github.com/silx-kit/pymca/pull/645: covariance or correlation."""
     latent, X = smooth()
     X = X - X.mean(axis=1, keepdims=True)
     X *= np.exp(0.7 * np.random.default_rng(1).normal(size=(60, 1)))
@@ -229,7 +225,7 @@ def test_missing_values_of_pandas_in_arrays_and_frames():
     cells[3, 4] = cells[7, 2] = pd.NA
     frame = pd.DataFrame(cells).convert_dtypes()
     for X in (cells, frame):
-        with pytest.raises(ValueError, match="2 rows .* 3, 7"):
+        with pytest.raises(ValueError, match=r"2 rows .* 3, 7"):
             IKD(**NEAR).fit(X)
         assert IKD(missing="pairwise", **NEAR).fit(X).embedding_.shape == (60, 2)
 
@@ -270,7 +266,7 @@ def test_matrices_that_are_not_square():
 
 def test_rows_and_their_correlations_agree():
     """https://github.com/lmcinnes/umap/issues/864: precomputed gives another picture."""
-    latent, X = smooth()
+    X = smooth()[1]
     same = {
         "strategy": "geodesic",
         "refine": None,

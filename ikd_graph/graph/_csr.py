@@ -385,8 +385,8 @@ def stored_pairs(
     row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
     low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
     keys, place, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
-    values = np.bincount(place, data, minlength=keys.size)
-    values /= counts if one_sided else 2.0
+    sums = np.bincount(place, data, minlength=keys.size).astype(np.float64)
+    values: NDArray[np.float64] = sums / (counts if one_sided else 2.0)
     worst = 2.0 * float(np.abs(data - values[place]).max(initial=0.0))
     if worst > 1e-8 * max(float(np.abs(data).max(initial=0.0)), 1.0):
         raise ValueError(

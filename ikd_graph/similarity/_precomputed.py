@@ -105,7 +105,7 @@ class SparsePrecomputed(Precomputed):
         sources = np.linspace(0, self.n_samples - 1, min(self.n_samples, _SOURCES)).astype(np.int64)
         squares = geodesics.shortest_distances(lengths, sources) ** 2
         known = np.isfinite(squares)
-        mean = float(squares[known].sum()) / max(np.count_nonzero(known) - sources.size, 1)
+        mean = float(squares[known].sum()) / max(int(known.sum()) - sources.size, 1)
         weights = graph.walkable(1.0 - values**2 / (mean or 1.0))
         return mean or 1.0, self._stored(left, right, weights)
 
