@@ -32,13 +32,6 @@ if TYPE_CHECKING:
     from .estimator import IKD
 
 
-def _show(fitted: IKD) -> str:
-    """What a notebook shows of a fitted model."""
-    from .show.notebook import model_html
-
-    return model_html(fitted)
-
-
 __all__ = [
     "IKD",
     "__version__",
@@ -61,9 +54,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The estimator, or a module of the package."""
     if name == "IKD":
-        estimator = import_module(".estimator", __name__).IKD
-        estimator._shown = staticmethod(_show)
-        return estimator
+        return import_module(".estimator", __name__).IKD
     if not name.startswith("_"):
         try:
             return import_module(f".{name}", __name__)

@@ -47,17 +47,6 @@ def check_filled(what: str, some: NDArray[np.bool_]) -> None:
         )
 
 
-def check_overlap(shared: NDArray[Any], least: int) -> None:
-    """Raise if new rows hold fewer values than they can be compared by."""
-    worst = int(np.argmin(shared))
-    if shared[worst] < least:
-        raise ValueError(
-            f"a new row must hold at least {least} values for missing='pairwise', got "
-            f"{int(shared[worst])} for new row {worst} ({int(np.sum(shared < least))} such in all);"
-            " drop the rows with fewest values, or impute"
-        )
-
-
 def check_common(shared: NDArray[Any], least: int) -> NDArray[np.bool_]:
     """Pairs of rows with too few columns in common; raise where a row has too many of them.
 

@@ -23,6 +23,7 @@ from . import _limits, covariance, pipeline, strategies
 from ._settings import Candidate, Settings
 from ._stages import Stages
 from ._table import dense_rows, stored_values
+from ._warn import warn
 from .graph import sure_threshold
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN, compare
@@ -186,13 +187,11 @@ def _of_model(rows: Any, asked: Settings, seen: Moments, reasons: dict[str, str]
         affinity, reasons["affinity"] = "correlation", why
     related = has_significant_correlation(rows)
     if not related:
-        warnings.warn(
+        warn(
             f"no two of {min(rows.shape[0], _limits.EXAMINED)} rows are correlated more than "
             f"unrelated rows are by chance: the {seen.n_observed} columns carry no distance "
             "between rows, and the embedding is noise; measure more columns, or average rows that "
-            "belong together",
-            UserWarning,
-            stacklevel=5,
+            "belong together"
         )
     refine = asked.refine
     if refine == "auto":
@@ -419,7 +418,7 @@ def _explain(reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: 
             "no method predicts held-out columns better than their mean: there may be nothing "
             "to see"
         )
-        warnings.warn(reasons["warning"], UserWarning, stacklevel=6)
+        warn(reasons["warning"])
         return
     close = [one for one in rest if one.difference > -ERRORS * one.difference_error]
     if close:

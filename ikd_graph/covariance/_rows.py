@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _doors as door
 from .._threads import map_blocks
 from .._validation import check_choice, check_rows_vary, check_same_shape
+from .._warn import warn
 
 Floats = NDArray[np.float64]
 
@@ -83,6 +82,11 @@ def centred_rows(X: ArrayLike, affinity: str) -> tuple[Floats, Floats]:
     return rows, spread
 
 
+def rows_vary(X: NDArray[np.floating], affinity: str) -> NDArray[np.bool_]:
+    """Whether a row has a direction that it can be compared by, (n,); one with NaN has none."""
+    return np.asarray(centred_rows(X, affinity)[1] > 0.0)
+
+
 def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
     """Rows without spread that are kept all the same, with a warning, (n,)."""
     flat = spread == 0.0
@@ -90,11 +94,9 @@ def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
         return np.zeros_like(flat)
     # Equal rows reach this as one.
     few = "1 row of X does" if flat.sum() == 1 else f"{int(flat.sum())} rows of X do"
-    warnings.warn(
+    warn(
         f"{few} not vary: constant rows correlate with nothing and are kept as isolated points; "
-        "drop them if their place does not matter (equal rows count once)",
-        UserWarning,
-        stacklevel=3,
+        "drop them if their place does not matter (equal rows count once)"
     )
     return flat
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _doors as door
+from .._warn import warn
 
 Floats = NDArray[np.float64]
 
@@ -92,11 +92,9 @@ def _sparse_to_correlation(cov: Any) -> sp.csr_array:
 def _warn_above_one(corr: Floats) -> None:
     count = int(np.count_nonzero(corr > 1.0 + 1e-6))
     if count:
-        warnings.warn(
+        warn(
             f"{count} covariances exceed the standard deviations of their points (correlations "
-            "above 1) and are taken for 1; check that the diagonal holds the variances",
-            UserWarning,
-            stacklevel=3,
+            "above 1) and are taken for 1; check that the diagonal holds the variances"
         )
 
 
@@ -137,12 +135,10 @@ def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:
     # Rounding puts the correlation of two equal rows a few bits above 1.
     above = int(np.count_nonzero(upper > 1.0 + 1e-9))
     if below or above:
-        warnings.warn(
+        warn(
             f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
             f"variance; they were set to {floor:g} and 1. Such pairs carry no distance: "
-            "strategy='geodesic' or 'blockwise' does without them",
-            UserWarning,
-            stacklevel=2,
+            "strategy='geodesic' or 'blockwise' does without them"
         )
     lifted = np.clip(corr, floor if below else None, 1.0)
     np.fill_diagonal(lifted, 1.0)
@@ -202,6 +198,12 @@ def column_units(X: NDArray[np.floating]) -> Floats:
     """
     _, deviation, largest = column_moments(X)
     return np.where(deviation > ROUNDING * largest, deviation, np.inf)
+
+
+def columns_vary(X: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Whether a column varies by more than rounding, (p,)."""
+    _, deviation, largest = column_moments(X)
+    return np.asarray(deviation > ROUNDING * largest)
 
 
 def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:

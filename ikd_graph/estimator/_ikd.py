@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from .. import (
     alignment,
     auto,
     blocks,
+    covariance,
     generative,
     gplvm,
     graph,
@@ -50,17 +50,22 @@ from .._validation import (
     check_symmetric,
     check_unmasked,
     check_varies,
+    few,
 )
 from .._version import __version__
+from .._warn import warn
 from ..eigen import REFERENCES
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._frame import expand_graph, expand_labels, standard_frame
-from ._objects import as_table, is_dask, like
+from ._objects import as_table, is_dask, like, printable
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+_ALL_ALIKE = 1.0 - 1e-12
+"""A similarity beyond which the fourth decimal of a distance is rounding."""
 
 _DIAGONAL_ROUNDING = 1e-3
 """Share of the largest distance that rounding leaves on the diagonal (in float32, of roots)."""
@@ -199,9 +204,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (400, 2)
     """
 
-    # What draws stands on a floor above this one: the package sets it when IKD is first asked for.
-    _shown: Callable[[Any], str] | None = None
-
     _result: Result
     _noise: generative.NoiseModel | None
     _process: gplvm.Process | None
@@ -233,6 +235,31 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    def set_params(self, **params: Any) -> IKD:
+        """Set parameters, also those of objects, such as ``strategy__path`` or ``kernel__nu``.
+
+        Parameters
+        ----------
+        **params
+            Values by name.
+
+        Returns
+        -------
+        IKD
+            The estimator. A kernel cannot be changed and is replaced.
+        """
+        nested = {name: params.pop(name) for name in list(params) if name.startswith("kernel__")}
+        super().set_params(**params)
+        if nested:
+            if _is_auto(self.kernel):
+                raise ValueError(
+                    f"kernel must be a kernel to set {next(iter(nested))}, got 'auto'; pass one of "
+                    "ikd_graph.kernels"
+                )
+            own = {name.removeprefix("kernel__"): value for name, value in nested.items()}
+            self.kernel = kernels.get(self.kernel).with_params(**own)
+        return self
+
     def fit(self, X: ArrayLike, y: Any = None) -> IKD:
         """Find the coordinates of the rows of X.
 
@@ -255,20 +282,25 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        asked = self._checked_settings()
-        table = self._checked_input(X)
-        asked = replace(
-            asked,
-            counts=self._counts,
-            graph=self._own_graph(table) if self._has_own_graph else asked.graph,
-        )
+        before = dict(vars(self))
         stages = Stages(self.verbose, total=6)
         try:
+            asked = self._checked_settings()
+            table = self._checked_input(X)
+            asked = replace(
+                asked,
+                counts=self._counts,
+                graph=self._own_graph(table) if self._has_own_graph else asked.graph,
+            )
             with limit_threads(self.n_jobs):
                 filled = table
                 if self.missing == "pairwise":
                     filled = missing.fill(table, asked, stages)
                 self._fit(table, filled, asked, stages)
+        except BaseException:
+            # What was fitted before stays as it was.
+            self.__dict__ = before
+            raise
         finally:
             stages.close()
         self.stage_times_ = stages.seconds
@@ -306,7 +338,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (n_new, n_components) ndarray of float64
             Coordinates. A row that equals a training row gets the stored coordinates of that; any
             other is a weighted mean of its nearest training rows, or at its most likely position
-            where a Gaussian process was fitted. Objects come back as from `fit_transform`.
+            where a Gaussian process was fitted. A row that cannot be compared, such as one of
+            zeros under "cosine", gets NaN, with a warning. Objects come back as from
+            `fit_transform`.
         """
         if not is_dask(X):
             return like(X, self._place(X)[0])
@@ -373,7 +407,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, n_features) array_like of float64
-            Rows, the training rows or others; at most 2000 are used.
+            Rows, the training rows or others; at most 2000 are used, and none that `transform`
+            gives NaN.
         y : ignored
             Present for the scikit-learn interface.
 
@@ -397,7 +432,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self._rows,
                 self._result.similarity.name,
             )
-        rows = rows_of(check_array(rows, dtype=np.float64, accept_sparse="csr"))
+        placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
+        rows = check_array(
+            rows, dtype=np.float64, accept_sparse="csr", ensure_all_finite="allow-nan"
+        )
+        latent, rows = latent[placed], rows_of(rows[placed])
         centred = self._result.similarity.centres_rows
         with limit_threads(self.n_jobs):
             return generative.log_likelihood(self.noise_model(), latent, rows, centred=centred)
@@ -466,8 +505,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         matplotlib Figure
             The picture.
         """
-        from importlib import import_module
-
         check_is_fitted(self)
         draw = import_module("ikd_graph.show.plot").embedding
         return draw(self.embedding_, color, **options)
@@ -523,7 +560,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the file is not one of a model, is damaged, or was written in a newer format.
         """
         model = cls()
-        model.__dict__.update(_saved.read(path))
+        model.__dict__.update(_saved.read(path, cls))
         return model
 
     # Checks ---------------------------------------------------------------------------------------
@@ -692,7 +729,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if gaps and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         check_unmasked("X", X)
-        X = validate_data(self, X, ensure_all_finite="allow-nan", **options)
+        try:
+            X = validate_data(self, X, ensure_all_finite="allow-nan", **options)
+        except ValueError as error:
+            # It may tell names of columns, which must not write to a terminal.
+            raise ValueError(printable(str(error))) from None
         if not self._has_rows:
             check_pairs_known(X)
         elif not gaps:
@@ -706,6 +747,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, table: Any, filled: Any, asked: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
         n = filled.shape[0]
+        dense = self._has_rows and isinstance(filled, np.ndarray)
+        if dense and np.any(filled != filled[0]) and not covariance.columns_vary(filled).any():
+            raise ValueError(
+                "columns of X must vary by more than rounding, got values that differ by less than "
+                f"{covariance.ROUNDING:g} of their size; subtract the mean of every column, better "
+                "where the data come from"
+            )
         first = inverse = equal = np.arange(n)
         if self._has_rows and not self._has_own_graph:
             first, inverse, equal = _distinct_rows(filled, self.n_components)
@@ -719,6 +767,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 # Rows that cannot be compared are named by their numbers in X.
                 compare(filled, settings.affinity, counts=settings.counts)
                 raise
+        if similarity.has_rows and first.size > 1:
+            after = np.arange(1, first.size)
+            if similarity.between(after - 1, after).min() > _ALL_ALIKE and not (equal == 0).all():
+                warn(
+                    f"all {settings.affinity} similarities are 1 up to rounding: the embedding is "
+                    "one place or noise; subtract the mean of every column from X if it is large"
+                )
         result = pipeline.fit(similarity, rows, settings, stages)
         with stages("placement"):
             self._store(table, filled, result, first, inverse, equal)
@@ -743,8 +798,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         position[inverse[::-1]] = np.arange(inverse.size)[::-1]
         points = frame.coordinates[position]
         self._result, self._first, self._inverse = result, first, inverse
-        # A copy: changing X after the fit changes nothing.
-        self._rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
+        self._rows: Any = None
+        if self._has_rows:
+            # A copy: changing X after the fit changes nothing.
+            self._rows = np.array(rows) if isinstance(rows, np.ndarray) else rows
         self._points = points
         self._noise = self._process = None
         if (
@@ -842,7 +899,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         self._result.settings.reasons["components"] = what
         if not _is_auto(self.graph):
-            warnings.warn(what, UserWarning, stacklevel=5)
+            warn(what)
 
     def _place(self, X: Any) -> tuple[Floats, Floats]:
         """Coordinates and residual of rows."""
@@ -860,13 +917,23 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             X = np.ascontiguousarray(X)
         equal = self._known.find(X if self._has_rows else sp.csr_array(X))
         known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
-        latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
-        residual = np.zeros(X.shape[0])
-        latent[known] = self.embedding_[equal[known]]
+        latent = np.full((X.shape[0], self.embedding_.shape[1]), np.nan, self.embedding_.dtype)
+        residual = np.full(X.shape[0], np.nan)
+        latent[known], residual[known] = self.embedding_[equal[known]], 0.0
+        if not new.size:
+            return latent, residual
+        fresh = X if new.size == X.shape[0] else some_rows(X, new)
+        if self.missing == "pairwise":
+            fresh = missing.fill_new(fresh, self._rows, similarity.name)
+        comparable = similarity.comparable(fresh)
+        if not comparable.all():
+            silent = new[~comparable]
+            warn(
+                f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
+                f"(all zero, constant, or too few values) and get NaN: {few(silent)}"
+            )
+            new, fresh = new[comparable], some_rows(fresh, np.flatnonzero(comparable))
         if new.size:
-            fresh = X if new.size == X.shape[0] else some_rows(X, new)
-            if self.missing == "pairwise":
-                fresh = missing.fill_new(fresh, self._rows, similarity.name)
             with limit_threads(self.n_jobs):
                 latent[new], residual[new] = placement.place(
                     self._placement,
@@ -907,8 +974,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _repr_html_inner(self) -> str:
         """What a notebook shows: a picture and reasons, before a fit the parameters."""
-        draw = type(self)._shown
-        shown = draw(self) if draw is not None and hasattr(self, "_result") else ""
+        shown = ""
+        if hasattr(self, "_result"):
+            # It stands on a floor above this one.
+            shown = import_module("ikd_graph.show.notebook").model_html(self)
         return shown or str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -925,11 +994,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         state = dict(state)
         version = state.pop("_ikd_graph_version", "an older version")
         if version != __version__ and "_result" in state:
-            warnings.warn(
+            warn(
                 f"this IKD was pickled by ikd_graph {version} and is read by {__version__}, which "
-                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load",
-                UserWarning,
-                stacklevel=2,
+                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load"
             )
         super().__setstate__(state)
 

@@ -63,6 +63,11 @@ def _from_objects(X: NDArray[Any]) -> NDArray[Any]:
         raise TypeError(f"X must hold numbers only: {error}") from None
 
 
+def printable(text: str) -> str:
+    """Text whose control characters are escaped, but for ends of lines."""
+    return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def like(X: Any, Z: NDArray[np.floating]) -> Any:
     """Coordinates (n, m) as the object that the rows came in, with what it knows of them.
 
@@ -127,7 +132,8 @@ def _from_xarray(X: Any, kind: str) -> Any:
     if X.ndim != 2:
         dims = ", ".join(f"{name}: {size}" for name, size in zip(X.dims, X.shape, strict=True))
         raise ValueError(
-            f"X must have 2 dimensions, points and measurements, got an xarray {kind} of ({dims}); "
+            "X must have 2 dimensions, points and measurements, got an xarray "
+            f"{kind} of ({printable(dims)}); "
             "X.stack(point=[...], measurement=[...]) makes two of them"
         )
     return np.asarray(X.values)

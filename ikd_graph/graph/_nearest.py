@@ -11,7 +11,6 @@ J. Johnson, M. Douze and H. Jégou, Billion-scale similarity search with GPUs, I
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,7 @@ from .. import _jit, _limits
 from .._arrays import check_block
 from .._threads import map_blocks, single_threaded_blas
 from .._validation import check_choice, check_finite, check_integer
+from .._warn import warn
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -364,11 +364,7 @@ def _library(neighbors: str, n: int) -> Any:
             raise ImportError(
                 f"faiss must be installed for neighbors='approximate', got none; {cure}"
             ) from None
-        warnings.warn(
-            f"the neighbours of {n} rows are searched exactly, which may take minutes; {cure}",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"the neighbours of {n} rows are searched exactly, which may take minutes; {cure}")
         return None
     return faiss
 

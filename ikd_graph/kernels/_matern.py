@@ -66,6 +66,8 @@ class Matern(StationaryKernel):
         three-term recurrence of K reads q_(nu+1) = 2 nu + x^2 / q_nu and
         g_(nu+1) = g_nu q_(nu+1) / (2 nu): positive terms only.
         """
+        # f has underflown there; beyond 1e9 scipy has no Bessel functions.
+        x = np.minimum(x, 1e6)
         steps = max(int(np.ceil(self.nu - 1.5)), 0)
         order = self.nu - steps
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -21,7 +21,7 @@ def formula(name: str) -> Any:
 
 
 _LARGEST = 1e150  # the square of a length-scale is divided by
-_FARTHEST = 1e60  # heavy tails make e^1000 of -log f = 1000; squares of this do not overflow
+_FARTHEST = 1e60  # largest scaled squared distance: its square does not overflow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +52,36 @@ class StationaryKernel:
         if self.length_scale > _LARGEST:
             check_positive("length_scale", self.length_scale, _LARGEST)
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name, as scikit-learn asks for them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def with_params(self, **params: Any) -> StationaryKernel:
+        """Kernel of the same kind with some parameters changed.
+
+        Parameters
+        ----------
+        **params
+            Values by name.
+
+        Returns
+        -------
+        StationaryKernel
+            Another kernel: this one cannot be changed.
+
+        Raises
+        ------
+        ValueError
+            If it has no such parameter.
+        """
+        unknown = set(params) - set(self.get_params())
+        if unknown:
+            raise ValueError(
+                f"{type(self).__name__} has no parameter {min(unknown)!r}; it has "
+                f"{', '.join(self.get_params())}"
+            )
+        return replace(self, **params)
+
     def covariance(self, sq_dist: ArrayLike) -> Floats:
         """Covariance of two points at a squared distance.
 
@@ -65,7 +95,8 @@ class StationaryKernel:
         ndarray of float64
             Values in (0, 1], the same shape.
         """
-        return self._f(np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2)
+        scaled = np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2
+        return self._f(np.minimum(scaled, _FARTHEST))
 
     def sq_distance(self, cov: ArrayLike) -> Floats:
         """Squared distance of two points with a covariance: the inverse of `covariance`.

@@ -72,6 +72,10 @@ class Similarity(ABC):
         of equals the lower, and their similarities.
         """
 
+    @abstractmethod
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """Whether new rows can be compared with the points, (b,)."""
+
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""
         return np.asarray(self.block(np.arange(self.n_samples)), dtype=np.float64)

@@ -76,6 +76,11 @@ class Precomputed(Similarity):
         values[near.row, near.col] = 1.0 - near.data**2 / self._scale
         return values
 
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """See `Similarity.comparable`: a new point needs a covariance above 0 with some point."""
+        values = self.factor_of(X)
+        return np.asarray((values > 0.0).any(axis=1) | (self.affinity == DISTANCES))
+
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """See `Similarity.neighbor_graph`; points without a covariance are no neighbours."""
         g = super().neighbor_graph(k, mutual=mutual)

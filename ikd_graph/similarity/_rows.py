@@ -13,6 +13,7 @@ from .._table import SparseTable
 from ._affinity import Affinity, Scaling
 from ._base import Floats, Indices, Similarity
 
+_NEW = 1024  # new rows that are looked at together
 _PAIRS = 2**22  # entries of rows whose differences are held at a time: 32 MB
 
 
@@ -83,6 +84,11 @@ class RowSimilarity(Similarity):
         if self.affinity.euclidean:
             values = values + 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
         return near, values
+
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """See `Similarity.comparable`."""
+        blocks = (X[start : start + _NEW] for start in range(0, len(X), _NEW))
+        return np.concatenate([self.scaling.comparable(block) for block in blocks])
 
     def factor(self) -> Any:
         """See `Similarity.factor`."""
