@@ -68,6 +68,13 @@ def test_a_new_point_without_a_covariance_is_not_placed(X):
         assert np.isnan(model.transform(np.zeros((1, 40)))).all()
 
 
+def test_training_rows_are_known_whatever_becomes_of_the_table(X):
+    table = X.copy()
+    model = IKD(2, affinity="euclidean", refine=None).fit(table)
+    table *= 0.0
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+
+
 def test_a_failed_fit_leaves_the_model_as_it_was(X):
     model = IKD(2, refine=None, graph=8, affinity="euclidean").fit(X)
     placed = model.transform(X + 0.1)
