@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._validation import check_unmasked
+from ._checks import check_unmasked
 
 
 def gather(X: Any) -> NDArray[np.floating]:

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
+from .. import _checks as door
+from .._threads import block_rows
 from .._warn import warn
 
 Floats = NDArray[np.float64]
@@ -20,6 +21,11 @@ ROUNDING = 1e-13
 """A column that varies by a smaller share of its largest value has one value."""
 
 
+def _dense_or_sparse(name: str, value: Any) -> Any:
+    return door.sparse(name, value) if sp.issparse(value) else door.square(name, value)
+
+
+@door.takes(cov=_dense_or_sparse)
 def to_correlation(cov: Any) -> Any:
     """Divide a covariance by the standard deviations of both points.
 
@@ -50,8 +56,8 @@ def to_correlation(cov: Any) -> Any:
            [0.5, 1. ]])
     """
     if sp.issparse(cov):
-        return _sparse_to_correlation(door.sparse("cov", cov))
-    matrix = door.square("cov", cov).astype(np.float64, copy=False)
+        return _sparse_to_correlation(cov)
+    matrix = np.asarray(cov, dtype=np.float64)
     spread = standard_deviations(matrix)
     corr = matrix / np.outer(spread, spread)
     _warn_above_one(corr)
@@ -212,7 +218,7 @@ def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
     Summed in double precision over blocks of rows, in units of the largest value.
     """
     n, p = X.shape
-    step = block_size(p)
+    step = block_rows(p)
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     largest = np.max([np.abs(X[rows]).max(axis=0) for rows in blocks], axis=0).astype(np.float64)
     unit = np.where(largest > 0.0, largest, 1.0)
@@ -223,8 +229,3 @@ def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
         gaps = X[rows] / unit - mean
         squares += np.einsum("ij,ij->j", gaps, gaps)
     return mean * unit, np.sqrt(squares / n) * unit, largest
-
-
-def block_size(width: int) -> int:
-    """Rows of a table that are worked on together: two million entries, 16 MB."""
-    return max(16, min(4096, 2**21 // max(width, 1)))

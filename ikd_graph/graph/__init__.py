@@ -33,6 +33,7 @@ from ._csr import (
     to_sparse,
     union,
 )
+from ._csr import networkx_matrix as networkx_matrix
 from ._csr import stored_pairs as stored_pairs
 from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
 from ._nearest import SEARCHES, block_neighbors, row_neighbors

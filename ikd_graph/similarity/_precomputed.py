@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .. import covariance, geodesics, graph
 from .._records import CsrGraph
-from .._validation import check_whole_matrix
 from ._affinity import Affinity
 from ._base import Floats, Indices, Similarity
 
@@ -36,7 +35,7 @@ class Precomputed(Similarity):
 
     def _divided(self, X: Any) -> tuple[Any, Any]:
         """Standard deviations (n,) and correlations."""
-        corr = covariance.to_correlation(X)
+        corr = covariance.to_correlation.unchecked(X)
         return covariance.standard_deviations(X), 0.5 * (corr + corr.T)
 
     def _measured(self, X: Any) -> tuple[Any, Any]:
@@ -86,9 +85,9 @@ class Precomputed(Similarity):
         g = super().neighbor_graph(k, mutual=mutual)
         if self.affinity == DISTANCES:
             return g
-        left, right, weights = graph.edges(g)
+        left, right, weights = graph.edges.unchecked(g)
         known = self.between(left, right) > 0.0
-        return graph.from_edges(self.n_samples, left[known], right[known], weights[known])
+        return graph.from_edges.unchecked(self.n_samples, left[known], right[known], weights[known])
 
 
 class SparsePrecomputed(Precomputed):
@@ -101,12 +100,12 @@ class SparsePrecomputed(Precomputed):
     _graph: CsrGraph
 
     def _divided(self, X: Any) -> tuple[Any, Any]:
-        corr = covariance.to_correlation(X)
+        corr = covariance.to_correlation.unchecked(X)
         return covariance.standard_deviations(X), self._stored(*graph.stored_pairs(corr))
 
     def _measured(self, X: Any) -> tuple[Any, Any]:
         left, right, values = graph.stored_pairs(X, one_sided=True)
-        lengths = graph.from_edges(self.n_samples, left, right, values)
+        lengths = graph.from_edges.unchecked(self.n_samples, left, right, values)
         sources = np.linspace(0, self.n_samples - 1, min(self.n_samples, _SOURCES)).astype(np.int64)
         squares = geodesics.shortest_distances(lengths, sources) ** 2
         known = np.isfinite(squares)
@@ -117,7 +116,9 @@ class SparsePrecomputed(Precomputed):
     def _stored(self, left: Indices, right: Indices, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
         there = values > 0.0
-        self._graph = graph.from_edges(self.n_samples, left[there], right[there], values[there])
+        self._graph = graph.from_edges.unchecked(
+            self.n_samples, left[there], right[there], values[there]
+        )
         every = np.arange(self.n_samples)
         places = np.concatenate([left, right, every]), np.concatenate([right, left, every])
         data = np.concatenate([values, values, np.ones(every.size)])
@@ -133,16 +134,22 @@ class SparsePrecomputed(Precomputed):
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
-        check_whole_matrix(self._values)
+        stored, every = self._values.nnz, self.n_samples**2
+        if stored < every:
+            raise ValueError(
+                "strategy='eigen' must know the covariance of every pair, got a sparse X with "
+                f"{stored} of {every} entries stored; use strategy='geodesic' or 'blockwise', or "
+                "pass a dense X"
+            )
         return np.asarray(self._values.toarray())
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """Of what is stored, the strongest edges of every point."""
-        return graph.strongest(self._graph, k)
+        return graph.strongest.unchecked(self._graph, k)
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """See `Similarity.threshold_graph`; 0 takes all that is stored."""
-        return graph.above(self._graph, s0) if s0 else self._graph
+        return graph.above.unchecked(self._graph, s0) if s0 else self._graph
 
     def _search(self, k: int) -> NDArray[np.int32]:
         raise NotImplementedError("a sparse covariance is a graph: it has no neighbours to search")
