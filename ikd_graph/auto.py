@@ -23,6 +23,7 @@ from . import _limits, covariance, pipeline, strategies
 from ._settings import Candidate, Settings
 from ._stages import Stages
 from ._table import dense_rows, stored_values
+from ._threads import block_rows
 from ._warn import warn
 from .graph import sure_threshold
 from .refine import Likelihood, Stress
@@ -285,6 +286,14 @@ def _best(
     candidates = tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score)))
     reasons = dict(asked.reasons)
     _explain(reasons, candidates, asked)
+    step = block_rows(rows.shape[1])
+    blocks = (rows[start : start + step] for start in range(0, rows.shape[0], step))
+    constant = sum(int((np.ptp(block, axis=1) == 0.0).sum()) for block in blocks)
+    if constant and not asked.counts and asked.affinity == "auto":
+        reasons["constant rows"] = (
+            f"{constant} distinct rows are constant and have neither correlations nor cosines, "
+            "which were not tried: drop them to have them tried"
+        )
     return _with_reasons(replace(options[best], reasons=reasons), asked), candidates
 
 
