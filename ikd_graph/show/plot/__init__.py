@@ -11,6 +11,7 @@ from .charts import (
     threshold_curve,
     time_bars,
 )
+from .comparison import comparison
 from .multiples import small_multiples
 from .network import clique_graph
 from .points import embedding, residuals
@@ -22,6 +23,7 @@ __all__ = [
     "chart",
     "clique_graph",
     "clique_sizes",
+    "comparison",
     "degrees",
     "embedding",
     "level_bars",
