@@ -412,7 +412,8 @@ def test_a_file_is_replaced_whole_or_stays_as_it_was(tmp_path):
 def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
     out = tmp_path / "out"
     assert run("compare", table, "-o", out, "--noise", "0,0.5", "--refine", "none") == 0
-    said = capsys.readouterr().out.splitlines()
+    text = capsys.readouterr().out
+    said = text.splitlines()
     command = said[next(k for k, line in enumerate(said) if line.startswith("To embed")) + 1]
     assert command.split()[:2] == ["ikd-graph", "embed"]
     names = ["table_compare.csv", "table_compare.html", "table_compare.png"]
@@ -424,7 +425,7 @@ def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
     assert len({row["graph"] for row in rows}) == len({row["similarity"] for row in rows}) == 1
     page = (out / names[1]).read_text(encoding="utf-8")
     for name in ("similarity", "graph", "kernel"):
-        assert rows[0][name] in said[0]
+        assert rows[0][name] in text
         assert rows[0][name] in page
     assert "Against noise" in page
     with (out / points).open(newline="") as file:
@@ -446,7 +447,7 @@ def test_compare_without_any_method_that_is_installed_leaves_no_files(table, tmp
     ("arguments", "message"),
     [
         (["--methods", "magic"], "methods must be one of"),
-        (["--draws", "0"], "--draws must be an integer"),
+        (["--n-draws", "0"], "--n-draws must be an integer"),
         (["--noise=-1"], "noise must be finite shares"),
         (["--components", "0"], "--components must be an integer"),
         (["-o", "FILE"], "--output must be a folder"),

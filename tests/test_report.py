@@ -148,9 +148,8 @@ def test_text_that_plotly_draws_has_no_tags():
     chart = Chart(evil, evil, evil, (Curve(evil, np.arange(2.0), np.arange(2.0), "#123456"),),
                   mark=(1.0, evil))  # fmt: skip
     made = figures.figure(chart)
-    names = figures.figure(charts.named_points({evil: (0.0, 1.0), "b": (1.0, 1.0)}, evil, evil))
     notes = figures.network_figure(network.network(nx.path_graph(2)), [evil, "b"], {})
-    for one in (made, names, notes):
+    for one in (made, notes):
         for trace in one["data"]:
             trace.pop("meta", None)
         one["layout"].pop("name", None)
@@ -287,8 +286,6 @@ ODD = [
     charts.counts([], "x", "y"),
     charts.counts([7], "x", "y"),
     charts.spectrum([0.0]),
-    charts.named_points({}),
-    charts.named_points({"one": (1.0, 1.0), "hole": (np.nan, 0.0)}),
 ]
 
 

@@ -37,8 +37,8 @@ def add_command(commands: Any) -> None:
          {"metavar": "M", "type": int, "dest": "n_components"}),
         ("--noise", (0.0, 0.5, 1.0), "standard deviations of noise to add, in those of each "
          "column; default: 0,0.5,1", {"metavar": "SD,...", "type": _numbers}),
-        ("--draws", 4, "draws of noise at each level, and halves of the columns; default: 4",
-         {"metavar": "N", "type": int, "dest": "n_draws"}),
+        ("--n-draws", 4, "draws of noise at each level, and halves of the columns; default: 4",
+         {"metavar": "N", "type": int}),
         ("--max-rows", 2000, "compare a larger table on so many random rows; default: 2000",
          {"metavar": "N", "type": int}),
     ):

@@ -50,7 +50,8 @@ def compare(
     Parameters
     ----------
     X : (n, n_features) array_like, DataFrame or Dataset
-        The table. The index of a DataFrame names its rows; a `Dataset` may know the true latent.
+        The table. The index of a DataFrame (or AnnData) names its rows; a `Dataset` may know the
+        true latent.
     methods : str or iterable of str
         Among "blockwise", "geodesic", "eigen", "linear", "paper_blockwise", "paper_geodesic" and
         the peers of `ikd_graph.study.baselines` ("pca", "isomap", "umap" ...); "peers" stands for
@@ -265,7 +266,8 @@ def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
     """The table with its names and labels."""
     data = X if isinstance(X, Dataset) else None
     if data is None:
-        index: Any = getattr(X, "index", None)
+        index: Any = getattr(X, "index", getattr(X, "obs_names", None))
+        X = X.X if hasattr(X, "obs_names") else X
         named = index is not None and not callable(index) and type(index).__name__ != "RangeIndex"
         table = X.toarray() if hasattr(X, "toarray") else X
         data = Dataset(

@@ -58,10 +58,7 @@ def sentences(found: Comparison) -> list[str]:
     said += _refinements(found)
     said += _others(found)
     said += _disagreement(found)
-    notes = dict.fromkeys(
-        f"{title}: {note}" for title, all_ in found.notes.items() for note in all_
-    )
-    return said + list(notes)
+    return said + _notes(found)
 
 
 def verdict(test: Difference, found: Comparison, *, where: bool = True) -> str:
@@ -127,3 +124,12 @@ def _disagreement(found: Comparison) -> list[str]:
         f"Distance of a point between {found.pair[0]} and {found.pair[1]}, in root mean square "
         f"radii: median {np.median(gaps):.2f}; largest at {named}"
     ]
+
+
+def _notes(found: Comparison) -> list[str]:
+    """What methods warned of, each warning once."""
+    heard: dict[str, list[str]] = {}
+    for title, notes in found.notes.items():
+        for note in notes:
+            heard.setdefault(note, []).append(title)
+    return [f"{', '.join(titles)}: {note}" for note, titles in heard.items()]
