@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._validation import check_integer
+from ..._checks import check_integer
 from ...kernels import StationaryKernel
 from ...similarity import GIVEN
 from .. import metrics

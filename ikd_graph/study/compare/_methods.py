@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import strategies
-from ..._validation import check_choice
+from ..._checks import check_choice
 from .. import baselines
 from ..timing import Timed, timed
 
