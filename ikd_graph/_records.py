@@ -61,10 +61,12 @@ class CsrGraph(_CsrArrays):
         starts, _ = check_ragged("indices", indptr, nodes)
         n = starts.size - 1
         there = sp.csr_array((strength, nodes, starts), shape=(n, n))
-        gap = abs(there - there.T)
+        back = there.tocsc()
         # The two weights of an edge may differ by rounding.
-        same = np.array_equal(there.tocsc().indices, nodes) and (
-            not gap.nnz or gap.max() <= 1e-9 * abs(there).max()
+        same = (
+            np.array_equal(there.indptr, back.indptr)
+            and np.array_equal(there.indices, back.indices)
+            and np.allclose(there.data, back.data, rtol=1e-9, atol=1e-12)
         )
         loops = int(np.count_nonzero(np.repeat(np.arange(n), np.diff(starts)) == nodes))
         if loops or not same:
