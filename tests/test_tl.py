@@ -139,9 +139,7 @@ def test_what_is_not_there_to_draw_is_named_with_what_is():
         ValueError, match=r"basis must be a key of adata\.obsm: 'X_pca'; got 'X_ikd'"
     ):
         pl.ikd(adata)
-    with pytest.raises(
-        ValueError, match=r"color must be a column of adata\.obs: 'kind', or"
-    ):
+    with pytest.raises(ValueError, match=r"color must be a column of adata\.obs: 'kind', or"):
         pl.ikd(adata, "a", basis="X_pca")
 
 

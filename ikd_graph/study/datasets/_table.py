@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._warn import warn
 from ._reading import Floats, Reading
 from ._record import MISSING, Coded
 
@@ -245,9 +245,7 @@ def _warn_numbered(first: Sequence[str], file: str, n_rows: int) -> None:
         return
     steps = {int(b) - int(a) for a, b in itertools.pairwise(cells)}
     if len(steps) == 1 and steps != {0}:
-        warnings.warn(
+        warn(
             f"the first row of {file}, {', '.join(cells[:3])}, ..., is taken as a point; if "
-            "it names the columns, put a letter before each number",
-            UserWarning,
-            stacklevel=2,
+            "it names the columns, put a letter before each number"
         )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..._checks import check_sparse
 from ..._suggest import suggest
+from ..._warn import warn
 from ._reading import Floats, Reading, check_size, listed, package, refuse
 from ._record import plain_texts
 from ._table import LABEL_NAMES, Table, from_array
@@ -286,11 +287,9 @@ def _check_others(others: Mapping[str, Stored], table: Table, reading: Reading, 
         )
     turned = [name for name, one in others.items() if one.shape[:1] == (width,) != (n_rows,)]
     if turned and not table.beside:
-        warnings.warn(
+        warn(
             f"{listed(turned)} of {table.file} has a value for each column of {key} and nothing "
-            "has one for each row; if columns are points, --transpose",
-            UserWarning,
-            stacklevel=2,
+            "has one for each row; if columns are points, --transpose"
         )
 
 
