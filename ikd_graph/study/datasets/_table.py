@@ -103,19 +103,20 @@ def from_cells(file: str, rows: Sequence[Sequence[str]], reading: Reading) -> Ta
     cells = cells.T if reading.transpose else cells
     if not cells.size:
         raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
-    sample = [[cell.strip() for cell in row] for row in cells[:_SAMPLE].tolist()]
-    named = _has_header(sample, reading)
-    units = named and _are_units(sample[1:], reading)
+    sample = np.array([[cell.strip() for cell in row] for row in cells[:_SAMPLE]], dtype=object)
+    kinds = _kinds(sample, reading)
+    named = _has_header(sample, kinds)
+    units = named and len(kinds) > 3 and _has_units(kinds)
     first = 1 + named + units
     if len(cells) < first:
         raise ValueError(f"{file} must hold at least one row of numbers, got a header only")
     header, notes = "none", []
     if named:
-        shown = ", ".join(sample[0][:3]) + ", ..." * (len(sample[0]) > 3)
+        shown = ", ".join(sample[0][:3]) + ", ..." * (sample.shape[1] > 3)
         header = f"line 1 ({shown})"
         notes += [f"row 2 ({', '.join(sample[1][:3])}, ...) was taken for units"] * units
     else:
-        _warn_numbered(sample[0], file, len(cells))
+        _warn_numbered(sample[0].tolist(), file, len(cells))
     return Table(
         file,
         list(cells[first - 1 :].T),
@@ -178,64 +179,58 @@ def _run(flags: NDArray[np.bool_]) -> int:
 
 
 def is_number(text: str) -> bool:
-    """Whether a cell reads as a number or as true or false."""
-    if text.lower() in _BOOLEANS or _COMMA.fullmatch(text):
-        return True
-    return text.lower() == "nan" or not np.isnan(as_number(text))
+    """Whether a cell reads as a number (decimal commas too), or as true or false."""
+    known = text.lower() in {*_BOOLEANS, "nan"} or _COMMA.fullmatch(text) is not None
+    return known or not np.isnan(as_number(text))
 
 
-def _is_missing(text: str, reading: Reading) -> bool:
-    """Whether a cell stands for a missing value."""
-    return text.lower() in MISSING - {"nan"} or text in reading.na
+def _kinds(cells: NDArray[Any], reading: Reading) -> NDArray[np.str_]:
+    """What each cell is: "n" a number, "w" a word, "-" missing."""
+    missing = (MISSING - {"nan"}) | set(reading.na)
+    told = ["-" if c.lower() in missing else "wn"[is_number(c)] for c in cells.ravel()]
+    return np.array(told).reshape(cells.shape)
 
 
-def _is_words(body: Sequence[Sequence[str]], column: int, reading: Reading) -> bool:
-    """Whether most filled cells of a column are not numbers."""
-    cells = [row[column] for row in body if not _is_missing(row[column], reading)]
-    return bool(cells) and sum(is_number(cell) for cell in cells) < len(cells) / 2
+def _mostly_words(kinds: NDArray[np.str_]) -> NDArray[np.bool_]:
+    """Columns with more words than numbers."""
+    return np.asarray((kinds == "w").sum(axis=0) > (kinds == "n").sum(axis=0))
 
 
-def _has_header(sample: Sequence[Sequence[str]], reading: Reading) -> bool:
+def _has_header(cells: NDArray[Any], kinds: NDArray[np.str_]) -> bool:
     """Tell a line of names: words above most numbers, all different words, or 0, 1, 2, ...
 
     A word or two above numbers, such as NA or 5%, are cells that cannot be read, in a row that must
     not be lost for a header.
     """
-    first, body = sample[0], sample[1:]
-    if first == [str(n) for n in range(len(first))] and len(first) > 1:
-        return True
-    words = [not is_number(cell) for cell in first]
-    if not body and not any(words):
-        return False
-    if first[0].lower() in INDEX_NAMES and _counts_rows(body, reading):
-        return True
-    for c, cell in enumerate(first):
-        # One letter may be an answer, y or n.
-        if len(cell) > 1 and cell.lower() in LABEL_NAMES and cell not in {row[c] for row in body}:
-            return True
-    numeric = [c for c in range(len(first)) if not _is_words(body, c, reading)]
-    named = [c for c in numeric if words[c] and not _is_missing(first[c], reading)]
-    if len(named) > len(numeric) / 2:
-        return True
-    return all(words) and len(set(first)) == len(first)
+    first, numeric = cells[0].tolist(), ~_mostly_words(kinds[1:])
+    different = len(set(first)) == len(first)
+    # One letter may be an answer, y or n.
+    labels = [c for c, name in enumerate(first) if len(name) > 1 and name.lower() in LABEL_NAMES]
+    return bool(
+        2 * np.sum((kinds[0] == "w") & numeric) > numeric.sum()
+        or (np.all(kinds[0] != "n") and different)
+        or (first == [str(n) for n in range(len(first))] and len(first) > 1)
+        or any(first[c] not in cells[1:, c] for c in labels)
+        or (first[0].lower() in INDEX_NAMES and _counts_rows(cells[1:, 0].tolist()))
+    )
 
 
-def _are_units(body: Sequence[Sequence[str]], reading: Reading) -> bool:
+def _has_units(kinds: NDArray[np.str_]) -> bool:
     """Whether the row below the names has words above most numbers, and nothing above words."""
-    if len(body) < 3 or any(is_number(cell) for cell in body[0]):
-        return False
-    words = [_is_words(body[1:], c, reading) for c in range(len(body[0]))]
-    filled = [not _is_missing(cell, reading) for cell in body[0]]
-    over = [word for word, told in zip(words, filled, strict=True) if told]
-    return len(over) > words.count(False) / 2 and not any(over)
+    words, told = _mostly_words(kinds[2:]), kinds[1] == "w"
+    return bool(
+        2 * np.sum(told & ~words) > np.sum(~words)
+        and not np.any(told & words)
+        and "n" not in kinds[1]
+    )
 
 
-def _counts_rows(body: Sequence[Sequence[str]], reading: Reading) -> bool:
-    """Whether the first column numbers the rows, or names each of them by another word."""
-    first = [row[0] for row in body]
-    if not first or not first[0].lstrip("-").isdecimal():
-        return len(first) > 1 and len(set(first)) == len(first) and _is_words(body, 0, reading)
-    return first == [str(int(first[0]) + n) for n in range(len(first))]
+def _counts_rows(first: Sequence[str]) -> bool:
+    """Whether a first column numbers the rows, or names each of them by another word."""
+    if first and first[0].lstrip("-").isdecimal():
+        return list(first) == [str(int(first[0]) + n) for n in range(len(first))]
+    words = [not is_number(name) for name in first]
+    return all(words) and len(set(first)) == len(first) > 1
 
 
 def _warn_numbered(first: Sequence[str], file: str, n_rows: int) -> None:
