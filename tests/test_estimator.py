@@ -688,6 +688,15 @@ def test_components_are_joined_separated_or_refused(strategy):
     assert clear.any()
 
 
+def test_the_number_of_coordinates_of_separate_components_is_that_of_the_largest():
+    X = np.vstack([sheet(n=60)[0], 100.0 + sheet(n=30)[0]])
+    rule = graph.Neighbors(6, disconnected="separate")
+    model = quiet(IKD("auto", graph=rule, affinity="euclidean", refine=None), X)
+    largest = IKD("auto", graph=6, affinity="euclidean", refine=None).fit(X[:60])
+    assert model.n_components_ == largest.n_components_
+    assert np.isfinite(model.embedding_).all()
+
+
 def test_nobody_is_warned_of_components_of_a_graph_he_did_not_name():
     rng = np.random.default_rng(0)
     centres = 9.0 * rng.normal(size=(3, 30))
