@@ -228,7 +228,8 @@ def test_everything_learnt_has_its_shape_and_is_that_of_the_embedding(strategy, 
     assert (model.n_iter_ > 0) == refined
     assert np.array_equal(Z, model.closed_form_) == (not refined)
     if refined:
-        plain = quiet(IKD(2, refine=None, strategy=strategy), X)
+        named = model.settings_.affinity
+        plain = quiet(IKD(2, refine=None, strategy=strategy, affinity=named), X)
         np.testing.assert_array_equal(model.closed_form_, plain.embedding_)
         np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0)
     assert model.component_labels_.shape == (n,)

@@ -139,7 +139,9 @@ def _check_state(state: Any) -> None:
         array = state[name]
         if array is None:
             continue
-        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+        # Errors and residuals may be unknown; all that places rows is finite.
+        finite = name in ("standard_errors_", "merge_residuals_") or np.isfinite(array).all()
+        if array.dtype.kind not in "iuf" or not finite:
             raise ValueError(f"{name} holds other values than numbers")
         for letter, size in zip(letters, array.shape, strict=True):
             if sizes.setdefault(letter, size) != size:
