@@ -575,6 +575,9 @@ def test_a_sparse_covariance_is_the_graph(strategy):
     np.testing.assert_allclose(sparse.embedding_, dense.embedding_, atol=1e-9)
     thinner = quiet(IKD(2, affinity="precomputed", strategy=strategy, graph=0.5), thinned)
     assert thinner.graph_.weights.min() > 0.5
+    nearest = quiet(IKD(2, affinity="precomputed", strategy=strategy, graph=6), thinned)
+    expected = graph.strongest(graph.as_graph(thinned), 6)
+    np.testing.assert_array_equal(nearest.graph_.indices, expected.indices)
 
 
 def test_eigen_asks_for_every_pair_of_a_sparse_covariance():
