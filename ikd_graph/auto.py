@@ -329,16 +329,16 @@ def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]
     The fold of a column depends on its values alone, not on its unit, the other columns or the
     order of rows.
     """
-    width = table.shape[1]
-    every = np.ones(width, dtype=np.bool_)
-    if width < FEWEST_COLUMNS:
-        yield every, every
-        return
+    every = np.ones(table.shape[1], dtype=np.bool_)
     columns = np.sort(table.T.astype(np.float64), axis=1)
     extent = columns[:, -1:] - columns[:, :1]
     columns = (columns - columns[:, :1]) / np.where(extent > 0.0, extent, 1.0)
     digests = (hashlib.blake2b(column.round(6).tobytes(), digest_size=8) for column in columns)
     keys = np.array([int.from_bytes(digest.digest(), "little") % FOLDS for digest in digests])
+    if every.size < FEWEST_COLUMNS or np.all(keys == keys[0]):
+        # Columns that are one but for their units stand for one another.
+        yield every, every
+        return
     for number in np.unique(keys):
         yield keys != number, keys == number
 

@@ -73,7 +73,11 @@ def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) 
             settings, g, labels, removed, separate = _connected_graph(similarity, settings)
     spectrum = None
     if settings.n_components == "auto":
-        settings, spectrum = _with_size(similarity, g, settings, stages)
+        largest = g
+        if separate and g is not None and labels is not None:
+            members = np.flatnonzero(labels == np.bincount(labels).argmax())
+            largest = graph.subgraph.unchecked(g, members)
+        settings, spectrum = _with_size(similarity, largest, settings, stages)
     size = int(settings.n_components)
     with stages("closed form"):
         count, reason = None, ""
@@ -257,14 +261,15 @@ def _with_size(
     similarity: Similarity, g: CsrGraph | None, settings: Settings, stages: Stages
 ) -> tuple[Settings, Floats]:
     """Settings with the number of coordinates behind the last wide gap of the spectrum."""
-    leading = min(_LEADING, similarity.n_samples - 1)
+    n_points = similarity.n_samples if g is None else g.n_nodes
+    leading = min(_LEADING, n_points - 1)
     strategy = settings.strategy
     if strategy.name == "blockwise":
         # Merged cliques have no spectrum of their own; the paths of their graph have.
         strategy = strategies.Geodesic()
     if strategy.name == "linear" and similarity.factor() is not None:
         leading = min(leading, min(similarity.factor().shape) + 1)
-    count, _ = landmarks.number(settings.n_landmarks, similarity.n_samples, leading)
+    count, _ = landmarks.number(settings.n_landmarks, n_points, leading)
     marks = None if count is None else Landmarks(count, settings.random_state)
     with stages("spectrum"), warnings.catch_warnings():
         # More are looked at than there may be.
