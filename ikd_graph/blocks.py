@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterable
 
-from ._arrays import check_blocks
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from ._clique_eigen import solve_cliques
-from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph, check_solved
+from ._records import Blocks, CsrGraph, SolvedBlocks, check_solved
 from ._threads import single_threaded_blas
-from ._validation import check_choice, check_cliques, check_integer, check_rows, check_type
+from ._validation import check_choice, check_cliques, check_integer, check_rows
+from .cliques import Cliques, as_blocks
+from .graph import GraphLike, as_graph
 from .kernels import StationaryKernel
 from .kernels import get as get_kernel
 
 Floats = NDArray[np.float64]
 
-__all__ = ["REFERENCES", "largest_first", "solve"]
+__all__ = ["REFERENCES", "SolvedBlocks", "largest_first", "solve"]
 
 REFERENCES = ("center", "min_max", "min_mean")
 
@@ -24,8 +27,8 @@ _MOST_COMPONENTS = 2**31 - 1
 
 
 def solve(
-    graph: CsrGraph,
-    blocks: Blocks,
+    graph: GraphLike,
+    cliques: Cliques | Blocks | Iterable[ArrayLike],
     kernel: str | StationaryKernel,
     n_components: int,
     reference: str = "center",
@@ -38,10 +41,10 @@ def solve(
 
     Parameters
     ----------
-    graph : CsrGraph
-        Graph whose weights are covariances in (0, 1].
-    blocks : Blocks
-        Cliques of the graph.
+    graph : CsrGraph, networkx.Graph or scipy sparse array
+        Graph whose weights are correlations in (0, 1], see `graph.as_graph`.
+    cliques : Cliques or iterable of (k,) int arrays
+        Cliques of the graph: all, some, or those of `networkx.find_cliques`.
     kernel : str or StationaryKernel
         Kernel to invert.
     n_components : int
@@ -71,9 +74,8 @@ def solve(
     >>> abs(solved.coordinates[:3, 0]).round(6)
     array([1., 0., 1.])
     """
-    check_graph("graph", graph)
-    check_type("blocks", blocks, Blocks, "cliques.cover makes them")
-    blocks = Blocks(*check_blocks(*blocks, graph.n_nodes))
+    graph = as_graph(graph)
+    blocks = as_blocks(cliques, graph.n_nodes)
     check_choice("reference", reference, REFERENCES)
     # Room is made for as many coordinates of every member.
     check_integer("n_components", n_components, 1)

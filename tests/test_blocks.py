@@ -158,7 +158,7 @@ def test_a_block_that_is_not_a_clique_is_refused():
 def test_bad_parameters_are_refused(changed, message):
     g, whole = two_points(0.5)
     with pytest.raises(ValueError, match=message):
-        blocks.solve(**({"graph": g, "blocks": whole, "kernel": SE, "n_components": 1} | changed))
+        blocks.solve(**({"graph": g, "cliques": whole, "kernel": SE, "n_components": 1} | changed))
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02, 0.3])

@@ -149,7 +149,7 @@ CORE = {
     "neighbour_graph": lambda: facts(neighbors(correlations(), 6)),
     "mutual_graph": lambda: facts(neighbors(correlations(), 6, mutual=True)),
     "maximal_cliques": maximal,
-    "cover": lambda: sizes_of(np.diff(cliques.cover(smooth_graph(), 4).indptr)),
+    "cover": lambda: sizes_of(cliques.cover(smooth_graph(), 4).sizes),
     "blocks_greedy": lambda: merged(alignment.merge_greedy),
     "blocks_global": merged_from_geodesics,
     "geodesic_distance": lambda: embed("smooth", geodesic_distances(smooth_graph(), SE) ** 2),

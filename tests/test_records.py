@@ -128,9 +128,9 @@ class Fake:
     ],
 )
 def test_every_door_of_a_graph_refuses_what_only_looks_like_one(call):
-    with pytest.raises(TypeError, match="must be a CsrGraph, got Fake; make one with"):
+    with pytest.raises(TypeError, match=r"a CsrGraph, got Fake; .*graph\."):
         call(Fake())
-    with pytest.raises(TypeError, match="must be a CsrGraph, got NoneType"):
+    with pytest.raises(TypeError, match="a CsrGraph, got NoneType"):
         call(None)
 
 

@@ -5,6 +5,7 @@ translation) brings it to the others on the points that they share (Li & Wu 2024
 `merge_greedy` is the paper's way, `merge_global` aligns all cliques to a consensus.
 """
 
+from .._records import MergeResult, RigidMap
 from ._bound import MergeBound, merge_bound
 from ._consensus import merge_global
 from ._greedy import merge_greedy
@@ -13,6 +14,8 @@ from ._rounds import residuals
 
 __all__ = [
     "MergeBound",
+    "MergeResult",
+    "RigidMap",
     "merge_bound",
     "merge_global",
     "merge_greedy",

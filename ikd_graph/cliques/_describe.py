@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,24 +11,25 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .. import _jit
-from .._records import Blocks, CsrGraph, check_graph
+from .._records import Blocks, CsrGraph
 from .._validation import check_integer
-from ._ragged import arrays, as_blocks
+from ..graph import GraphLike, as_graph
+from ._sequence import Cliques, arrays, as_blocks
 
 if TYPE_CHECKING:
     import networkx as nx
 
-Cliques = Blocks | Sequence[ArrayLike]
+AnyCliques = Cliques | Blocks | Iterable[ArrayLike]
 
 
-def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> dict[str, Any]:
+def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) -> dict[str, Any]:
     """Describe a list of cliques of a graph in numbers.
 
     Parameters
     ----------
-    g : CsrGraph
+    g : CsrGraph, networkx.Graph or scipy sparse array
         The graph.
-    cliques : Blocks or sequence of (k,) int arrays
+    cliques : Cliques or iterable of (k,) int arrays
         Cliques of it, all or some.
     n_components : int, optional
         Latent dimension M. With it the summary tells how many cliques are large enough to be
@@ -63,7 +64,7 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
     >>> facts["point_coverage"], facts["truncated"], facts["merge_components"]
     (1.0, False, 0)
     """
-    check_graph("g", g)
+    g = as_graph(g, weight=None)
     blocks = as_blocks(cliques, g.n_nodes)
     overlap = None
     if n_components is not None:
@@ -96,12 +97,12 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
     }
 
 
-def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
+def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     """Count the points that cliques share.
 
     Parameters
     ----------
-    cliques : Blocks or sequence of (k,) int arrays
+    cliques : Cliques or iterable of (k,) int arrays
         The cliques.
     min_overlap : int
         Pairs that share fewer points are left out.
@@ -133,12 +134,12 @@ def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
     return both
 
 
-def clique_graph(cliques: Cliques, min_overlap: int = 1) -> nx.Graph:
+def clique_graph(cliques: AnyCliques, min_overlap: int = 1) -> nx.Graph:
     """Make the graph of cliques, an edge where two share enough points.
 
     Parameters
     ----------
-    cliques : Blocks or sequence of (k,) int arrays
+    cliques : Cliques or iterable of (k,) int arrays
         The cliques.
     min_overlap : int
         Points to share: M + 1 for the pairs that a rigid motion in M dimensions can join.

@@ -5,6 +5,7 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbours
 ``CsrGraph`` records; their weights are correlations, at most 1.
 """
 
+from .._records import CsrGraph
 from ._build import (
     WEIGHT_FLOOR,
     from_neighbors,
@@ -16,6 +17,9 @@ from ._build import (
     row_threshold_graph,
     threshold_graph,
 )
+
+# Named as themselves: for the floors above, not for users.
+from ._csr import GraphLike as GraphLike
 from ._csr import (
     above,
     as_graph,
@@ -33,8 +37,6 @@ from ._csr import (
 )
 from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
 from ._nearest import SEARCHES, block_neighbors, row_neighbors
-
-# Named as themselves: for the floors above, not for users.
 from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
 from ._nearest import projected_block as projected_block
@@ -47,6 +49,7 @@ __all__ = [
     "N_LINKS",
     "SEARCHES",
     "WEIGHT_FLOOR",
+    "CsrGraph",
     "EdgeScores",
     "JoinedGraph",
     "Listed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,8 @@ from .._validation import (
 
 if TYPE_CHECKING:
     import networkx as nx
+
+GraphLike: TypeAlias = "CsrGraph | nx.Graph | sp.sparray | sp.spmatrix"
 
 
 def from_edges(
@@ -252,7 +254,7 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     return labels
 
 
-def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGraph:
+def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weight") -> CsrGraph:
     """Graph of a networkx graph, a scipy sparse array of weights, or a graph as it is.
 
     Weights are similarities from 0 to 1. What is stored is an edge: a weight of 1 is an edge of
@@ -264,8 +266,8 @@ def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGr
         The graph.
     n : int, optional
         Number of points it must have.
-    weight : str
-        Attribute of the edges of a networkx graph.
+    weight : str or None
+        Attribute of the edges of a networkx graph; None takes every edge for one of weight 1.
 
     Returns
     -------
@@ -352,7 +354,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
     return from_edges(matrix.shape[0], left, right, np.minimum(upper.data, 1.0))
 
 
-def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
+def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
     """Graph of a networkx graph, its nodes in the order they come; see :func:`as_graph`.
 
     Nodes that are the numbers 0 to n - 1 are taken in numerical order.
@@ -361,8 +363,8 @@ def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
     ----------
     G : networkx.Graph
         Undirected, with a similarity from 0 to 1 for each edge; loops are ignored.
-    weight : str
-        Attribute that holds it.
+    weight : str or None
+        Attribute that holds it; None takes every edge for one of weight 1.
 
     Returns
     -------
@@ -387,7 +389,8 @@ def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
     if set(nodes) == set(range(n)):
         nodes = list(range(n))
     number = {node: place for place, node in enumerate(nodes)}
-    pairs = [(number[u], number[v], held.get(weight)) for u, v, held in G.edges(data=True)]
+    held = G.edges(data=weight, default=None) if weight else ((*edge, 1.0) for edge in G.edges)
+    pairs = [(number[u], number[v], value) for u, v, value in held]
     without = sum(value is None for _, _, value in pairs)
     if without:
         raise ValueError(
