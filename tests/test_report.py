@@ -14,9 +14,9 @@ import networkx as nx
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from tables import quiet
 
 from ikd_graph import IKD, cliques, graph
-from ikd_graph._records import Blocks
 from ikd_graph.show import charts, colors, figures, network, page, plot, points, report
 from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.show.report import clique_view as views
@@ -25,7 +25,6 @@ from ikd_graph.show.words import say_number
 from ikd_graph.study import datasets
 from ikd_graph.study.compare import Comparison, Row
 from ikd_graph.study.datasets import Dataset, Labels
-from ikd_graph.study.levels import threshold_levels
 
 VOID = {"meta", "link", "input", "br", "img"}
 
@@ -534,29 +533,18 @@ def test_each_clique_puts_its_points_near_where_they_are(view):
     places = {name: unpacked(one) for name, one in residuals["places"].items()}
     Z = view.model.embedding_
     at = places["at"].reshape(-1, Z.shape[1])
-    own = view.solved
     for row in range(len(Z)):
         mine = slice(*places["start"][row : row + 2])
-        held = [k for k in range(own.n_blocks) if row in view.members(k)]
+        held = [k for k, clique in enumerate(view.model.cliques_) if row in clique]
         assert sorted(places["clique"][mine].tolist()) == held
         off = np.linalg.norm(at[mine] - Z[row], axis=1)
         assert off.max() <= 3.0 * view.model.merge_residuals_[row] + 0.05 * np.ptp(Z)
 
 
-def test_pairs_of_cliques_are_counted_by_what_they_share(view, monkeypatch):
-    held = [set(view.members(k).tolist()) for k in range(view.solved.n_blocks)]
-    twin = [len(a & b) for k, a in enumerate(held) for b in held[:k]]
-    monkeypatch.setattr(views, "_ROWS", 7)
-    found = replace(view).shared
-    assert found.tolist()[1:] == np.bincount(twin, minlength=found.size).tolist()[1:]
-    mean = np.mean([one for one in twin if one])
-    assert clique_words.clique_facts(view)["mean overlap of solved"] == pytest.approx(mean)
-
-
 def chain(n_blocks, size, step):
     """Cliques along a line, each ``step`` points on from the one before."""
     members = np.concatenate([np.arange(size) + step * k for k in range(n_blocks)])
-    return Blocks(np.arange(0, n_blocks * size + 1, size), members.astype(np.int32))
+    return cliques.Cliques(members.reshape(n_blocks, size))
 
 
 def test_more_cliques_are_drawn_where_few_share_points():
@@ -596,19 +584,15 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
     cells = datasets.load("guo_qpcr")
     # Of neighbours alone: a threshold makes cliques of several stages.
     model = IKD(strategy="blockwise", refine=None, graph=15).fit(cells.X)
-    links = views.largest_graph(model.cliques_)
-    found = list(cliques.iter_cliques(model.graph_))
     # Levels of a threshold are tested by themselves, and take seconds.
-    levels = threshold_levels(cells.X, thresholds=[0.7, 0.9])
-    view = views.CliqueView(model, cells, found, True, links, levels)
+    view = report.view_cliques(model, cells, thresholds=[0.7, 0.9])
     facts = clique_words.clique_facts(view)
     twin = graph.to_networkx(model.graph_)
     expected = sorted(sorted(c) for c in nx.find_cliques(twin))
-    assert sorted(c.tolist() for c in found) == expected
     assert facts["points"] == twin.number_of_nodes() == 437
     assert facts["edges"] == twin.number_of_edges()
     assert nx.number_connected_components(twin) == 1
-    assert facts["components before joining"] == model.component_labels_.max() + 1
+    assert facts["components"] == model.component_labels_.max() + 1
     assert facts["maximal cliques"] == say_number(len(expected))
     assert facts["largest clique"] == max(map(len, expected))
     assert facts["mean clique size"] == pytest.approx(np.mean([len(c) for c in expected]))
@@ -616,11 +600,11 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
     outline(html)
     # The largest cliques that are told apart, as the table shows them: nearly all of one stage.
     table = re.search(r"<h2>Largest cliques</h2>(.*?)</table>", html, re.DOTALL)[1]
-    told = re.findall(r"<td>((?:[^<]+ × \d+(?:, )?)+)</td>", table)
+    told = re.findall(r'data-v="(\d+).*?<td>((?:[^<]+ × \d+(?:, )?)+)</td>', table)
     assert len(told) == 15
     pure = 0
-    for text, k in zip(told, clique_words.largest_apart(found, 437, 15), strict=True):
-        stages = Counter(cells.labels[found[k]].tolist())
+    for number, text in told:
+        stages = Counter(cells.labels[model.cliques_[int(number)]].tolist())
         assert dict(part.split(" × ") for part in text.split(", ")) == {
             name: str(number) for name, number in stages.items()
         }
@@ -629,21 +613,57 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
 
 
 def test_the_largest_cliques_that_are_listed_are_not_almost_the_same(view):
-    chosen = clique_words.largest_apart(view.maximal, 40, 6)
-    sets = [set(view.maximal[k].tolist()) for k in chosen]
+    sets = [set(view.cliques[k].tolist()) for k in clique_words.largest_apart(view, 6)]
     for at, members in enumerate(sets):
         assert all(len(members & before) * 2 <= len(members) for before in sets[:at])
-    assert len(sets[0]) == max(clique.size for clique in view.maximal)
+    assert len(sets[0]) == view.cliques.sizes.max()
 
 
-def test_badly_placed_points_are_those_with_unusual_residuals(view):
+def test_the_points_that_cliques_disagree_about_are_named(view):
     model = copy(view.model)
     model.merge_residuals_ = np.r_[np.full(38, 0.1) + np.linspace(0, 0.01, 38), 5.0, 9.0]
-    rows, limit = clique_words.badly_placed(model)
+    data = replace(view.data, row_names=tuple(f"s{k}" for k in range(40)), row_title="sample")
+    named = replace(view, model=model, data=data)
+    rows, limit = clique_words.disagreed(named)
     assert rows.tolist() == [39, 38]
     assert 0.1 < limit < 5.0
+    said = " ".join(clique_words.clique_advice(named))
+    assert re.search(r"The cliques disagree about 2 points by more than .*: s39, s38\.", said)
+    found = clique_words.clique_statistics(named)
+    assert found["disagreed_about"]["points"] == ["s39", "s38"]
+    assert found["cliques"][0]["members"] == [f"s{row}" for row in view.model.cliques_[0]]
+    html = report.cliques_page(named)
+    assert "cliques of sample <input" in html
+    largest = max(view.model.cliques_, key=len)
+    assert ", ".join(f"s{row}" for row in largest) in html
+    assert not re.search(r"badly|worst|doubt", html.partition("<script")[0].lower() + said)
     model.merge_residuals_ = np.zeros(40)
-    assert clique_words.badly_placed(model)[0].size == 0
+    assert clique_words.disagreed(named)[0].size == 0
+
+
+def test_links_between_components_are_neither_edges_above_the_threshold_nor_cliques():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(8, 300)), 6, axis=0) + 0.5 * rng.normal(size=(48, 300))
+    X = np.vstack([X, X[:2]])
+    model = IKD(strategy="blockwise", affinity="correlation", graph=0.5, refine=None)
+    quiet(model, X)
+    view = report.view_cliques(model, Dataset(X=X))
+    twin = nx.from_numpy_array(np.triu(np.corrcoef(X[:48]), 1) > 0.5)
+    expected = [c for c in nx.find_cliques(twin) if len(c) > 1]
+    assert view.n_links > 0
+    facts = clique_words.clique_facts(view)
+    assert facts["edges"] == twin.number_of_edges()
+    assert facts["components"] == 8
+    assert facts["maximal cliques"] == say_number(len(expected))
+    at = int(np.flatnonzero(view.levels.threshold == 0.5)[0])
+    assert view.levels.edges[at] == twin.number_of_edges()
+    assert view.levels.cliques[at] == len(expected)
+    # Every clique that was solved is one of them, with the copies of its rows.
+    solved = {frozenset(clique.tolist()) - {48, 49} for clique in view.cliques}
+    assert solved <= {frozenset(c) for c in expected}
+    assert all((0 in clique) == (48 in clique) for clique in view.cliques)
+    assert len(view.cliques) < len(model.cliques_)
+    assert f"8 components joined by {view.n_links} links" in report.cliques_page(view)
 
 
 def test_the_certificate_of_the_merger_is_said_and_counted_where_there_is_one(view):

@@ -10,7 +10,7 @@ from ._bound import MergeBound, merge_bound
 from ._consensus import merge_global
 from ._greedy import merge_greedy
 from ._rigid import place_groups, rigid_fit
-from ._rounds import residuals
+from ._rounds import proposals, residuals
 
 __all__ = [
     "MergeBound",
@@ -20,6 +20,7 @@ __all__ = [
     "merge_global",
     "merge_greedy",
     "place_groups",
+    "proposals",
     "residuals",
     "rigid_fit",
 ]

@@ -167,15 +167,12 @@ class Rounds:
         entries = int(self.blocks.indptr[self.n_blocks])
         members = self.blocks.members[:entries]
         squares = ((self.proposals[:entries] - points[members]) ** 2).sum(axis=1)
-        counts = np.bincount(members, minlength=points.shape[0])
-        sums = np.bincount(members, squares, minlength=points.shape[0])
-        residuals = np.sqrt(sums / np.maximum(counts, 1))
-        return float(self.misfit[: self.n_blocks].sum()), residuals
+        return float(self.misfit[: self.n_blocks].sum()), _rms(squares, members, len(points))
 
 
 @door.takes(coordinates=door.table)
-def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
-    """How far blocks disagree with the place of each point, each block fitted rigidly.
+def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
+    """Where each block would put its points, if it is fitted rigidly to coordinates.
 
     Parameters
     ----------
@@ -183,6 +180,41 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
         Blocks with their own coordinates.
     coordinates : (n, M) ndarray of float64
         Positions of the points.
+
+    Returns
+    -------
+    (total, M) ndarray of float64
+        Places of the members of all blocks, row by row with ``solved.blocks.members``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
+    >>> places = np.arange(4.0)[:, None]
+    >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
+    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> solved = blocks.solve(g, [[0, 1, 2], [1, 2, 3]], "squared_exponential", 1)
+    >>> alignment.proposals(solved, places).round(6).ravel() + 0.0
+    array([0., 1., 2., 1., 2., 3.])
+    """
+    points = np.ascontiguousarray(coordinates, dtype=np.float64)
+    check_rows("coordinates", points, len(points))
+    check_finite("coordinates", points)
+    check_places(solved, points)
+    places, blocks = np.empty_like(solved.coordinates), solved.blocks
+    around = centred(blocks.indptr, solved.coordinates, np.sqrt(solved.precision))
+    misfit = np.empty(blocks.n_blocks)
+    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, places, misfit)
+    return places
+
+
+def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
+    """How far blocks disagree with the place of each point, each block fitted rigidly.
+
+    Parameters
+    ----------
+    solved, coordinates : see `proposals`
+        Blocks, and the positions of the points.
 
     Returns
     -------
@@ -200,12 +232,17 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> bool(alignment.residuals(solved, places).max() < 1e-6)
     True
     """
-    points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    check_rows("coordinates", points, len(points))
-    check_finite("coordinates", points)
-    check_places(solved, points)
-    consensus = Rounds(solved, len(points), "precision")
-    return consensus.fit_of(points)[1]
+    places = proposals(solved, coordinates)
+    members, points = solved.blocks.members, np.asarray(coordinates, dtype=np.float64)
+    squares = ((places - points[members]) ** 2).sum(axis=1)
+    return _rms(squares, members, len(points))
+
+
+def _rms(squares: Floats, members: NDArray[np.int32], n_points: int) -> Floats:
+    """Root of the mean of the squares of each point, 0 without any."""
+    counts = np.bincount(members, minlength=n_points)
+    sums = np.bincount(members, squares, minlength=n_points)
+    return np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
 
 
 def check_places(solved: SolvedBlocks, points: Floats) -> None:
