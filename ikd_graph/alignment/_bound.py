@@ -48,7 +48,7 @@ class MergeBound(NamedTuple):
             if self.gap <= level:
                 return f"the merger is proven to be within {100.0 * level:g}% of the lowest cost"
         if self.bound == 0.0:
-            return "no proof was found of how good the merger is"
+            return "it could not be proved that this merger is optimal"
         return f"no merger of these cliques can cost less than {1.0 - self.gap:.1%} of this one"
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import alignment, cliques, graph
+from ... import alignment, blocks, cliques, graph
 from ..._records import Blocks, CsrGraph
 from ..._validation import check_integer
 from ...cliques import Cliques
@@ -33,8 +33,8 @@ FEWEST_DISCS, MOST_DISCS, MOST_PAIRS = 300, 2000, 45_000
 class CliqueView:
     """What a look at the cliques of a data set found.
 
-    Links that join components are no trusted similarities: they and the cliques that hold one are
-    not among the edges and the cliques here.
+    Links that join components are no trusted similarities: they are not among the edges here, and
+    no clique holds one.
 
     Attributes
     ----------
@@ -51,9 +51,8 @@ class CliqueView:
     complete : bool
         Whether ``sizes`` holds all of them.
     cliques : Cliques
-        Rows of the cliques that were solved, duplicate rows too.
-    numbers : (n_cliques,) ndarray of int64
-        Their numbers in ``model.cliques_``.
+        Rows of cliques of at least two points that cover the graph, duplicate rows too: those
+        that the model solved, or if it had to join components a cover without the links.
     proposals : (total, m) ndarray of float64
         Where each clique would put each of its members.
     summary : dict
@@ -69,7 +68,6 @@ class CliqueView:
     sizes: NDArray[np.int64]
     complete: bool
     cliques: Cliques
-    numbers: NDArray[np.int64]
     proposals: NDArray[np.float64]
     summary: dict[str, Any]
     levels: Levels
@@ -141,22 +139,19 @@ def view_cliques(
             "the model must be fitted with strategy='blockwise' to look at its cliques, got "
             f"{model.settings_.strategy.name!r}"
         )
-    first, inverse = model._first, model._inverse
-    whole = graph.subgraph(model.graph_, first)
-    labels = model.component_labels_[first]
+    whole = graph.subgraph(model.graph_, model._first)
+    labels = model.component_labels_[model._first]
     left, right, weights = graph.edges(whole)
     linked = labels[left] != labels[right]
     g = graph.from_edges(whole.n_nodes, left[~linked], right[~linked], weights[~linked])
     found = itertools.islice(cliques.iter_cliques(g, 2), limit + 1)
     sizes = np.fromiter((clique.size for clique in found), dtype=np.int64)
-    of_members = labels[solved.blocks.members]
-    starts = solved.blocks.indptr[:-1]
-    kept = np.flatnonzero(
-        np.minimum.reduceat(of_members, starts) == np.maximum.reduceat(of_members, starts)
-    )
-    solved = solved.take(kept)
+    size = model.embedding_.shape[1]
+    if linked.any():
+        solved = blocks.solve(g, cliques.cover(g, size + 2), model.kernel_, size)
+    solved = solved.take(np.flatnonzero(solved.blocks.sizes > 1))
     rows, proposals = _with_duplicates(
-        solved.blocks, alignment.proposals(solved, model._points), inverse
+        solved.blocks, alignment.proposals(solved, model._points), model._inverse
     )
     return CliqueView(
         model,
@@ -166,25 +161,24 @@ def view_cliques(
         sizes[:limit],
         sizes.size <= limit,
         Cliques(rows, data.n_samples),
-        kept,
         proposals,
-        cliques.summary(g, solved.blocks, model.embedding_.shape[1]),
+        cliques.summary(g, solved.blocks, size),
         _levels(model, data.X, progress, thresholds),
     )
 
 
 def _with_duplicates(
-    blocks: Blocks, proposals: NDArray[np.float64], inverse: NDArray[np.int64]
+    cliques: Blocks, proposals: NDArray[np.float64], inverse: NDArray[np.int64]
 ) -> tuple[Blocks, NDArray[np.float64]]:
     """Cliques of distinct rows as cliques of all rows, ascending, and where they put these."""
     same = np.argsort(inverse, kind="stable").astype(np.int32)
     copies = Blocks(np.append(0, np.cumsum(np.bincount(inverse))), same)
-    _, entries = copies.entries(blocks.members.astype(np.intp))
+    _, entries = copies.entries(cliques.members.astype(np.intp))
     rows = copies.members[entries]
-    n_copies = copies.sizes[blocks.members]
-    clique = np.repeat(np.repeat(np.arange(blocks.n_blocks), blocks.sizes), n_copies)
+    n_copies = copies.sizes[cliques.members]
+    clique = np.repeat(np.repeat(np.arange(cliques.n_blocks), cliques.sizes), n_copies)
     order = np.lexsort((rows, clique))
-    starts = np.append(0, np.cumsum(np.bincount(clique, minlength=blocks.n_blocks)))
+    starts = np.append(0, np.cumsum(np.bincount(clique, minlength=cliques.n_blocks)))
     return Blocks(starts, rows[order]), np.repeat(proposals, n_copies, axis=0)[order]
 
 

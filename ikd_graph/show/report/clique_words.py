@@ -42,9 +42,9 @@ def clique_facts(view: CliqueView) -> dict[str, Any]:
         "maximal cliques": n_maximal(view),
         "largest clique": largest(view),
         "mean clique size": float(view.sizes.mean()) if view.sizes.size else None,
-        "cliques solved": len(view.cliques),
+        "cliques listed": len(view.cliques),
         "points covered": f"{facts['solvable_coverage']:.1%}",
-        "mean overlap of solved": facts["overlaps"]["mean"] or None,
+        "mean overlap": facts["overlaps"]["mean"] or None,
     }
 
 
@@ -93,6 +93,7 @@ def clique_advice(view: CliqueView) -> list[str]:
             f"{labels.max()} of {labels.sum()} points.{joined}"
         )
     rows, limit = disagreed(view)
+    residual = np.asarray(model.merge_residuals_)
     if rows.size:
         few = ", ".join(view.names[row] for row in rows[:_N_NAMED])
         rest = f" and {count(rows.size - _N_NAMED, 'other')}" if rows.size > _N_NAMED else ""
@@ -100,8 +101,11 @@ def clique_advice(view: CliqueView) -> list[str]:
             f"The cliques disagree about {count(rows.size, 'point')} by more than {limit:.3g} "
             f"(three robust standard deviations above the median): {few}{rest}."
         )
-    elif model.merge_residuals_ is not None:
-        said.append("The cliques agree about all points.")
+    else:
+        said.append(
+            "The cliques disagree about no point much more than about the others (median "
+            f"{np.median(residual):.2g}, at most {np.max(residual):.2g})."
+        )
     bound = model.merge_bound()
     if bound is not None:
         said.append(f"{bound.words[0].upper()}{bound.words[1:]}.")
@@ -181,7 +185,7 @@ def memberships(view: CliqueView) -> tuple[list[str], Iterator[list[Any]]]:
     labels = view.data.all_labels
     heads = ["clique", "member", *(one.title or "label" for one in labels), "disagreement"]
     names, texts = view.names, [one.texts for one in labels]
-    number = np.repeat(view.numbers, view.cliques.sizes).tolist()
+    number = np.repeat(np.arange(len(view.cliques)), view.cliques.sizes).tolist()
     entries = zip(
         number, view.cliques.blocks.members.tolist(), view.disagreement.tolist(), strict=True
     )
@@ -207,17 +211,15 @@ def clique_statistics(view: CliqueView) -> dict[str, Any]:
             "complete": view.complete,
             "size_distribution": dict(zip(map(str, sizes), numbers.tolist(), strict=True)),
         },
-        "solved_cliques": view.summary,
+        "listed_cliques": view.summary,
         "cliques": [
             {
-                "clique": int(number),
+                "clique": number,
                 "members": [names[row] for row in members],
                 "labels": count_labels(members, paint),
                 "disagreement": float(off),
             }
-            for number, members, off in zip(
-                view.numbers, view.cliques, view.of_cliques, strict=True
-            )
+            for number, (members, off) in enumerate(zip(view.cliques, view.of_cliques, strict=True))
         ],
         "disagreed_about": {"limit": limit, "points": [names[row] for row in rows]},
         "merge_gap": None if bound is None else float(bound.gap),

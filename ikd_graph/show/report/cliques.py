@@ -100,8 +100,8 @@ def _lead(view: CliqueView) -> str:
     return (
         f"{count(view.data.n_samples, 'point')}, {count(view.graph.n_edges, 'edge')} "
         f"({say_graph(view.model)}), {parts}{links}: {n_maximal(view)} {noun}, the largest of "
-        f"{largest(view)} points. The blockwise solution rests on "
-        f"{say_number(len(view.cliques))} of them."
+        f"{largest(view)} points. {say_number(len(view.cliques))} of them cover the graph and are "
+        "listed here."
     )
 
 
@@ -117,7 +117,7 @@ def _shades(view: CliqueView, paint: Paint) -> list[Paint]:
 def _network(view: CliqueView, paint: Paint, shades: Sequence[Paint]) -> dict[str, Any]:
     """Graph of cliques, laid out by the latent, with what may colour it."""
     notes = [
-        f"clique {view.numbers[node]}: "
+        f"clique {node}: "
         + ", ".join([count(size, "point"), *say_labels(view.cliques[node], paint)])
         for node, size in view.links.nodes(data="size")
     ]
@@ -135,8 +135,8 @@ def _network(view: CliqueView, paint: Paint, shades: Sequence[Paint]) -> dict[st
 
 def _network_note(view: CliqueView) -> str:
     """What discs and lines are, and which of them are drawn."""
-    drawn_ones, n_solved = len(view.links), len(view.cliques)
-    rest = f" The {drawn_ones} largest of {n_solved} are drawn." if drawn_ones < n_solved else ""
+    drawn_ones, n_listed = len(view.links), len(view.cliques)
+    rest = f" The {drawn_ones} largest of {n_listed} are drawn." if drawn_ones < n_listed else ""
     return (
         "A disc is a clique, larger for more points, at the mean of the places of its members; "
         "yellow ones disagree most with the others about their members. A line joins cliques "
@@ -199,7 +199,7 @@ def _charts(view: CliqueView) -> list[dict[str, Any]]:
     shared, degrees = (_values(view.summary[name]) for name in ("overlaps", "degrees"))
     return [
         drawn(charts.counts(view.sizes, "points in a clique", "maximal cliques"), "Sizes"),
-        drawn(charts.counts(shared, "points shared", "pairs of solved cliques"), "Overlaps"),
+        drawn(charts.counts(shared, "points shared", "pairs of cliques"), "Overlaps"),
         drawn(charts.counts(degrees, "neighbours of a point", "points"), "Degrees"),
     ]
 
@@ -217,7 +217,7 @@ def _largest(view: CliqueView, paint: Paint) -> dict[str, Any]:
         members = view.cliques[k]
         labels = [", ".join(say_labels(members, paint))] if paint.groups is not None else []
         named = ", ".join(view.names[row] for row in members)
-        rows.append([(int(view.numbers[k]), str(view.numbers[k])), members.size, *labels, named])
+        rows.append([(k, str(k)), members.size, *labels, named])
     heads = ["clique", "points", *(["labels"] if paint.groups is not None else []), "members"]
     return page.table(heads, rows, sortable=True)
 
@@ -284,7 +284,9 @@ def _places(view: CliqueView, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     entries = order[entries]
     return {
         "start": packed(starts, "i4"),
-        "clique": packed(np.repeat(view.numbers, view.cliques.sizes)[entries], "i4"),
+        "clique": packed(
+            np.repeat(np.arange(len(view.cliques)), view.cliques.sizes)[entries], "i4"
+        ),
         "at": packed(view.proposals[entries]),
     }
 

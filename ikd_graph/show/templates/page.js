@@ -243,7 +243,7 @@
       const rows = range(i), m = dims.length, here = dims.map((dim) => dim.data[i]);
       const spot = (values) => `(${Array.from(values, (v) => +v.toPrecision(3)).join(", ")})`;
       list.dataset.row = idOf(i);
-      say(`${told(i).replace(/\n/g, ", ")}: placed at ${spot(here)}, solved cliques with it: ` +
+      say(`${told(i).replace(/\n/g, ", ")}: placed at ${spot(here)}, cliques with it: ` +
         rows.length);
       rows.forEach((r) => {
         const place = places.at.slice(r * m, (r + 1) * m);
