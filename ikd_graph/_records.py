@@ -203,7 +203,7 @@ class MergeResult(NamedTuple):
     labels: NDArray[np.int64]  # (n,) component of each point, numbered by first point
     residuals: NDArray[np.float64]  # (n,) rms distance from where its blocks would put a point
     order: NDArray[np.int64]  # (n_merges, 3) block, block, shared points; the union keeps the lower
-    n_weak: int  # merges on fewer than m + 1 shared points that the coordinates rest on
+    n_weak: int  # merges whose motion was open, on few or flat points, that coordinates rest on
     objective: float  # weighted mean square of the distances from proposals to coordinates
     n_rounds: int  # rounds of global alignment
     converged: bool

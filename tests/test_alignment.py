@@ -9,11 +9,12 @@ from reference_alignment import naive_merge, naive_rigid, naive_round, ragged
 from scipy.linalg import orthogonal_procrustes
 from scipy.sparse.csgraph import dijkstra
 
-from ikd_graph import alignment, blocks, graph, kernels
+from ikd_graph import alignment, blocks, cliques, graph, kernels
 from ikd_graph._records import Blocks, SolvedBlocks
 from ikd_graph._threads import limit_threads
 from ikd_graph.alignment import _consensus
 from ikd_graph.alignment._rounds import Rounds
+from ikd_graph.study.datasets.latents import fixed_latent
 
 SE = kernels.SquaredExponential()
 
@@ -203,11 +204,10 @@ def test_groups_are_moved_rigidly_onto_a_frame():
 
 
 def check_against_twin(sets, views, n_points):
-    size = views[0].shape[1]
     merged = merge_quietly(solved_from(sets, views), n_points)
-    groups, order = naive_merge(sets, views, n_points)
+    groups, order, n_open = naive_merge(sets, views, n_points)
     assert [tuple(row) for row in merged.order] == order
-    assert merged.n_weak == sum(overlap <= size for *_, overlap in order)
+    assert merged.n_weak == n_open
     for group in groups:
         nodes = sorted(group)
         expected = np.array([group[p] for p in nodes])
@@ -366,6 +366,41 @@ def test_blocks_hinged_on_few_points_are_merged_with_a_warning():
     np.testing.assert_allclose(rigid_r2(latent, merged.coordinates), 1.0)
     with pytest.warns(UserWarning, match="fewer than 3 shared"):
         alignment.merge_global(solved, 8)
+
+
+def test_blocks_that_share_flat_points_merge_last():
+    rng = np.random.default_rng(3)
+    latent = rng.normal(size=(16, 2))
+    latent[:5, 1] = 0.0  # on a line
+    near, far = [*range(5), 5, 6, 7, 8], [*range(5), 9, 10, 11, 12]
+    between = [6, 7, 8, 10, 11, 12, 13]
+    sets = [sorted(near), sorted(far), between]
+    views = [latent[s] @ random_orthogonal(rng, 2, k == 1) for k, s in enumerate(sets)]
+    merged = merge_quietly(solved_from(sets, views), 16)
+    # The line is what most points are shared on, and says nothing of the side.
+    assert merged.order[:, 2].tolist() == [3, 8]
+    assert rigid_r2(latent[:14], merged.coordinates[:14]) > 1 - 1e-12
+    assert merged.n_weak == 0
+    with pytest.warns(UserWarning, match="1 of 1 mergers .* or on points that are flat"):
+        folded = alignment.merge_greedy(solved_from(sets[:2], views[:2]), 13)
+    assert folded.order.tolist() == [[0, 1, 5]]
+
+
+def test_points_on_a_line_merge_in_the_plane_without_a_warning():
+    line = np.column_stack([np.arange(12.0) ** 1.1, np.zeros(12)])
+    sets = [range(5), range(2, 8), range(4, 12)]
+    merged = alignment.merge_greedy(solved_from(sets, [line[list(s)] for s in sets]), 12)
+    assert merged.n_weak == 0
+    assert rigid_r2(line, merged.coordinates) > 1 - 1e-12
+
+
+def test_a_fold_of_an_exact_covariance_is_told():
+    latent = fixed_latent("easy")
+    g = graph.threshold_graph(SE.covariance(((latent[:, None] - latent) ** 2).sum(-1)), 0.4)
+    solved = blocks.largest_first(blocks.solve(g, cliques.covering_cliques(g), SE, 3))
+    with pytest.warns(UserWarning, match="1 of .* their angle is open"):
+        merged = alignment.merge_greedy(solved, g.n_nodes)
+    assert merged.order[-1, 2] == 4
 
 
 def test_a_start_settles_what_hinged_blocks_leave_open():

@@ -61,8 +61,10 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     positions, weighted by how many cliques each already is the mean of. Ties go to the lowest
     indices of blocks.
 
-    A motion is unique from M + 1 shared points on. Pairs with fewer merge after all others and are
-    turned as little as possible; a warning counts them. Blocks that share no point stay apart, each
+    A motion is unique from M + 1 shared points on that are not flat: on a line in the plane or a
+    plane in space their mirror image fits as well, within four standard errors of what the motion
+    leaves. Other pairs merge after all these and are turned as little as possible; a warning counts
+    them. Blocks that share no point stay apart, each
     component centred at 0 in a frame of its own, and `labels` tells them; points in no block are
     components of one. The caller places components (see `place_groups`).
 
@@ -81,7 +83,7 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     Warns
     -----
     UserWarning
-        If blocks merged on fewer than M + 1 shared points.
+        If blocks merged on fewer than M + 1 shared points, or on flat ones.
 
     Examples
     --------
@@ -108,8 +110,9 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     """Greedy merger without the warning, and without what it leaves: see `with_residuals`."""
     state = _start_state(solved, n_points)
     order = np.empty((max(solved.blocks.n_blocks - 1, 0), 3), dtype=np.int64)
+    is_open = np.zeros(len(order), dtype=np.bool_)
     if order.size:
-        order = order[: _jit.merging.merge_all(state, order)].copy()
+        order = order[: _jit.merging.merge_all(state, order, is_open)].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]
     points = np.zeros((n_points, solved.coordinates.shape[1]))
@@ -118,7 +121,7 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     groups[covered] = state.name[state.owner[entries]]
     labels = _numbered_by_first(groups)
     points = groups_centred(points, labels)
-    n_weak = int(np.count_nonzero(order[:, 2] <= solved.coordinates.shape[1]))
+    n_weak = int(np.count_nonzero(is_open))
     return MergeResult(points, labels, np.zeros(n_points), order, n_weak, 0.0, 0, True)
 
 
@@ -189,8 +192,8 @@ def warn_weak(result: MergeResult, stacklevel: int) -> None:
     needed = result.coordinates.shape[1] + 1
     warnings.warn(
         f"{result.n_weak} of {result.order.shape[0]} mergers of blocks rest on fewer than {needed} "
-        "shared points, so that their angle is open; merge='global' starts from a geodesic latent, "
-        "which fixes the angle",
+        "shared points or on points that are flat, so that their angle is open; merge='global' "
+        "starts from a geodesic latent, which fixes the angle",
         UserWarning,
         stacklevel=stacklevel,
     )
