@@ -1,7 +1,7 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
 `IKD` is the estimator; `strategies`, `graph`, `refine` and `kernels` hold the objects it
-takes; `similarity`, `covariance`, `graph`, `cliques`, `alignment`, `geodesics`,
+takes; `similarity`, `covariance`, `graph`, `cliques`, `blocks`, `alignment`, `geodesics`,
 `eigen` and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl`
 draws them. Each is loaded when it is first asked for.
 """
@@ -16,6 +16,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import (
         alignment,
+        blocks,
         cliques,
         covariance,
         eigen,
@@ -43,6 +44,7 @@ __all__ = [
     "IKD",
     "__version__",
     "alignment",
+    "blocks",
     "cliques",
     "covariance",
     "eigen",

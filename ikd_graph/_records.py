@@ -101,7 +101,7 @@ def _kept(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     return np.asarray(array, dtype, "C") if mine else np.array(array, dtype, order="C")
 
 
-GRAPH_CURE = "make one with graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
+GRAPH_CURE = "make one with graph.threshold, graph.neighbors or graph.from_sparse"
 
 
 def check_graph(name: str, value: Any) -> None:
@@ -183,17 +183,23 @@ class SolvedBlocks(NamedTuple):
         )
 
 
-def check_solved(solved: Any, n_points: int) -> None:
-    """Raise unless ``solved`` holds blocks of points below ``n_points`` with finite coordinates."""
+def check_solved(solved: Any, n_points: int | None) -> int:
+    """Raise unless ``solved`` holds blocks of points below ``n_points`` with finite coordinates.
+
+    Returns the number of points: as given, or what the largest in a block tells.
+    """
     check_type("solved", solved, SolvedBlocks, "blocks.solve makes them")
     check_type("solved.blocks", solved.blocks, Blocks, "cliques.cover makes them")
-    check_blocks(*solved.blocks)
+    _, members = check_blocks(*solved.blocks)
+    if n_points is None:
+        n_points = max(1, int(members.max(initial=0)) + 1)
     check_block_members(solved.blocks.indptr, solved.blocks.members, n_points)
     points = np.asarray(solved.coordinates)
     check_rows("solved.coordinates", points, solved.blocks.members.size)
     check_finite("solved.coordinates", points)
     if points.size:
         check_point_weights("solved.precision", np.asarray(solved.precision), points.shape[0])
+    return n_points
 
 
 class MergeResult(NamedTuple):

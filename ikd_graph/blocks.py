@@ -69,7 +69,7 @@ def solve(
     >>> from ikd_graph import blocks, cliques, graph, kernels
     >>> line = np.arange(6.0)
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> g = graph.threshold(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> abs(solved.coordinates[:3, 0]).round(6)
     array([1., 0., 1.])
@@ -124,7 +124,7 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     >>> from ikd_graph import blocks, cliques, graph, kernels
     >>> line = np.array([0.0, 1.0, 2.0, 2.5, 3.0])
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.2)
+    >>> g = graph.threshold(corr, 0.2)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> blocks.largest_first(solved).blocks.sizes
     array([3, 3, 2])

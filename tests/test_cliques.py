@@ -396,7 +396,7 @@ def test_a_budget_cuts_edges_and_never_points(digits):
 def test_large_cliques_are_no_more_than_their_points_gain_from(monkeypatch):
     place = np.random.default_rng(0).uniform(size=(400, 2))
     gaps = ((place[:, None] - place) ** 2).sum(axis=2)
-    g = graph.threshold_graph(np.exp(-5.0 * gaps), 0.5)
+    g = graph.threshold(np.exp(-5.0 * gaps), 0.5)
     whole = cliques.cover(g, 4)
     monkeypatch.setattr(cliques._cover, "_ENTRIES_PER_POINT", 8)
     cut = cliques.cover(g, 4)
@@ -528,7 +528,7 @@ def test_the_graph_of_cliques_carries_members_and_overlaps():
 
 def test_the_early_stop_is_cut_short_with_a_count_and_still_covers_every_point():
     points = np.random.default_rng(3).random((60, 2))
-    g = graph.threshold_graph(np.exp(-((points[:, None] - points[None]) ** 2).sum(-1)), 0.8)
+    g = graph.threshold(np.exp(-((points[:, None] - points[None]) ** 2).sum(-1)), 0.8)
     whole = cliques.covering_cliques(g)
     with pytest.warns(UserWarning, match=r"of 60 points were not covered by the first 3 maximal"):
         short = cliques.covering_cliques(g, max_cliques=3)
@@ -541,7 +541,7 @@ def test_the_early_stop_is_cut_short_with_a_count_and_still_covers_every_point()
 @pytest.mark.parametrize("s0", [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
 def test_the_cliques_of_cells_are_cliques_at_any_threshold(s0, data_home):
     X = np.load(data_home / "guo_qpcr.npz")["X"]
-    g = graph.threshold_graph(np.corrcoef(X), s0)
+    g = graph.threshold(np.corrcoef(X), s0)
     linked = np.corrcoef(X) > s0
     for members in itertools.islice(cliques.iter_cliques(g, 2), 2000):
         inside = linked[np.ix_(members, members)]

@@ -612,7 +612,7 @@ def test_eigen_asks_for_every_pair_of_a_sparse_covariance():
 
 def joined(X):
     """Own graph of the rows of X, as a CsrGraph, a networkx graph and a sparse matrix."""
-    g = graph.neighbor_graph(np.corrcoef(X), 8)
+    g = graph.neighbors(np.corrcoef(X), 8)
     named = networkx.relabel_nodes(graph.to_networkx(g), {i: f"cell {i}" for i in range(len(X))})
     return g, named, graph.to_sparse(g), sp.csr_matrix(graph.to_sparse(g))
 
@@ -638,7 +638,7 @@ def test_an_own_graph_is_never_pruned_and_survives_clone_and_pickle():
     X, latent = sheet(n=60)
     far = np.argmax(sq_distances(latent)[0])
     corr = np.corrcoef(X)
-    own = graph.union(graph.neighbor_graph(corr, 8), graph.from_edges(60, [0], [int(far)], [0.9]))
+    own = graph.union(graph.neighbors(corr, 8), graph.from_edges(60, [0], [int(far)], [0.9]))
     model = IKD(2, graph=own, strategy="geodesic", affinity="euclidean", refine=None)
     quiet(model, X)
     assert model.graph_.n_edges == own.n_edges

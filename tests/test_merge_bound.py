@@ -31,7 +31,7 @@ def pieces(seed, noise, n=40, size=9, step=3):
 
 
 def merged_cost(solved, start):
-    found = alignment.merge_global(solved, len(start), start=start, max_rounds=60)
+    found = alignment.merge(solved, len(start), start=start, max_rounds=60)
     return found.objective, found.coordinates
 
 

@@ -68,8 +68,8 @@ def test_every_way_to_a_graph_ends_in_one_that_can_only_be_read(path):
     corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
     rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     ways = [
-        graph.threshold_graph(corr, 0.4),
-        graph.neighbor_graph(corr, 1),
+        graph.threshold(corr, 0.4),
+        graph.neighbors(corr, 1),
         graph.row_threshold_graph(rows, 0.5),
         graph.row_neighbor_graph(rows, 1),
         graph.above(path, 0.6),
@@ -113,9 +113,9 @@ class Fake:
         cliques.covering_cliques,
         geodesics.shortest_distances,
         geodesics.shortest_paths,
-        geodesics.geodesic_covariance,
+        geodesics.covariance,
         geodesics.covariance_lengths,
-        lambda g: geodesics.geodesic_distances(g, KERNEL),
+        lambda g: geodesics.distances(g, KERNEL),
         lambda g: graph.above(g, 0.1),
         lambda g: graph.strongest(g, 1),
         lambda g: graph.subgraph(g, np.array([0])),
@@ -197,7 +197,7 @@ def broken_blocks(path, **changes):
 )
 def test_solved_blocks_that_do_not_fit_together_are_not_merged(path, changes, message):
     solved = broken_blocks(path, **changes)
-    for merge in (alignment.merge_greedy, alignment.merge_global):
+    for merge in (alignment.merge_greedy, alignment.merge):
         with pytest.raises(ValueError, match=message):
             merge(solved, 3)
     with pytest.raises(ValueError, match=message):

@@ -33,10 +33,12 @@ _LOWER = 0.95
 _BOWL, _BOWL_TOLERANCE = 0.3, 1e-4
 
 
-@door.takes(n_points=door.count, start=door.optional(door.table), weigh_start=door.flag)
-def merge_global(
+@door.takes(
+    n_points=door.optional(door.count), start=door.optional(door.table), weigh_start=door.flag
+)
+def merge(
     solved: SolvedBlocks,
-    n_points: int,
+    n_points: int | None = None,
     *,
     start: Floats | None = None,
     weighting: str = "precision",
@@ -105,15 +107,15 @@ def merge_global(
     >>> import numpy as np
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
     >>> kernel, line = kernels.SquaredExponential(), np.arange(6.0)
-    >>> g = graph.threshold_graph(kernel.covariance((line[:, None] - line) ** 2), 0.1)
+    >>> g = graph.threshold(kernel.covariance((line[:, None] - line) ** 2), 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), kernel, 1)
-    >>> merged = alignment.merge_global(solved, 6, start=line[:, None])
+    >>> merged = alignment.merge(solved, 6, start=line[:, None])
     >>> merged.coordinates.round(6).ravel()
     array([0., 1., 2., 3., 4., 5.])
     >>> merged.converged
     True
     """
-    check_solved(solved, n_points)
+    n_points = check_solved(solved, n_points)
     check_choice("weighting", weighting, WEIGHTINGS)
     check_integer("max_rounds", max_rounds, 1)
     check_positive("tolerance", tolerance)

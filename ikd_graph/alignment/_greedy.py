@@ -52,8 +52,8 @@ class MergeState(NamedTuple):
     row_of: Integers  # (n_blocks,) row of each block, -1 for none
 
 
-@door.takes(n_points=door.count)
-def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
+@door.takes(n_points=door.optional(door.count))
+def merge_greedy(solved: SolvedBlocks, n_points: int | None = None) -> MergeResult:
     """Merge the two blocks with the most shared points until one holds all (Section 2.4).
 
     The smaller block is moved by the rigid motion that fits it best to the larger one on the shared
@@ -72,8 +72,8 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     ----------
     solved : SolvedBlocks
         Blocks with their own coordinates.
-    n_points : int
-        Number of points in all.
+    n_points : int, optional
+        Number of points in all; by default the largest in a block, plus 1.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
     >>> line = np.arange(6.0)
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> g = graph.threshold(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> merged = alignment.merge_greedy(solved, 6)
     >>> abs(np.diff(merged.coordinates[:, 0])).round(6)
@@ -99,7 +99,7 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     >>> merged.order[:, 2]
     array([2, 2, 2])
     """
-    check_solved(solved, n_points)
+    n_points = check_solved(solved, n_points)
     result = with_residuals(merge_pairs(solved, n_points), solved)
     if result.n_weak:
         warn_weak(result, stacklevel=3)

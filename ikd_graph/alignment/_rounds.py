@@ -192,7 +192,7 @@ def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
     >>> places = np.arange(4.0)[:, None]
     >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> g = graph.threshold(corr, 0.1)
     >>> solved = blocks.solve(g, [[0, 1, 2], [1, 2, 3]], "squared_exponential", 1)
     >>> alignment.proposals(solved, places).round(6).ravel() + 0.0
     array([0., 1., 2., 1., 2., 3.])
@@ -227,7 +227,7 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> import numpy as np
     >>> places = np.arange(6.0)[:, None]
     >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> g = graph.threshold(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> bool(alignment.residuals(solved, places).max() < 1e-6)
     True

@@ -94,7 +94,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     >>> from ikd_graph import cliques, graph
     >>> place = np.arange(8)
     >>> corr = np.exp(-0.1 * (place[:, None] - place) ** 2)
-    >>> [clique.tolist() for clique in cliques.cover(graph.threshold_graph(corr, 0.3), min_size=3)]
+    >>> [clique.tolist() for clique in cliques.cover(graph.threshold(corr, 0.3), min_size=3)]
     [[4, 5, 6, 7], [0, 1, 2, 3], [3, 4, 5, 6], [1, 2, 3, 4], [2, 3, 4, 5]]
     """
     g = as_graph(g)
@@ -147,7 +147,7 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.2], [0.2, 0.2, 1.0]])
-    >>> g = graph.threshold_graph(corr, 0.5)
+    >>> g = graph.threshold(corr, 0.5)
     >>> cliques.in_large_clique(g, 2).tolist()
     [True, True, False]
     """
@@ -188,7 +188,7 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
     --------
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> cliques.covering_cliques(graph.threshold_graph(np.eye(3), 0.5)).sizes.tolist()
+    >>> cliques.covering_cliques(graph.threshold(np.eye(3), 0.5)).sizes.tolist()
     [1, 1, 1]
     """
     g = as_graph(g)

@@ -57,7 +57,7 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     --------
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> g = graph.threshold_graph(np.array([[1, 0.9, 0.2], [0.9, 1, 0.8], [0.2, 0.8, 1]]), 0.5)
+    >>> g = graph.threshold(np.array([[1, 0.9, 0.2], [0.9, 1, 0.8], [0.2, 0.8, 1]]), 0.5)
     >>> facts = cliques.summary(g, cliques.maximal_cliques(g), n_components=1)
     >>> facts["n_cliques"], facts["sizes"]["histogram"], facts["overlaps"]["max"]
     (2, {2: 2}, 1)

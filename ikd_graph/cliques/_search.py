@@ -67,7 +67,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     >>> from ikd_graph import cliques, graph
     >>> place = np.array([0, 1, 2, 4])
     >>> corr = np.exp(-0.1 * (place[:, None] - place) ** 2)
-    >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold_graph(corr, 0.5))]
+    >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold(corr, 0.5))]
     [[2, 3], [0, 1, 2]]
     """
     g = as_graph(g, weight=None)
@@ -113,7 +113,7 @@ def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator
     >>> import itertools
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> g = graph.threshold_graph(np.ones((1000, 1000)) * 0.5, 0.4)
+    >>> g = graph.threshold(np.ones((1000, 1000)) * 0.5, 0.4)
     >>> [clique.size for clique in itertools.islice(cliques.iter_cliques(g), 10)]
     [1000]
     """

@@ -10,10 +10,10 @@ from .._records import CsrGraph
 from .._threads import map_blocks
 from ..kernels import StationaryKernel
 from ._paths import (
+    covariance,
     covariance_lengths,
     distance_lengths,
-    geodesic_covariance,
-    geodesic_distances,
+    distances,
 )
 
 Floats = NDArray[np.float64]
@@ -39,10 +39,10 @@ def squares_of_lengths(
     return np.square(values)
 
 
-def geodesic_sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
+def sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
     """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
     if path == "covariance":
-        matrix = np.asarray(geodesic_covariance(g), dtype=np.float64)
+        matrix = np.asarray(covariance(g), dtype=np.float64)
 
         def invert(start: int, stop: int) -> None:
             # In place: at thousands of points a second matrix is what memory runs out on.
@@ -52,7 +52,7 @@ def geodesic_sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> F
 
         map_blocks(invert, g.n_nodes, 64)
         return matrix
-    sq_dist = np.asarray(geodesic_distances(g, kernel), dtype=np.float64)
+    sq_dist = np.asarray(distances(g, kernel), dtype=np.float64)
     np.square(sq_dist, out=sq_dist)
     sources, targets, weights = graph.edges(g)
     direct = kernel.sq_distance(np.minimum(weights, 1.0))

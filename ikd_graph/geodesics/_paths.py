@@ -29,7 +29,7 @@ class ShortestPaths(NamedTuple):
 
 
 @door.takes(kernel=as_kernel)
-def geodesic_distances(
+def distances(
     g: CsrGraph,
     kernel: StationaryKernel,
     sources: Nodes = None,
@@ -58,15 +58,15 @@ def geodesic_distances(
     >>> from ikd_graph import geodesics, graph, kernels
     >>> z = np.array([0.0, 1.0, 2.0, 3.0])
     >>> kernel = kernels.SquaredExponential()
-    >>> g = graph.threshold_graph(kernel.covariance((z[:, None] - z) ** 2), 0.5)
-    >>> geodesics.geodesic_distances(g, kernel, [0]).round(12).tolist()
+    >>> g = graph.threshold(kernel.covariance((z[:, None] - z) ** 2), 0.5)
+    >>> geodesics.distances(g, kernel, [0]).round(12).tolist()
     [[0.0, 1.0, 2.0, 3.0]]
     """
     return shortest_distances(distance_lengths(g, kernel), sources, limit=limit, dtype=dtype)
 
 
 @door.takes(keep_edges=door.flag)
-def geodesic_covariance(
+def covariance(
     g: CsrGraph,
     sources: Nodes = None,
     *,
@@ -96,7 +96,7 @@ def geodesic_covariance(
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
     >>> corr = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.5], [0.0, 0.5, 1.0]])
-    >>> geodesics.geodesic_covariance(graph.threshold_graph(corr, 0.4), [0]).round(12).tolist()
+    >>> geodesics.covariance(graph.threshold(corr, 0.4), [0]).round(12).tolist()
     [[1.0, 0.8, 0.4]]
     """
     check_graph("g", g)
@@ -139,7 +139,7 @@ def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     --------
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph, kernels
-    >>> g = graph.threshold_graph(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
+    >>> g = graph.threshold(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
     >>> geodesics.distance_lengths(g, kernels.SquaredExponential()).weights.tolist()
     [2.0, 2.0]
     """
@@ -209,7 +209,7 @@ def shortest_distances(
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> g = graph.threshold_graph(corr, 0.4)
+    >>> g = graph.threshold(corr, 0.4)
     >>> geodesics.shortest_distances(g._replace(weights=1.0 - g.weights)).round(12).tolist()
     [[0.0, 0.1, 0.6], [0.1, 0.0, 0.5], [0.6, 0.5, 0.0]]
     """
@@ -275,7 +275,7 @@ def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf)
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> lengths = geodesics.covariance_lengths(graph.threshold_graph(corr, 0.4))
+    >>> lengths = geodesics.covariance_lengths(graph.threshold(corr, 0.4))
     >>> geodesics.shortest_paths(lengths, [0]).predecessors.tolist()
     [[-1, 0, 1]]
     """

@@ -9,13 +9,13 @@ from .._records import CsrGraph
 from ._build import (
     WEIGHT_FLOOR,
     from_neighbors,
-    neighbor_graph,
+    neighbors,
     pairs_above,
     row_correlations,
     row_neighbor_graph,
     row_products,
     row_threshold_graph,
-    threshold_graph,
+    threshold,
 )
 
 # Named as themselves: for the floors above, not for users.
@@ -70,7 +70,7 @@ __all__ = [
     "from_sparse",
     "join",
     "joined_by",
-    "neighbor_graph",
+    "neighbors",
     "pairs_above",
     "prune",
     "row_correlations",
@@ -81,7 +81,7 @@ __all__ = [
     "strongest",
     "subgraph",
     "sure_threshold",
-    "threshold_graph",
+    "threshold",
     "to_networkx",
     "to_sparse",
     "union",

@@ -82,7 +82,7 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> left, right, weights = graph.edges(graph.threshold_graph(corr, 0.4))
+    >>> left, right, weights = graph.edges(graph.threshold(corr, 0.4))
     >>> left.tolist(), right.tolist(), weights.tolist()
     ([0, 1], [1, 2], [0.9, 0.5])
     """
@@ -141,7 +141,7 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.4], [0.9, 1.0, 0.5], [0.4, 0.5, 1.0]])
-    >>> graph.strongest(graph.threshold_graph(corr, 0.1), 1).weights.tolist()
+    >>> graph.strongest(graph.threshold(corr, 0.1), 1).weights.tolist()
     [0.9, 0.9, 0.5, 0.5]
     """
     check_graph("g", g)
@@ -176,7 +176,7 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> graph.subgraph(graph.threshold_graph(corr, 0.1), np.array([2, 0])).weights.tolist()
+    >>> graph.subgraph(graph.threshold(corr, 0.1), np.array([2, 0])).weights.tolist()
     [0.2, 0.2]
     """
     check_graph("g", g)
@@ -208,7 +208,7 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> both = graph.union(graph.threshold_graph(corr, 0.8), graph.neighbor_graph(corr, 1))
+    >>> both = graph.union(graph.threshold(corr, 0.8), graph.neighbors(corr, 1))
     >>> both.n_edges
     2
     """
@@ -244,7 +244,7 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> g = graph.threshold_graph(np.array([[1.0, 0.1, 0.9], [0.1, 1, 0], [0.9, 0, 1]]), 0.5)
+    >>> g = graph.threshold(np.array([[1.0, 0.1, 0.9], [0.1, 1, 0], [0.9, 0, 1]]), 0.5)
     >>> graph.component_labels(g).tolist()
     [0, 1, 0]
     """
@@ -297,7 +297,7 @@ def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weig
     else:
         raise TypeError(
             "a graph must be a networkx graph, a scipy sparse array of weights or a CsrGraph, got "
-            f"{type(obj).__name__}; graph.threshold_graph and graph.neighbor_graph make graphs"
+            f"{type(obj).__name__}; graph.threshold and graph.neighbors make graphs"
         )
     if n is not None and g.n_nodes != n:
         raise ValueError(
@@ -441,7 +441,7 @@ def from_sparse(matrix: Any) -> CsrGraph:
     if not sp.issparse(matrix):
         raise TypeError(
             f"matrix must be a scipy sparse array, got {type(matrix).__name__}; "
-            "use threshold_graph or neighbor_graph for a dense one"
+            "use graph.threshold or graph.neighbors for a dense one"
         )
     matrix = _copied(matrix)
     check_symmetric("matrix", matrix)
@@ -491,7 +491,7 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> graph.to_sparse(graph.threshold_graph(np.array([[1.0, 0.9], [0.9, 1.0]]), 0.5)).toarray()
+    >>> graph.to_sparse(graph.threshold(np.array([[1.0, 0.9], [0.9, 1.0]]), 0.5)).toarray()
     array([[0. , 0.9],
            [0.9, 0. ]])
     """
