@@ -9,7 +9,7 @@ from ._search import iter_cliques, maximal_cliques
 from ._sequence import Cliques
 
 # Named as itself: for the floors above, not for users.
-from ._sequence import as_blocks as as_blocks
+from ._sequence import any_cliques as any_cliques
 
 __all__ = [
     "Cliques",

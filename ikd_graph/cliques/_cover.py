@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import _jit
-from .._records import Blocks, CsrGraph, read_only
-from .._validation import check_integer
-from ..graph import GraphLike, as_graph, subgraph
+from .._records import Blocks, CsrGraph, check_graph, read_only
+from ..graph import GraphLike, any_graph, subgraph
 from ._search import StartGraph, fill, new_search, prepare, with_more_masks
 from ._sequence import Cliques, join, take
 
@@ -42,6 +42,11 @@ _LEAST_EFFORT, _EFFORT_PER_ENTRY = 100_000_000, 100
 """Effort that all bridges together may take: a least, and more for each edge and clique member."""
 
 
+@door.takes(
+    g=any_graph,
+    min_size=door.whole(2, cure="take M + 2 for M latent dimensions"),
+    max_cliques=door.optional(door.whole(1, cure="None is two a point")),
+)
 def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cliques:
     """Choose maximal cliques that cover a graph, to solve on: about as many as there are points.
 
@@ -97,17 +102,15 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     >>> [clique.tolist() for clique in cliques.cover(graph.threshold(corr, 0.3), min_size=3)]
     [[4, 5, 6, 7], [0, 1, 2, 3], [3, 4, 5, 6], [1, 2, 3, 4], [2, 3, 4, 5]]
     """
-    g = as_graph(g)
-    min_size = check_integer("min_size", min_size, 2, cure="take M + 2 for M latent dimensions")
     budget, room = _CLIQUES_PER_POINT * g.n_nodes, _ENTRIES_PER_POINT * g.n_nodes
     if max_cliques is not None:
-        budget = check_integer("max_cliques", max_cliques, 1, cure="use None for two a point")
-        room = budget * g.n_nodes
+        budget, room = max_cliques, max_cliques * g.n_nodes
     # Whatever ties is broken by the number of a point: the weakest point of a graph is its first,
     # so that the order of rows chooses nothing.
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     names = np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
-    return Cliques(_cover(subgraph(g, names), min_size, budget, room).renamed(names), g.n_nodes)
+    blocks = _cover(subgraph.unchecked(g, names), min_size, budget, room).renamed(names)
+    return Cliques(blocks, g.n_nodes)
 
 
 def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
@@ -127,12 +130,13 @@ def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
     return join(parts)
 
 
+@door.takes(g=check_graph, min_size=door.whole(1))
 def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     """Whether each point lies in a clique of at least ``min_size`` points, as `cover` finds them.
 
     Parameters
     ----------
-    g : CsrGraph, networkx.Graph or scipy sparse array
+    g : CsrGraph
         The graph.
     min_size : int
         Size from which a clique counts.
@@ -151,8 +155,6 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     >>> cliques.in_large_clique(g, 2).tolist()
     [True, True, False]
     """
-    g = as_graph(g)
-    min_size = check_integer("min_size", min_size, 1)
     start, state = prepare(g), _empty_cover(g)
     for _ in _rounds(g, state, start.graph.order, True, g.n_nodes, g.n_nodes**2):
         pass
@@ -160,6 +162,7 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     return np.asarray(state.largest >= min_size)
 
 
+@door.takes(g=any_graph, max_cliques=door.optional(door.whole(1)))
 def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques:
     """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
 
@@ -169,7 +172,7 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
 
     Parameters
     ----------
-    g : CsrGraph, networkx.Graph or scipy sparse array
+    g : CsrGraph
         The graph.
     max_cliques : int, optional
         Most cliques visited; 20 for each point by default.
@@ -191,10 +194,7 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
     >>> cliques.covering_cliques(graph.threshold(np.eye(3), 0.5)).sizes.tolist()
     [1, 1, 1]
     """
-    g = as_graph(g)
-    budget = _VISITS_PER_POINT * g.n_nodes
-    if max_cliques is not None:
-        budget = check_integer("max_cliques", max_cliques, 1)
+    budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
     covered = np.zeros(g.n_nodes, dtype=np.bool_)
     kept: list[Blocks] = []
     n_kept = 0
@@ -215,7 +215,7 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
         UserWarning,
         stacklevel=2,
     )
-    rest = cover(g, 2, max_cliques=1).blocks
+    rest = cover.unchecked(g, 2, max_cliques=1).blocks
     opens = np.add.reduceat(~covered[rest.members], rest.indptr[:-1]) > 0
     return Cliques(join([visited, take(rest, np.flatnonzero(opens))]), g.n_nodes)
 

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, CsrGraph
-from .._validation import check_integer
-from ..graph import GraphLike, as_graph
+from ..graph import GraphLike, any_edges
 from ._sequence import Cliques, arrays, as_blocks
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 AnyCliques = Cliques | Blocks | Iterable[ArrayLike]
 
 
+@door.takes(g=any_edges, n_components=door.optional(door.whole(1)))
 def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) -> dict[str, Any]:
     """Describe a list of cliques of a graph in numbers.
 
@@ -64,11 +65,10 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     >>> facts["point_coverage"], facts["truncated"], facts["merge_components"]
     (1.0, False, 0)
     """
-    g = as_graph(g, weight=None)
     blocks = as_blocks(cliques, g.n_nodes)
     overlap = None
     if n_components is not None:
-        overlap = min(check_integer("n_components", n_components, 1), 2**30) + 1
+        overlap = min(n_components, 2**30) + 1
     inverse = _invert(blocks, g.n_nodes)
     histogram = np.zeros(int(blocks.sizes.max(initial=0)) + 1, dtype=np.int64)
     group = np.empty(blocks.n_blocks, dtype=np.int32)
@@ -97,6 +97,7 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     }
 
 
+@door.takes(min_overlap=door.count)
 def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     """Count the points that cliques share.
 
@@ -119,7 +120,6 @@ def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     """
     blocks = as_blocks(cliques)
-    min_overlap = check_integer("min_overlap", min_overlap, 1, 2**31 - 1)
     # Numbered anew: room is made for each point up to the last.
     points, members = np.unique(blocks.members, return_inverse=True)
     blocks = Blocks(blocks.indptr, members.astype(np.int32))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, CsrGraph, read_only
 from .._threads import map_blocks
-from .._validation import check_integer
-from ..graph import GraphLike, as_graph
+from ..graph import GraphLike, any_edges
 from ._sequence import Cliques, arrays, join
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ class StartGraph(NamedTuple):
     width: int  # largest number of candidates of a start
 
 
+@door.takes(
+    g=any_edges, min_size=door.whole(1), limit=door.optional(door.whole(1, cure="None is all"))
+)
 def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -> Cliques:
     """List the maximal cliques of a graph.
 
@@ -70,11 +73,11 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold(corr, 0.5))]
     [[2, 3], [0, 1, 2]]
     """
-    g = as_graph(g, weight=None)
-    min_size = check_integer("min_size", min_size, 1)
     if limit is not None:
-        limit = min(check_integer("limit", limit, 1, cure="use None for all cliques"), 2**62)
-        found = list(itertools.islice(iter_cliques(g, min_size, min(limit + 1, 4096)), limit + 1))
+        limit = min(limit, 2**62)
+        found = list(
+            itertools.islice(iter_cliques.unchecked(g, min_size, min(limit + 1, 4096)), limit + 1)
+        )
         if len(found) > limit:
             _warn_truncated(found[:limit], limit, g.n_nodes)
         return Cliques(found[:limit], g.n_nodes)
@@ -91,6 +94,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     return Cliques(join([blocks for part in parts for blocks in part]), g.n_nodes)
 
 
+@door.takes(g=any_edges, min_size=door.whole(1), chunk=door.whole(1))
 def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator[NDArray[np.int32]]:
     """Yield the maximal cliques of a graph one by one, finding no more than is asked for.
 
@@ -117,9 +121,6 @@ def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator
     >>> [clique.size for clique in itertools.islice(cliques.iter_cliques(g), 10)]
     [1000]
     """
-    g = as_graph(g, weight=None)
-    min_size = check_integer("min_size", min_size, 1)
-    chunk = check_integer("chunk", chunk, 1)
     # Not a generator itself: bad arguments are refused at the call, not at the first clique.
     chunks = fill(prepare(g), min_size, 0, g.n_nodes, chunk)
     return (clique for blocks in chunks for clique in arrays(blocks))

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import check_blocks, check_nodes
-from .._records import Blocks
-from .._validation import check_integer
+from .._checks import as_array, check_integer
+from .._records import Blocks, check_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,18 +145,24 @@ def as_blocks(
     cliques: Blocks | Cliques | Iterable[ArrayLike], n_points: int | None = None
 ) -> Blocks:
     """Make a record of a list of cliques of points below ``n_points``, members ascending."""
+    most = 2**31 - 1 if n_points is None else n_points
     if isinstance(cliques, (Blocks, Cliques)):
         blocks = cliques.blocks if isinstance(cliques, Cliques) else cliques
-        return Blocks(*check_blocks(*blocks, n_points))
+        return check_blocks("cliques", blocks, most)
     scalar = isinstance(cliques, np.ndarray) and not cliques.ndim
     if scalar or not isinstance(cliques, Iterable) or isinstance(cliques, (str, bytes)):
         raise TypeError(f"cliques must be a list of lists of points, got {type(cliques).__name__}")
-    parts = [np.sort(check_nodes("a clique", _listed(clique), 2**31 - 1)) for clique in cliques]
+    parts = [np.sort(as_array("a clique", _listed(clique))) for clique in cliques]
     indptr = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum([part.size for part in parts], out=indptr[1:])
     # An empty list is one of floats, and would make floats of all.
     members = np.concatenate([np.empty(0, dtype=np.int32), *(part for part in parts if part.size)])
-    return Blocks(*check_blocks(indptr, members, n_points))
+    return check_blocks("cliques", Blocks(indptr, members), most)
+
+
+def any_cliques(name: str, value: Any) -> Blocks:
+    """Rule of arguments that are cliques of any kind."""
+    return as_blocks(value)
 
 
 def _listed(clique: Any) -> Any:

@@ -35,6 +35,8 @@ from ._csr import (
     to_sparse,
     union,
 )
+from ._csr import any_edges as any_edges
+from ._csr import any_graph as any_graph
 from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
 from ._nearest import SEARCHES, block_neighbors, row_neighbors
 from ._nearest import nearest_rows as nearest_rows

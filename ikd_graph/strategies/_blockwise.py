@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _limits, alignment, blocks, cliques, eigen
+from .._checks import check_choice, check_integer
 from .._records import CsrGraph, Embedding, SolvedBlocks
-from .._validation import check_choice, check_integer
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Floats, Landmarks, Solution, Strategy
@@ -90,11 +90,12 @@ class Blockwise(Strategy):
         if self.cliques is not None:
             chosen = cliques.Cliques(self.cliques(graph), n)
         elif self.merge == "greedy":
-            chosen = cliques.covering_cliques(graph)
+            chosen = cliques.covering_cliques.unchecked(graph)
         else:
-            chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
-        solved = blocks.solve(graph, chosen, kernel, n_components, str(self.reference))
-        solved = blocks.largest_first(solved)
+            chosen = cliques.cover.unchecked(graph, n_components + 2, max_cliques=self.max_cliques)
+        solve = blocks.solve if self.cliques else blocks.solve.unchecked
+        solved = solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
+        solved = blocks.largest_first.unchecked(solved)
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
             return Solution(_embedding(points, solved), solved)
@@ -103,11 +104,13 @@ class Blockwise(Strategy):
         share: float | None = None
         if self.merge == "greedy":
             # It weighs all points alike, and its residuals with them: these are left out.
-            merged = alignment.merge_greedy(solved, n)
-            points = alignment.place_groups(merged.coordinates, merged.labels, frame)
+            merged = alignment.merge_greedy.unchecked(solved, n)
+            points = alignment.place_groups.unchecked(merged.coordinates, merged.labels, frame)
         else:
             tolerance = _TOLERANCE if n <= _limits.SOLVED_WHOLE else _COARSE
-            merged = alignment.merge(solved, n, start=frame, weigh_start=True, tolerance=tolerance)
+            merged = alignment.merge.unchecked(
+                solved, n, start=frame, weigh_start=True, tolerance=tolerance
+            )
             points, residuals, share = merged.coordinates, merged.residuals, merged.start_share
         if merged.labels.any():
             _warn_groups(merged.labels)
@@ -134,7 +137,7 @@ def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
     # The frame of merged coordinates is free: turn it to its principal axes, as eigenpairs are.
     values, axes = np.linalg.eigh(points.T @ points)
     order = np.argsort(values)[::-1]
-    points = eigen.pin_signs(points @ axes[:, order])
+    points = eigen.pin_signs.unchecked(points @ axes[:, order])
     share, mass = _mean_spectrum(solved)
     return Embedding(points, values[order], share, mass, eigen.CENTRE)
 

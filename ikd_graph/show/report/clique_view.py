@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import alignment, blocks, cliques, graph
+from ..._checks import check_integer
 from ..._records import Blocks, CsrGraph
-from ..._validation import check_integer
 from ...cliques import Cliques
 from ...similarity import GIVEN
 from ...study.datasets import Dataset
