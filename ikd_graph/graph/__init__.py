@@ -17,6 +17,7 @@ from ._build import (
     row_threshold_graph,
     threshold,
 )
+from ._build import walkable as walkable
 
 # Named as themselves: for the floors above, not for users.
 from ._csr import GraphLike as GraphLike
@@ -28,7 +29,6 @@ from ._csr import (
     from_edges,
     from_networkx,
     from_scipy,
-    from_sparse,
     strongest,
     subgraph,
     to_networkx,
@@ -37,6 +37,8 @@ from ._csr import (
 )
 from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
+from ._csr import networkx_matrix as networkx_matrix
+from ._csr import stored_pairs as stored_pairs
 from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
 from ._nearest import SEARCHES, block_neighbors, row_neighbors
 from ._nearest import nearest_rows as nearest_rows
@@ -69,7 +71,6 @@ __all__ = [
     "from_neighbors",
     "from_networkx",
     "from_scipy",
-    "from_sparse",
     "join",
     "joined_by",
     "neighbors",
