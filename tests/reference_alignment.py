@@ -65,7 +65,7 @@ def naive_is_certain(source, target, whole):
         loss = ((a @ rotation - b) ** 2).sum()
         gain = ((a @ rotation @ flip - b) ** 2).sum() - loss
         thick = np.mean(((moved - centre) @ direction) ** 2)
-        if gain <= 16.0 * variance < thick:
+        if gain <= 50.0 * variance < thick:
             return False
     return True
 

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 import pytest
 from tables import quiet
 
-from ikd_graph import IKD, cliques, graph
+from ikd_graph import IKD, graph
 from ikd_graph.show import charts, colors, figures, network, page, plot, points, report
 from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.show.report import clique_view as views
@@ -449,19 +449,12 @@ def test_each_clique_puts_its_points_near_where_they_are(view):
         assert off.max() <= 3.0 * view.model.merge_residuals_[row] + 0.05 * np.ptp(Z)
 
 
-def chain(n_blocks, size, step):
-    """Cliques along a line, each ``step`` points on from the one before."""
-    members = np.concatenate([np.arange(size) + step * k for k in range(n_blocks)])
-    return cliques.Cliques(members.reshape(n_blocks, size))
-
-
-def test_more_cliques_are_drawn_where_few_share_points():
-    apart, together = chain(5000, 4, 3), chain(700, 900, 1)
-    assert len(views.largest_graph(apart)) == views.MOST_DISCS
-    dense = views.largest_graph(together)
-    assert len(dense) == views.FEWEST_DISCS
-    assert dense.number_of_edges() <= views.MOST_PAIRS
-    assert len(views.largest_graph(chain(20, 4, 3))) == 20
+def test_the_largest_cliques_are_drawn_by_their_numbers(view, monkeypatch):
+    monkeypatch.setattr(views, "MOST_DISCS", 5)
+    few = replace(view).links
+    sizes = view.cliques.sizes
+    assert sorted(sizes[list(few)]) == sorted(sizes)[-5:]
+    assert all(len(view.cliques[k]) == size for k, size in few.nodes(data="size"))
 
 
 def test_no_line_ends_within_a_flag_and_text_stays_text(view):
@@ -572,6 +565,54 @@ def test_links_between_components_are_neither_edges_above_the_threshold_nor_cliq
     assert all((0 in clique) == (48 in clique) for clique in view.cliques)
     assert view.summary["edge_coverage"] == 1.0
     assert f"8 components joined by {view.n_links} links" in report.cliques_page(view)
+
+
+TABLES = {
+    "curve": lambda: (clique_view().data.X, {}),
+    "weak": lambda: (np.random.default_rng(0).normal(size=(40, 60)), {"graph": 0.1}),
+    "counts": lambda: (datasets.spike_counts(60, 40).X, {"affinity": "hellinger", "graph": 0.7}),
+    "groups": lambda: (groups_of_rows(), {"affinity": "euclidean", "graph": 0.6}),
+    "digits": lambda: (datasets.digits().X[:120], {"graph": graph.Threshold(0.75, 3)}),
+    "neighbours": lambda: (datasets.half_moons(80).X, {"affinity": "euclidean", "graph": 5}),
+}
+
+
+def groups_of_rows():
+    rng = np.random.default_rng(1)
+    X = np.repeat(3.0 * rng.normal(size=(3, 8)), 15, axis=0) + rng.normal(size=(45, 8))
+    return np.vstack([X, X[:2]])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
+    X, options = TABLES[name]()
+    options = {"affinity": "correlation", "graph": 0.6, "kernel": "squared_exponential"} | options
+    model = IKD(strategy="blockwise", refine=None, **options)
+    view = report.view_cliques(quiet(model, X), Dataset(X=X))
+    facts, levels = clique_words.clique_facts(view), view.levels
+    removed = facts["edges removed as short cuts"] or 0
+    n_above = facts["edges above the threshold"]
+    used = views.threshold_of(model)
+    if used is not None:
+        at = int(np.flatnonzero(levels.threshold == used)[0])
+        assert levels.edges[at] == (facts["edges"] if n_above is None else n_above) + removed
+        if n_above is None and not removed:
+            assert facts["maximal cliques"] == say_number(int(levels.cliques[at]))
+            assert facts["components"] == levels.components[at]
+    assert facts["largest clique"] >= view.cliques.sizes.max() >= 2
+    # What the advice says of thresholds is so, and its cures work.
+    said = " ".join(clique_words.clique_advice(view))
+    again = {**options, "strategy": "geodesic", "refine": None}
+    top = levels.connected_up_to
+    if top > 0.02:
+        below = quiet(IKD(**again | {"graph": graph.Threshold(top - 0.01, prune=False)}), X)
+        above = quiet(IKD(**again | {"graph": graph.Threshold(top + 0.01, prune=False)}), X)
+        assert below.component_labels_.max() == 0 < above.component_labels_.max()
+        assert f"connected up to a threshold of {top:.3g}" in said
+    else:
+        joined = quiet(IKD(**again | {"graph": graph.Threshold(0.3, disconnected="join")}), X)
+        assert graph.component_labels(joined.graph_).max() == 0
+    assert (view.n_links > 0) == ("alone fix their places" in said)
 
 
 def test_the_certificate_of_the_merger_is_said_and_counted_where_there_is_one(view):

@@ -14,9 +14,10 @@ from .alignment import diagonalise, nearest_rotation
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
 
-FLAT, ROUNDING = 16.0, 2.5e-14
-"""Variances of the residual that the mirror image must fit worse by (four standard errors), and the
-least variance, as a share of the sum of squares: that of rounding errors."""
+FLAT, ROUNDING = 50.0, 1e-14
+"""Variances of the residual that the mirror image must fit worse by, which about one in a hundred
+flat sets of points does by chance (docs/decisions/006-merging-cliques.md), and the least variance,
+that of rounding errors, as a share of the sum of squares."""
 
 
 @helper

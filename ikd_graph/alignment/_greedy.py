@@ -61,9 +61,9 @@ def merge_greedy(solved: SolvedBlocks, n_points: int | None = None) -> MergeResu
     positions, weighted by how many cliques each already is the mean of. Ties go to the lowest
     indices of blocks.
 
-    A motion is unique from M + 1 shared points on that are not flat: on a line in the plane or a
-    plane in space their mirror image fits as well, within four standard errors of what the motion
-    leaves. Other pairs merge after all these and are turned as little as possible; a warning counts
+    A motion is unique from M + 1 shared points on that are not flat: where they are on a line in
+    the plane or a plane in space, their mirror image fits nearly as well, judged by what the motion
+    leaves. Such pairs merge after all others and are turned as little as possible; a warning counts
     them. Blocks that share no point stay apart, each
     component centred at 0 in a frame of its own, and `labels` tells them; points in no block are
     components of one. The caller places components (see `place_groups`).

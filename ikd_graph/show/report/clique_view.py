@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from ...estimator import IKD
 
-FEWEST_DISCS, MOST_DISCS, MOST_PAIRS = 300, 2000, 45_000
-"""Cliques of one picture: the largest, more of them where not so many pairs share points."""
+MOST_DISCS = 500
+"""Cliques of one picture: the largest."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class CliqueView:
     summary: dict[str, Any]
     levels: Levels
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """What the rows are called: by their names, else by their numbers."""
         return [str(name) for name in self.data.row_names or range(self.data.n_samples)]
@@ -92,7 +92,11 @@ class CliqueView:
     @cached_property
     def links(self) -> nx.Graph:
         """The largest cliques as nodes (positions in `cliques`), joined where they share points."""
-        return largest_graph(self.cliques)
+        import networkx as nx
+
+        largest = np.sort(np.argsort(-self.cliques.sizes, kind="stable")[:MOST_DISCS])
+        chosen = cliques.clique_graph([self.cliques[k] for k in largest])
+        return nx.relabel_nodes(chosen, dict(enumerate(largest.tolist())))
 
 
 def view_cliques(
@@ -202,19 +206,3 @@ def threshold_of(model: IKD) -> float | None:
     """Threshold of the graph of a fitted model; None where neighbours alone make it."""
     rule = model.settings_.graph
     return float(rule.s0) if isinstance(rule, graph.Threshold) and float(rule.s0) > 0.0 else None
-
-
-def largest_graph(of: Cliques) -> nx.Graph:
-    """Graph of the largest cliques, as many as a picture holds.
-
-    Nodes are positions among all cliques with ``size``, edges have ``overlap``.
-    """
-    import networkx as nx
-
-    largest = np.argsort(-of.sizes, kind="stable")[:MOST_DISCS]
-    pairs = cliques.overlaps([of[k] for k in largest]).tocoo()
-    among = np.cumsum(np.bincount(np.maximum(pairs.row, pairs.col), minlength=largest.size)) // 2
-    fits = max(FEWEST_DISCS, int(np.searchsorted(among, MOST_PAIRS, side="right")))
-    kept = np.sort(largest[:fits])
-    chosen = cliques.clique_graph([of[k] for k in kept])
-    return nx.relabel_nodes(chosen, dict(enumerate(kept.tolist())))

@@ -12,7 +12,7 @@ from ..._records import Blocks
 from ...study.levels import Levels
 from ...study.settings import say_graph
 from .. import charts, colors, page, points
-from ..charts import Chart, Curve
+from ..charts import Chart
 from ..figures import network_figure, packed
 from ..network import network
 from ..points import Paint
@@ -87,7 +87,6 @@ def cliques_page(
         offers=_offers(view),
         row_title=data.row_title or "row",
         disagreed=_disagreed(view, values),
-        merging=_merging(view),
         steps=steps,
     )
 
@@ -307,17 +306,3 @@ def _disagreed(view: CliqueView, values: NDArray[np.float64]) -> dict[str, Any]:
         for r in rows
     ]  # fmt: skip
     return page.table(heads, table, sortable=True)
-
-
-def _merging(view: CliqueView) -> list[dict[str, Any]]:
-    """First and last merges of the greedy merge."""
-    order = view.model.merge_order_
-    if order is None or len(order) == 0:
-        return []
-    shared = np.asarray(order, dtype=float)[:, 2]
-    curve = Curve("shared", np.arange(1.0, shared.size + 1), shared, colors.ACCENT)
-    chart = Chart("points shared at each merge", "merge", "points shared", (curve,))
-    note = (
-        "Merging goes from the largest overlap to the smallest; the smallest carry the most error."
-    )
-    return [drawn(chart, caption=note)]
