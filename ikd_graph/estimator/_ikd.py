@@ -615,7 +615,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"n_jobs must be None or a whole number other than 0, got {jobs!r}; -1 is all cores"
             )
-        check_random_state(self.random_state)
+        try:
+            check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(
+                "random_state must be None, a whole number from 0 to 2**32 - 1 or a numpy "
+                f"RandomState; {error}"
+            ) from None
         return Settings(
             n_components=self.n_components,
             strategy=strategy,

@@ -32,7 +32,7 @@ def row_keys(X: Any) -> list[bytes]:
         return [
             _digest(columns[one:end].tobytes() + values[one:end].tobytes()) for one, end in ends
         ]
-    keys, step = [], block_rows(X.shape[1])
+    keys, step = [], block_rows(4 * X.shape[1])
     for start in range(0, X.shape[0], step):
         # + 0.0 makes -0.0 the zero it equals.
         block = np.ascontiguousarray(X[start : start + step]) + 0.0
@@ -115,7 +115,7 @@ def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
     # Cosines of whole numbers are linearly independent over the rationals (Lindemann and
     # Weierstrass), so that no two rows of whole numbers have one projection.
     axis = np.cos(np.arange(1.0, X.shape[1] + 1.0))
-    step = block_rows(X.shape[1])
+    step = block_rows(4 * X.shape[1])
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
         block = X[rows[part]].astype(np.float64)
