@@ -2,8 +2,8 @@
 
 `IKD` is the estimator, `compare` compares its strategies and other methods; `strategies`, `graph`,
 `refine` and `kernels` hold the objects they take; `similarity`, `covariance`, `graph`, `cliques`,
-`alignment`, `geodesics`, `eigen` and `gplvm` are the functions it is made of; `tl` takes annotated
-matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
+`blocks`, `alignment`, `geodesics`, `eigen` and `gplvm` are the functions it is made of; `tl` takes
+annotated matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import (
         alignment,
+        blocks,
         cliques,
         covariance,
         eigen,
@@ -37,6 +38,7 @@ __all__ = [
     "IKD",
     "__version__",
     "alignment",
+    "blocks",
     "cliques",
     "compare",
     "covariance",

@@ -49,8 +49,20 @@ def folder(tmp_path, monkeypatch):
     pd.DataFrame(counts).to_csv(tmp_path / "counts.csv", index=False)
     units = 10.0 ** np.arange(6)
     pd.DataFrame(X[:, 20:26] * units).to_csv(tmp_path / "sensors.csv", index=False)
+    stocks().to_csv(tmp_path / "stocks.csv")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def stocks():
+    """Days x stocks of three sectors, their names in a row."""
+    rng = np.random.default_rng(0)
+    sector = np.repeat(["banks", "oil", "chips"], 12)
+    names = [f"{name}{k}" for k, name in enumerate(sector)]
+    days = pd.Index(pd.date_range("2020-01-01", periods=300).strftime("%Y-%m-%d"), name="day")
+    X = rng.normal(size=(300, 3)).repeat(12, axis=1) + rng.normal(size=(300, 36))
+    named = pd.DataFrame([sector], columns=names, index=pd.Index(["sector"], name="day"))
+    return pd.concat([named, pd.DataFrame(X.round(3), columns=names, index=days)])
 
 
 def some_rows():

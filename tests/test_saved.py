@@ -70,6 +70,7 @@ def test_a_model_comes_back_to_the_last_bit(tmp_path, case):
     for name in ("graph_", "cliques_"):
         for one, other in zip(getattr(again, name) or (), getattr(model, name) or (), strict=True):
             assert np.array_equal(one, other)
+        assert repr(getattr(again, name)) == repr(getattr(model, name))
     IKD.load(tmp_path / "model.ikd").save(tmp_path / "second.ikd")
     assert (tmp_path / "second.ikd").read_bytes() == (tmp_path / "model.ikd").read_bytes()
 

@@ -43,13 +43,14 @@ from .._checks import (
     check_varies,
     few,
 )
-from .._records import Blocks, CsrGraph
+from .._records import CsrGraph
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import rows_of, some_rows, stored_values
 from .._threads import limit_threads
 from .._version import __version__
 from .._warn import warn
+from ..cliques import Cliques
 from ..eigen import REFERENCES
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
@@ -162,8 +163,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Edges that were pruned as short cuts, with their scores.
     component_labels_ : (n_samples,) ndarray of int64
         Connected component of each point before components were joined.
-    cliques_ : Blocks or None
-        The cliques that were solved ("blockwise").
+    cliques_ : Cliques or None
+        The cliques that were solved ("blockwise"), a sequence of arrays of rows: ``len`` counts
+        them, ``of_point`` finds those of a row, ``to_pandas`` makes a table. Of duplicate rows the
+        first stands for all.
     merge_residuals_ : (n_samples,) ndarray of float64 or None
         How far the cliques of each point disagree about it ("blockwise").
     merge_order_ : (n_merges, 3) ndarray of int64 or None
@@ -892,13 +895,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> None:
         """Keep the cliques and how far they disagree about each point."""
         solved = result.solution.solved
-        self.cliques_: Blocks | None = None
+        self.cliques_: Cliques | None = None
         self.merge_residuals_: Floats | None = None
         self.merge_order_ = result.solution.merge_order
         self.merge_start_share_ = result.solution.start_share
         if solved is None or result.graph is None:
             return
-        self.cliques_ = solved.blocks.renamed(first)
+        self.cliques_ = Cliques(solved.blocks.renamed(first), inverse.size)
         residuals = result.solution.residuals
         if result.refined is not None or residuals is None:
             if result.kernel != pipeline.closed_form_kernel(result.settings):

@@ -24,6 +24,7 @@ from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks, check_blocks
 from .._settings import Candidate, Result, Settings
 from .._table import SparseTable
 from .._version import __version__
+from ..cliques import Cliques
 from ..covariance import EuclideanRows, SparseRows
 from ..generative import NoiseModel
 from ..placement import Placement
@@ -38,9 +39,9 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, NoiseModel,
-        Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
-        SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
+        Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
+        NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
+        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
         refine.OptimumRecord, refine.Stress, refine.StressFit,
         *STRATEGIES.values(), *kernels.KERNELS.values(),
