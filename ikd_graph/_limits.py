@@ -74,9 +74,6 @@ LIKELIHOOD_REPORTED = 5000
 STARTS_MANY = 2000
 """Beyond, only the cheapest closed form is a start: all of them take 1.1 s here."""
 
-STANDARD_ERRORS = 500
-"""Standard errors are found: eigenvalues of n m rows, .6 s for 1500 of them."""
-
 STRESS_PRECISE = 2000
 """Stress by precision holds every pair: 64 MB. Beyond, edges and pairs with a few landmarks, which
 stand for the others; those count next to nothing."""

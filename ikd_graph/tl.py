@@ -90,8 +90,8 @@ def ikd(
         into.obsp[added["connectivities_key"]] = sp.csr_matrix(
             (g.weights, g.indices, g.indptr), shape=(n, n)
         )
-    if getattr(model, "standard_errors_", None) is not None:
-        spread = np.sqrt(np.sum(np.asarray(model.standard_errors_) ** 2, axis=1))
+    if np.isfinite(model.reliability_):
+        spread = np.sqrt(np.sum(model.standard_errors_**2, axis=1))
         into.obs[f"{name}_standard_error"] = spread
     into.obsm[key_added] = model.embedding_
     into.uns[name] = added

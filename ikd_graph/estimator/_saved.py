@@ -27,6 +27,7 @@ from ..generative import NoiseModel
 from ..placement import Placement
 from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, Scaling, SparsePrecomputed
 from ..strategies import STRATEGIES, Solution
+from ..uncertainty import LatentPosterior
 
 FORMAT = 1
 """Version of the format: it rises with every change that an older reader would not understand."""
@@ -36,9 +37,9 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, NoiseModel,
-        Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
-        SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
+        Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, LatentPosterior,
+        NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
+        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
         refine.OptimumRecord, refine.Stress, refine.StressFit,
         *STRATEGIES.values(), *kernels.KERNELS.values(),
