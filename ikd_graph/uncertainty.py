@@ -222,11 +222,11 @@ def place_variances(
 
     def work(first: int, last: int) -> None:
         for index in range(first, last):
-            place, seen = places[index], gplvm.see(process, rows[index])
-            weights, total = gplvm.weights_at(process, place), np.zeros(places.shape[1])
+            place, seen = places[index], gplvm.see.unchecked(process, rows[index])
+            weights, total = gplvm.weights_at.unchecked(process, place), np.zeros(places.shape[1])
             for one, move in zip(drawn, moves, strict=True):
                 shift = weights @ move
-                step, curvature = gplvm.scoring_step(one, seen, place + shift)
+                step, curvature = gplvm.scoring_step.unchecked(one, seen, place + shift)
                 curvature = share * curvature
                 curvature.flat[:: place.size + 1] += 1.0 / extent
                 total += np.diagonal(np.linalg.inv(curvature)) + (shift + step) ** 2
@@ -255,7 +255,7 @@ def row_deviations(process: gplvm.Process, known: LatentPosterior, places: Float
     """
     sums, squares = np.zeros((len(places), process.rows.shape[1])), np.zeros(len(places))
     for one in _drawn(process, known):
-        rows = np.array([gplvm.weights_at(one, place) for place in places]) @ one.rows
+        rows = np.array([gplvm.weights_at.unchecked(one, place) for place in places]) @ one.rows
         sums += rows / N_DRAWS
         squares += np.sum(rows**2, axis=1) / N_DRAWS
     spread = np.maximum(squares - np.sum(sums**2, axis=1), 0.0)
@@ -265,7 +265,7 @@ def row_deviations(process: gplvm.Process, known: LatentPosterior, places: Float
 def _drawn(process: gplvm.Process, known: LatentPosterior) -> list[gplvm.Process]:
     """The process at every latent drawn from the posterior."""
     return [
-        gplvm.at_latent(process, latent, float(variance), float(noise))
+        gplvm.at_latent.unchecked(process, latent, float(variance), float(noise))
         for latent, variance, noise in zip(known.draws, known.variances, known.noises, strict=True)
     ]
 
@@ -330,7 +330,9 @@ class _Target:
     def factor(self, vector: Floats, share: float) -> Floats:
         """Lower Cholesky factor of the information of data and prior at a vector."""
         variance, noise = self.variances(vector)
-        known = gplvm.expected_information(self.latent(vector), self.kernel, variance, noise)
+        known = gplvm.expected_information.unchecked(
+            self.latent(vector), self.kernel, variance, noise
+        )
         known *= share * self.n_free
         known[-1] *= (noise - _LEAST_NOISE) / noise
         known[:, -1] *= (noise - _LEAST_NOISE) / noise
@@ -349,7 +351,9 @@ class _Target:
     def divide_columns_by_spread(self, vector: Floats) -> None:
         """Count the columns as fewer where they differ more than the model expects."""
         variance, noise = self.variances(vector)
-        scores = gplvm.column_scores(self.latent(vector), self.values, self.kernel, variance, noise)
+        scores = gplvm.column_scores.unchecked(
+            self.latent(vector), self.values, self.kernel, variance, noise
+        )
         scores[-1] *= (noise - _LEAST_NOISE) / noise
         scores -= scores.mean(axis=1, keepdims=True)
         inverse = dtrtri(self.factor(vector, 1.0), lower=1)[0]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
-from .. import _doors as door
+from .. import _checks as door
 from ..kernels import StationaryKernel, as_kernel
 from ._model import NOT_POSITIVE, inverse_of
 
@@ -132,7 +132,7 @@ def condition(
         values = values @ axes
     points, empty = np.asarray(latent, dtype=np.float64), np.empty((0, 0))
     bare = Process(points, values, axes, n_observed, centred, empty, empty, kernel, variance, noise)
-    return at_latent(bare, points, variance, noise)
+    return at_latent.unchecked(bare, points, variance, noise)
 
 
 @door.takes(process=_PROCESS, latent=door.table, variance=door.positive, noise=door.not_negative)
