@@ -1,9 +1,9 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
-`IKD` is the estimator; `strategies`, `graph`, `refine` and `kernels` hold the objects it
-takes; `similarity`, `covariance`, `graph`, `cliques`, `alignment`, `geodesics`,
-`eigen` and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl`
-draws them. Each is loaded when it is first asked for.
+`IKD` is the estimator, `compare` compares its strategies and other methods; `strategies`, `graph`,
+`refine` and `kernels` hold the objects they take; `similarity`, `covariance`, `graph`, `cliques`,
+`alignment`, `geodesics`, `eigen` and `gplvm` are the functions it is made of; `tl` takes annotated
+matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -30,13 +30,7 @@ if TYPE_CHECKING:
         tl,
     )
     from .estimator import IKD
-
-
-def _show(fitted: IKD) -> str:
-    """What a notebook shows of a fitted model."""
-    from .show.notebook import model_html
-
-    return model_html(fitted)
+    from .study.compare import compare
 
 
 __all__ = [
@@ -44,6 +38,7 @@ __all__ = [
     "__version__",
     "alignment",
     "cliques",
+    "compare",
     "covariance",
     "eigen",
     "geodesics",
@@ -61,9 +56,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The estimator, or a module of the package."""
     if name == "IKD":
-        estimator = import_module(".estimator", __name__).IKD
-        estimator._shown = staticmethod(_show)
-        return estimator
+        return import_module(".estimator", __name__).IKD
+    if name == "compare":
+        return import_module(".study.compare", __name__).compare
     if not name.startswith("_"):
         try:
             return import_module(f".{name}", __name__)

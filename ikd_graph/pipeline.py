@@ -248,7 +248,7 @@ def _edges(similarity: Similarity, rule: Threshold | Neighbors) -> CsrGraph:
         similarity.search = rule.search
         return similarity.neighbor_graph(int(rule.k), mutual=rule.mutual)
     g = similarity.threshold_graph(float(rule.s0))
-    if rule.n_neighbors is None or similarity.is_graph:
+    if rule.n_neighbors is None:
         return g
     return graph.union.unchecked(g, similarity.neighbor_graph(rule.n_neighbors))
 

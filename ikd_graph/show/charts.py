@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,6 @@ class Curve(NamedTuple):
     y: Floats  # (k,)
     color: str
     half: Floats | None = None  # (k,) half the height of the band around it
-    line: bool = True
     dots: bool = False
 
 
@@ -179,24 +178,6 @@ def mean_and_spread(runs: ArrayLike) -> tuple[Floats, Floats]:
     spread = np.sqrt(np.where(good, (table - mean[:, None]) ** 2, 0.0).sum(axis=1) / count)
     mean = np.where(good.any(axis=1), mean, np.nan)
     return mean, spread
-
-
-def named_points(
-    points: Mapping[str, Sequence[float]],
-    xlabel: str = "",
-    ylabel: str = "",
-    palette: Mapping[str, str] | None = None,
-) -> Chart:
-    """Few points, each with its name beside it: methods by two measures; NaN is left out."""
-    known = {name: at for name, at in points.items() if np.isfinite(at).all()}
-    curves = tuple(
-        Curve(
-            name, np.array([x]), np.array([y]),
-            (palette or {}).get(name, colors.class_color(code)), line=False, dots=True,
-        )
-        for code, (name, (x, y)) in enumerate(known.items())
-    )  # fmt: skip
-    return Chart("points with names", xlabel, ylabel, curves, named="right")
 
 
 def levels(

@@ -19,6 +19,7 @@ from ..._checks import (
     check_integer,
 )
 from ..._stages import Stages
+from ..._warn import warn
 from ...estimator import IKD
 from ...kernels import SquaredExponential
 from ...refine import Likelihood, Stress
@@ -124,7 +125,7 @@ def diagnose(
     )
     wrong = tuple(problems(found))
     if wrong:
-        warnings.warn("; ".join(wrong), UserWarning, stacklevel=2)
+        warn("; ".join(wrong))
     words = (*advice(found), *(f"{name}: {text}" for name, text in reasons(whole).items()))
     return Diagnosis(**{**vars(found), "suggestions": words, "warnings": wrong})
 
