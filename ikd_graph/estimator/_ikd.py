@@ -971,16 +971,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def standard_errors_(self) -> Floats:
         """Standard errors of the coordinates, (n_samples, n_components)."""
         check_is_fitted(self)
-        known, errors = self._latent_posterior(), self._standard_errors
-        if errors is None:
-            errors = np.full(self._points.shape, np.nan)
-            if known is not None:
-                used = self._sampled()
-                others = np.setdiff1d(np.arange(len(errors)), used)
-                errors[used] = known.standard_errors
-                errors[others] = self._errors_of(self._modelled(others), self._points[others])
+        known = self._latent_posterior()
+        if known is None:
+            return np.full((self._inverse.size, self._points.shape[1]), np.nan)
+        if self._standard_errors is None:
+            used = self._sampled()
+            others = np.setdiff1d(np.arange(len(self._points)), used)
+            errors = np.empty(self._points.shape)
+            errors[used] = known.standard_errors
+            errors[others] = self._errors_of(self._modelled(others), self._points[others])
             self._standard_errors = errors
-        return np.asarray(errors[self._inverse])
+        return np.asarray(self._standard_errors[self._inverse])
 
     @property
     def reliability_(self) -> float:

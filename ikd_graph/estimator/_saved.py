@@ -53,7 +53,7 @@ _DIGEST = "digest"
 _SHAPES = {
     "embedding_": "nm", "closed_form_": "nm", "_points": "um", "_first": "u", "_inverse": "n",
     "eigenvalues_": "m", "explained_variance_ratio_": "m", "component_labels_": "n",
-    "merge_residuals_": "n", "standard_errors_": "nm",
+    "merge_residuals_": "n", "_standard_errors": "um",
 }  # fmt: skip
 
 
