@@ -62,7 +62,7 @@ def made_page(fitted, n_points):
     )
     model = copy(fitted)
     model.embedding_ = Z
-    model.standard_errors_ = rng.random((n_points, 3))
+    model._standard_errors = rng.random((n_points, 3))
     model.stage_times_ = {"similarity": 0.5, "search": 2.0}
     data = Dataset(
         X=np.zeros((n_points, 2)), y=np.arange(n_points) % 2, label_names=("cat", '"dog", <b>big'),
