@@ -92,8 +92,9 @@ def likelihood(
     n_components : int
         Columns of the latent.
     kernel : str or StationaryKernel
-        Kernel of the model. "auto" takes the one of four that is likeliest after a descent from
-        the first start. Where one is named, the likeliest latent under the other three is a start.
+        Kernel of the model. "auto" takes the one of four that is likeliest after a short descent
+        from the first start. Where one is named, the likeliest latent under the other three is a
+        start.
     starts : mapping of str to (n, n_components) array_like of float64
         Latents to descend from, at least one, the most trusted first. One with more columns is
         shrunk to ``n_components`` on the way.
@@ -214,9 +215,9 @@ def _choose_kernel(
     Under a kernel that is named, the likeliest latent of the others is a start.
     """
     if not is_named:
-        tried = [(objective, _descend(objective, latent, start)) for objective in objectives]
+        tried = [(each, _descend(each, latent, start, last=False)) for each in objectives]
         objective, end = min(tried, key=lambda pair: pair[1].value)
-        return objective, [end]
+        return objective, [converge(objective, end)]
     objective, *others = objectives
     ends = [_descend(objective, latent, start)]
     others = [other.with_components(latent.shape[1]) for other in others]
@@ -227,13 +228,18 @@ def _choose_kernel(
 
 
 def _descend(
-    objective: Objective, latent: Floats, start: str, soft: float | None = None
+    objective: Objective,
+    latent: Floats,
+    start: str,
+    soft: float | None = None,
+    *,
+    last: bool = True,
 ) -> Optimum:
     """From a latent under falling noise floors to a local optimum.
 
     Of a latent with more columns than asked for, the others are shrunk and dropped on the way.
     With ``soft``, the best value under the last noise floor, the descent ends early where it is far
-    above that or at the same place.
+    above that or at the same place. Without the ``last`` steps it has not quite converged.
     """
     extra = latent.shape[1] - objective.n_components
     wide = objective.with_components(latent.shape[1]) if extra else objective
@@ -249,7 +255,8 @@ def _descend(
         at = minimise(objective, at, _FLAT_STEPS, SOFT[-1])
     if soft is not None and (at.value > soft + _HOPELESS or abs(at.value - soft) < _SAME):
         return at
-    return converge(objective, cool(objective, at))
+    at = cool(objective, at)
+    return converge(objective, at) if last else at
 
 
 def _widened(objective: Objective, best: Optimum, rng: np.random.Generator) -> Floats:
