@@ -126,7 +126,7 @@ def has_significant_correlation(X: Any) -> bool:
         return False
     corr = rows @ rows.T
     np.fill_diagonal(corr, -1.0)
-    if corr.max() > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
+    if corr.max() > sure_threshold.unchecked(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
         return True
     # Their mean is taken off: one degree of freedom less.
     free = width - 1.0
@@ -340,7 +340,7 @@ def principal_directions(X: NDArray[np.floating]) -> Floats:
     (n, r) ndarray of float64
         Directions with the most variance, at most 60; none where no column varies.
     """
-    units = covariance.column_units(X)
+    units = covariance.column_units.unchecked(X)
     columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
     columns = (columns - columns.mean(axis=0, dtype=np.float64)) / np.sqrt(max(len(X), 1))
     n, width = columns.shape

@@ -65,7 +65,7 @@ def chain_distances(rng, level):
     place = np.cumsum(np.stack([np.cos(heading), np.sin(heading)], axis=2), axis=1)
     place = np.concatenate([np.zeros((250, 1, 2)), place], axis=1)
     far = np.linalg.norm(place[:, :, None] - place[:, None], axis=3)
-    return _with_noise(rng, far[:, *np.triu_indices(10, 1)], level), bend
+    return _with_noise(rng, far[(slice(None), *np.triu_indices(10, 1))], level), bend
 
 
 def genotypes(rng, level):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._validation import check_choice, check_flag, check_fraction, check_integer
+from .._checks import check_choice, check_fraction, check_integer, flag
 
 DISCONNECTED = ("join", "raise", "separate")
 SEARCHES = ("auto", "exact", "approximate")
@@ -53,7 +53,7 @@ class Threshold(BaseEstimator):
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         if self.s0 != "auto":
-            check_fraction("s0", self.s0, "'auto' chooses by the number of columns")
+            check_fraction("s0", self.s0)
         if self.n_neighbors is not None:
             check_integer("n_neighbors", self.n_neighbors, 1)
         _check_common(self.prune, self.disconnected)
@@ -94,6 +94,6 @@ class Neighbors(BaseEstimator):
         """Raise ValueError where a parameter breaks its rule."""
         if self.k != "auto":
             check_integer("k", self.k, 1, cure="'auto' chooses")
-        check_flag("mutual", self.mutual)
+        flag("mutual", self.mutual)
         check_choice("search", self.search, SEARCHES)
         _check_common(self.prune, self.disconnected)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from scipy import special
 
-from .. import _doors as door
-from .._validation import check_fraction
+from .. import _checks as door
 
 
 @door.takes(n_observed=door.optional(door.count))
@@ -26,7 +25,7 @@ def auto_threshold(n_observed: int | None) -> float:
     return 0.3 if n_observed is None else min(5.0 / n_observed**0.5, 0.5)
 
 
-@door.takes(n_observed=door.count, rate=door.number)
+@door.takes(n_observed=door.count, rate=door.fraction)
 def sure_threshold(n_observed: int, rate: float) -> float:
     """Correlation that unrelated rows exceed at a rate.
 
@@ -56,7 +55,6 @@ def sure_threshold(n_observed: int, rate: float) -> float:
     >>> round(graph.sure_threshold(20, 1e-5), 3)
     0.803
     """
-    check_fraction("rate", rate)
     free = n_observed - 2
     if free < 1:
         return 1.0

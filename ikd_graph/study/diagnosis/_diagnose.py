@@ -12,13 +12,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from ... import _limits, auto, graph
-from ..._stages import Stages
-from ..._validation import (
+from ..._checks import (
     check_components,
     check_enough_columns,
     check_enough_rows,
     check_integer,
 )
+from ..._stages import Stages
 from ...estimator import IKD
 from ...kernels import SquaredExponential
 from ...refine import Likelihood, Stress
