@@ -38,7 +38,6 @@ _EXTRA_SIZE, _JITTER = 0.5, 0.3  # standard deviation there over the latent's, a
 _SHRINK = (0.6, 0.3, 0.1)  # factors of the extra coordinates before they are dropped
 _LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the winner
 _SHRINK_STEPS, _FLAT_STEPS = 10, 20
-_STEPS, _RESTART_STEPS = 30, 20  # of every noise floor
 _HOPELESS = 0.2  # a restart ends if it is so much above the best under a noise floor,
 _SAME = 0.005  # or is the same local optimum as one that was followed
 
@@ -252,8 +251,7 @@ def _descend(
     """
     extra = latent.shape[1] - objective.n_components
     wide = objective.with_components(latent.shape[1]) if extra else objective
-    steps = _STEPS if soft is None else _RESTART_STEPS
-    at = anneal(wide, latent - latent.mean(axis=0), start, steps)
+    at = anneal(wide, latent - latent.mean(axis=0), start)
     if extra:
         for factor in _SHRINK:
             vector = at.vector.copy()
