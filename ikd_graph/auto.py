@@ -32,7 +32,7 @@ from .strategies import Geodesic, Linear
 
 Floats = NDArray[np.float64]
 
-ORDER = ("euclidean", "standardized_euclidean", "correlation", "cosine", "hellinger")
+ORDER = ("euclidean", "standardized_euclidean", "correlation", "hellinger")
 """Affinities that "auto" tries, the simplest first."""
 
 ENOUGH_COLUMNS = 100
@@ -45,10 +45,11 @@ CHANCE = 2.0
 """Standard errors below which a score is one that chance gives."""
 
 FOLDS = 4
-FEWEST_COLUMNS = 20  # of fewer, all columns predict all
+FEWEST_COLUMNS = 8  # of fewer, all columns predict all
 NEAREST = (5, 10, 20)  # points whose mean predicts: few see what is near, many what is not noise
 
 _ROWS = 400  # that candidates are fitted to, of more a random sample
+_CORRELATED = 20  # columns, of fewer correlations are mostly chance
 _MOST_DIRECTIONS = 60
 _ROUNDING = 1e-10  # directions with less of the largest variance
 _WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
@@ -231,8 +232,7 @@ def _is_possible(name: str, rows: Any, seen: Moments) -> bool:
     if affinity.square_roots or affinity.scales_columns:
         # Counts have one unit; scaling makes the rarest columns the loudest.
         return affinity.square_roots == seen.are_counts
-    # The length of a row is given up only where correlations are not mostly chance.
-    return affinity.euclidean or rows.shape[1] >= FEWEST_COLUMNS
+    return affinity.euclidean or rows.shape[1] >= _CORRELATED
 
 
 def held_out_scores(rows: Any, options: list[Settings], seen: Moments) -> Floats:
@@ -324,23 +324,23 @@ def _embedded(table: Floats, option: Settings) -> Floats | None:
 
 
 def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Columns that are kept and held out; of few columns, all are both.
+    """Columns that are kept and held out; of few different columns, all are both.
 
-    The fold of a column depends on its values alone, not on its unit, the other columns or the
-    order of rows.
+    Folds are of equal size. Which a column is in depends on the values of the columns, not on
+    their units, nor on the order of columns or rows; equal columns are in one fold.
     """
-    every = np.ones(table.shape[1], dtype=np.bool_)
     columns = np.sort(table.T.astype(np.float64), axis=1)
     extent = columns[:, -1:] - columns[:, :1]
     columns = (columns - columns[:, :1]) / np.where(extent > 0.0, extent, 1.0)
-    digests = (hashlib.blake2b(column.round(6).tobytes(), digest_size=8) for column in columns)
-    keys = np.array([int.from_bytes(digest.digest(), "little") % FOLDS for digest in digests])
-    if every.size < FEWEST_COLUMNS or np.all(keys == keys[0]):
-        # Columns that are one but for their units stand for one another.
+    digests = [hashlib.blake2b(column.round(6).tobytes(), digest_size=8) for column in columns]
+    keys = [int.from_bytes(digest.digest(), "little") for digest in digests]
+    different, column = np.unique(np.array(keys, dtype=np.uint64), return_inverse=True)
+    if different.size < FEWEST_COLUMNS:
+        every = np.ones(column.size, dtype=np.bool_)
         yield every, every
         return
-    for number in np.unique(keys):
-        yield keys != number, keys == number
+    for number in range(FOLDS):
+        yield column % FOLDS != number, column % FOLDS == number
 
 
 def principal_directions(X: NDArray[np.floating]) -> Floats:
