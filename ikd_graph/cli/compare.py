@@ -24,7 +24,7 @@ from .reading import split
 
 # Parameters that all methods of ours can share.
 _SHARED = {"graph", "affinity", "kernel", "n_landmarks"}
-_SHARED |= {"n_neighbors", "mutual", "search", "prune", "disconnected"}
+_SHARED |= {"n_neighbors", "fdr", "mutual", "search", "prune", "disconnected"}
 
 
 def add_command(commands: Any) -> None:

@@ -571,12 +571,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_integer("verbose", self.verbose, 0)
         check_jobs("n_jobs", self.n_jobs)
         check_seed("random_state", self.random_state)
+        rule, affinity = self._graph_rule(), self.affinity
+        if isinstance(rule, graph.Threshold) and rule.fdr is not None:
+            check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
+            affinity = "correlation" if affinity == "auto" else affinity
         return Settings(
             n_components=self.n_components,
             strategy=strategy,
-            graph=self._graph_rule(),
+            graph=rule,
             kernel=self.kernel,
-            affinity=self.affinity,
+            affinity=affinity,
             refine=refinement,
             n_landmarks=self.n_landmarks,
             random_state=self.random_state,

@@ -159,7 +159,8 @@ def view_cliques(
 def threshold_of(model: IKD) -> float | None:
     """Threshold of the graph of a fitted model; None where neighbours alone make it."""
     rule = model.settings_.graph
-    return float(rule.s0) if isinstance(rule, Threshold) and float(rule.s0) > 0.0 else None
+    given = isinstance(rule, Threshold) and rule.fdr is None and float(rule.s0) > 0.0
+    return float(rule.s0) if given else None
 
 
 def largest_graph(blocks: Blocks) -> nx.Graph:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import covariance
 from ._choice import Choice, choose_columns
 from ._reading import Floats, Problem, Reading, Source, TableError, flag, listed
 from ._record import Coded, Dataset, Labels, encode_labels
@@ -52,7 +53,7 @@ def prepare(source: Source, reading: Reading, name: str) -> Dataset:
 def change_columns(
     X: Floats, reading: Reading, columns: Sequence[str] = ()
 ) -> tuple[Floats, list[str]]:
-    """Transform every value, then scale columns, as asked; and what was done, in words."""
+    """Transform every value, scale columns, then rows, as asked; and what was done, in words."""
     done = []
     if reading.transform is not None:
         X = _TRANSFORMS[reading.transform](X)
@@ -62,7 +63,22 @@ def change_columns(
         word = "standard deviation" if reading.scale == "standard" else "interquartile range"
         left = f"; {still} of them without one stay at 0" if still else ""
         done.append(f"columns centred and divided by their {word}{left}")
+    rows = {
+        "standardize_rows": (_standard_rows, "rows centred and divided by their standard deviation"),
+        "remove_mean_row": (covariance.remove_mean_row, "what the mean row explains was taken off"),
+    }
+    for name, (change, words) in rows.items():
+        if getattr(reading, name):
+            if np.isnan(X).any():
+                raise ValueError(f"{name} must meet no missing cells; --impute median fills them")
+            X = change(X)
+            done.append(words)
     return X, done
+
+
+def _standard_rows(X: Floats) -> Floats:
+    """Rows with mean 0 and variance 1; a constant one is 0."""
+    return covariance.unit_rows(X, allow_flat=True) * np.sqrt(X.shape[1])
 
 
 def check_transform(X: Floats, columns: Sequence[str], transform: str | None) -> None:
