@@ -1,9 +1,9 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
-`IKD` is the estimator; `strategies`, `graph`, `refine` and `kernels` hold the objects it
-takes; `similarity`, `covariance`, `graph`, `cliques`, `alignment`, `geodesics`,
-`eigen` and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl`
-draws them. Each is loaded when it is first asked for.
+`IKD` is the estimator, and `diagnose` says what an embedding can be worth; `strategies`, `graph`,
+`refine` and `kernels` hold the objects that it takes; `similarity`, `covariance`, `graph`,
+`cliques`, `alignment`, `geodesics`, `eigen` and `gplvm` are the functions it is made of; `tl` takes
+annotated matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         tl,
     )
     from .estimator import IKD
+    from .study.diagnosis import diagnose
 
 
 def _show(fitted: IKD) -> str:
@@ -45,6 +46,7 @@ __all__ = [
     "alignment",
     "cliques",
     "covariance",
+    "diagnose",
     "eigen",
     "geodesics",
     "gplvm",
@@ -59,11 +61,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The estimator, or a module of the package."""
+    """The estimator, a function, or a module of the package."""
     if name == "IKD":
         estimator = import_module(".estimator", __name__).IKD
         estimator._shown = staticmethod(_show)
         return estimator
+    if name == "diagnose":
+        return import_module(".study.diagnosis", __name__).diagnose
     if not name.startswith("_"):
         try:
             return import_module(f".{name}", __name__)

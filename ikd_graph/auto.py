@@ -130,6 +130,9 @@ def has_significant_correlation(X: Any) -> bool:
     np.fill_diagonal(corr, -1.0)
     if corr.max() > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
         return True
+    if width < rows.shape[1]:
+        # The law is that of independent columns.
+        return False
     # Their mean is taken off: one degree of freedom less.
     free = width - 1.0
     largest = float(np.linalg.norm(rows, 2)) ** 2 * free

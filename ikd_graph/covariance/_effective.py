@@ -55,7 +55,9 @@ def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     width = table.shape[1]
     free = max(float(width - n_removed), 1.0)
     picked = np.linspace(0, len(table) - 1, min(len(table), _MOST_ROWS)).astype(np.int64)
-    rows, lengths = centred_rows(table[picked], "correlation")
+    # What all rows share is no noise, and columns may have levels of their own.
+    common = table[picked] - table[picked].mean(axis=0, dtype=np.float64)
+    rows, lengths = centred_rows(common, "correlation")
     rows = rows[lengths > 0.0] / lengths[lengths > 0.0, None]
     n = len(rows)
     if n < 2 or width < 4:

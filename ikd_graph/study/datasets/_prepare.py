@@ -64,7 +64,10 @@ def change_columns(
         left = f"; {still} of them without one stay at 0" if still else ""
         done.append(f"columns centred and divided by their {word}{left}")
     rows = {
-        "standardize_rows": (_standard_rows, "rows centred and divided by their standard deviation"),
+        "standardize_rows": (
+            _standard_rows,
+            "rows centred and over their standard deviation",
+        ),
         "remove_mean_row": (covariance.remove_mean_row, "what the mean row explains was taken off"),
     }
     for name, (change, words) in rows.items():
