@@ -35,7 +35,7 @@ COMMANDS = {
     "embed": ("--strategy", "geodesic", "--refine", "none", "--graph", "7"),
     "cliques": ("--graph", "9"),
     "compare": ("--methods", "blockwise,geodesic", "--graph", "9", "--halves", "0"),
-    "diagnose": ("--n-draws", "2"),
+    "diagnose": ("--splits", "2"),
 }
 
 
