@@ -90,7 +90,7 @@ def moments(X: Any) -> Moments:
     centred, squares = _centred(X)
     if not squares.size:
         return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, are_counts)
-    effective = covariance.effective_columns(centred)
+    effective = covariance.effective_columns.unchecked(centred)
     spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / effective)
     fourth = np.einsum("ij,ij->i", centred**2, centred**2)
     kurtosis = n_observed * float(np.mean(fourth / squares**2))
@@ -125,10 +125,10 @@ def has_significant_correlation(X: Any) -> bool:
     n = len(rows)
     if n < 2:
         return False
-    width = covariance.effective_columns(rows)
+    width = covariance.effective_columns.unchecked(rows)
     corr = rows @ rows.T
     np.fill_diagonal(corr, -1.0)
-    if corr.max() > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
+    if corr.max() > sure_threshold.unchecked(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
         return True
     if width < rows.shape[1]:
         # The law is that of independent columns.
@@ -331,7 +331,7 @@ def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]
     if width < FEWEST_COLUMNS:
         yield every, every
         return
-    if covariance.effective_columns(table) < width:
+    if covariance.effective_columns.unchecked(table) < width:
         # Columns that follow one another predict their neighbours: runs are held out.
         runs = np.arange(width) * FOLDS // width
         for number in range(FOLDS):
@@ -351,7 +351,7 @@ def principal_directions(X: NDArray[np.floating]) -> Floats:
     (n, r) ndarray of float64
         Directions with the most variance, at most 60; none where no column varies.
     """
-    units = covariance.column_units(X)
+    units = covariance.column_units.unchecked(X)
     columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
     columns = (columns - columns.mean(axis=0, dtype=np.float64)) / np.sqrt(max(len(X), 1))
     n, width = columns.shape

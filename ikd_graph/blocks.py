@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import check_blocks
+from . import _checks as door
 from ._clique_eigen import solve_cliques
-from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph, check_solved
+from ._records import Blocks, CsrGraph, SolvedBlocks, check_blocks, check_graph, check_solved
 from ._threads import single_threaded_blas
-from ._validation import check_choice, check_cliques, check_integer, check_rows, check_type
-from .kernels import StationaryKernel
-from .kernels import get as get_kernel
+from .kernels import StationaryKernel, as_kernel
 
 Floats = NDArray[np.float64]
 
@@ -20,13 +18,22 @@ __all__ = ["REFERENCES", "largest_first", "solve"]
 REFERENCES = ("center", "min_max", "min_mean")
 
 
-_MOST_COMPONENTS = 2**31 - 1
+def _check_members(graph: CsrGraph, blocks: Blocks, *_: object, **__: object) -> None:
+    check_blocks("blocks", blocks, graph.n_nodes)
 
 
+@door.takes(
+    _check_members,
+    graph=check_graph,
+    blocks=check_blocks,
+    kernel=as_kernel,
+    n_components=door.count,
+    reference=door.one_of(REFERENCES),
+)
 def solve(
     graph: CsrGraph,
     blocks: Blocks,
-    kernel: str | StationaryKernel,
+    kernel: StationaryKernel,
     n_components: int,
     reference: str = "center",
 ) -> SolvedBlocks:
@@ -71,15 +78,6 @@ def solve(
     >>> abs(solved.coordinates[:3, 0]).round(6)
     array([1., 0., 1.])
     """
-    check_graph("graph", graph)
-    check_type("blocks", blocks, Blocks, "cliques.cover makes them")
-    blocks = Blocks(*check_blocks(*blocks, graph.n_nodes))
-    check_choice("reference", reference, REFERENCES)
-    # Room is made for as many coordinates of every member.
-    check_integer("n_components", n_components, 1)
-    if n_components > _MOST_COMPONENTS:
-        check_integer("n_components", n_components, 1, _MOST_COMPONENTS)
-    kernel = get_kernel(kernel)
     upper = _upper_triangle(graph)
     sq_dist = kernel.sq_distance(upper.weights)
     variance = _distance_variance(kernel, upper.weights, sq_dist)
@@ -87,7 +85,13 @@ def solve(
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
     with single_threaded_blas():
         spectra = solve_cliques(blocks, edges, variance, reference, n_components)
-    check_cliques(spectra.n_missing)
+    bad = np.flatnonzero(spectra.n_missing)
+    if bad.size:
+        raise ValueError(
+            f"blocks must be cliques of the graph, got {bad.size} with "
+            f"{int(spectra.n_missing.sum())} pairs that are not edges: blocks {door.few(bad)}; "
+            "find them by cliques.cover or cliques.maximal_cliques on the same graph"
+        )
     return SolvedBlocks(
         blocks=blocks,
         coordinates=spectra.coordinates,
@@ -99,6 +103,11 @@ def solve(
     )
 
 
+def _check_spectra(solved: SolvedBlocks) -> None:
+    door.check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
+
+
+@door.takes(check_solved, _check_spectra)
 def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """Order blocks by their size and, of equals, by how far they reach.
 
@@ -127,8 +136,6 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     >>> blocks.largest_first(solved).blocks.sizes
     array([3, 3, 2])
     """
-    check_solved(solved, 2**31 - 1)
-    check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
     order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
     return solved.take(order)
 

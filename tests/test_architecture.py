@@ -19,8 +19,8 @@ ROOT = Path(__file__).parent.parent
 
 FLOORS = (
     (
-        "_arrays", "_doors", "_files", "_gaps", "_limits", "_memory", "_numba", "_records",
-        "_spectrum", "_stages", "_table", "_threads", "_validation", "_version",
+        "_checks", "_files", "_limits", "_memory", "_numba", "_records",
+        "_stages", "_table", "_threads", "_version",
     ),
     ("_jit",),
     ("covariance", "eigen", "kernels"),

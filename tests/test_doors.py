@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ikd_graph import _doors as door
+from ikd_graph import _checks as door
 from ikd_graph import covariance, eigen, geodesics, graph, kernels
 from ikd_graph.study import metrics
 
@@ -57,7 +57,6 @@ def test_a_rule_says_name_rule_and_value(rule, value, message):
     [
         (door.function, 3, "x must be a function, got int"),
         (door.sparse, np.eye(2), "x must be square and scipy sparse, got ndarray"),
-        (door.tables, 3, "x must be a list of tables, got int"),
         (door.record(graph.Listed, "make one"), (), "x must be a Listed, got tuple; make one"),
     ],
 )

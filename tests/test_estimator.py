@@ -292,7 +292,7 @@ def test_the_number_of_coordinates_is_found(n_components, strategy):
 def test_two_points_have_one_coordinate_and_other_words_are_refused():
     rows = np.random.default_rng(0).normal(size=(2, 30))
     assert quiet(IKD("auto"), rows).embedding_.shape == (2, 1)
-    with pytest.raises(ValueError, match=r"n_components must be an integer or 'auto', got 'all'"):
+    with pytest.raises(ValueError, match=r"n_components must be an integer .*got 'all'"):
         IKD("all").fit(rows)
 
 

@@ -198,7 +198,7 @@ def test_mergers_that_cost_less_are_further_from_the_truth_where_pieces_are_nois
     ("gap", "words"),
     [
         (1e-9, "the merger is proven optimal"),
-        (2e-4, "the merger is proven to be within 0.1% of the lowest cost"),
+        (2e-4, "the merger is proven to be within 0.02% of the lowest cost"),
         (0.25, "no merger of these cliques can cost less than 75.0% of this one"),
         (1.0, "no proof was found of how good the merger is"),
     ],

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ikd_graph import IKD, graph, kernels, strategies
+from ikd_graph._checks import check_choice
 from ikd_graph._files import write_whole
-from ikd_graph._validation import check_choice
 from ikd_graph.study import baselines
 from ikd_graph.study.compare import IKD_METHODS
 from ikd_graph.study.datasets import fixed_latent, gp_mapping

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
 from .._records import MergeResult, SolvedBlocks, check_solved
 from ._rounds import Rounds, entries_of_points, neighbors_near
@@ -52,7 +52,7 @@ class MergeState(NamedTuple):
     row_of: Integers  # (n_blocks,) row of each block, -1 for none
 
 
-@door.takes(n_points=door.count)
+@door.takes(check_solved, n_points=door.count)
 def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     """Merge the two blocks with the most shared points until one holds all (Section 2.4).
 
@@ -97,7 +97,6 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     >>> merged.order[:, 2]
     array([2, 2, 2])
     """
-    check_solved(solved, n_points)
     result = with_residuals(merge_pairs(solved, n_points), solved)
     if result.n_weak:
         warn_weak(result, stacklevel=3)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, CsrGraph, check_graph, read_only
-from .._validation import check_integer
 from ..graph import subgraph
 from ._ragged import join, take
 from ._search import StartGraph, fill, new_search, prepare, with_more_masks
@@ -42,6 +42,11 @@ _LEAST_EFFORT, _EFFORT_PER_ENTRY = 100_000_000, 100
 """Effort that all bridges together may take: a least, and more for each edge and clique member."""
 
 
+@door.takes(
+    g=check_graph,
+    min_size=door.whole(2, cure="take M + 2 for M latent dimensions"),
+    max_cliques=door.optional(door.whole(1, cure="None is two a point")),
+)
 def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Blocks:
     """Choose maximal cliques that cover a graph, to solve on: about as many as there are points.
 
@@ -98,17 +103,14 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
     >>> [blocks.members[a:b].tolist() for a, b in zip(blocks.indptr, blocks.indptr[1:])]
     [[4, 5, 6, 7], [0, 1, 2, 3], [3, 4, 5, 6], [1, 2, 3, 4], [2, 3, 4, 5]]
     """
-    check_graph("g", g)
-    min_size = check_integer("min_size", min_size, 2, cure="take M + 2 for M latent dimensions")
     budget, room = _CLIQUES_PER_POINT * g.n_nodes, _ENTRIES_PER_POINT * g.n_nodes
     if max_cliques is not None:
-        budget = check_integer("max_cliques", max_cliques, 1, cure="use None for two a point")
-        room = budget * g.n_nodes
+        budget, room = max_cliques, max_cliques * g.n_nodes
     # Whatever ties is broken by the number of a point: the weakest point of a graph is its first,
     # so that the order of rows chooses nothing.
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     names = np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
-    return _cover(subgraph(g, names), min_size, budget, room).renamed(names)
+    return _cover(subgraph.unchecked(g, names), min_size, budget, room).renamed(names)
 
 
 def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
@@ -128,6 +130,7 @@ def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
     return join(parts)
 
 
+@door.takes(g=check_graph, min_size=door.whole(1))
 def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     """Whether each point lies in a clique of at least ``min_size`` points, as `cover` finds them.
 
@@ -152,8 +155,6 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     >>> cliques.in_large_clique(g, 2).tolist()
     [True, True, False]
     """
-    check_graph("g", g)
-    min_size = check_integer("min_size", min_size, 1)
     start, state = prepare(g), _empty_cover(g)
     for _ in _rounds(g, state, start.graph.order, True, g.n_nodes, g.n_nodes**2):
         pass
@@ -161,6 +162,7 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     return np.asarray(state.largest >= min_size)
 
 
+@door.takes(g=check_graph, max_cliques=door.optional(door.whole(1)))
 def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
     """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
 
@@ -192,10 +194,7 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
     >>> cliques.covering_cliques(graph.threshold_graph(np.eye(3), 0.5)).sizes.tolist()
     [1, 1, 1]
     """
-    check_graph("g", g)
-    budget = _VISITS_PER_POINT * g.n_nodes
-    if max_cliques is not None:
-        budget = check_integer("max_cliques", max_cliques, 1)
+    budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
     covered = np.zeros(g.n_nodes, dtype=np.bool_)
     kept: list[Blocks] = []
     n_kept = 0
@@ -216,7 +215,7 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
         UserWarning,
         stacklevel=2,
     )
-    rest = cover(g, 2, max_cliques=1)
+    rest = cover.unchecked(g, 2, max_cliques=1)
     opens = np.add.reduceat(~covered[rest.members], rest.indptr[:-1]) > 0
     return join([visited, take(rest, np.flatnonzero(opens))])
 

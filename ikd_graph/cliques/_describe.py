@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, CsrGraph, check_graph
-from .._validation import check_integer
 from ._ragged import arrays, as_blocks
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Cliques = Blocks | Sequence[ArrayLike]
 
 
+@door.takes(g=check_graph, n_components=door.optional(door.whole(1)))
 def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> dict[str, Any]:
     """Describe a list of cliques of a graph in numbers.
 
@@ -63,11 +64,10 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
     >>> facts["point_coverage"], facts["truncated"], facts["merge_components"]
     (1.0, False, 0)
     """
-    check_graph("g", g)
     blocks = as_blocks(cliques, g.n_nodes)
     overlap = None
     if n_components is not None:
-        overlap = min(check_integer("n_components", n_components, 1), 2**30) + 1
+        overlap = min(n_components, 2**30) + 1
     inverse = _invert(blocks, g.n_nodes)
     histogram = np.zeros(int(blocks.sizes.max(initial=0)) + 1, dtype=np.int64)
     group = np.empty(blocks.n_blocks, dtype=np.int32)
@@ -96,6 +96,7 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
     }
 
 
+@door.takes(min_overlap=door.count)
 def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
     """Count the points that cliques share.
 
@@ -118,7 +119,6 @@ def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
     [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     """
     blocks = as_blocks(cliques)
-    min_overlap = check_integer("min_overlap", min_overlap, 1, 2**31 - 1)
     # Numbered anew: room is made for each point up to the last.
     points, members = np.unique(blocks.members, return_inverse=True)
     blocks = Blocks(blocks.indptr, members.astype(np.int32))

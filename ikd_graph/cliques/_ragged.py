@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_array, check_blocks, check_nodes
-from .._records import Blocks
+from .._checks import as_array
+from .._records import Blocks, check_blocks
 
 
 def arrays(blocks: Blocks) -> Iterator[NDArray[np.int32]]:
@@ -20,19 +20,18 @@ def arrays(blocks: Blocks) -> Iterator[NDArray[np.int32]]:
 
 def as_blocks(cliques: Blocks | Sequence[ArrayLike], n_points: int | None = None) -> Blocks:
     """Make a record of a list of cliques of points below ``n_points``, members ascending."""
+    most = 2**31 - 1 if n_points is None else n_points
     if isinstance(cliques, Blocks):
-        return Blocks(*check_blocks(*cliques, n_points))
+        return check_blocks("blocks", cliques, most)
     scalar = isinstance(cliques, np.ndarray) and not cliques.ndim
     if scalar or not isinstance(cliques, Iterable) or isinstance(cliques, (str, bytes)):
         raise TypeError(f"cliques must be a list of lists of points, got {type(cliques).__name__}")
     parts = [np.sort(as_array("a clique", clique).ravel()) for clique in cliques]
-    for part in parts:
-        check_nodes("a clique", part, 2**31 - 1)
     indptr = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum([part.size for part in parts], out=indptr[1:])
     # An empty list is one of floats, and would make floats of all.
     members = [np.empty(0, dtype=np.int32), *(part for part in parts if part.size)]
-    return Blocks(*check_blocks(indptr, np.concatenate(members), n_points))
+    return check_blocks("blocks", Blocks(indptr, np.concatenate(members)), most)
 
 
 def join(parts: Sequence[Blocks]) -> Blocks:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, CsrGraph, check_graph, read_only
 from .._threads import map_blocks
-from .._validation import check_integer
 from ._ragged import arrays
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class StartGraph(NamedTuple):
     width: int  # largest number of candidates of a start
 
 
+@door.takes(
+    g=check_graph, min_size=door.whole(1), limit=door.optional(door.whole(1, cure="None is all"))
+)
 def maximal_cliques(
     g: CsrGraph, min_size: int = 1, limit: int | None = None
 ) -> list[NDArray[np.int32]]:
@@ -71,11 +74,11 @@ def maximal_cliques(
     >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold_graph(corr, 0.5))]
     [[2, 3], [0, 1, 2]]
     """
-    check_graph("g", g)
-    min_size = check_integer("min_size", min_size, 1)
     if limit is not None:
-        limit = min(check_integer("limit", limit, 1, cure="use None for all cliques"), 2**62)
-        found = list(itertools.islice(iter_cliques(g, min_size, min(limit + 1, 4096)), limit + 1))
+        limit = min(limit, 2**62)
+        found = list(
+            itertools.islice(iter_cliques.unchecked(g, min_size, min(limit + 1, 4096)), limit + 1)
+        )
         if len(found) > limit:
             _warn_truncated(found[:limit], limit, g.n_nodes)
         return found[:limit]
@@ -92,6 +95,7 @@ def maximal_cliques(
     return [clique for part in parts for blocks in part for clique in arrays(blocks)]
 
 
+@door.takes(g=check_graph, min_size=door.whole(1), chunk=door.whole(1))
 def iter_cliques(g: CsrGraph, min_size: int = 1, chunk: int = 1024) -> Iterator[NDArray[np.int32]]:
     """Yield the maximal cliques of a graph one by one, finding no more than is asked for.
 
@@ -118,9 +122,6 @@ def iter_cliques(g: CsrGraph, min_size: int = 1, chunk: int = 1024) -> Iterator[
     >>> [clique.size for clique in itertools.islice(cliques.iter_cliques(g), 10)]
     [1000]
     """
-    check_graph("g", g)
-    min_size = check_integer("min_size", min_size, 1)
-    chunk = check_integer("chunk", chunk, 1)
     # Not a generator itself: bad arguments are refused at the call, not at the first clique.
     chunks = fill(prepare(g), min_size, 0, g.n_nodes, chunk)
     return (clique for blocks in chunks for clique in arrays(blocks))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
-from .._validation import check_integer
+from .. import _checks as door
 from ._rows import centred_rows
 
 Floats = NDArray[np.float64]
@@ -15,7 +14,7 @@ _MOST_ROWS = 1000
 _ERRORS = 4.0  # standard errors by which columns must follow one another to count as fewer
 
 
-@door.takes(X=door.table)
+@door.takes(X=door.table, n_removed=door.whole(0))
 def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     r"""Number of independent columns whose correlations would scatter as those of X do.
 
@@ -50,7 +49,6 @@ def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     >>> int(round(covariance.effective_columns(smooth), -1))
     670
     """
-    check_integer("n_removed", n_removed, 0)
     table = np.asarray(X)
     width = table.shape[1]
     free = max(float(width - n_removed), 1.0)

@@ -7,19 +7,22 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
-from .._threads import map_blocks
-from .._validation import check_choice, check_rows_vary, check_same_shape
+from .. import _checks as door
+from .._checks import check_rows_vary, check_same_shape
+from .._threads import block_rows, map_blocks
 
 Floats = NDArray[np.float64]
 
 AFFINITIES = ("correlation", "cosine", "covariance")
 """Affinities that are inner products of scaled rows."""
 
-_BLOCK = 256
 
-
-@door.takes(X=door.table, scale=door.optional(door.positive), allow_flat=door.flag)
+@door.takes(
+    X=door.table,
+    affinity=door.one_of(AFFINITIES),
+    scale=door.optional(door.positive),
+    allow_flat=door.flag,
+)
 def unit_rows(
     X: ArrayLike,
     affinity: str = "correlation",
@@ -63,7 +66,6 @@ def unit_rows(
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    check_choice("affinity", affinity, AFFINITIES)
     rows, spread = centred_rows(X, affinity, scale)
     if affinity == "covariance" and scale is not None:
         return rows
@@ -110,7 +112,12 @@ def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
     return flat
 
 
-@door.takes(rows=door.table, others=door.optional(door.table))
+def _check_others(rows: Floats, others: Floats | None = None) -> None:
+    if others is not None:
+        check_same_shape("rows", rows, "others", others)
+
+
+@door.takes(_check_others, rows=door.table, others=door.optional(door.table))
 def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None) -> Floats:
     """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
 
@@ -130,7 +137,6 @@ def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None)
     n = rows.shape[0]
     out = np.empty((n, n))
     right = rows if others is None else others
-    check_same_shape("rows", rows, "others", right)
 
     def fill(start: int, stop: int) -> None:
         # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
@@ -140,7 +146,7 @@ def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None)
         out[start:stop, start:] = part
         out[start:, start:stop] = part.T
 
-    map_blocks(fill, n, _BLOCK)
+    map_blocks(fill, n, block_rows(n))
     return out
 
 
@@ -170,7 +176,7 @@ def correlation(X: ArrayLike) -> Floats:
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    return _bounded(gram(unit_rows(X, "correlation")))
+    return _bounded(gram.unchecked(unit_rows.unchecked(X, "correlation")))
 
 
 @door.takes(X=door.table)
@@ -199,7 +205,7 @@ def cosine(X: ArrayLike) -> Floats:
     array([[1.    , 0.7071],
            [0.7071, 1.    ]])
     """
-    return _bounded(gram(unit_rows(X, "cosine")))
+    return _bounded(gram.unchecked(unit_rows.unchecked(X, "cosine")))
 
 
 @door.takes(X=door.table, centre=door.flag)
@@ -230,7 +236,7 @@ def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:
     n_features = rows.shape[1]
     if centre:
         rows -= rows.mean(axis=1, keepdims=True)
-    return gram(rows) / max(n_features - centre, 1)
+    return gram.unchecked(rows) / max(n_features - centre, 1)
 
 
 def _bounded(corr: Floats) -> Floats:

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
+from .. import _checks as door
+from .._threads import block_rows
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +113,7 @@ def scale_sparse_to_correlation(cov: Any) -> tuple[Any, float]:
     on_diagonal = entries.row == entries.col
     variance = float(entries.data[on_diagonal].mean()) if on_diagonal.any() else 1.0
     if not variance > 0.0:
-        return scale_to_correlation(np.diag(cov.diagonal()))
+        return scale_to_correlation.unchecked(np.diag(cov.diagonal()))
     ones = np.arange(cov.shape[0])
     data = np.concatenate([entries.data[~on_diagonal] / variance, np.ones(ones.size)])
     row = np.concatenate([entries.row[~on_diagonal], ones])
@@ -230,7 +231,7 @@ def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
     Summed in double precision over blocks of rows, in units of the largest value.
     """
     n, p = X.shape
-    step = block_size(p)
+    step = block_rows(p)
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     largest = np.max([np.abs(X[rows]).max(axis=0) for rows in blocks], axis=0).astype(np.float64)
     unit = np.where(largest > 0.0, largest, 1.0)
@@ -241,8 +242,3 @@ def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
         gaps = X[rows] / unit - mean
         squares += np.einsum("ij,ij->j", gaps, gaps)
     return mean * unit, np.sqrt(squares / n) * unit, largest
-
-
-def block_size(width: int) -> int:
-    """Rows of a table that are worked on together: two million entries, 16 MB."""
-    return max(16, min(4096, 2**21 // max(width, 1)))

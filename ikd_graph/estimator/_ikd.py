@@ -6,12 +6,14 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .. import (
@@ -29,28 +31,23 @@ from .. import (
     refine,
     strategies,
 )
-from .._arrays import check_sparse
-from .._gaps import check_known
+from .._checks import (
+    check_choice,
+    check_components,
+    check_enough_columns,
+    check_enough_rows,
+    check_integer,
+    check_sparse,
+    check_symmetric,
+    check_unmasked,
+    check_varies,
+    few,
+)
 from .._records import Blocks, CsrGraph
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import rows_of, some_rows, stored_values
 from .._threads import limit_threads
-from .._validation import (
-    check_choice,
-    check_components,
-    check_enough_columns,
-    check_enough_rows,
-    check_has_rows,
-    check_integer,
-    check_jobs,
-    check_number_or_auto,
-    check_seed,
-    check_size,
-    check_symmetric,
-    check_unmasked,
-    check_varies,
-)
 from .._version import __version__
 from ..eigen import REFERENCES
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
@@ -350,7 +347,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If covariances or distances were given, which know no rows.
         """
         check_is_fitted(self)
-        check_has_rows(self._has_rows, "inverse_transform")
+        self._require_rows("inverse_transform")
         points = check_array(Z, dtype=np.float64)
         width = self.embedding_.shape[1]
         if points.shape[1] != width:
@@ -386,7 +383,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             As `inverse_transform` does.
         """
         check_is_fitted(self)
-        check_has_rows(self._has_rows, "score")
+        self._require_rows("score")
         latent, rows = self._place(X)[0], X
         if self.missing == "pairwise":
             rows = missing.fill_new(
@@ -416,10 +413,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If covariances or distances were given, which know no rows.
         """
         check_is_fitted(self)
-        check_has_rows(self._has_rows, "noise_model")
+        self._require_rows("noise_model")
         if self._noise is None:
             sample = generative.evenly_spaced(self._first.size, _limits.GENERATIVE)
-            cov = gplvm.sample_covariance(
+            cov = gplvm.sample_covariance.unchecked(
                 self._rows[self._first[sample]], centered=self._result.similarity.centres_rows
             )
             with limit_threads(self.n_jobs):
@@ -446,7 +443,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if solved is None or strategy.merge != "global" or result.refined is not None:
             return None
         with limit_threads(self.n_jobs):
-            return alignment.merge_bound(solved, self._points)
+            return alignment.merge_bound.unchecked(solved, self._points)
 
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.show.plot` for options.
@@ -527,10 +524,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _checked_settings(self) -> Settings:
         """What was asked for, or ValueError on a parameter that breaks a rule."""
-        if isinstance(self.n_components, str):
-            check_number_or_auto("n_components", self.n_components)
-        else:
-            check_integer("n_components", self.n_components, 1)
+        if not _is_auto(self.n_components):
+            check_integer("n_components", self.n_components, 1, cure="'auto' chooses")
         strategy: Any = self.strategy
         if not _is_auto(strategy):
             if isinstance(strategy, str):
@@ -561,16 +556,22 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
             refinement.check()
         if isinstance(refinement, refine.Likelihood):
-            check_has_rows(self._has_rows, "refine='likelihood'")
+            self._require_rows("refine='likelihood'")
         landmarks.check_number(
             self.n_landmarks, 1 if self.n_components == "auto" else int(self.n_components)
         )
         check_choice("missing", self.missing, ("error", "pairwise"))
         if self.missing == "pairwise":
-            check_has_rows(self._has_rows, "missing='pairwise'")
+            self._require_rows("missing='pairwise'")
         check_integer("verbose", self.verbose, 0)
-        check_jobs("n_jobs", self.n_jobs)
-        check_seed("random_state", self.random_state)
+        jobs = self.n_jobs
+        if jobs is not None and (
+            not isinstance(jobs, Integral) or isinstance(jobs, bool) or not jobs
+        ):
+            raise ValueError(
+                f"n_jobs must be None or a whole number other than 0, got {jobs!r}; -1 is all cores"
+            )
+        check_random_state(self.random_state)
         rule, affinity = self._graph_rule(), self.affinity
         if isinstance(rule, graph.Threshold) and rule.fdr is not None:
             check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
@@ -589,27 +590,19 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _has_own_graph(self) -> bool:
         """Whether ``graph`` is a graph of the rows, and not a rule."""
-        rule = (str, float, int, np.floating, np.integer, graph.Threshold, graph.Neighbors)
+        rule = (str, float, int, np.number, np.bool_, graph.Threshold, graph.Neighbors)
         return self.graph is not None and not isinstance(self.graph, rule)
 
     def _graph_rule(self) -> Any:
         """Rule of the graph; one that is a graph itself is taken once X is known."""
-        value = self.graph
-        if isinstance(value, (bool, np.bool_)) or value is None or self._has_own_graph:
-            if self._has_own_graph and not isinstance(value, (bool, np.bool_)):
-                return "auto"
+        value = rule = self.graph
+        if _is_auto(value) or self._has_own_graph:
+            return "auto"
+        if value is None or isinstance(value, (str, bool, np.bool_)):
             raise ValueError(
                 "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
                 f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
             )
-        if isinstance(value, str):
-            if value != "auto":
-                raise ValueError(
-                    "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an "
-                    f"object from ikd_graph.graph, or a graph of the rows; got {value!r}"
-                )
-            return value
-        rule = value
         if isinstance(value, (int, np.integer)):
             rule = graph.Neighbors(int(value))
         elif isinstance(value, (float, np.floating)):
@@ -625,6 +618,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _own_graph(self, X: Any) -> CsrGraph:
         """The given graph of the rows of X."""
         return graph.as_graph(self.graph, X.shape[0])
+
+    def _require_rows(self, what: str) -> None:
+        if not self._has_rows:
+            raise ValueError(
+                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
+                "itself, with affinity='correlation' or 'cosine'"
+            )
 
     @property
     def _has_rows(self) -> bool:
@@ -693,10 +693,31 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_unmasked("X", X)
         finite = "allow-nan" if self._has_rows else True
         X = validate_data(self, X, ensure_all_finite=finite, **options)
-        if self._has_rows and not gaps:
-            check_known("X", X)
-        if self._has_rows:
-            check_size("X", X)
+        if not self._has_rows:
+            return X
+        known = X.data if sp.issparse(X) else X
+        # NaN in one entry is NaN in the sum: nothing of the size of X is made.
+        if not gaps and np.isnan(np.sum(known)):
+            rows = (
+                np.unique(sp.coo_array(X).row[np.isnan(known)])
+                if sp.issparse(X)
+                else (np.flatnonzero(np.isnan(X).any(axis=1)))
+            )
+            raise ValueError(
+                f"Input X contains NaN: every value must be known, got {rows.size} rows with some "
+                f"missing: {few(rows)}; pass missing='pairwise', drop those rows, or impute"
+            )
+        # Moments of larger values would be infinite, of smaller ones zero.
+        largest = float(
+            np.fmax(
+                np.fmax.reduce(known, None, initial=0.0), -np.fmin.reduce(known, None, initial=0.0)
+            )
+        )
+        if largest > 0.0 and not 1e-70 <= largest <= 1e70:
+            raise ValueError(
+                f"the largest value of X must lie between 1e-70 and 1e+70, got {largest:g}; "
+                "multiply X by a power of ten"
+            )
         return X
 
     # Fit and placement ----------------------------------------------------------------------------
@@ -812,10 +833,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if result.refined is not None or residuals is None:
             if result.kernel != pipeline.closed_form_kernel(result.settings):
                 reference = result.settings.strategy.reference
-                solved = blocks.solve(
+                solved = blocks.solve.unchecked(
                     result.graph, solved.blocks, result.kernel, points.shape[1], reference
                 )
-            residuals = alignment.residuals(solved, points)
+            residuals = alignment.residuals.unchecked(solved, points)
         self.merge_residuals_ = residuals[inverse]
 
     def _warn_components(self, labels: Indices, inverse: Indices) -> None:
@@ -891,7 +912,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise = (
             _noise_of(refined.fit) if isinstance(refined, refine.CoreFit) else self.noise_model()
         )
-        self._process = gplvm.condition(
+        self._process = gplvm.condition.unchecked(
             self._points[used],
             self._result.similarity.modelled(self._rows[self._first[used]]),
             noise.kernel,

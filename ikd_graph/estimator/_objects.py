@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import graph
+
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:
     """X as scikit-learn's checks take it, or an error that says what to pass instead.
@@ -65,20 +67,7 @@ def _from_networkx(X: Any, kind: str, *, pairs: bool) -> Any:
             f"X must be a table of numbers, got a networkx {kind}; affinity='precomputed' takes "
             "the weights of its edges for correlations"
         )
-    if X.is_directed() or X.is_multigraph():
-        raise ValueError(
-            f"X must have one edge between two nodes, got a networkx {kind}; pass networkx.Graph(X)"
-        )
-    n_open = sum("weight" not in edge for *_, edge in X.edges(data=True))
-    if n_open:
-        raise ValueError(
-            f"X must have the correlation of each edge in its attribute 'weight', got "
-            f"{n_open} of {X.number_of_edges()} edges without; "
-            "networkx.set_edge_attributes(X, values, 'weight') sets it"
-        )
-    from networkx import to_scipy_sparse_array
-
-    return to_scipy_sparse_array(X, dtype=np.float64, format="csr")
+    return graph.to_sparse.unchecked(graph.from_networkx(X))
 
 
 def is_dask(X: Any) -> bool:

@@ -16,9 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import graph, kernels, refine
-from .._arrays import check_blocks, check_sparse
+from .._checks import check_sparse
 from .._files import write_whole
-from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks
+from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks, check_blocks
 from .._settings import Candidate, Result, Settings
 from .._table import SparseTable
 from .._version import __version__
@@ -208,7 +208,8 @@ class _Reader:
         kind: Any = _RECORDS[value["record"]]
         parts = {a: self.decode(b) for a, b in value["of"]}
         if issubclass(kind, tuple):
-            return Blocks(*check_blocks(**parts)) if kind is Blocks else kind(**parts)
+            made = kind(**parts)
+            return check_blocks("blocks", made) if kind is Blocks else made
         if is_dataclass(kind):
             return cast(Any, kind)(**parts)
         made = kind.__new__(kind)

@@ -25,8 +25,8 @@ SMALLEST_PRODUCT = 1e-100
 def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
     """The graph with lengths of edges whose shortest paths are the best ones."""
     if path == "covariance":
-        return covariance_lengths(g)
-    return distance_lengths(g, kernel)
+        return covariance_lengths.unchecked(g)
+    return distance_lengths.unchecked(g, kernel)
 
 
 def squares_of_lengths(
@@ -42,7 +42,7 @@ def squares_of_lengths(
 def geodesic_sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
     """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
     if path == "covariance":
-        matrix = np.asarray(geodesic_covariance(g), dtype=np.float64)
+        matrix = np.asarray(geodesic_covariance.unchecked(g), dtype=np.float64)
 
         def invert(start: int, stop: int) -> None:
             # In place: at thousands of points a second matrix is what memory runs out on.
@@ -52,9 +52,9 @@ def geodesic_sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> F
 
         map_blocks(invert, g.n_nodes, 64)
         return matrix
-    sq_dist = np.asarray(geodesic_distances(g, kernel), dtype=np.float64)
+    sq_dist = np.asarray(geodesic_distances.unchecked(g, kernel), dtype=np.float64)
     np.square(sq_dist, out=sq_dist)
-    sources, targets, weights = graph.edges(g)
+    sources, targets, weights = graph.edges.unchecked(g)
     direct = kernel.sq_distance(np.minimum(weights, 1.0))
     sq_dist[sources, targets] = direct
     sq_dist[targets, sources] = direct

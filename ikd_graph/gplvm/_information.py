@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
-from .. import _doors as door
+from .. import _checks as door
 from ..kernels import StationaryKernel, as_kernel
 from ._model import NOT_POSITIVE, covariances, inverse_of
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
-from .. import _doors as door
+from .. import _checks as door
 from ..kernels import StationaryKernel, as_kernel
 from ._model import NOT_POSITIVE, inverse_of
 

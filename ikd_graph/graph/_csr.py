@@ -9,21 +9,32 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import _jit
-from .._arrays import check_edges, check_nodes, check_sparse
+from .._checks import check_distinct, check_finite, check_sparse, check_symmetric
 from .._records import CsrGraph, check_graph
-from .._validation import (
-    check_distinct,
-    check_finite,
-    check_integer,
-    check_number,
-    check_symmetric,
-)
 
 if TYPE_CHECKING:
     import networkx as nx
 
+Nodes = NDArray[np.int64]
 
+
+def _check_edges(n: int, left: Nodes, right: Nodes, weights: NDArray[np.float64]) -> None:
+    """Raise unless edges list each pair of nodes once, the smaller one on the left."""
+    door.check_nodes("right", right, n)
+    if not left.size == right.size == weights.size or np.any(left >= right):
+        raise ValueError(
+            "left, right and weights must be as long as one another and left < right for every "
+            f"edge, got {left.size}, {right.size} and {weights.size}; give each edge once, its "
+            "smaller node on the left"
+        )
+    check_distinct("edges", left * n + right)
+
+
+@door.takes(
+    _check_edges, n=door.whole(0, 2**31), left=door.nodes, right=door.nodes, weights=door.line_of
+)
 def from_edges(
     n: int, left: NDArray[np.int64], right: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> CsrGraph:
@@ -51,15 +62,12 @@ def from_edges(
     >>> g.indices.tolist(), g.weights.tolist()
     ([2, 2, 0, 1], [0.9, 0.5, 0.9, 0.5])
     """
-    n = check_integer("n", n, 0)
-    left, right, weights = check_edges(n, left, right, weights)
     upper = sp.coo_array((weights, (left, right)), shape=(n, n)).tocsr()
-    # Edges given twice have been added up.
-    check_distinct("edges", left.size - upper.nnz)
     upper.sort_indices()
     return mirrored(np.diff(upper.indptr), upper.indices, upper.data)
 
 
+@door.takes(g=check_graph)
 def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """List each edge once, the smaller node first, in order.
 
@@ -84,12 +92,12 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     >>> left.tolist(), right.tolist(), weights.tolist()
     ([0, 1], [1, 2], [0.9, 0.5])
     """
-    check_graph("g", g)
     left = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     once = left < g.indices
     return left[once], g.indices[once].astype(np.int64), g.weights[once]
 
 
+@door.takes(g=check_graph, s0=door.number)
 def above(g: CsrGraph, s0: float) -> CsrGraph:
     """Keep the edges of a graph whose weight exceeds a threshold.
 
@@ -113,12 +121,12 @@ def above(g: CsrGraph, s0: float) -> CsrGraph:
     >>> graph.above(g, 0.6).n_edges
     1
     """
-    check_graph("g", g)
-    keep = g.weights > check_number("s0", s0)
+    keep = g.weights > s0
     indptr = np.concatenate(([0], np.cumsum(keep)))[g.indptr]
     return CsrGraph.trusted(indptr, g.indices[keep], g.weights[keep])
 
 
+@door.takes(g=check_graph, k=door.whole(1))
 def strongest(g: CsrGraph, k: int) -> CsrGraph:
     """Keep the edges that are among the k strongest of one of their ends.
 
@@ -142,8 +150,6 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     >>> graph.strongest(graph.threshold_graph(corr, 0.1), 1).weights.tolist()
     [0.9, 0.9, 0.5, 0.5]
     """
-    check_graph("g", g)
-    check_integer("k", k, 1)
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     order = np.lexsort((-g.weights, rows))
     # Sorted within rows, so that the rank of an edge is its place after the start of its row.
@@ -151,9 +157,15 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     left, right = rows[kept], g.indices[kept].astype(np.int64)
     low, high = np.minimum(left, right), np.maximum(left, right)
     _, first = np.unique(low * g.n_nodes + high, return_index=True)
-    return from_edges(g.n_nodes, low[first], high[first], g.weights[kept][first])
+    return from_edges.unchecked(g.n_nodes, low[first], high[first], g.weights[kept][first])
 
 
+def _check_some(g: CsrGraph, nodes: Nodes) -> None:
+    door.check_nodes("nodes", nodes, g.n_nodes)
+    check_distinct("nodes", nodes)
+
+
+@door.takes(_check_some, g=check_graph, nodes=door.nodes)
 def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     """Keep some nodes and the edges among them.
 
@@ -177,9 +189,6 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     >>> graph.subgraph(graph.threshold_graph(corr, 0.1), np.array([2, 0])).weights.tolist()
     [0.2, 0.2]
     """
-    check_graph("g", g)
-    nodes = check_nodes("nodes", nodes, g.n_nodes)
-    check_distinct("nodes", nodes.size - np.unique(nodes).size)
     whole = sp.csr_array((g.weights, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
     part = whole[nodes][:, nodes]
     part.sort_indices()
@@ -188,6 +197,7 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     )
 
 
+@door.takes(a=check_graph, b=check_graph)
 def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     """Keep the edges of either graph; where both have an edge the weight of ``a`` stays.
 
@@ -210,21 +220,25 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     >>> both.n_edges
     2
     """
-    check_graph("a", a)
-    check_graph("b", b)
     if a.n_nodes != b.n_nodes:
         raise ValueError(
             f"b must have as many nodes as a, got {b.n_nodes} for {a.n_nodes}; "
             "build both graphs from the same points"
         )
     n = a.n_nodes
-    (left_a, right_a, weights_a), (left_b, right_b, weights_b) = edges(a), edges(b)
+    (left_a, right_a, weights_a), (left_b, right_b, weights_b) = (
+        edges.unchecked(a),
+        edges.unchecked(b),
+    )
     keys = np.concatenate((left_a * n + right_a, left_b * n + right_b))
     # np.unique keeps the first of equals, so an edge that both have is taken from a.
     keys, first = np.unique(keys, return_index=True)
-    return from_edges(n, keys // n, keys % n, np.concatenate((weights_a, weights_b))[first])
+    return from_edges.unchecked(
+        n, keys // n, keys % n, np.concatenate((weights_a, weights_b))[first]
+    )
 
 
+@door.takes(g=check_graph)
 def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     """Number the connected components in the order of their smallest nodes.
 
@@ -246,7 +260,6 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     >>> graph.component_labels(g).tolist()
     [0, 1, 0]
     """
-    check_graph("g", g)
     labels = np.empty(g.n_nodes, np.int64)
     _jit.graph.label_components(g.indptr, g.indices, labels)
     return labels
@@ -349,7 +362,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
     upper = sp.triu((matrix + matrix.T) * 0.5, 1).tocoo()
     upper.eliminate_zeros()
     left, right = upper.row.astype(np.int64), upper.col.astype(np.int64)
-    return from_edges(matrix.shape[0], left, right, np.minimum(upper.data, 1.0))
+    return from_edges.unchecked(matrix.shape[0], left, right, np.minimum(upper.data, 1.0))
 
 
 def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
@@ -468,9 +481,10 @@ def from_sparse(matrix: Any) -> CsrGraph:
             "correlations of 1; check that the diagonal holds the variances",
             stacklevel=2,
         )
-    return from_edges(n, left, right, np.minimum(weights, 1.0))
+    return from_edges.unchecked(n, left, right, np.minimum(weights, 1.0))
 
 
+@door.takes(g=check_graph)
 def to_sparse(g: CsrGraph) -> sp.csr_array:
     """Return the graph as a sparse array, explicit zeros kept, nothing on the diagonal.
 
@@ -492,12 +506,12 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
     array([[0. , 0.9],
            [0.9, 0. ]])
     """
-    check_graph("g", g)
     # Copies: scipy writes to what it holds, and a graph can only be read.
     parts = (g.weights.copy(), g.indices.copy(), g.indptr.copy())
     return sp.csr_array(parts, shape=(g.n_nodes, g.n_nodes))
 
 
+@door.takes(g=check_graph)
 def to_networkx(g: CsrGraph) -> nx.Graph:
     """Return the graph for networkx, the correlation of an edge in its attribute ``weight``.
 
@@ -521,10 +535,9 @@ def to_networkx(g: CsrGraph) -> nx.Graph:
     """
     import networkx as nx
 
-    check_graph("g", g)
     out = nx.Graph()
     out.add_nodes_from(range(g.n_nodes))
-    left, right, weights = edges(g)
+    left, right, weights = edges.unchecked(g)
     out.add_weighted_edges_from(zip(left.tolist(), right.tolist(), weights.tolist(), strict=True))
     return out
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._validation import check_choice, check_flag, check_fraction, check_integer
+from .._checks import check_choice, check_fraction, check_integer, flag
 
 DISCONNECTED = ("join", "raise", "separate")
 SEARCHES = ("auto", "exact", "approximate")
@@ -66,7 +66,7 @@ class Threshold(BaseEstimator):
             if self.s0 != "auto":
                 raise ValueError(f"s0 must be 'auto' where fdr is given, got {self.s0!r}; name one")
         if self.s0 != "auto":
-            check_fraction("s0", self.s0, "'auto' chooses by the number of columns")
+            check_fraction("s0", self.s0)
         if self.n_neighbors is not None:
             check_integer("n_neighbors", self.n_neighbors, 1)
         _check_common(self.prune, self.disconnected)
@@ -107,6 +107,6 @@ class Neighbors(BaseEstimator):
         """Raise ValueError where a parameter breaks its rule."""
         if self.k != "auto":
             check_integer("k", self.k, 1, cure="'auto' chooses")
-        check_flag("mutual", self.mutual)
+        flag("mutual", self.mutual)
         check_choice("search", self.search, SEARCHES)
         _check_common(self.prune, self.disconnected)

@@ -6,17 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from .. import _doors as door
+from .. import _checks as door
 from .._records import CsrGraph
 from .._threads import single_threaded_blas
-from .._validation import check_fraction, check_integer
 from ..covariance import effective_columns, unit_rows
 from ._build import pairs_above, row_correlations
 from ._csr import edges, from_edges
 from ._threshold import sure_threshold
 
 
-@door.takes(X=door.table)
+@door.takes(X=door.table, fdr=door.fraction, n_removed=door.whole(0))
 def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) -> CsrGraph:
     r"""Join the pairs of rows whose correlation is significantly positive.
 
@@ -53,27 +52,25 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     """
     from scipy.stats import rankdata
 
-    check_fraction("fdr", fdr)
-    check_integer("n_removed", n_removed, 0)
-    rows = unit_rows(X, allow_flat=True)
+    rows = unit_rows.unchecked(X, allow_flat=True)
     n, width = rows.shape
-    free = effective_columns(rows, n_removed=n_removed) - 2.0
+    free = effective_columns.unchecked(rows, n_removed=n_removed) - 2.0
     n_pairs = n * (n - 1) // 2
     # No pair can pass below the rate that is left where all others do.
     rate = fdr / (np.log(max(n_pairs, 1)) + np.euler_gamma)
     with single_threaded_blas():
-        found = pairs_above(
+        found = pairs_above.unchecked(
             lambda start, stop: rows[start:stop] @ rows[start:].T,
             n,
-            sure_threshold(free + 2.0, rate),
+            sure_threshold.unchecked(free + 2.0, rate),
         )
-    left, right, corr = edges(found)
+    left, right, corr = edges.unchecked(found)
     ranks = rankdata(rows, axis=1)
-    scores = unit_rows(special.ndtri((ranks - 0.5) / width), allow_flat=True)
-    least = np.minimum(corr, row_correlations(scores, left, right))
+    scores = unit_rows.unchecked(special.ndtri((ranks - 0.5) / width), allow_flat=True)
+    least = np.minimum(corr, row_correlations.unchecked(scores, left, right))
     least = np.clip(least, -1.0, 1.0 - 1e-12)
     p_values = special.stdtr(free, -least * np.sqrt(free / (1.0 - least**2)))
     in_order = np.sort(p_values)
     passing = np.flatnonzero(in_order <= rate * np.arange(1, in_order.size + 1) / n_pairs)
     kept = p_values <= in_order[passing[-1]] if passing.size else np.zeros(left.size, dtype=bool)
-    return from_edges(n, left[kept], right[kept], corr[kept])
+    return from_edges.unchecked(n, left[kept], right[kept], corr[kept])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from scipy import special
 
-from .. import _doors as door
-from .._validation import check_fraction
+from .. import _checks as door
 
 
 @door.takes(n_observed=door.optional(door.positive))
@@ -27,7 +26,7 @@ def auto_threshold(n_observed: float | None) -> float:
     return 0.3 if n_observed is None else min(5.0 / n_observed**0.5, 0.5)
 
 
-@door.takes(n_observed=door.positive, rate=door.number)
+@door.takes(n_observed=door.positive, rate=door.fraction)
 def sure_threshold(n_observed: float, rate: float) -> float:
     """Correlation that unrelated rows exceed at a rate.
 
@@ -57,7 +56,6 @@ def sure_threshold(n_observed: float, rate: float) -> float:
     >>> round(graph.sure_threshold(20, 1e-5), 3)
     0.803
     """
-    check_fraction("rate", rate)
     free = n_observed - 2.0
     if free < 1.0:
         return 1.0

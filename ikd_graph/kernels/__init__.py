@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
-from .._validation import check_kernel, check_symmetric
+from .._checks import check_choice, check_symmetric
 from ._matern import CLOSED, Matern
 from ._stationary import (
     GammaExponential,
@@ -76,7 +76,7 @@ def get(kernel: str | StationaryKernel) -> StationaryKernel:
     """
     if isinstance(kernel, StationaryKernel):
         return kernel
-    check_kernel(kernel, KERNELS)
+    check_choice("kernel", kernel, KERNELS, " or an instance from ikd_graph.kernels")
     return KERNELS[kernel]()
 
 

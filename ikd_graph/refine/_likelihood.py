@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import eigen, gplvm, kernels
 from .._threads import single_threaded_blas
-from .._validation import check_components, check_integer, check_positive, check_symmetric
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import random_closed_form
@@ -67,7 +66,23 @@ class LikelihoodFit(NamedTuple):
     complete: bool  # False if the time budget ended the search
 
 
-@door.takes(sample_cov=door.square, fit_shape=door.flag, random_state=door.seed)
+def _check_starts(
+    sample_cov: Floats, n_components: int, starts: Mapping[str, ArrayLike], **_: object
+) -> None:
+    door.check_components(n_components, len(sample_cov))
+    if not isinstance(starts, Mapping) or not starts:
+        raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")
+
+
+@door.takes(
+    _check_starts,
+    sample_cov=door.symmetric,
+    n_observed=door.whole(1),
+    restarts=door.whole(0),
+    fit_shape=door.flag,
+    time_budget=door.optional(door.positive),
+    random_state=door.seed,
+)
 def likelihood(
     sample_cov: ArrayLike,
     n_observed: int,
@@ -132,18 +147,12 @@ def likelihood(
     True
     """
     cov = np.array(sample_cov, dtype=np.float64, order="C")
-    check_symmetric("sample_cov", cov)
-    check_integer("n_observed", n_observed, 1)
-    check_components(n_components, len(cov))
-    check_integer("restarts", restarts, 0)
-    if time_budget is not None:
-        check_positive("time_budget", time_budget)
-    if not isinstance(starts, Mapping) or not starts:
-        raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")
     # Random numbers belong to points, whatever order these come in.
     order = _order_of_points(cov)
     cov = np.ascontiguousarray(cov[np.ix_(order, order)])
-    scale = check_positive("the mean variance", float(np.trace(cov)) / len(cov))
+    scale = float(np.trace(cov)) / len(cov)
+    if not scale > 0.0:
+        raise ValueError(f"the mean variance must be positive, got {scale!r}")
     cov /= scale
     shape = (len(cov), n_components)
     latents = {
@@ -154,7 +163,7 @@ def likelihood(
     if closed_form is None:
         default = kernels.get("squared_exponential" if _is_auto(kernel) else kernel)
         n_columns = min(n_components + EXTRA, len(cov) - 1)
-        draw = partial(random_closed_form, to_correlation(cov), n_columns, default)
+        draw = partial(random_closed_form, to_correlation.unchecked(cov), n_columns, default)
     else:
         given = closed_form
 
@@ -344,7 +353,7 @@ def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats
 def _principal_axes(latent: Floats) -> Floats:
     """Centred latent, turned so that its columns are uncorrelated, the widest first."""
     left, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
-    return eigen.pin_signs(left * sizes)
+    return eigen.pin_signs.unchecked(left * sizes)
 
 
 def _rigid_distance(latent: Floats, other: Floats) -> float:

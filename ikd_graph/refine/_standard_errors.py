@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import gplvm
-from ..kernels import StationaryKernel, as_kernel, get
+from ..kernels import StationaryKernel, as_kernel
 
 Floats = NDArray[np.float64]
 
@@ -21,9 +21,9 @@ Floats = NDArray[np.float64]
     noise=door.positive,
 )
 def standard_errors(
-    latent: ArrayLike,
+    latent: Floats,
     n_observed: int,
-    kernel: str | StationaryKernel,
+    kernel: StationaryKernel,
     variance: float,
     noise: float,
 ) -> Floats:
@@ -59,7 +59,7 @@ def standard_errors(
     """
     points = np.asarray(latent, dtype=np.float64)
     n, m = points.shape
-    known_of_one = gplvm.expected_information(points, get(kernel), variance, noise)
+    known_of_one = gplvm.expected_information.unchecked(points, kernel, variance, noise)
     values, vectors = eigh(n_observed * known_of_one[: n * m, : n * m])
     known = values > 1e-9 * values[-1]
     known[: m * (m + 1) // 2] = False

@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._threads import block_rows
+
 Floats = NDArray[np.float64]
 
 # Kurtoses, between 1 / p and 1 for p columns, that agree to so many decimals are the same: two
@@ -27,17 +29,12 @@ def row_keys(X: Any) -> list[bytes]:
         return [
             _digest(columns[one:end].tobytes() + values[one:end].tobytes()) for one, end in ends
         ]
-    keys, step = [], _block_rows(X.shape[1])
+    keys, step = [], block_rows(X.shape[1])
     for start in range(0, X.shape[0], step):
         # + 0.0 makes -0.0 the zero it equals.
         block = np.ascontiguousarray(X[start : start + step]) + 0.0
         keys += [_digest(row) for row in block]
     return keys
-
-
-def _block_rows(width: int) -> int:
-    """Rows that are looked at together: a million entries, 8 MB."""
-    return max(1, min(1024, 2**20 // max(width, 1)))
 
 
 def _digest(data: Any) -> bytes:
@@ -122,7 +119,7 @@ def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
     # Cosines of whole numbers are linearly independent over the rationals (Lindemann and
     # Weierstrass), so that no two rows of whole numbers have one projection.
     axis = np.cos(np.arange(1.0, X.shape[1] + 1.0))
-    step = _block_rows(X.shape[1])
+    step = block_rows(X.shape[1])
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
         block = X[rows[part]].astype(np.float64)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .. import covariance, graph
 from .._records import CsrGraph
-from .._validation import check_whole_matrix
 from ._affinity import Affinity
 from ._base import Floats, Indices, Similarity
 
@@ -40,7 +39,7 @@ class Precomputed(Similarity):
             self.variance = float(diagonal.mean())
             spread = np.sqrt(np.maximum(diagonal, 0.0))
             self._spread = np.where(spread > 0.0, spread, 1.0)
-            self._values = covariance.to_correlation(X)
+            self._values = covariance.to_correlation.unchecked(X)
 
     def block(self, points: Indices) -> Floats:
         """See `Similarity.block`."""
@@ -75,7 +74,7 @@ class SparsePrecomputed(Similarity):
 
     def __init__(self, X: Any) -> None:
         super().__init__(COVARIANCES, X.shape[0], None)
-        self._values, self.variance = covariance.scale_sparse_to_correlation(X)
+        self._values, self.variance = covariance.scale_sparse_to_correlation.unchecked(X)
 
     def block(self, points: Indices) -> Floats:
         """See `Similarity.block`."""
@@ -87,7 +86,13 @@ class SparsePrecomputed(Similarity):
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
-        check_whole_matrix(self._values)
+        stored, every = self._values.nnz, self.n_samples**2
+        if stored < every:
+            raise ValueError(
+                "strategy='eigen' must know the covariance of every pair, got a sparse X with "
+                f"{stored} of {every} entries stored; use strategy='geodesic' or 'blockwise', or "
+                "pass a dense X"
+            )
         return np.asarray(self._values.toarray())
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
@@ -106,7 +111,7 @@ class SparsePrecomputed(Similarity):
     def threshold_graph(self, s0: float) -> CsrGraph:
         """See `Similarity.threshold_graph`; 0 takes all that is stored."""
         g = graph.from_sparse(self._values)
-        return graph.above(g, s0) if s0 else g
+        return graph.above.unchecked(g, s0) if s0 else g
 
     def _search(self, k: int) -> NDArray[np.int32]:
         raise NotImplementedError("a sparse covariance is a graph: it has no neighbours to search")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _limits, alignment, blocks, cliques, eigen
+from .._checks import check_choice, check_integer
 from .._records import CsrGraph, Embedding, SolvedBlocks
-from .._validation import check_choice, check_integer
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Floats, Landmarks, Solution, Strategy
@@ -80,19 +80,19 @@ class Blockwise(Strategy):
         assert graph is not None
         frame = geodesic_frame(graph, kernel, n_components)
         if self.merge == "greedy":
-            chosen = cliques.covering_cliques(graph)
+            chosen = cliques.covering_cliques.unchecked(graph)
         else:
-            chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
-        solved = blocks.solve(graph, chosen, kernel, n_components, str(self.reference))
-        solved = blocks.largest_first(solved)
+            chosen = cliques.cover.unchecked(graph, n_components + 2, max_cliques=self.max_cliques)
+        solved = blocks.solve.unchecked(graph, chosen, kernel, n_components, str(self.reference))
+        solved = blocks.largest_first.unchecked(solved)
         if self.merge == "greedy":
-            merged = alignment.merge_greedy(solved, graph.n_nodes)
+            merged = alignment.merge_greedy.unchecked(solved, graph.n_nodes)
             points = merged.coordinates
             if merged.labels.any():
-                points = alignment.place_groups(points, merged.labels, frame)
+                points = alignment.place_groups.unchecked(points, merged.labels, frame)
         else:
             tolerance = _TOLERANCE if graph.n_nodes <= _limits.SOLVED_WHOLE else _COARSE
-            merged = alignment.merge_global(
+            merged = alignment.merge_global.unchecked(
                 solved, graph.n_nodes, start=frame, weigh_start=True, tolerance=tolerance
             )
             points = merged.coordinates
@@ -102,7 +102,7 @@ class Blockwise(Strategy):
         # The frame of merged coordinates is free: turn it to its principal axes, as eigenpairs are.
         values, axes = np.linalg.eigh(points.T @ points)
         order = np.argsort(values)[::-1]
-        points = eigen.pin_signs(points @ axes[:, order])
+        points = eigen.pin_signs.unchecked(points @ axes[:, order])
         share, mass = _mean_spectrum(solved)
         embedding = Embedding(points, values[order], share, mass, eigen.CENTRE)
         # The greedy merge weighs all points alike, and its residuals with them.

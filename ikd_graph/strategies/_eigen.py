@@ -56,8 +56,8 @@ class Eigen(Strategy):
         """See `Strategy.solve`."""
         if landmarks is not None:
             return self._by_landmarks(similarity, kernel, n_components, landmarks)
-        sq_dist = kernel.sq_distance(into_domain(similarity.matrix()))
-        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))
+        sq_dist = kernel.sq_distance(into_domain.unchecked(similarity.matrix()))
+        return Solution(eigen.coordinates.unchecked(sq_dist, n_components, self.reference))
 
     def _by_landmarks(
         self, similarity: Similarity, kernel: StationaryKernel, size: int, landmarks: Landmarks

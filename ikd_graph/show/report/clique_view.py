@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ... import cliques
+from ..._checks import check_integer
 from ..._records import Blocks, CsrGraph
-from ..._validation import check_integer
 from ...graph import Threshold
 from ...study.datasets import Dataset
 from ...study.levels import Levels, threshold_levels

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import auto
+from ..._checks import check_integer, check_positive
 from ..._settings import Settings
 from ..._stages import Stages
-from ..._validation import check_integer, check_positive
 from ...strategies import Geodesic
 from .. import baselines, metrics
 from ..datasets import Dataset, add_noise

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ... import kernels
-from ..._validation import check_choice
+from ..._checks import check_choice
 from ...graph import Threshold
 from ...strategies import Blockwise, Geodesic
 from .. import baselines

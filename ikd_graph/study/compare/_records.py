@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._validation import check_choice
+from ..._checks import check_choice
 from ..datasets import Dataset
 
 Floats = NDArray[np.float64]

@@ -63,7 +63,7 @@ def change_columns(
         word = "standard deviation" if reading.scale == "standard" else "interquartile range"
         left = f"; {still} of them without one stay at 0" if still else ""
         done.append(f"columns centred and divided by their {word}{left}")
-    rows = {
+    rows: dict[str, tuple[Callable[[Floats], Floats], str]] = {
         "standardize_rows": (
             _standard_rows,
             "rows centred and over their standard deviation",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._validation import check_choice, check_positive
+from ..._checks import check_choice, check_positive
 from ._record import Coded
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._arrays import check_sparse
+from ..._checks import check_sparse
 
 DENSE_LIMIT = 8 * 2**30
 """Largest number of bytes into which a sparse table is unpacked."""

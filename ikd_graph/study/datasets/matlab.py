@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..._arrays import check_sparse
+from ..._checks import check_sparse
 from .hdf import check_fits, check_inside, is_group, opened, sparse_columns
 
 

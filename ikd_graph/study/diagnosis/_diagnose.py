@@ -11,13 +11,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from ... import _limits, auto, covariance, graph
-from ..._stages import Stages
-from ..._validation import (
+from ..._checks import (
     check_components,
     check_enough_columns,
     check_enough_rows,
     check_integer,
 )
+from ..._stages import Stages
 from ...estimator import IKD
 from ...similarity import AFFINITIES
 from ..judgement import say_row_levels
