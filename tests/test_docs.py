@@ -53,7 +53,8 @@ def folder(tmp_path, monkeypatch):
     sectors = np.repeat(rng.normal(size=(3, 400)), 10, axis=0)
     stocks = 2.0 * rng.normal(size=400) + sectors + rng.normal(size=(30, 400))
     names = pd.Index([f"S{k}" for k in range(30)], name="stock")
-    pd.DataFrame(stocks, index=names).to_csv(tmp_path / "returns.csv")
+    days = [f"d{k}" for k in range(400)]
+    pd.DataFrame(stocks, names, days).to_csv(tmp_path / "returns.csv")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

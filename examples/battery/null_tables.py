@@ -1,6 +1,6 @@
 """Count the pairs that are called significant where nothing, or planted cliques, is to be found.
 
-    OMP_NUM_THREADS=1 python examples/battery/null_tables.py [--tables 60] [--seed 1000] [--fdr 0.01]
+    OMP_NUM_THREADS=1 python examples/battery/null_tables.py [--tables 60] [--seed 1000]
 
 Null tables: 100 unrelated rows of 1000 columns, of five kinds in turn: white, autoregressive along
 the columns (0.5 and 0.9), Student's t with 3 degrees of freedom, Poisson counts with mean 1. Their

@@ -53,10 +53,9 @@ def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     width = table.shape[1]
     free = max(float(width - n_removed), 1.0)
     picked = np.linspace(0, len(table) - 1, min(len(table), _MOST_ROWS)).astype(np.int64)
+    rows = _unit_rows(table[picked])
     # What all rows share is no noise, and columns may have levels of their own.
-    common = table[picked] - table[picked].mean(axis=0, dtype=np.float64)
-    rows, lengths = centred_rows(common, "correlation")
-    rows = rows[lengths > 0.0] / lengths[lengths > 0.0, None]
+    rows = _unit_rows(rows - rows.mean(axis=0)) if len(rows) > 1 else rows
     n = len(rows)
     if n < 2 or width < 4:
         return free
@@ -134,6 +133,11 @@ def remove_mean_row(X: ArrayLike) -> Floats:
     >>> [round(float(np.corrcoef(rows)[0, 1]), 1) for rows in (X, left)]
     [0.5, -0.1]
     """
+    return regress_out.unchecked(X, _unit_rows(X).sum(axis=0, keepdims=True))
+
+
+def _unit_rows(X: ArrayLike) -> Floats:
+    """Rows that vary, centred and of unit length."""
     rows, lengths = centred_rows(X, "correlation")
-    rows /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
-    return regress_out(X, rows.mean(axis=0, keepdims=True))
+    varying = lengths > 0.0
+    return np.asarray(rows[varying] / lengths[varying, None])

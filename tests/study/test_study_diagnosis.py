@@ -162,6 +162,20 @@ def test_the_share_of_noise_is_told_to_a_tenth(n_points, n_columns, share):
         assert noise_share(X, n_columns) == pytest.approx(share, abs=0.1)
 
 
+@pytest.mark.slow
+def test_of_very_noisy_tables_the_default_finds_as_much_as_linear_methods():
+    found = []
+    for seed in range(20):
+        latent = np.random.default_rng(seed).normal(size=(250, 2))
+        X = datasets.gplvm_data(latent, 60, noise=2.0, seed=seed).X
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            models = IKD(2), IKD(2, strategy="eigen"), IKD(2, strategy="linear")
+            found.append([affine_r2(latent, model.fit_transform(X)) for model in models])
+    default, eigen, linear = np.mean(found, axis=0)
+    assert default >= max(eigen, linear) - 0.03
+
+
 def test_nothing_is_foretold_of_noise_and_no_line_says_otherwise():
     found = quietly(np.random.default_rng(0).normal(size=(250, 60)), 2)
     assert found.n_trusted == 0
