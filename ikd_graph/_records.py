@@ -61,10 +61,12 @@ class CsrGraph(_CsrArrays):
         starts, _ = check_ragged("indices", indptr, nodes)
         n = starts.size - 1
         there = sp.csr_array((strength, nodes, starts), shape=(n, n))
-        gap = abs(there - there.T)
-        # The two weights of an edge may differ by rounding.
-        same = np.array_equal(there.tocsc().indices, nodes) and (
-            not gap.nnz or gap.max() <= 1e-9 * abs(there).max()
+        back = there.tocsc()
+        # The two weights of an edge may differ by rounding; a length may be infinite.
+        same = (
+            np.array_equal(back.indptr, starts)
+            and np.array_equal(back.indices, nodes)
+            and np.allclose(back.data, strength, rtol=1e-9, atol=1e-12)
         )
         loops = int(np.count_nonzero(np.repeat(np.arange(n), np.diff(starts)) == nodes))
         if loops or not same:
@@ -123,7 +125,7 @@ def _kept(array: NDArray[Any], dtype: type) -> NDArray[Any]:
 
 
 check_graph = record(
-    CsrGraph, "make one with graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
+    CsrGraph, "make one with graph.threshold_graph, graph.neighbor_graph or graph.as_graph"
 )
 """Rule of arguments that are graphs; whatever is one was checked when it was made."""
 

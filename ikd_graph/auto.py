@@ -23,6 +23,8 @@ from . import _limits, covariance, pipeline, strategies
 from ._settings import Candidate, Settings
 from ._stages import Stages
 from ._table import dense_rows, stored_values
+from ._threads import block_rows
+from ._warn import warn
 from .graph import sure_threshold
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN, compare
@@ -192,13 +194,11 @@ def _of_model(rows: Any, asked: Settings, seen: Moments, reasons: dict[str, str]
         affinity, reasons["affinity"] = "correlation", why
     related = has_significant_correlation(rows)
     if not related:
-        warnings.warn(
+        warn(
             f"no two of {min(rows.shape[0], _limits.EXAMINED)} rows are correlated more than "
             f"unrelated rows are by chance: the {seen.n_observed} columns carry no distance "
             "between rows, and the embedding is noise; measure more columns, or average rows that "
-            "belong together",
-            UserWarning,
-            stacklevel=5,
+            "belong together"
         )
     refine = asked.refine
     if refine == "auto":
@@ -292,6 +292,14 @@ def _best(
     candidates = tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score)))
     reasons = dict(asked.reasons)
     _explain(reasons, candidates, asked)
+    step = block_rows(rows.shape[1])
+    blocks = (rows[start : start + step] for start in range(0, rows.shape[0], step))
+    constant = sum(int((np.ptp(block, axis=1) == 0.0).sum()) for block in blocks)
+    if constant and not asked.counts and asked.affinity == "auto":
+        reasons["constant rows"] = (
+            f"{constant} distinct rows are constant and have neither correlations nor cosines, "
+            "which were not tried: drop them to have them tried"
+        )
     return _with_reasons(replace(options[best], reasons=reasons), asked), candidates
 
 
@@ -324,7 +332,8 @@ def _embedded(table: Floats, option: Settings) -> Floats | None:
 def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
     """Columns that are kept and held out; of few columns, all are both.
 
-    The fold of a column depends on its values alone, not on the other columns or the order of rows.
+    The fold of a column depends on its values alone, not on its unit, the other columns or the
+    order of rows.
     """
     width = table.shape[1]
     every = np.ones(width, dtype=np.bool_)
@@ -337,7 +346,10 @@ def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]
         for number in range(FOLDS):
             yield runs != number, runs == number
         return
-    digests = (hashlib.blake2b(np.sort(column).tobytes(), digest_size=8) for column in table.T)
+    columns = np.sort(table.T.astype(np.float64), axis=1)
+    extent = columns[:, -1:] - columns[:, :1]
+    columns = (columns - columns[:, :1]) / np.where(extent > 0.0, extent, 1.0)
+    digests = (hashlib.blake2b(column.round(6).tobytes(), digest_size=8) for column in columns)
     keys = np.array([int.from_bytes(digest.digest(), "little") % FOLDS for digest in digests])
     for number in np.unique(keys):
         yield keys != number, keys == number
@@ -431,7 +443,7 @@ def _explain(reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: 
             "no method predicts held-out columns better than their mean: there may be nothing "
             "to see"
         )
-        warnings.warn(reasons["warning"], UserWarning, stacklevel=6)
+        warn(reasons["warning"])
         return
     close = [one for one in rest if one.difference > -ERRORS * one.difference_error]
     if close:

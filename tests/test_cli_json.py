@@ -34,7 +34,7 @@ def table(tmp_path):
 COMMANDS = {
     "embed": ("--strategy", "geodesic", "--refine", "none", "--graph", "7"),
     "cliques": ("--graph", "9"),
-    "compare": ("--methods", "blockwise,geodesic", "--graph", "9", "--halves", "0"),
+    "compare": ("--graph", "9", "--noise", "0"),
     "diagnose": ("--splits", "2"),
 }
 

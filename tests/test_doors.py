@@ -19,7 +19,7 @@ def outside():
     return matrix
 
 
-@pytest.mark.parametrize("call", [eigen.gram_matrix, eigen.pin_signs, covariance.to_correlation])
+@pytest.mark.parametrize("call", [eigen.gram_matrix, eigen.pin_signs, covariance.correlation])
 def test_a_sparse_matrix_where_an_array_is_asked_for_is_refused(call):
     with pytest.raises(TypeError, match="must be a dense array, got a sparse matrix"):
         call(outside())

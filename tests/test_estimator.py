@@ -853,6 +853,7 @@ def test_a_constant_row_has_an_affinity_that_nobody_chose():
     X = np.vstack([curve()[0], np.ones(60)])
     model = quiet(IKD(1), X)
     assert model.settings_.affinity in {"euclidean", "standardized_euclidean"}
+    assert "1 distinct rows are constant" in str(model.settings_)
     assert np.all(np.isfinite(model.embedding_))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference_graph import naive_distances, naive_products
 from scipy.sparse.csgraph import dijkstra
 
-from ikd_graph import geodesics, graph, kernels
+from ikd_graph import IKD, geodesics, graph, kernels, strategies
 from ikd_graph._records import CsrGraph
 from ikd_graph._threads import limit_threads
 
@@ -170,6 +170,32 @@ def test_edges_without_a_positive_weight_carry_no_path():
     distances = geodesics.geodesic_distances(g, kernels.SquaredExponential(), [0])
     assert np.isfinite(distances).tolist() == [[True, True, False, False]]
     assert geodesics.geodesic_covariance(g, [0])[0].round(12).tolist() == [1.0, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 40])
+@pytest.mark.parametrize("gamma", [2.0, 1.0])
+def test_a_long_chain_of_weak_edges_keeps_its_order(n_landmarks, gamma):
+    chain = nx.path_graph(160)
+    nx.set_edge_attributes(chain, 0.2, "weight")
+    model = IKD(
+        1,
+        affinity="precomputed",
+        strategy=strategies.Geodesic(path="covariance"),
+        kernel=kernels.GammaExponential(gamma=gamma),
+        n_landmarks=n_landmarks,
+        refine=None,
+        random_state=0,
+    )
+    steps = np.diff(model.fit_transform(chain)[:, 0])
+    # Beyond the last landmark points have one place.
+    assert (np.sign(steps[80]) * steps > -1e-9).all()
+
+
+def test_products_that_underflow_are_not_taken_for_no_path():
+    left = np.delete(np.arange(999), 500)
+    g = graph.from_edges(1000, left, left + 1, np.full(998, 0.2))
+    products = geodesics.geodesic_covariance(g, [0])[0]
+    assert (products > 0.0).tolist() == (np.arange(1000) <= 500).tolist()
 
 
 @settings(max_examples=25, deadline=None)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import gamma, kv
+from scipy.special import gamma, gammaln, kv, kve
 
 from ikd_graph import kernels
 
@@ -138,3 +138,16 @@ def test_a_metric_that_does_not_fit_is_refused():
         kernels.apply_metric(np.ones((4, 2)), np.eye(3))
     with pytest.raises(ValueError, match="metric must be positive definite"):
         kernels.apply_metric(np.ones((4, 2)), np.diag([1.0, -1.0]))
+
+
+@pytest.mark.parametrize("nu", [0.5, 0.8, 1.5, 2.5, 4.0])
+def test_covariances_that_underflow_have_distances(nu):
+    kernel = kernels.Matern(nu=nu, length_scale=3.0)
+    depth = np.array([800.0, 5000.0, 1e6])
+    x = np.sqrt(2.0 * nu * kernel.sq_distance_from_log(-depth)) / 3.0
+    # log f(x) is x^nu K_nu(x), up to a constant, with K e^x from scipy.
+    constant = (1.0 - nu) * np.log(2.0) - gammaln(nu)
+    log_f = constant + nu * np.log(x) + np.log(kve(nu, x)) - x
+    np.testing.assert_allclose(log_f, -depth, rtol=1e-2)
+    assert kernels.SquaredExponential().sq_distance_from_log(-depth).tolist() == [1.6e3, 1e4, 2e6]
+    assert kernels.RationalQuadratic(alpha=0.5).sq_distance_from_log(-np.inf) == 1e60

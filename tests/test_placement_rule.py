@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_s_curve, make_swiss_roll
 from tables import r2_of_placed, roll
 
-from ikd_graph import IKD, _limits, graph, kernels, placement, strategies
+from ikd_graph import IKD, graph, kernels, placement, strategies
 from ikd_graph.study import metrics
 from ikd_graph.study.datasets import gplvm_data
 
@@ -126,8 +126,7 @@ def test_the_continuity_test_would_see_weights_that_do_not_concentrate(monkeypat
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])
-def test_one_by_one_is_all_at_once_to_the_bit(options, monkeypatch):
-    monkeypatch.setattr(placement, "_CHUNK", 16)
+def test_one_by_one_is_all_at_once_to_the_bit(options):
     sim, latent, g, turn = sheet(**options)
     kept = prepared(latent, g, sim, KERNEL)
     rows = np.random.default_rng(1).uniform(-0.6, 0.6, (50, 2)) @ turn
@@ -138,19 +137,6 @@ def test_one_by_one_is_all_at_once_to_the_bit(options, monkeypatch):
         assert of_one[0] == residual[row]
     backwards = placement.place(kept, sim, rows[::-1])[0]
     assert np.array_equal(backwards[::-1], together)
-
-
-def test_more_new_rows_are_placed_together_where_there_are_many_training_rows(monkeypatch):
-    sim, latent, g, turn = sheet(**OPTIONS[0])
-    kept = prepared(latent, g, sim, KERNEL)
-    rows, sizes = np.random.default_rng(1).uniform(-0.6, 0.6, (300, 2)) @ turn, []
-    nearest = sim.nearest
-    monkeypatch.setattr(sim, "nearest", lambda X, k: sizes.append(len(X)) or nearest(X, k))
-    few = placement.place(kept, sim, rows)[0]
-    assert sorted(sizes) == [44, 256]
-    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 10)
-    assert np.array_equal(placement.place(kept, sim, rows)[0], few)
-    assert sizes[2:] == [300]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])
@@ -255,7 +241,7 @@ def test_similarities_that_are_no_products_of_rows_are_placed():
 def test_the_edges_are_walked_alike_in_any_blocks(monkeypatch):
     sim, latent, g, _ = sheet()
     whole = prepared(latent, g, sim, KERNEL)
-    monkeypatch.setattr(placement, "_EDGES", 7)
+    monkeypatch.setattr(placement, "block_rows", lambda width: 7)
     parts = prepared(latent, g, sim, KERNEL)
     assert np.array_equal(whole.reach, parts.reach)
     assert whole.unit == parts.unit

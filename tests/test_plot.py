@@ -65,9 +65,6 @@ def every_picture():
             [0.0, 0.5], {"a": [[0.9, 0.8], [0.5, np.nan]], "b": [0.7, np.nan]}, ax=ax
         ),
         "time_bars": lambda ax=None: plot.time_bars({"a": 0.01, "b": np.nan}, ax=ax),
-        "named_points": lambda ax=None: plot.named_points(
-            {"a": (0.1, 0.2), "b": (0.1, 0.2), "c": (np.nan, 1.0)}, xlabel="x", ax=ax
-        ),
     }
 
 

@@ -76,7 +76,7 @@ def test_every_way_to_a_graph_ends_in_one_that_can_only_be_read(path):
         graph.strongest(path, 1),
         graph.subgraph(path, np.array([1, 0])),
         graph.union(path, path),
-        graph.from_sparse(graph.to_sparse(path)),
+        graph.from_scipy(graph.to_sparse(path)),
         graph.join(graph.above(path, 0.6), corr).graph,
         geodesics.distance_lengths(path, KERNEL),
         geodesics.covariance_lengths(path),

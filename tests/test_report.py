@@ -20,10 +20,10 @@ from ikd_graph._records import Blocks
 from ikd_graph.show import charts, colors, figures, network, page, plot, points, report
 from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.show.report import clique_view as views
-from ikd_graph.show.report import clique_words, compare_words
+from ikd_graph.show.report import clique_words
 from ikd_graph.show.words import say_number
 from ikd_graph.study import datasets
-from ikd_graph.study.compare import Comparison, Row
+from ikd_graph.study.compare import Comparison, Row, sentences
 from ikd_graph.study.datasets import Dataset, Labels
 from ikd_graph.study.levels import threshold_levels
 
@@ -148,9 +148,8 @@ def test_text_that_plotly_draws_has_no_tags():
     chart = Chart(evil, evil, evil, (Curve(evil, np.arange(2.0), np.arange(2.0), "#123456"),),
                   mark=(1.0, evil))  # fmt: skip
     made = figures.figure(chart)
-    names = figures.figure(charts.named_points({evil: (0.0, 1.0), "b": (1.0, 1.0)}, evil, evil))
     notes = figures.network_figure(network.network(nx.path_graph(2)), [evil, "b"], {})
-    for one in (made, names, notes):
+    for one in (made, notes):
         for trace in one["data"]:
             trace.pop("meta", None)
         one["layout"].pop("name", None)
@@ -287,8 +286,6 @@ ODD = [
     charts.counts([], "x", "y"),
     charts.counts([7], "x", "y"),
     charts.spectrum([0.0]),
-    charts.named_points({}),
-    charts.named_points({"one": (1.0, 1.0), "hole": (np.nan, 0.0)}),
 ]
 
 
@@ -360,139 +357,50 @@ def test_a_picture_that_leaves_points_out_says_so():
     assert points.drawn_note(points.rows_to_draw(data), 50) == ""
 
 
-def comparison(scores, levels=(0.0,), n_seeds=1, measure="r2_affine", failures=None):
+def comparison(scores, levels=(0.0,), failures=None, n_draws=4):
     """Comparison whose rows have the scores given: method -> one score for each level."""
     rng = np.random.default_rng(0)
-    data = Dataset(X=rng.normal(size=(30, 5)), latent=rng.normal(size=(30, 2)), name="made")
-    found = Comparison("made", [], [], [], [], {"python": "3"})
-    for name, values in scores.items():
+    data = Dataset(X=rng.normal(size=(30, 5)), name="made", row_names=tuple("abcdefghij" * 3))
+    found = Comparison(data, "likeliest", {"graph": "7 nearest <neighbours>"}, [], {}, {})
+    for title, values in scores.items():
         for noise, value in zip(levels, values, strict=True):
-            for seed in range(n_seeds):
-                failure = (failures or {}).get(name, "")
-                score = np.nan if failure else value + 0.001 * seed
-                row = Row(
-                    method=name, title=name.upper(), settings="", n_components=2, noise=noise,
-                    seed=seed, seconds=np.nan if failure else 10 * value, extra_mb=5.0,
-                    failure=failure,
-                )  # fmt: skip
-                found.rows.append(replace(row, **{measure: score}))
-                found.embeddings.append(None if failure else rng.normal(size=(30, 2)))
-                found.spectra.append(None if failure else np.array([5.0, 4.0, 0.5, 0.4]))
-                found.data.append(data)
+            row = Row(title, title, None, noise, np.nan, np.nan, np.nan, {})
+            if title in (failures or {}):
+                found.rows.append(row._replace(failure=failures[title]))
+                continue
+            found.rows.append(row._replace(score=value, error=0.01, seconds=1.0))
+            found.scores[title, noise] = value + 0.001 * rng.normal(size=(1, n_draws))
+            found.embeddings[title, noise] = rng.normal(size=(30, 2))
     return found
 
 
-def test_the_page_of_a_comparison_has_a_panel_a_row_and_a_bar_for_each_method():
+def test_the_page_of_a_comparison_has_a_panel_and_a_row_for_each_method():
     found = comparison({"blockwise": [0.9], "pca": [0.5], "umap": [0.0]}, failures={"umap": "gone"})
     html = report.compare_page(found, "ikd-graph compare made")
-    found = outline(html)
-    assert len(found.specs("points")) == 3  # truth and two methods
-    assert found.tags.count("tr") == 1 + 3
-    assert 'class="best"><td>BLOCKWISE' in html
-    assert "UMAP did not run: gone." in html
+    page_of = outline(html)
+    assert len(page_of.specs("points")) == 2
+    assert page_of.tags.count("tr") == 1 + 3
+    assert "gone" in html
     assert "Against noise" not in html
-    spectra = found.specs("chart", "spectrum of")
-    assert [one["layout"]["annotations"][-1]["text"] for one in spectra] == ["gap after 2"] * 2
+    assert "Where they disagree" not in html
+    assert "7 nearest &lt;neighbours&gt;" in html
     assert "ikd-graph compare made" in html
 
 
-def test_all_measures_stand_in_tables_by_what_they_ask():
-    found = comparison({"blockwise": [0.9], "pca": [0.5]})
-    more = {"r_nx_auc": 0.31, "density": 0.22, "global_distances": 0.43, "co_smoothing": 0.54}
-    for at, row in enumerate(found.rows):
-        shift = 0.1 * at
-        values = {name: value - shift for name, value in more.items()}
-        found.rows[at] = replace(row, co_smoothing_error=0.0123, **values)
-        found.curves.append(np.linspace(0.9, 0.0, 28))
-    html = report.compare_page(found)
-    page_of = outline(html)
-    tables = re.findall("<table.*?</table>", html, re.DOTALL)
-    assert [len(re.findall("<th ", text)) for text in tables] == [8, 3]
-    assert "held-out R² (prediction)" in tables[0]
-    assert "± standard error" in tables[0]
-    assert "0.012" in tables[0]
-    assert "density kept" in tables[1]
-    assert "density kept" not in tables[0]
-    assert "<h3>Local</h3>" in html
-    assert "<h3>Prediction</h3>" not in html
-    words = " ".join(compare_words.say_comparison(found))
-    assert "BLOCKWISE keeps neighbours best (area under R_NX 0.310), BLOCKWISE keeps the" in words
-    assert "predicts held-out columns best (held-out R² 0.540)" in words
-    (near_far,) = page_of.specs("chart", "local against global")
-    told = {trace["meta"]: (trace["x"], trace["y"]) for trace in near_far["data"]}
-    np.testing.assert_allclose(told["PCA"], [[0.21], [0.33]])
-    assert len(page_of.specs("chart", "neighbours in common")) == 1
-
-
-def test_without_measures_of_near_and_far_there_is_no_picture_of_them():
-    html = report.compare_page(comparison({"blockwise": [0.9], "pca": [0.5]}))
-    assert "Local against global" not in html
-    assert "All measures" not in html
-
-
-def test_noise_levels_bring_curves_with_their_spread():
+def test_the_page_says_what_the_terminal_says_and_lists_where_methods_disagree():
     levels = (0.0, 0.5, 1.0)
-    found = comparison({"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7]}, levels, 3)
+    found = comparison({"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7]}, levels)
     html = report.compare_page(found)
+    text = re.sub("<[^>]*>", "", html)
+    assert all(sentence in text for sentence in sentences(found))
     (chart,) = outline(html).specs("chart", "against noise")
-    assert "Against noise" in html
     bands = [trace for trace in chart["data"] if trace.get("fill")]
-    assert [trace["meta"] for trace in bands] == ["BLOCKWISE", "GEODESIC"]
-    assert "± over seeds" in html
-    words = " ".join(compare_words.say_comparison(found))
-    assert "blockwise is better at noise 0, by 0.09" in words
-    assert "geodesic is better at noise 1, by 0.2" in words
-    assert "do not differ beyond chance at noise 0.5" in words
-
-
-def test_the_words_name_the_best_the_strategy_and_the_price():
-    found = comparison({"blockwise": [0.9], "geodesic": [0.88]})
-    found.rows[1] = replace(found.rows[1], seconds=2.0)
-    words = compare_words.say_comparison(found)
-    assert words[0].startswith("Best: BLOCKWISE with R² after affine alignment 0.900 in 9.0 s")
-    assert "Use IKD(strategy='blockwise', refine=None)" in words[1]
-    assert "GEODESIC takes 2.0 s instead of 9.0 s and gives up 0.020" in words[1]
-
-
-def test_a_difference_is_told_from_chance_by_pairs_of_the_same_seed():
-    levels = (0.0, 1.0)
-    found = comparison({"blockwise": [0.5, 0.5], "geodesic": [0.4, 0.4]}, levels, 3)
-    # At noise 0 both swing together from seed to seed, at noise 1 against each other.
-    for at, row in enumerate(found.rows):
-        swing = 0.4 * row.seed * (-1 if row.noise and row.method == "geodesic" else 1)
-        found.rows[at] = replace(row, r2_affine=row.r2_affine + swing)
-    words = " ".join(compare_words.say_comparison(found))
-    assert "blockwise is better at noise 0, by 0.1" in words
-    assert "do not differ beyond chance at noise 1" in words
-    alone = comparison({"blockwise": [0.5, 0.5], "geodesic": [0.4, 0.4]}, levels)
-    assert "one seed: chance is not ruled out" in " ".join(compare_words.say_comparison(alone))
-
-
-def test_the_default_call_is_named_as_such_and_its_choices_are_told():
-    found = comparison({"ikd": [0.9], "geodesic": [0.9], "pca": [0.95]})
-    found.rows[0] = replace(found.rows[0], facts={"n_neighbors": "7: near <enough>"})
-    words = compare_words.say_comparison(found)
-    assert words[1].startswith("Run ikd-graph embed as it is: 0.900 against GEODESIC 0.900")
-    assert compare_words.own_choices(found) == ("IKD", {"n neighbors": "7: near <enough>"})
-    html = report.compare_page(found)
-    outline(html)
-    assert "What IKD chose automatically" in html
-    assert "7: near &lt;enough&gt;" in html
-    assert compare_words.own_choices(comparison({"pca": [0.9]})) == ("", {})
-
-
-def test_the_words_say_when_an_affine_alignment_flatters():
-    found = comparison({"pca": [0.9]})
-    found.rows[0] = replace(found.rows[0], r2_rigid=0.4)
-    assert any("falls from 0.900 to 0.400" in text for text in compare_words.say_comparison(found))
-
-
-def test_a_comparison_in_which_nothing_ran_is_a_page_all_the_same():
-    found = comparison({"umap": [0.0, 0.0]}, (0.0, 1.0), failures={"umap": "not installed"})
-    html = report.compare_page(found)
-    assert "Against noise" not in html
-    outline(html)
-    assert "No method gave an embedding." in html
+    assert [trace["meta"] for trace in bands] == ["blockwise", "geodesic"]
+    assert len(outline(html).specs("points")) == 2 * 3
+    listed = re.findall(r"<td>(\w)</td><td class=\"n\" data-v=\"([^\"]+)\">", html)
+    gaps = [float(gap) for _, gap in listed]
+    assert gaps == sorted(found.disagreement, reverse=True)
+    assert listed[0][0] == found.names[int(np.argmax(found.disagreement))]
 
 
 def clique_view(seed=0):

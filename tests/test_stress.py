@@ -192,7 +192,7 @@ def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
     monkeypatch.setattr(_pairs, "ANCHORS", 60)
     latent, g = noisy_problem(3, n=200)
     order = np.random.default_rng(0).permutation(200)
-    moved = graph.from_sparse(graph.to_sparse(g)[order][:, order].tocsr())
+    moved = graph.from_scipy(graph.to_sparse(g)[order][:, order].tocsr())
     here = refine.stress(latent, g, "matern", weights=weights)
     there = refine.stress(latent[order], moved, "matern", weights=weights)
     tolerance = 1e-8 if dense_limit == 2000 else 1e-5

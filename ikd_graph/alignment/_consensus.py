@@ -117,7 +117,7 @@ def merge_global(
     if start is None:
         frame, greedy = None, merge_pairs(solved, n_points)
         if greedy.n_weak:
-            warn_weak(greedy, stacklevel=3)
+            warn_weak(greedy)
         consensus = Rounds(solved, n_points, weighting)
         descent, trusted = consensus.descent(greedy.coordinates), False
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from .. import _checks as door
 from .. import _jit
 from .._records import MergeResult, SolvedBlocks, check_solved
+from .._warn import warn
 from ._rounds import Rounds, entries_of_points, neighbors_near
 
 Floats = NDArray[np.float64]
@@ -99,7 +99,7 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     """
     result = with_residuals(merge_pairs(solved, n_points), solved)
     if result.n_weak:
-        warn_weak(result, stacklevel=3)
+        warn_weak(result)
     return result
 
 
@@ -183,13 +183,11 @@ def groups_centred(points: Floats, labels: Integers) -> Floats:
     return points - means[labels]
 
 
-def warn_weak(result: MergeResult, stacklevel: int) -> None:
+def warn_weak(result: MergeResult) -> None:
     """Say how many mergers had too few shared points for a unique motion."""
     needed = result.coordinates.shape[1] + 1
-    warnings.warn(
+    warn(
         f"{result.n_weak} of {result.order.shape[0]} mergers of blocks rest on fewer than {needed} "
         "shared points, so that their angle is open; merge='global' starts from a geodesic latent, "
-        "which fixes the angle",
-        UserWarning,
-        stacklevel=stacklevel,
+        "which fixes the angle"
     )

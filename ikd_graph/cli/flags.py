@@ -171,7 +171,7 @@ def in_flags(text: str) -> str:
     >>> in_flags("n_components must be an integer; refine=None or graph=0.3 would do")
     '--components must be an integer; --refine None or --graph 0.3 would do'
     """
-    more = {"n_halves": ("--halves",), "n_splits": ("--splits",), "n_features": ("--n-features",)}
+    more = {"n_draws": ("--n-draws",), "n_splits": ("--splits",), "max_rows": ("--max-rows",)}
     for name, (flag, *_) in {**FLAGS, **more}.items():
         # What a user named stands in quotes.
         word = rf"(?<![\w'\"-]){name}"

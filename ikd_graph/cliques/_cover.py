@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, CsrGraph, check_graph, read_only
+from .._warn import warn
 from ..graph import subgraph
 from ._ragged import join, take
 from ._search import StartGraph, fill, new_search, prepare, with_more_masks
@@ -209,11 +209,9 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
     covered[visited.members] = True
     if covered.all():
         return visited
-    warnings.warn(
+    warn(
         f"{int(np.sum(~covered))} of {g.n_nodes} points were not covered by the first {n_kept} "
-        "maximal cliques and got one each; merge='global' solves a cover of the edges instead",
-        UserWarning,
-        stacklevel=2,
+        "maximal cliques and got one each; merge='global' solves a cover of the edges instead"
     )
     rest = cover.unchecked(g, 2, max_cliques=1)
     opens = np.add.reduceat(~covered[rest.members], rest.indptr[:-1]) > 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, CsrGraph, check_graph, read_only
 from .._threads import map_blocks
+from .._warn import warn
 from ._ragged import arrays
 
 if TYPE_CHECKING:
@@ -201,9 +201,7 @@ def _equal_parts(start: StartGraph) -> NDArray[np.int64]:
 def _warn_truncated(found: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:
     """Warn that there are more cliques than asked for."""
     covered = np.unique(np.concatenate(found)).size
-    warnings.warn(
+    warn(
         f"stopped at the limit of {limit} maximal cliques, there are more: these cover {covered} "
-        f"of {n_nodes} points; raise limit, or use cliques.cover(), which covers every point",
-        UserWarning,
-        stacklevel=3,
+        f"of {n_nodes} points; raise limit, or use cliques.cover(), which covers every point"
     )

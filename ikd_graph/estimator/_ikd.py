@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from numbers import Integral
 from typing import Any
 
@@ -21,6 +20,7 @@ from .. import (
     alignment,
     auto,
     blocks,
+    covariance,
     generative,
     gplvm,
     graph,
@@ -49,15 +49,22 @@ from .._stages import Stages
 from .._table import rows_of, some_rows, stored_values
 from .._threads import limit_threads
 from .._version import __version__
+from .._warn import warn
 from ..eigen import REFERENCES
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._frame import expand_graph, expand_labels, standard_frame
-from ._objects import as_table, is_dask, like
+from ._objects import as_table, is_dask, like, printable
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+_ALL_ALIKE = 1.0 - 1e-12
+"""A similarity beyond which the fourth decimal of a distance is rounding."""
+
+_DIAGONAL_ROUNDING = 1e-3
+"""Share of the largest distance that rounding leaves on the diagonal (in float32, of roots)."""
 
 FEWEST_COLUMNS = 20
 """Columns below which no Gaussian process places new rows: so few numbers leave many places."""
@@ -101,8 +108,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         cosine between square roots of counts; "shared_neighbors" the correlation times the root of
         the share of common neighbours (it separates groups but distorts continuous gradients). With
         "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
-        is not known) or a networkx graph; it is divided by the standard deviations of both points.
-        With "precomputed_distance" X is the matrix of distances. "auto" is "correlation" where X
+        is not known) or a graph of networkx or igraph; it is divided by the standard deviations of
+        both points. With "precomputed_distance" X is the matrix of distances, dense or sparse.
+        "auto" is "correlation" where X
         looks like samples of a Gaussian process (N >= 100 columns), else the simplest that predicts
         held-out columns best (`candidates_`).
     refine : {"auto", "stress", "likelihood", None} or refinement
@@ -193,9 +201,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (400, 2)
     """
 
-    # What draws stands on a floor above this one: the package sets it when IKD is first asked for.
-    _shown: Callable[[Any], str] | None = None
-
     _result: Result
     _noise: generative.NoiseModel | None
     _process: gplvm.Process | None
@@ -227,6 +232,31 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    def set_params(self, **params: Any) -> IKD:
+        """Set parameters, also those of objects, such as ``strategy__path`` or ``kernel__nu``.
+
+        Parameters
+        ----------
+        **params
+            Values by name.
+
+        Returns
+        -------
+        IKD
+            The estimator. A kernel cannot be changed and is replaced.
+        """
+        nested = {name: params.pop(name) for name in list(params) if name.startswith("kernel__")}
+        super().set_params(**params)
+        if nested:
+            if _is_auto(self.kernel):
+                raise ValueError(
+                    f"kernel must be a kernel to set {next(iter(nested))}, got 'auto'; pass one of "
+                    "ikd_graph.kernels"
+                )
+            own = {name.removeprefix("kernel__"): value for name, value in nested.items()}
+            self.kernel = kernels.get(self.kernel).with_params(**own)
+        return self
+
     def fit(self, X: ArrayLike, y: Any = None) -> IKD:
         """Find the coordinates of the rows of X.
 
@@ -234,8 +264,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : (n_samples, n_features) array_like of float64
             Points in rows, or the (n_samples, n_samples) covariance for
-            ``affinity="precomputed"``, dense, scipy sparse, or a networkx graph whose edges have
-            their correlation in the attribute ``weight``. Large sparse tables of rows stay sparse.
+            ``affinity="precomputed"``, dense, scipy sparse, or a graph of networkx or igraph whose
+            edges have their correlation in the attribute ``weight``. Large sparse tables of rows
+            stay sparse. X is not changed, and changing it later does not change the model.
         y : ignored
             Present for the scikit-learn interface.
 
@@ -249,20 +280,25 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        asked = self._checked_settings()
-        table = self._checked_input(X)
-        asked = replace(
-            asked,
-            counts=self._counts,
-            graph=self._own_graph(table) if self._has_own_graph else asked.graph,
-        )
+        before = dict(vars(self))
         stages = Stages(self.verbose, total=6)
         try:
+            asked = self._checked_settings()
+            table = self._checked_input(X)
+            asked = replace(
+                asked,
+                counts=self._counts,
+                graph=self._own_graph(table) if self._has_own_graph else asked.graph,
+            )
             with limit_threads(self.n_jobs):
                 filled = table
                 if self.missing == "pairwise":
                     filled = missing.fill(table, asked, stages)
                 self._fit(table, filled, asked, stages)
+        except BaseException:
+            # What was fitted before stays as it was.
+            self.__dict__ = before
+            raise
         finally:
             stages.close()
         self.stage_times_ = stages.seconds
@@ -300,7 +336,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (n_new, n_components) ndarray of float64
             Coordinates. A row that equals a training row gets the stored coordinates of that; any
             other is a weighted mean of its nearest training rows, or at its most likely position
-            where a Gaussian process was fitted. Objects come back as from `fit_transform`.
+            where a Gaussian process was fitted. A row that cannot be compared, such as one of
+            zeros under "cosine", gets NaN, with a warning. Objects come back as from
+            `fit_transform`.
         """
         if not is_dask(X):
             return like(X, self._place(X)[0])
@@ -367,7 +405,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, n_features) array_like of float64
-            Rows, the training rows or others; at most 2000 are used.
+            Rows, the training rows or others; at most 2000 are used, and none that `transform`
+            gives NaN.
         y : ignored
             Present for the scikit-learn interface.
 
@@ -391,7 +430,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self._rows,
                 self._result.similarity.name,
             )
-        rows = rows_of(check_array(rows, dtype=np.float64, accept_sparse="csr"))
+        placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
+        rows = check_array(
+            rows, dtype=np.float64, accept_sparse="csr", ensure_all_finite="allow-nan"
+        )
+        latent, rows = latent[placed], rows_of(rows[placed])
         centred = self._result.similarity.centres_rows
         with limit_threads(self.n_jobs):
             return generative.log_likelihood(self.noise_model(), latent, rows, centred=centred)
@@ -460,8 +503,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         matplotlib Figure
             The picture.
         """
-        from importlib import import_module
-
         check_is_fitted(self)
         draw = import_module("ikd_graph.show.plot").embedding
         return draw(self.embedding_, color, **options)
@@ -517,7 +558,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the file is not one of a model, is damaged, or was written in a newer format.
         """
         model = cls()
-        model.__dict__.update(_saved.read(path))
+        model.__dict__.update(_saved.read(path, cls))
         return model
 
     # Checks ---------------------------------------------------------------------------------------
@@ -571,7 +612,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"n_jobs must be None or a whole number other than 0, got {jobs!r}; -1 is all cores"
             )
-        check_random_state(self.random_state)
+        try:
+            check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(
+                "random_state must be None, a whole number from 0 to 2**32 - 1 or a numpy "
+                f"RandomState; {error}"
+            ) from None
         rule, affinity = self._graph_rule(), self.affinity
         if isinstance(rule, graph.Threshold) and rule.fdr is not None:
             check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
@@ -648,36 +695,38 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_enough_columns(X.shape[1], self.affinity, least)
             check_varies(stored_values(X))
         else:
-            check_symmetric("a precomputed X", X)
-            self._check_values(X)
+            X = self._checked_pairs(X)
         if self.n_components != "auto":
             check_components(int(self.n_components), X.shape[0])
         return X
 
-    def _check_values(self, X: Any) -> None:
-        """Raise where distances were passed for covariances, or the other way round."""
-        if sp.issparse(X):
-            if self.affinity == "precomputed_distance":
+    def _checked_pairs(self, X: Any) -> Any:
+        """Values of pairs; raise where they are distances and covariances are due, or other way."""
+        if not sp.issparse(X):
+            check_symmetric("a precomputed X", X)
+        # Whatever is stored; a covariance is not larger than both variances.
+        stored = X.tocoo() if sp.issparse(X) else None
+        values = X if stored is None else stored.data
+        diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
+        rounding = _DIAGONAL_ROUNDING * float(np.abs(values).max(initial=0.0))
+        zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
+        if self.affinity == "precomputed":
+            if zeros and rounding > 0.0:
                 raise ValueError(
-                    "X must be dense for affinity='precomputed_distance', got a sparse matrix; "
-                    "turn distances into similarities and pass affinity='precomputed'"
+                    "X must hold covariances, with variances on the diagonal, for "
+                    "affinity='precomputed', got a diagonal of zeros, as distances have; "
+                    "affinity='precomputed_distance' takes those"
                 )
-            return
-        diagonal = np.diagonal(X)
-        if self.affinity == "precomputed_distance":
-            if np.any(diagonal != 0.0) or X.min() < 0.0:
-                raise ValueError(
-                    "X must hold distances, with zeros on the diagonal and no negative values, for "
-                    f"affinity='precomputed_distance'; got a diagonal from {diagonal.min():.3g} to "
-                    f"{diagonal.max():.3g} and a smallest value of {X.min():.3g}; "
-                    "affinity='precomputed' takes covariances"
-                )
-        elif not np.any(diagonal) and np.any(X):
+            return X
+        least = float(values.min(initial=0.0))
+        if (diagonal.size and not zeros) or least < -rounding:
             raise ValueError(
-                "X must hold covariances, with variances on the diagonal, for "
-                "affinity='precomputed', got a diagonal of zeros, as distances have; "
-                "affinity='precomputed_distance' takes those"
+                "X must hold distances, with zeros on the diagonal and no negative values, for "
+                f"affinity='precomputed_distance'; got a largest value of "
+                f"{np.abs(diagonal).max(initial=0.0):.3g} on the diagonal and a smallest value of "
+                f"{least:.3g}; affinity='precomputed' takes covariances"
             )
+        return abs(X) if least < 0.0 else X
 
     def _read(self, X: Any, **options: Any) -> Any:
         """X by scikit-learn's rules, with NaN for what is missing where that may be."""
@@ -691,13 +740,22 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if gaps and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         check_unmasked("X", X)
-        finite = "allow-nan" if self._has_rows else True
-        X = validate_data(self, X, ensure_all_finite=finite, **options)
-        if not self._has_rows:
-            return X
+        try:
+            X = validate_data(self, X, ensure_all_finite="allow-nan", **options)
+        except ValueError as error:
+            # It may tell names of columns, which must not write to a terminal.
+            raise ValueError(printable(str(error))) from None
         known = X.data if sp.issparse(X) else X
         # NaN in one entry is NaN in the sum: nothing of the size of X is made.
-        if not gaps and np.isnan(np.sum(known)):
+        some_missing = not gaps and bool(np.isnan(np.sum(known)))
+        if some_missing and not self._has_rows:
+            raise ValueError(
+                f"Input X contains NaN: got {np.count_nonzero(np.isnan(known))} pairs that are not "
+                "known; pass a scipy sparse matrix that stores only what is known"
+            )
+        if not self._has_rows:
+            return X
+        if some_missing:
             rows = (
                 np.unique(sp.coo_array(X).row[np.isnan(known)])
                 if sp.issparse(X)
@@ -725,6 +783,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, table: Any, filled: Any, asked: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
         n = filled.shape[0]
+        dense = self._has_rows and isinstance(filled, np.ndarray)
+        if dense and np.any(filled != filled[0]) and not covariance.columns_vary(filled).any():
+            raise ValueError(
+                "columns of X must vary by more than rounding, got values that differ by less than "
+                f"{covariance.ROUNDING:g} of their size; subtract the mean of every column, better "
+                "where the data come from"
+            )
         first = inverse = equal = np.arange(n)
         if self._has_rows and not self._has_own_graph:
             first, inverse, equal = _distinct_rows(filled, self.n_components)
@@ -738,6 +803,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 # Rows that cannot be compared are named by their numbers in X.
                 compare(filled, settings.affinity, counts=settings.counts)
                 raise
+        if similarity.has_rows and first.size > 1:
+            after = np.arange(1, first.size)
+            if similarity.between(after - 1, after).min() > _ALL_ALIKE and not (equal == 0).all():
+                warn(
+                    f"all {settings.affinity} similarities are 1 up to rounding: the embedding is "
+                    "one place or noise; subtract the mean of every column from X if it is large"
+                )
         result = pipeline.fit(similarity, rows, settings, stages)
         with stages("placement"):
             self._store(table, filled, result, first, inverse, equal)
@@ -762,8 +834,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         position[inverse[::-1]] = np.arange(inverse.size)[::-1]
         points = frame.coordinates[position]
         self._result, self._first, self._inverse = result, first, inverse
-        # A copy: changing X after the fit changes nothing.
-        self._rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
+        self._rows: Any = None
+        if self._has_rows:
+            # A copy: changing X after the fit changes nothing.
+            self._rows = np.array(rows) if isinstance(rows, np.ndarray) else rows
         self._points = points
         self._noise = self._process = None
         if (
@@ -861,7 +935,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         self._result.settings.reasons["components"] = what
         if not _is_auto(self.graph):
-            warnings.warn(what, UserWarning, stacklevel=5)
+            warn(what)
 
     def _place(self, X: Any) -> tuple[Floats, Floats]:
         """Coordinates and residual of rows."""
@@ -879,13 +953,23 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             X = np.ascontiguousarray(X)
         equal = self._known.find(X if self._has_rows else sp.csr_array(X))
         known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
-        latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
-        residual = np.zeros(X.shape[0])
-        latent[known] = self.embedding_[equal[known]]
+        latent = np.full((X.shape[0], self.embedding_.shape[1]), np.nan, self.embedding_.dtype)
+        residual = np.full(X.shape[0], np.nan)
+        latent[known], residual[known] = self.embedding_[equal[known]], 0.0
+        if not new.size:
+            return latent, residual
+        fresh = X if new.size == X.shape[0] else some_rows(X, new)
+        if self.missing == "pairwise":
+            fresh = missing.fill_new(fresh, self._rows, similarity.name)
+        comparable = similarity.comparable(fresh)
+        if not comparable.all():
+            silent = new[~comparable]
+            warn(
+                f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
+                f"(all zero, constant, or too few values) and get NaN: {few(silent)}"
+            )
+            new, fresh = new[comparable], some_rows(fresh, np.flatnonzero(comparable))
         if new.size:
-            fresh = X if new.size == X.shape[0] else some_rows(X, new)
-            if self.missing == "pairwise":
-                fresh = missing.fill_new(fresh, self._rows, similarity.name)
             with limit_threads(self.n_jobs):
                 latent[new], residual[new] = placement.place(
                     self._placement,
@@ -926,8 +1010,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _repr_html_inner(self) -> str:
         """What a notebook shows: a picture and reasons, before a fit the parameters."""
-        draw = type(self)._shown
-        shown = draw(self) if draw is not None and hasattr(self, "_result") else ""
+        shown = ""
+        if hasattr(self, "_result"):
+            # It stands on a floor above this one.
+            shown = import_module("ikd_graph.show.notebook").model_html(self)
         return shown or str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -944,11 +1030,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         state = dict(state)
         version = state.pop("_ikd_graph_version", "an older version")
         if version != __version__ and "_result" in state:
-            warnings.warn(
+            warn(
                 f"this IKD was pickled by ikd_graph {version} and is read by {__version__}, which "
-                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load",
-                UserWarning,
-                stacklevel=2,
+                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load"
             )
         super().__setstate__(state)
 

@@ -135,7 +135,8 @@ def geodesic_covariance(
     -------
     (s, n) ndarray of float
         Covariances; 0 where there is no path and 1 from a node to itself. With all sources
-        exactly symmetric.
+        exactly symmetric. A product that underflows is the smallest number of its type; logarithms
+        of products are `shortest_distances` of `covariance_lengths`.
 
     Examples
     --------
@@ -150,7 +151,10 @@ def geodesic_covariance(
 
     def to_covariance(start: int, stop: int) -> None:
         part = out[start:stop]
+        apart = part == np.inf
         np.exp(np.negative(part, out=part), out=part)
+        part[apart] = 0.0
+        np.maximum(part, np.finfo(out.dtype).tiny, out=part, where=~apart)
 
     map_blocks(to_covariance, starts.size, 64)
     if keep_edges:

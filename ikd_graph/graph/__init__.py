@@ -16,6 +16,9 @@ from ._build import (
     row_threshold_graph,
     threshold_graph,
 )
+
+# Named as themselves: for the floors above, not for users.
+from ._build import walkable as walkable
 from ._csr import (
     above,
     as_graph,
@@ -24,17 +27,16 @@ from ._csr import (
     from_edges,
     from_networkx,
     from_scipy,
-    from_sparse,
     strongest,
     subgraph,
     to_networkx,
     to_sparse,
     union,
 )
+from ._csr import networkx_matrix as networkx_matrix
+from ._csr import stored_pairs as stored_pairs
 from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
 from ._nearest import SEARCHES, block_neighbors, row_neighbors
-
-# Named as themselves: for the floors above, not for users.
 from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
 from ._nearest import projected_block as projected_block
@@ -65,7 +67,6 @@ __all__ = [
     "from_neighbors",
     "from_networkx",
     "from_scipy",
-    "from_sparse",
     "join",
     "joined_by",
     "neighbor_graph",

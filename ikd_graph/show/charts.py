@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,6 @@ class Curve(NamedTuple):
     y: Floats  # (k,)
     color: str
     half: Floats | None = None  # (k,) half the height of the band around it
-    line: bool = True
     dots: bool = False
 
 
@@ -185,24 +184,6 @@ def mean_and_spread(runs: ArrayLike) -> tuple[Floats, Floats]:
     return mean, spread
 
 
-def named_points(
-    points: Mapping[str, Sequence[float]],
-    xlabel: str = "",
-    ylabel: str = "",
-    palette: Mapping[str, str] | None = None,
-) -> Chart:
-    """Few points, each with its name beside it: methods by two measures; NaN is left out."""
-    known = {name: at for name, at in points.items() if np.isfinite(at).all()}
-    curves = tuple(
-        Curve(
-            name, np.array([x]), np.array([y]),
-            (palette or {}).get(name, colors.class_color(code)), line=False, dots=True,
-        )
-        for code, (name, (x, y)) in enumerate(known.items())
-    )  # fmt: skip
-    return Chart("points with names", xlabel, ylabel, curves, named="right")
-
-
 def diagnosis(found: Diagnosis) -> tuple[Chart, Chart]:
     """Correlations of all pairs against chance, and expected R² over the number of features."""
     edges = np.asarray(found.correlation_edges)
@@ -227,8 +208,7 @@ def diagnosis(found: Diagnosis) -> tuple[Chart, Chart]:
     sizes = np.geomspace(max(width / 8.0, 1.0), 8.0 * width, 60)
     parts = np.array([np.mean(found.quarters_r2), np.mean(found.halves_r2)])
     measured = Curve(
-        "measured", np.array([width / 4.0, width / 2.0]), parts, colors.INK,
-        line=False, dots=True,
+        "measured", np.array([width / 4.0, width / 2.0]), parts, colors.INK, dots=True
     )  # fmt: skip
     accuracy = Chart(
         "expected R² over the number of features: from parts of them (dots), and from more (line)",

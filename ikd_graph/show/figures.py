@@ -99,17 +99,14 @@ def _bars(bars: Bars) -> dict[str, Any]:
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    """Line, dots or both; ``meta`` is what a legend of the page calls it."""
-    # A dot without a line has its name above it.
-    alone = [] if curve.line else ["text"]
-    mode = "+".join(["lines"] * curve.line + ["markers"] * curve.dots + alone)
+    """Line, with dots or without; ``meta`` is what a legend of the page calls it."""
+    mode = "lines+markers" if curve.dots else "lines"
     return {
         "type": "scatter", "mode": mode, "name": escape(curve.name), "meta": curve.name,
-        "text": [] if curve.line else [escape(curve.name)] * len(curve.x),
-        "textposition": "top center", "cliponaxis": False, "textfont": {"color": curve.color},
+        "cliponaxis": False,
         "x": _plain(curve.x), "y": _plain(curve.y), "connectgaps": False,
         "line": {"color": curve.color, "width": 2},
-        "marker": {"color": curve.color, "size": 5 if curve.line else 9},
+        "marker": {"color": curve.color, "size": 5},
         "hovertemplate": escape(curve.name) + ": %{x:.4~g}, %{y:.4~g}<extra></extra>",
     }  # fmt: skip
 

@@ -29,7 +29,6 @@ class Similarity(ABC):
     has_rows = True
     is_graph = False  # whether what is stored is the graph, so that no neighbours are chosen
     search = "auto"  # how neighbours are searched, see `graph.row_neighbors`
-    variance = 1.0  # what covariances were divided by in the mean
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
@@ -70,6 +69,10 @@ class Similarity(ABC):
         (b, n) values with the points where those were given. Returns (b, k) indices, best first,
         of equals the lower, and their similarities.
         """
+
+    @abstractmethod
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """Whether new rows can be compared with the points, (b,)."""
 
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""

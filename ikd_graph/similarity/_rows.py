@@ -83,6 +83,12 @@ class RowSimilarity(Similarity):
             values = values + 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
         return near, values
 
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """See `Similarity.comparable`."""
+        step = block_rows(X.shape[1])
+        blocks = (X[start : start + step] for start in range(0, len(X), step))
+        return np.concatenate([self.scaling.comparable(block) for block in blocks])
+
     def factor(self) -> Any:
         """See `Similarity.factor`."""
         return self.rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from .. import _limits, alignment, blocks, cliques, eigen
 from .._checks import check_choice, check_integer
 from .._records import CsrGraph, Embedding, SolvedBlocks
+from .._warn import warn
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Floats, Landmarks, Solution, Strategy
@@ -116,12 +116,10 @@ class Blockwise(Strategy):
 def _warn_groups(labels: NDArray[np.integer]) -> None:
     """Say how many points no clique connects to the rest."""
     sizes = np.bincount(labels)
-    warnings.warn(
+    warn(
         f"{sizes.size} groups of cliques share no point with one another; "
         f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
-        "strategy='geodesic' places all points so",
-        UserWarning,
-        stacklevel=3,
+        "strategy='geodesic' places all points so"
     )
 
 

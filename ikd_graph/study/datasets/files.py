@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._warn import warn
 from ._choice import LABEL_NAMES
 from ._prepare import prepare
 from ._reading import ArraySource, Reading, Source, listed, refuse
@@ -142,11 +142,9 @@ def _from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path, reading: Readin
     width = source.X.shape[1] if not reading.transpose else source.n_rows
     beside = [k for k, v in others.items() if v.ndim and len(v) == width != n_rows]
     if beside and not about:
-        warnings.warn(
+        warn(
             f"{listed(beside)} of {path.name} has a value for each column of {key} and nothing has "
-            "one for each row; if columns are points, --transpose",
-            UserWarning,
-            stacklevel=2,
+            "one for each row; if columns are points, --transpose"
         )
     whole = source.transposed() if reading.transpose else source
     header = f"none (array {key})" if len(others) else whole.header

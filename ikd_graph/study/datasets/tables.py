@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import itertools
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._warn import warn
 from ._choice import INDEX_NAMES, LABEL_NAMES, cures, looks_like_date
 from ._reading import Floats, Problem, TableError
 from ._record import MISSING
@@ -238,9 +238,7 @@ def _warn_numbered(first: list[str], file: str) -> None:
         return
     steps = {int(b) - int(a) for a, b in itertools.pairwise(cells)}
     if len(steps) == 1 and steps != {0}:
-        warnings.warn(
+        warn(
             f"the first row of {file}, {', '.join(cells[:3])}, ..., is taken as a point; if "
-            "it names the columns, put a letter before each number",
-            UserWarning,
-            stacklevel=2,
+            "it names the columns, put a letter before each number"
         )

@@ -18,6 +18,7 @@ from ..._checks import (
     check_integer,
 )
 from ..._stages import Stages
+from ..._warn import warn
 from ...estimator import IKD
 from ...similarity import AFFINITIES
 from ..judgement import say_row_levels
@@ -122,7 +123,7 @@ def diagnose(
     )
     wrong = tuple(problems(diagnosis))
     if wrong:
-        warnings.warn("; ".join(wrong), UserWarning, stacklevel=2)
+        warn("; ".join(wrong))
     return Diagnosis(**{**vars(diagnosis), "warnings": wrong, "steps": tuple(steps(diagnosis))})
 
 
