@@ -68,6 +68,7 @@ class Moments(NamedTuple):
     n_observed: int  # number N of columns
     spread_ratio: float  # scatter of the row variances over its expectation, sqrt(2 / N)
     kurtosis_gap: float  # mean kurtosis of rows less its expectation, 3 (N - 1) / (N + 1)
+    n_effective: float  # independent columns, see `covariance.effective_columns`
     kurtosis_error: float  # standard error of that mean, at least .08
     are_counts: bool  # whether all values are whole numbers, none negative, some above 1
 
@@ -75,7 +76,7 @@ class Moments(NamedTuple):
     def fit_the_model(self) -> bool:
         """Whether the table looks like samples of the model, with columns enough."""
         normal = abs(self.kurtosis_gap) <= _KURTOSIS_ERRORS * self.kurtosis_error
-        return self.spread_ratio <= _WIDE and normal and self.n_observed >= ENOUGH_COLUMNS
+        return self.spread_ratio <= _WIDE and normal and self.n_effective >= ENOUGH_COLUMNS
 
 
 def moments(X: Any) -> Moments:
@@ -91,17 +92,18 @@ def moments(X: Any) -> Moments:
     n_observed, are_counts = X.shape[1], _are_counts(stored_values(X))
     centred, squares = _centred(X)
     if not squares.size:
-        return Moments(n_observed, 0.0, 0.0, 0.08, are_counts)
-    spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / n_observed)
+        return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, are_counts)
+    effective = covariance.effective_columns.unchecked(centred)
+    spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / effective)
     fourth = np.einsum("ij,ij->i", centred**2, centred**2)
     kurtosis = n_observed * float(np.mean(fourth / squares**2))
     rows = centred / np.sqrt(squares)[:, None]
     small = rows.T @ rows if n_observed < len(rows) else rows @ rows.T
     # Correlated rows repeat one another: so many count as independent.
     independent = len(rows) ** 2 / float(np.einsum("ij,ij->", small, small))
-    error = max(0.08, float(np.sqrt(24.0 / (n_observed * independent))))
-    expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
-    return Moments(n_observed, spread, kurtosis - expected, error, are_counts)
+    error = max(0.08, float(np.sqrt(24.0 / (effective * independent))))
+    expected = 3.0 * (effective - 1.0) / (effective + 1.0)
+    return Moments(n_observed, spread, kurtosis - expected, effective, error, are_counts)
 
 
 def has_significant_correlation(X: Any) -> bool:
@@ -123,13 +125,17 @@ def has_significant_correlation(X: Any) -> bool:
     """
     rows, squares = _centred(X)
     rows = rows / np.sqrt(squares)[:, None]
-    n, width = rows.shape
+    n = len(rows)
     if n < 2:
         return False
+    width = covariance.effective_columns.unchecked(rows)
     corr = rows @ rows.T
     np.fill_diagonal(corr, -1.0)
     if corr.max() > sure_threshold.unchecked(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
         return True
+    if width < rows.shape[1]:
+        # The law is that of independent columns.
+        return False
     # Their mean is taken off: one degree of freedom less.
     free = width - 1.0
     largest = float(np.linalg.norm(rows, 2)) ** 2 * free
@@ -329,6 +335,13 @@ def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]
     Folds are of equal size. Which a column is in depends on the values of the columns, not on
     their units, nor on the order of columns or rows; equal columns are in one fold.
     """
+    width = table.shape[1]
+    if covariance.effective_columns.unchecked(table) < width >= FEWEST_COLUMNS:
+        # Columns that follow one another predict their neighbours: runs are held out.
+        runs = np.arange(width) * FOLDS // width
+        for number in range(FOLDS):
+            yield runs != number, runs == number
+        return
     columns = np.sort(table.T.astype(np.float64), axis=1)
     extent = columns[:, -1:] - columns[:, :1]
     columns = (columns - columns[:, :1]) / np.where(extent > 0.0, extent, 1.0)

@@ -351,8 +351,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : (n_new, n_components) ndarray of float64
             Coordinates. A row that equals a training row gets the stored coordinates of that; any
             other is a weighted mean of its nearest training rows, or at its most likely position
-        <<<<<<< HEAD
-            where a Gaussian process was fitted. Objects come back as from `fit_transform`.
+            where a Gaussian process was fitted. A row that cannot be compared, such as one of
+            zeros under "cosine", gets NaN, with a warning. Objects come back as from
+            `fit_transform`.
         std : (n_new, n_components) ndarray of float64
             Only with ``return_std``; as `standard_errors_`.
 
@@ -360,11 +361,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ------
         ValueError
             If standard errors of a dask array are asked for.
-        =======
-            where a Gaussian process was fitted. A row that cannot be compared, such as one of
-            zeros under "cosine", gets NaN, with a warning. Objects come back as from
-            `fit_transform`.
-        >>>>>>> main
         """
         if not is_dask(X):
             if not return_std:
@@ -660,12 +656,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "random_state must be None, a whole number from 0 to 2**32 - 1 or a numpy "
                 f"RandomState; {error}"
             ) from None
+        rule, affinity = self._graph_rule(), self.affinity
+        if isinstance(rule, graph.Threshold) and rule.fdr is not None:
+            check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
+            affinity = "correlation" if affinity == "auto" else affinity
         return Settings(
             n_components=self.n_components,
             strategy=strategy,
-            graph=self._graph_rule(),
+            graph=rule,
             kernel=self.kernel,
-            affinity=self.affinity,
+            affinity=affinity,
             refine=refinement,
             n_landmarks=self.n_landmarks,
             random_state=self.random_state,
