@@ -207,6 +207,18 @@ def test_peers_that_are_not_installed_are_left_out_of_the_group(roll, monkeypatc
     assert titles == ["pca", "isomap", "laplacian_eigenmaps"]
 
 
+def test_columns_that_follow_one_another_are_halved_in_runs():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(80, 10)), 8, axis=1)
+    result = compare(X, "pca", noise=0)
+    assert result.head["halves"].startswith("8 runs of columns")
+    # Nothing is shared by different columns: in random halves the same column is in both.
+    assert result.row("pca", 0.0).score < 0.02
+    mixed = compare(X[:, rng.permutation(80)], "pca", noise=0)
+    assert "halves" not in mixed.head
+    assert mixed.row("pca", 0.0).score > 0.05
+
+
 def test_few_columns_have_no_verdict_without_noise():
     result = compare(datasets.half_moons(60), noise=0)
     assert result.tests[0].better is None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._checks import check_integer
+from ...covariance import effective_columns
 from ...kernels import StationaryKernel
 from ...similarity import GIVEN
 from .. import metrics
@@ -125,6 +126,8 @@ def compare(
     else:
         refine = None
     scorer = _Scores(data, trusted, n_components, n_draws, random_state)
+    if scorer.n_runs < data.n_features and scorer.measure != "true":
+        head["halves"] = f"{scorer.n_runs} runs of columns, which follow one another"
     used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
     result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": refine})
     planned = with_refinements(names, refine)
@@ -147,10 +150,14 @@ class _Scores:
         self, data: Dataset, trusted: bool, n_components: int, n_draws: int, seed: int
     ) -> None:
         self.data, self.n_components, self.n_draws, self.seed = data, n_components, n_draws, seed
+        # Columns that follow one another are halved in runs, or each half would know the other.
+        follow = effective_columns(data.X) < data.n_features
+        self.n_runs = FEWEST_COLUMNS if follow else data.n_features
         self.kept = [np.ones(data.n_features, dtype=bool)]
         if data.n_features >= FEWEST_COLUMNS:
-            splits = metrics.column_halves(data.n_features, max(n_draws // 2, 1), seed)
-            self.kept = [half for kept in splits for half in (kept, ~kept)]
+            splits = metrics.column_halves(self.n_runs, max(n_draws // 2, 1), seed)
+            runs = np.arange(data.n_features) * self.n_runs // data.n_features
+            self.kept = [half[runs] for kept in splits for half in (kept, ~kept)]
         self.measure, self.references = "held-out", []
         if data.latent is not None:
             self.measure, self.references = "true", [data.latent]
