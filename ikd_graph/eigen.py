@@ -7,7 +7,6 @@ as the reference it is the doubly centred -J D J / 2 of classical scaling.
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 
 import numpy as np
@@ -20,6 +19,7 @@ from . import _limits
 from ._checks import check_choice, check_components, check_integer
 from ._records import Embedding
 from ._threads import block_rows, map_blocks
+from ._warn import warn
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +34,7 @@ _GAP_DROP = 1.6
 __all__ = [
     "CENTRE",
     "REFERENCES",
+    "Embedding",
     "coordinates",
     "eigengap",
     "gap_ratios",
@@ -186,11 +187,9 @@ def coordinates(
     noise = 1e-12 * max(float(values[0]), 0.0)
     missing = int(np.count_nonzero(values <= noise))
     if missing and float(sq_dist.max()) > 0.0:
-        warnings.warn(
+        warn(
             f"{missing} of the {n_components} leading eigenvalues are not positive: the distances "
-            f"span {n_components - missing} dimension(s); the coordinates beyond are zero",
-            UserWarning,
-            stacklevel=2,
+            f"span {n_components - missing} dimension(s); the coordinates beyond are zero"
         )
     share = values**2 / total if total != 0.0 else np.zeros_like(values)
     scaled = vectors * np.sqrt(np.where(values > noise, values, 0.0))

@@ -18,6 +18,7 @@ from . import _limits, gplvm, kernels, pipeline
 from ._checks import few
 from ._settings import Settings
 from ._stages import Stages
+from ._warn import warn
 from .covariance import pairwise
 from .generative import NoiseModel, evenly_spaced, fit_noise_model
 from .graph import Neighbors
@@ -83,23 +84,15 @@ def fill(X: NDArray[np.floating], settings: Settings, stages: Stages) -> NDArray
 def fill_new(X: NDArray[np.floating], rows: NDArray[np.floating], affinity: str) -> Any:
     """New rows (b, p) with their missing values filled in, each by itself.
 
-    Each missing value is the mean of it in the training rows nearest over what is known.
+    Each missing value is the mean of it in the training rows nearest over what is known. A row with
+    too few values to be compared keeps its NaN.
     """
     known = ~np.isnan(X)
     if known.all():
         return X
-    _check_filled("row", known.any(axis=1))
-    filled, least = X.copy(), least_overlap(X.shape[1])
-    shared = known.sum(axis=1)
-    worst = int(np.argmin(shared))
-    if shared[worst] < least:
-        raise ValueError(
-            f"a new row must hold at least {least} values for missing='pairwise', got "
-            f"{int(shared[worst])} for new row {worst} ({int(np.sum(shared < least))} such in all);"
-            " drop the rows with fewest values, or impute"
-        )
-    table = rows.astype(np.float64, copy=False)
-    for at in np.flatnonzero(~known.all(axis=1)):
+    filled, table = X.copy(), rows.astype(np.float64, copy=False)
+    enough = known.sum(axis=1) >= least_overlap(X.shape[1])
+    for at in np.flatnonzero(enough & ~known.all(axis=1)):
         row = X[at : at + 1].astype(np.float64)
         values = pairwise.unchecked(row, table, _over_pairs(affinity))[0][0]
         near = np.argsort(-values, kind="stable")[:_NEAREST]
@@ -230,12 +223,10 @@ def _latent_of_pairs(
     least = least_overlap(values.shape[1])
     unknown = _too_few_in_common(shared, least)
     if unknown.any():
-        warnings.warn(
+        warn(
             f"{int(unknown.sum()) // 2} of {n * (n - 1) // 2} pairs of rows have fewer than "
             f"{least} columns in common: they are compared by way of other rows; drop the rows "
-            "with fewest values, or impute, to avoid such pairs",
-            UserWarning,
-            stacklevel=4,
+            "with fewest values, or impute, to avoid such pairs"
         )
     if over == "euclidean":
         # One less the squared distance over its mean, as of whole rows.

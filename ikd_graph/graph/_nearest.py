@@ -11,7 +11,6 @@ J. Johnson, M. Douze and H. Jégou, Billion-scale similarity search with GPUs, I
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +22,7 @@ from .. import _checks as door
 from .. import _jit, _limits
 from .._checks import check_block, check_finite, check_integer
 from .._threads import block_rows, map_blocks, single_threaded_blas
+from .._warn import warn
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -389,11 +389,7 @@ def _library(neighbors: str, n: int) -> Any:
             raise ImportError(
                 f"faiss must be installed for neighbors='approximate', got none; {cure}"
             ) from None
-        warnings.warn(
-            f"the neighbours of {n} rows are searched exactly, which may take minutes; {cure}",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"the neighbours of {n} rows are searched exactly, which may take minutes; {cure}")
         return None
     return faiss
 

@@ -23,13 +23,9 @@ from ..kernels import StationaryKernel
 from ._closed_forms import random_closed_form
 from ._descent import SOFT, Optimum, anneal, converge, cool, minimise
 from ._objective import Clock, Objective
-from ._standard_errors import standard_errors
 
 Floats = NDArray[np.float64]
 ClosedForm = Callable[[np.random.Generator], ArrayLike]
-
-STANDARD_ERRORS = 1500
-"""Coordinates up to which standard errors are computed: eigenvalues of a matrix of this size."""
 
 EXTRA = 2
 """Dimensions that a restart adds: curves that cross in a latent pass each other in more."""
@@ -60,7 +56,6 @@ class LikelihoodFit(NamedTuple):
     log_likelihood: float  # of all observed dimensions
     n_iter: int  # evaluations of the likelihood and its gradient
     start: str  # name of the start that led to it
-    standard_errors: Floats | None  # (n, m) after rigid alignment; None for very many coordinates
     optima: tuple[OptimumRecord, ...]  # one for each descent, most likely first
     complete: bool  # False if the time budget ended the search
 
@@ -306,9 +301,6 @@ def _report(
     variance, noise = objective.variances(best.vector)
     latent = _principal_axes(objective.latent(best.vector))
     back = np.argsort(order)
-    errors = None
-    if latent.size <= STANDARD_ERRORS:
-        errors = standard_errors(latent, n_observed, kernel, variance, noise)[back]
 
     def log_likelihood(at: Optimum) -> float:
         # A density of values that are larger by the root of the scale is smaller by that root each.
@@ -332,7 +324,6 @@ def _report(
         log_likelihood=log_likelihood(best),
         n_iter=objective.clock.n_evaluations,
         start=best.start,
-        standard_errors=errors,
         optima=optima,
         complete=not objective.clock.expired,
     )

@@ -166,6 +166,11 @@ class Scaling:
         X = np.asarray(X, dtype=np.float64)
         if self.made is not None:
             return self.made.scaled(X)
-        return covariance.unit_rows.unchecked(
-            self.affinity.modelled(X), self._unit, allow_flat=self.counts
-        )
+        return covariance.unit_rows.unchecked(self.affinity.modelled(X), self._unit)
+
+    def comparable(self, X: NDArray[np.floating]) -> NDArray[np.bool_]:
+        """Whether new rows, (b, p), have what is compared: no NaN, and a direction where due."""
+        known = np.isfinite(X).all(axis=1)
+        if not self.affinity.euclidean:
+            known[known] = covariance.rows_vary(self.affinity.modelled(X[known]), self._unit)
+        return np.asarray(known)

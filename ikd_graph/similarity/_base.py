@@ -29,7 +29,6 @@ class Similarity(ABC):
     has_rows = True
     is_graph = False  # whether what is stored is the graph, so that no neighbours are chosen
     search = "auto"  # how neighbours are searched, see `graph.row_neighbors`
-    variance = 1.0  # what covariances were divided by in the mean
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
@@ -70,6 +69,10 @@ class Similarity(ABC):
         (b, n) values with the points where those were given. Returns (b, k) indices, best first,
         of equals the lower, and their similarities.
         """
+
+    @abstractmethod
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """Whether new rows can be compared with the points, (b,)."""
 
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""
@@ -123,6 +126,17 @@ class Similarity(ABC):
             return np.ascontiguousarray(self.block(np.arange(start, stop))[:, start:])
 
         return graph.pairs_above.unchecked(upper, self.n_samples, s0)
+
+    def effective_columns(self, n_removed: int = 0) -> float | None:
+        """Number of independent columns (`covariance.effective_columns`), None where not known."""
+        return self.n_observed
+
+    def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
+        """Graph of the pairs that are significantly correlated (`graph.significant_graph`)."""
+        raise ValueError(
+            f"fdr must be None for affinity={self.name!r}, got {fdr!r}; it is for correlations of "
+            "the rows of a dense table"
+        )
 
     def join(self, g: CsrGraph) -> CsrGraph:
         """Graph whose connected components are joined by links between their nearest points.

@@ -7,7 +7,6 @@ without bends looks like.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from .. import _limits, eigen
 from .._records import CsrGraph, Embedding
 from .._threads import block_rows
+from .._warn import warn
 from ..covariance import SparseRows
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
@@ -86,11 +86,9 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
     real = values > _ROUNDING * max(float(values[0]), 0.0)
     span = int(np.count_nonzero(real))
     if span < n_components and total > 0.0:
-        warnings.warn(
+        warn(
             f"{n_components - span} of the {n_components} leading eigenvalues are not positive: "
-            f"the rows span {span} dimension(s); the coordinates beyond are zero",
-            UserWarning,
-            stacklevel=3,
+            f"the rows span {span} dimension(s); the coordinates beyond are zero"
         )
     points = np.zeros((n, n_components))
     for part in blocks:

@@ -8,7 +8,6 @@ point a landmark it is that one.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from .. import _limits, eigen
 from .._checks import check_fraction, check_integer
 from .._records import Embedding
 from .._threads import block_rows, map_blocks
+from .._warn import warn
 from ._base import Landmarks
 
 Floats = NDArray[np.float64]
@@ -215,9 +215,7 @@ def solve(
 
 def _warn_flat(n_components: int, n_real: int) -> None:
     """Say that the landmarks span fewer dimensions than were asked for."""
-    warnings.warn(
+    warn(
         f"{n_components - n_real} of the {n_components} leading eigenvalues are not positive: the "
-        f"distances between landmarks span {n_real} dimension(s); the coordinates beyond are zero",
-        UserWarning,
-        stacklevel=3,
+        f"distances between landmarks span {n_real} dimension(s); the coordinates beyond are zero"
     )
