@@ -297,8 +297,8 @@ def _best(
     constant = sum(int((np.ptp(block, axis=1) == 0.0).sum()) for block in blocks)
     if constant and not asked.counts and asked.affinity == "auto":
         reasons["constant rows"] = (
-            f"{constant} distinct rows are constant and have neither correlations nor cosines, "
-            "which were not tried: drop them to have them tried"
+            f"{constant} distinct rows are constant and have no correlations, which were not "
+            "tried: drop them to have these tried"
         )
     return _with_reasons(replace(options[best], reasons=reasons), asked), candidates
 
