@@ -254,7 +254,8 @@ def test_everything_learnt_has_its_shape_and_is_that_of_the_embedding(strategy, 
     assert (model.n_iter_ > 0) == refined
     assert np.array_equal(Z, model.closed_form_) == (not refined)
     if refined:
-        plain = quiet(IKD(2, refine=None, strategy=strategy), X)
+        named = model.settings_.affinity
+        plain = quiet(IKD(2, refine=None, strategy=strategy, affinity=named), X)
         np.testing.assert_array_equal(model.closed_form_, plain.embedding_)
         np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0)
     assert model.component_labels_.shape == (n,)
@@ -600,6 +601,9 @@ def test_a_sparse_covariance_is_the_graph(strategy):
     np.testing.assert_allclose(sparse.embedding_, dense.embedding_, atol=1e-9)
     thinner = quiet(IKD(2, affinity="precomputed", strategy=strategy, graph=0.5), thinned)
     assert thinner.graph_.weights.min() > 0.5
+    nearest = quiet(IKD(2, affinity="precomputed", strategy=strategy, graph=6), thinned)
+    expected = graph.strongest(graph.as_graph(thinned), 6)
+    np.testing.assert_array_equal(nearest.graph_.indices, expected.indices)
 
 
 def test_eigen_asks_for_every_pair_of_a_sparse_covariance():
@@ -712,6 +716,15 @@ def test_components_are_joined_separated_or_refused(strategy):
     first, second = apart.embedding_[:50], apart.embedding_[50:]
     clear = (first.min(0) > second.max(0)) | (second.min(0) > first.max(0))
     assert clear.any()
+
+
+def test_the_number_of_coordinates_of_separate_components_is_that_of_the_largest():
+    X = np.vstack([sheet(n=60)[0], 100.0 + sheet(n=30)[0]])
+    rule = graph.Neighbors(6, disconnected="separate")
+    model = quiet(IKD("auto", graph=rule, affinity="euclidean", refine=None), X)
+    largest = IKD("auto", graph=6, affinity="euclidean", refine=None).fit(X[:60])
+    assert model.n_components_ == largest.n_components_
+    assert np.isfinite(model.embedding_).all()
 
 
 def test_nobody_is_warned_of_components_of_a_graph_he_did_not_name():

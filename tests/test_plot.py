@@ -292,3 +292,16 @@ def test_the_line_of_a_dimension_runs_through_its_counts(measure, ax):
     np.testing.assert_allclose(np.log(fitted), np.log(used.get_ydata()), atol=0.5)
     assert ax.texts[0].get_text() == f"dimension {fit.dimension:.2f}"
     assert ax.get_xscale() == ax.get_yscale() == "log"
+
+
+def test_a_circle_has_no_seam_and_points_can_be_named():
+    angles = np.array([1.0, 359.0, 180.0, 721.0])
+    ax = plot.embedding(
+        np.eye(4)[:, :2], angles, period=360.0, quantity=True, points={0: "first", 2: "y" * 99}
+    )
+    shades = ax.collections[0].get_cmap()(ax.collections[0].norm(angles % 360.0))
+    assert np.abs(shades[0] - shades[1]).max() < 0.02
+    np.testing.assert_array_equal(shades[0], shades[3])
+    assert np.abs(shades[0] - shades[2]).max() > 0.3
+    assert ax.texts[0].get_text() == "first"
+    assert len(ax.texts[1].get_text()) < 40

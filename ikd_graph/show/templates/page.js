@@ -114,7 +114,7 @@
     const shades = (col) => {
       if (!col) { return {color: css("--accent")}; }
       if (!col.classes) {
-        return {color: Float32Array.from(kept, (i) => col.data[i]), colorscale: col.scale};
+        return {color: Float32Array.from(kept, (i) => col.data[i]), colorscale: col.scale, ...col.ends};
       }
       const k = col.colors.length;
       return {
