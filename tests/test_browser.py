@@ -345,9 +345,8 @@ def test_a_click_on_a_point_lists_its_cliques_and_their_places_for_it(show):
     browser.wait(f"return {FIRST}.querySelector('.hovertext')")
     browser.press_and_move([(x, y), (x, y)])
     said = browser.wait("return document.querySelector('[data-role=places]').innerText")
-    view = clique_view()
     row = int(browser.run("return document.querySelector('[data-role=point]').value"))
-    held = [k for k in range(view.solved.n_blocks) if row in view.members(k)]
+    held = clique_view().cliques.of_point(row).tolist()
     assert [int(line.split()[1]) for line in said.splitlines()[1:]] == held
     choose(browser, "point", 7)
     assert browser.run("return document.querySelector('[data-role=places]').dataset.row") == "7"
