@@ -9,6 +9,7 @@ from html import unescape
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from ikd_graph import IKD, graph, refine, strategies
@@ -292,7 +293,7 @@ def test_every_parameter_of_a_fit_has_a_flag(capsys):
     said = capsys.readouterr().out
     kinds = (IKD, graph.Threshold, graph.Neighbors, *strategies.STRATEGIES.values())
     names = {name for kind in kinds for name in inspect.signature(kind).parameters}
-    for name in names - {"verbose", "s0", "k"}:
+    for name in names - {"verbose", "s0", "k", "cliques"}:
         assert f"{flags.FLAGS[name][0]} " in said, name
 
 
@@ -331,13 +332,36 @@ def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
     assert sorted(int(s) for s, c in counted.items() for _ in range(c)) == sizes
     assert found["n_edges"] == twin.number_of_edges()
     assert found["components"]["count"] == nx.number_connected_components(twin)
+    drawn = found["listed_cliques"]["degrees"]["histogram"]
     degrees = sorted(d for _, d in twin.degree)
-    drawn = found["degree_distribution"]
     assert sorted(int(d) for d, c in drawn.items() for _ in range(c)) == degrees
     said = capsys.readouterr().out
-    assert f"maximal cliques            {len(sizes)}\n" in said
+    assert re.search(rf"  maximal cliques +{len(sizes)}\n", said)
     assert "low × " in (tmp_path / "table_cliques.html").read_text(encoding="utf-8")
     assert (tmp_path / "table_cliques.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_cliques_are_listed_by_the_names_of_their_members(tmp_path, capsys):
+    X, y = made_data()
+    names = [f"cell{k}" for k in range(len(X))]
+    table = pd.DataFrame(X, index=pd.Index(names, name="id")).add_prefix("g")
+    table.assign(label=y).to_csv(tmp_path / "named.csv")
+    words = ["cliques", tmp_path / "named.csv", "-o", tmp_path, "--affinity", "correlation"]
+    assert run(*words, "--graph", 0.6, "--json") == 0
+    told = json.loads(capsys.readouterr().out)["cliques"]["cliques"]
+    found = pd.read_csv(tmp_path / "named_cliques.csv")
+    assert found.columns.tolist() == ["clique", "member", "label", "disagreement"]
+    groups = dict(iter(found.groupby("clique")))
+    assert set(found.member) == set(names)
+    twin = nx.from_numpy_array(np.triu(np.corrcoef(X), 1) > 0.6)
+    maximal = {frozenset(names[k] for k in clique) for clique in nx.find_cliques(twin)}
+    for clique in told:
+        part = groups[clique["clique"]]
+        assert clique["members"] == part.member.tolist()
+        assert clique["labels"] == part.label.value_counts(sort=False).to_dict()
+        assert clique["disagreement"] == pytest.approx(part.disagreement.mean())
+    assert {frozenset(clique["members"]) for clique in told} <= maximal
+    assert len(told) == len(groups)
 
 
 def test_cliques_beyond_the_limit_are_not_listed_and_it_is_said(table, tmp_path, capsys):

@@ -55,7 +55,6 @@ def every_picture():
     }
     return {
         "embedding": lambda ax=None: plot.embedding(Z, y, ax=ax),
-        "residuals": lambda ax=None: plot.residuals(Z, rng.random(40), ax=ax),
         "spectrum": lambda ax=None: plot.spectrum([5.0, 4.0, 1.0, -0.2], 2, ax=ax),
         "clique_graph": lambda ax=None: plot.clique_graph(cliques_like(), ax=ax),
         "degrees": lambda ax=None: plot.degrees([0, 3, 4, 4], ax=ax),
@@ -119,16 +118,6 @@ def test_explained_shares_stand_beside_their_axes(ax):
 def test_both_axes_of_an_embedding_have_the_same_scale(ax):
     plot.embedding(np.random.default_rng(0).normal(size=(9, 2)) * [1, 50], ax=ax)
     assert ax.get_aspect() == 1.0
-
-
-def test_the_worst_points_are_named(ax):
-    plot.residuals(np.eye(4)[:, :2], [0.0, 3.0, 1.0, 2.0], n_worst=2, ax=ax)
-    assert [text.get_text() for text in ax.texts] == ["1", "3"]
-
-
-def test_no_residual_names_no_point(ax):
-    plot.residuals(np.eye(3)[:, :2], [0.0, 0.0, np.nan], ax=ax)
-    assert [text.get_text() for text in ax.texts] == []
 
 
 def test_the_spectrum_gap_is_marked_on_the_spectrum(ax):

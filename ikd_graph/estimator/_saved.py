@@ -24,11 +24,13 @@ from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks, check_blocks
 from .._settings import Candidate, Result, Settings
 from .._table import SparseTable
 from .._version import __version__
+from ..cliques import Cliques
 from ..covariance import EuclideanRows, SparseRows
 from ..generative import NoiseModel
 from ..placement import Placement
 from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, Scaling, SparsePrecomputed
 from ..strategies import STRATEGIES, Solution
+from ..uncertainty import LatentPosterior
 
 FORMAT = 1
 """Version of the format: it rises with every change that an older reader would not understand."""
@@ -38,9 +40,10 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, NoiseModel,
-        Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
-        SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
+        Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
+        LatentPosterior,
+        NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
+        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
         refine.OptimumRecord, refine.Stress, refine.StressFit,
         *STRATEGIES.values(), *kernels.KERNELS.values(),
@@ -52,7 +55,7 @@ _DIGEST = "digest"
 _SHAPES = {
     "embedding_": "nm", "closed_form_": "nm", "_points": "um", "_first": "u", "_inverse": "n",
     "eigenvalues_": "m", "explained_variance_ratio_": "m", "component_labels_": "n",
-    "merge_residuals_": "n", "standard_errors_": "nm",
+    "merge_residuals_": "n", "_standard_errors": "um",
 }  # fmt: skip
 
 
@@ -92,6 +95,7 @@ def read(path: str | os.PathLike[str], kind: type) -> dict[str, Any]:
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
+                _check_parts(archive)
                 head = json.loads(archive.read(_HEAD))
                 if head["kind"] != _KIND:
                     raise ValueError("it holds something else")
@@ -115,13 +119,18 @@ def read(path: str | os.PathLike[str], kind: type) -> dict[str, Any]:
     return state
 
 
+def _check_parts(archive: zipfile.ZipFile) -> None:
+    """Raise if a file would be larger in memory than on the disk, which `write` never makes."""
+    names = archive.namelist()
+    stored = all(part.compress_type == zipfile.ZIP_STORED for part in archive.infolist())
+    if not stored or len(set(names)) < len(names):
+        raise ValueError("its parts are compressed or have one name")
+
+
 def _check_digest(archive: zipfile.ZipFile) -> None:
     """Raise unless the parts of a file are those that were written, in their order."""
     digest = hashlib.blake2b()
     *parts, last = archive.infolist()
-    for part in (*parts, last):
-        if part.compress_type != zipfile.ZIP_STORED:
-            raise ValueError("its parts are compressed, which save never does")
     for part in parts:
         with archive.open(part) as file:
             while chunk := file.read(2**20):
@@ -139,7 +148,9 @@ def _check_state(state: Any) -> None:
         array = state[name]
         if array is None:
             continue
-        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+        # Errors and residuals may be unknown; all that places rows is finite.
+        finite = name in ("standard_errors_", "merge_residuals_") or np.isfinite(array).all()
+        if array.dtype.kind not in "iuf" or not finite:
             raise ValueError(f"{name} holds other values than numbers")
         for letter, size in zip(letters, array.shape, strict=True):
             if sizes.setdefault(letter, size) != size:

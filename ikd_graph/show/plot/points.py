@@ -92,50 +92,6 @@ def embedding(
     return ax
 
 
-def residuals(
-    Z: ArrayLike, residual: ArrayLike, *, n_worst: int = 5, ax: Axes | None = None
-) -> Axes:
-    """Embedding on which badly placed points stand out, the worst of them with their row number.
-
-    Parameters
-    ----------
-    Z : array-like of shape (n, m)
-        Coordinates.
-    residual : array-like of shape (n,)
-        How badly each point is placed, at least 0; NaN where unknown.
-    n_worst : int
-        Number of points to name.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into and to return; by default those of a new figure.
-    """
-    coordinates = _as_columns(Z)
-    values = np.asarray(residual, dtype=float)
-    known = np.where(np.isfinite(values), values, 0.0)
-    ax = drawing_axes(ax)
-    x, y = _plane(coordinates)
-    order = np.argsort(known, kind="stable")
-    top = known.max(initial=0.0) or 1.0
-    size = _marker_size(x.size) * (0.6 + 2.4 * known / top)
-    drawn = ax.scatter(
-        x[order],
-        y[order],
-        s=size[order],
-        c=known[order],
-        cmap=_scale(),
-        alpha=0.85,
-        linewidths=0,
-        rasterized=True,
-    )
-    worst = order[::-1][: min(n_worst, int(np.sum(known > 0)))].tolist()
-    _name_points(ax, x, y, {row: str(row) for row in worst})
-    _color_bar(ax, drawn, "residual")
-    bare(ax)
-    if coordinates.shape[1] > 1:
-        ax.set_aspect("equal", adjustable="datalim")
-    ax.margins(0.06)
-    return ax
-
-
 def _name_points(
     ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], names: Mapping[int, str]
 ) -> None:
