@@ -132,6 +132,17 @@ def test_latents_by_stress_and_closed_form_have_wider_errors(refinement):
     assert coverage(truth, model.embedding_, model.standard_errors_) > 0.9
 
 
+def test_another_optimum_as_likely_widens_the_errors():
+    # Two groups that hardly see one another: turned against one another they are as likely.
+    rng = np.random.default_rng(5)
+    groups = [rng.normal(size=(15, 2)) * [1.0, 0.5] for _ in range(2)]
+    latent = np.vstack([groups[0], groups[1] + [6.0, 0.0]])
+    turned = np.vstack([groups[0], groups[1] @ [[0.0, 1.0], [-1.0, 0.0]] + [6.0, 0.0]])
+    at = gplvm.condition(latent, sampled(latent, 200), KERNEL, 1.0, 0.1, centred=True)
+    alone, both = (uncertainty.posterior(at, optima=other) for other in ([], [turned] * 3))
+    assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
+
+
 def test_duplicate_rows_share_their_errors():
     X, _ = sheet(6, 50, 150, 0.3)
     model = quiet(IKD(2), np.vstack([X, X[:5]]))

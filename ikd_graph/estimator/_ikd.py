@@ -1050,7 +1050,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             seed = self._result.settings.random_state
             seed = int(seed) if isinstance(seed, (int, np.integer)) else None
             with limit_threads(self.n_jobs):
-                self._posterior = uncertainty.posterior(self._sampled_process(), seed)
+                self._posterior = uncertainty.posterior(
+                    self._sampled_process(), seed, optima=[end.latent for end in self.optima_[1:]]
+                )
         return self._posterior
 
     def _sampled_process(self) -> gplvm.Process:
