@@ -50,8 +50,8 @@ Floats = NDArray[np.float64]
 MAX_POINTS = 400
 """Points whose posterior is sampled, 10 s here; the places of others are found under its draws."""
 
-TRUSTED = 0.6
-"""Reliability below which a fit warns."""
+TRUSTED = 0.75
+"""Reliability below which a fit warns (docs/decisions/008-error-bars.md)."""
 
 N_DRAWS = 24
 """Latents that are drawn from the posterior, for the error bars of new rows."""
@@ -175,9 +175,8 @@ def posterior(
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     r"""R2 with the truth that error bars lead to expect, from 0 to 1.
 
-    (1 + Σ s² / Σ z²)^-2, with s the standard errors and z the centred coordinates. Without the
-    square it is what errors that are independent of the coordinates leave; in simulations the R2
-    after an affine alignment was close to the square (docs/decisions/007-error-bars.md).
+    1 / (1 + Σ s² / Σ z²), with s the standard errors and z the centred coordinates: what errors
+    that are independent of the coordinates leave.
 
     Parameters
     ----------
@@ -192,13 +191,13 @@ def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     Examples
     --------
     >>> from ikd_graph import uncertainty
-    >>> round(uncertainty.reliability([[-1.0], [1.0]], [[0.5], [0.5]]), 12)
-    0.64
+    >>> uncertainty.reliability([[-1.0], [1.0]], [[0.5], [0.5]])
+    0.8
     """
     points, errors = np.asarray(latent, np.float64), np.asarray(standard_errors, np.float64)
     size = float(np.sum((points - points.mean(axis=0)) ** 2))
     error = float(np.sum(errors**2))
-    return (size / (size + error)) ** 2 if size + error > 0.0 else float("nan")
+    return size / (size + error) if size + error > 0.0 else float("nan")
 
 
 def place_variances(
