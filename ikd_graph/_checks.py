@@ -18,6 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
+from ._suggest import suggest
+
 Rule = Callable[[str, Any], Any]
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -110,7 +112,9 @@ def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") 
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(choice) for choice in known)
-        raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}")
+        raise ValueError(
+            f"{name} must be one of {listed}{more}; got {value!r}{suggest(value, known)}"
+        )
     return value
 
 

@@ -124,9 +124,7 @@ def _kept(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     return np.asarray(array, dtype, "C") if mine else np.array(array, dtype, order="C")
 
 
-check_graph = record(
-    CsrGraph, "make one with graph.threshold_graph, graph.neighbor_graph or graph.as_graph"
-)
+check_graph = record(CsrGraph, "make one with graph.threshold, graph.neighbors or graph.as_graph")
 """Rule of arguments that are graphs; whatever is one was checked when it was made."""
 
 
@@ -191,6 +189,11 @@ class SolvedBlocks(NamedTuple):
     negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
     n_clipped: int  # leading eigenvalues that were negative and became 0
 
+    @property
+    def n_points(self) -> int:
+        """Number of points: the largest in a block, plus 1."""
+        return int(self.blocks.members.max(initial=0)) + 1
+
     def take(self, order: NDArray[np.intp]) -> SolvedBlocks:
         """The blocks in another order."""
         starts, entries = self.blocks.entries(order)
@@ -212,10 +215,10 @@ def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:
     return Blocks(indptr, members)
 
 
-def check_solved(solved: Any, n_points: int = 2**31 - 1, **_: Any) -> None:
+def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
     """Raise unless ``solved`` holds blocks of points below ``n_points`` with finite coordinates."""
     check_type("solved", solved, SolvedBlocks, "blocks.solve makes them")
-    sizes = check_blocks("solved.blocks", solved.blocks, n_points).sizes
+    sizes = check_blocks("solved.blocks", solved.blocks, n_points or 2**31 - 1).sizes
     empty = np.flatnonzero(sizes < 1)
     if empty.size:
         raise ValueError(
@@ -236,7 +239,7 @@ class MergeResult(NamedTuple):
     labels: NDArray[np.int64]  # (n,) component of each point, numbered by first point
     residuals: NDArray[np.float64]  # (n,) rms distance from where its blocks would put a point
     order: NDArray[np.int64]  # (n_merges, 3) block, block, shared points; the union keeps the lower
-    n_weak: int  # merges on fewer than m + 1 shared points that the coordinates rest on
+    n_weak: int  # merges whose motion was open, on few or flat points, that coordinates rest on
     objective: float  # weighted mean square of the distances from proposals to coordinates
     n_rounds: int  # rounds of global alignment
     converged: bool

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from . import _checks as door
 from ._clique_eigen import solve_cliques
-from ._records import Blocks, CsrGraph, SolvedBlocks, check_blocks, check_graph, check_solved
+from ._records import Blocks, CsrGraph, SolvedBlocks, check_blocks, check_solved
 from ._threads import single_threaded_blas
+from .cliques import Cliques, any_cliques
+from .graph import GraphLike, any_graph
 from .kernels import StationaryKernel, as_kernel
 
 Floats = NDArray[np.float64]
 
-__all__ = ["REFERENCES", "largest_first", "solve"]
+__all__ = ["REFERENCES", "SolvedBlocks", "largest_first", "solve"]
 
 REFERENCES = ("center", "min_max", "min_mean")
 
 
-def _check_members(graph: CsrGraph, blocks: Blocks, *_: object, **__: object) -> None:
-    check_blocks("blocks", blocks, graph.n_nodes)
+def _check_members(graph: CsrGraph, cliques: Blocks, *_: object, **__: object) -> None:
+    check_blocks("cliques", cliques, graph.n_nodes)
 
 
 @door.takes(
     _check_members,
-    graph=check_graph,
-    blocks=check_blocks,
+    graph=any_graph,
+    cliques=any_cliques,
     kernel=as_kernel,
     n_components=door.count,
     reference=door.one_of(REFERENCES),
 )
 def solve(
-    graph: CsrGraph,
-    blocks: Blocks,
+    graph: GraphLike,
+    cliques: Cliques | Blocks | Iterable[ArrayLike],
     kernel: StationaryKernel,
     n_components: int,
     reference: str = "center",
@@ -45,10 +49,10 @@ def solve(
 
     Parameters
     ----------
-    graph : CsrGraph
-        Graph whose weights are covariances in (0, 1].
-    blocks : Blocks
-        Cliques of the graph.
+    graph : CsrGraph, networkx.Graph or scipy sparse array
+        Graph whose weights are correlations in (0, 1], see `graph.as_graph`.
+    cliques : Cliques or iterable of (k,) int arrays
+        Cliques of the graph: all, some, or those of `networkx.find_cliques`.
     kernel : str or StationaryKernel
         Kernel to invert.
     n_components : int
@@ -69,22 +73,25 @@ def solve(
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from collections.abc import Iterable
+
+    import numpy as np
     >>> from ikd_graph import blocks, cliques, graph, kernels
     >>> line = np.arange(6.0)
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> g = graph.threshold(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> abs(solved.coordinates[:3, 0]).round(6)
     array([1., 0., 1.])
     """
+    assert isinstance(cliques, Blocks)
     upper = _upper_triangle(graph)
     sq_dist = kernel.sq_distance(upper.weights)
     variance = _distance_variance(kernel, upper.weights, sq_dist)
     edges = CsrGraph.trusted(upper.indptr, upper.indices, sq_dist)
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
     with single_threaded_blas():
-        spectra = solve_cliques(blocks, edges, variance, reference, n_components)
+        spectra = solve_cliques(cliques, edges, variance, reference, n_components)
     bad = np.flatnonzero(spectra.n_missing)
     if bad.size:
         raise ValueError(
@@ -93,7 +100,7 @@ def solve(
             "find them by cliques.cover or cliques.maximal_cliques on the same graph"
         )
     return SolvedBlocks(
-        blocks=blocks,
+        blocks=cliques,
         coordinates=spectra.coordinates,
         precision=_precision(spectra.spread),
         eigenvalues=spectra.values,
@@ -127,11 +134,13 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from collections.abc import Iterable
+
+    import numpy as np
     >>> from ikd_graph import blocks, cliques, graph, kernels
     >>> line = np.array([0.0, 1.0, 2.0, 2.5, 3.0])
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.2)
+    >>> g = graph.threshold(corr, 0.2)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> blocks.largest_first(solved).blocks.sizes
     array([3, 3, 2])

@@ -34,6 +34,7 @@ _GAP_DROP = 1.6
 __all__ = [
     "CENTRE",
     "REFERENCES",
+    "Embedding",
     "coordinates",
     "eigengap",
     "gap_ratios",

@@ -77,7 +77,7 @@ def sane_values():
     kernel = kernels.SquaredExponential()
     sq = (z - z.T) ** 2
     corr = kernel.covariance(sq)
-    g = graph.threshold_graph(corr, 0.3)
+    g = graph.threshold(corr, 0.3)
     cover = cliques.cover(g, 3)
     solved = blocks.solve(g, cover, kernel, 1)
     labels = np.arange(14) % 3

@@ -78,7 +78,7 @@ def diagnosis():
     X = datasets.gplvm_data(line, 40, noise=2.0, seed=0).X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return diagnose(X, 1, n_draws=2)
+        return diagnose(X, 1, n_splits=2)
 
 
 @pytest.fixture(scope="module")
@@ -400,7 +400,7 @@ def test_the_page_of_a_diagnosis_says_all_it_found(show):
     text = show("diagnose").run("return document.querySelector('main').innerText")
     found = diagnosis()
     assert "<line>" in text
-    for said in (*found.findings().values(), *found.suggestions, *found.warnings):
+    for said in (*found.findings().values(), *found.warnings):
         assert said in text
 
 

@@ -9,6 +9,7 @@ from html import unescape
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from ikd_graph import IKD, graph, refine, strategies
@@ -81,30 +82,6 @@ def test_the_coordinates_of_embed_are_those_of_the_estimator(table, tmp_path):
     np.testing.assert_array_equal([[float(c) for c in row[1:-1]] for row in rows], expected)
 
 
-def saved(kind, path):
-    X, labels = made_data()
-    if kind == "npy":
-        np.save(path, X)
-    elif kind == "npz":
-        np.savez(path, X=X, y=labels)
-    elif kind in ("csv", "tsv"):
-        np.savetxt(path, X, delimiter="," if kind == "csv" else "\t")
-    else:
-        h5py = pytest.importorskip("h5py")
-        with h5py.File(path, "w") as file:
-            file["X"] = X
-            file.create_group("obs")["stage"] = labels.astype("S")
-    return path
-
-
-@pytest.mark.parametrize("kind", ["csv", "tsv", "npy", "npz", "h5ad"])
-def test_embed_reads_every_kind_of_file(kind, tmp_path):
-    path = saved(kind, tmp_path / f"points.{kind}")
-    assert run("embed", path, "-o", tmp_path, "-q", "--strategy", "eigen") == 0
-    lines = (tmp_path / "points_embedding.csv").read_text().splitlines()
-    assert len(lines) == N_POINTS + 1
-
-
 def test_labels_can_be_chosen_and_a_quantity_is_one(tmp_path):
     X, _ = made_data()
     np.savez(tmp_path / "a.npz", X=X, age=np.linspace(0, 1.5, N_POINTS))
@@ -147,9 +124,9 @@ def test_a_wrong_parameter_is_one_line_and_nothing_is_written(
         ("empty.csv", "", "must not be empty"),
         ("holes.csv", "a,b\n1,nan\n2,3\n", "finite"),
         ("one.csv", "1,2,3\n", "at least 2 rows"),
-        ("points.txt", "1 2 3\n", "must end in .csv"),
+        ("points.doc", "1 2 3\n", "must end in .csv"),
         ("flat.csv", "1,1,1\n1,1,1\n1,1,1\n", "rows of X must vary"),
-        ("broken.npy", "not an array", "NumPy"),
+        ("broken.npy", "not an array", "must be a whole .npy file"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_line(name, content, message, tmp_path, capsys):
@@ -161,9 +138,25 @@ def test_a_file_that_cannot_be_used_is_one_line(name, content, message, tmp_path
     assert not (tmp_path / "out").exists()
 
 
-def test_an_unknown_name_lists_the_known_ones(capsys):
-    assert run("embed", "digit") == 2
-    assert "digits" in one_line(capsys)
+SLIPS = {
+    "embd digits": "'embed'",
+    "embed digit": "'digits'",
+    "embed digits --strategie eigen": "'--strategy'",
+    "embed digits --label kind": "'--labels'",
+    "embed digits --strategy geodesik": "'geodesic'",
+    "embed digits --kernel matem": "'matern'",
+    "embed digits --impute medan": "'median'",
+    "embed tabel.csv": "'table.csv'",
+    "embed table.csv --labels gene02": "'gene2'",
+    "embed table.csv --drop gene02": "'gene2'",
+}
+
+
+@pytest.mark.parametrize("words", SLIPS)
+def test_what_a_misspelt_word_may_mean_is_said(words, table, monkeypatch, capsys):
+    monkeypatch.chdir(table.parent)
+    assert run(*words.split()) == 2
+    assert f"; did you mean {SLIPS[words]}?" in one_line(capsys)
 
 
 def test_an_output_that_is_a_file_is_refused(table, capsys):
@@ -300,7 +293,7 @@ def test_every_parameter_of_a_fit_has_a_flag(capsys):
     said = capsys.readouterr().out
     kinds = (IKD, graph.Threshold, graph.Neighbors, *strategies.STRATEGIES.values())
     names = {name for kind in kinds for name in inspect.signature(kind).parameters}
-    for name in names - {"verbose", "s0", "k"}:
+    for name in names - {"verbose", "s0", "k", "cliques"}:
         assert f"{flags.FLAGS[name][0]} " in said, name
 
 
@@ -339,13 +332,36 @@ def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
     assert sorted(int(s) for s, c in counted.items() for _ in range(c)) == sizes
     assert found["n_edges"] == twin.number_of_edges()
     assert found["components"]["count"] == nx.number_connected_components(twin)
+    drawn = found["listed_cliques"]["degrees"]["histogram"]
     degrees = sorted(d for _, d in twin.degree)
-    drawn = found["degree_distribution"]
     assert sorted(int(d) for d, c in drawn.items() for _ in range(c)) == degrees
     said = capsys.readouterr().out
-    assert f"maximal cliques            {len(sizes)}\n" in said
+    assert re.search(rf"  maximal cliques +{len(sizes)}\n", said)
     assert "low × " in (tmp_path / "table_cliques.html").read_text(encoding="utf-8")
     assert (tmp_path / "table_cliques.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_cliques_are_listed_by_the_names_of_their_members(tmp_path, capsys):
+    X, y = made_data()
+    names = [f"cell{k}" for k in range(len(X))]
+    table = pd.DataFrame(X, index=pd.Index(names, name="id")).add_prefix("g")
+    table.assign(label=y).to_csv(tmp_path / "named.csv")
+    words = ["cliques", tmp_path / "named.csv", "-o", tmp_path, "--affinity", "correlation"]
+    assert run(*words, "--graph", 0.6, "--json") == 0
+    told = json.loads(capsys.readouterr().out)["cliques"]["cliques"]
+    found = pd.read_csv(tmp_path / "named_cliques.csv")
+    assert found.columns.tolist() == ["clique", "member", "label", "disagreement"]
+    groups = dict(iter(found.groupby("clique")))
+    assert set(found.member) == set(names)
+    twin = nx.from_numpy_array(np.triu(np.corrcoef(X), 1) > 0.6)
+    maximal = {frozenset(names[k] for k in clique) for clique in nx.find_cliques(twin)}
+    for clique in told:
+        part = groups[clique["clique"]]
+        assert clique["members"] == part.member.tolist()
+        assert clique["labels"] == part.label.value_counts(sort=False).to_dict()
+        assert clique["disagreement"] == pytest.approx(part.disagreement.mean())
+    assert {frozenset(clique["members"]) for clique in told} <= maximal
+    assert len(told) == len(groups)
 
 
 def test_cliques_beyond_the_limit_are_not_listed_and_it_is_said(table, tmp_path, capsys):

@@ -98,14 +98,14 @@ def test_every_flag_of_a_public_function_has_its_rule():
 
 
 def test_functions_check_by_position_and_by_name():
-    g = graph.threshold_graph(np.array([[1.0, 0.5], [0.5, 1.0]]), 0.3)
+    g = graph.threshold(np.array([[1.0, 0.5], [0.5, 1.0]]), 0.3)
     for call in (
-        lambda: geodesics.geodesic_distances(g, "no kernel"),
-        lambda: geodesics.geodesic_distances(g, kernel="no kernel"),
+        lambda: geodesics.distances(g, "no kernel"),
+        lambda: geodesics.distances(g, kernel="no kernel"),
     ):
         with pytest.raises(ValueError, match="kernel must be one of"):
             call()
-    assert geodesics.geodesic_distances(g, "matern").shape == (2, 2)
+    assert geodesics.distances(g, "matern").shape == (2, 2)
     assert kernels.get("matern") == kernels.Matern()
 
 

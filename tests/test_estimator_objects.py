@@ -156,7 +156,7 @@ def joined(n=40):
     points = np.random.default_rng(0).uniform(0.0, 3.0, (n, 2))
     kernel = kernels.SquaredExponential()
     corr = kernel.covariance(((points[:, None] - points) ** 2).sum(axis=2))
-    g = graph.threshold_graph(corr, 0.3)
+    g = graph.threshold(corr, 0.3)
     return g, graph.to_networkx(g)
 
 

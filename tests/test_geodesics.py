@@ -28,7 +28,7 @@ def plane_graph(seed, n, k=6):
     """Neighbour graph of points in the unit square, its weights the distances."""
     points = np.random.default_rng(seed).random((n, 2))
     distance = np.linalg.norm(points[:, None] - points, axis=2)
-    g = graph.neighbor_graph(-distance, k)
+    g = graph.neighbors(-distance, k)
     left, right, _ = graph.edges(g)
     return graph.from_edges(n, left, right, distance[left, right])
 
@@ -145,9 +145,9 @@ def test_geodesic_distances_sum_the_distances_of_the_kernel(kernel):
     lengths = np.full((50, 50), np.inf)
     stored = dense(g, -1.0) > 0
     lengths[stored] = np.sqrt(kernel.sq_distance(dense(g, -1.0)[stored]))
-    found = geodesics.geodesic_distances(g, kernel)
+    found = geodesics.distances(g, kernel)
     np.testing.assert_allclose(found, naive_distances(lengths), atol=1e-12)
-    some = geodesics.geodesic_distances(g, kernel, [4, 9])
+    some = geodesics.distances(g, kernel, [4, 9])
     np.testing.assert_allclose(some, found[[4, 9]], atol=1e-12)
 
 
@@ -155,21 +155,21 @@ def test_geodesic_distances_sum_the_distances_of_the_kernel(kernel):
 def test_geodesic_covariance_is_the_largest_product_off_the_edges(seed):
     g = random_graph(seed, 40, 0.1)
     products = naive_products(dense(g, 0.0))
-    free = geodesics.geodesic_covariance(g, keep_edges=False)
+    free = geodesics.covariance(g, keep_edges=False)
     np.testing.assert_allclose(free, products, atol=1e-12)
     stored = dense(g, np.nan)
-    kept = geodesics.geodesic_covariance(g)
+    kept = geodesics.covariance(g)
     np.testing.assert_allclose(kept, np.where(np.isnan(stored), products, stored), atol=1e-12)
     np.testing.assert_array_equal(kept, kept.T)
-    some = geodesics.geodesic_covariance(g, [5, 0, 5], dtype=np.float32)
+    some = geodesics.covariance(g, [5, 0, 5], dtype=np.float32)
     np.testing.assert_allclose(some, kept[[5, 0, 5]], atol=1e-6)
 
 
 def test_edges_without_a_positive_weight_carry_no_path():
     g = graph.from_edges(4, np.r_[0, 1, 2], np.r_[1, 2, 3], np.array([0.5, 0.0, -0.3]))
-    distances = geodesics.geodesic_distances(g, kernels.SquaredExponential(), [0])
+    distances = geodesics.distances(g, kernels.SquaredExponential(), [0])
     assert np.isfinite(distances).tolist() == [[True, True, False, False]]
-    assert geodesics.geodesic_covariance(g, [0])[0].round(12).tolist() == [1.0, 0.5, 0.0, 0.0]
+    assert geodesics.covariance(g, [0])[0].round(12).tolist() == [1.0, 0.5, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("n_landmarks", [None, 40])
@@ -194,7 +194,7 @@ def test_a_long_chain_of_weak_edges_keeps_its_order(n_landmarks, gamma):
 def test_products_that_underflow_are_not_taken_for_no_path():
     left = np.delete(np.arange(999), 500)
     g = graph.from_edges(1000, left, left + 1, np.full(998, 0.2))
-    products = geodesics.geodesic_covariance(g, [0])[0]
+    products = geodesics.covariance(g, [0])[0]
     assert (products > 0.0).tolist() == (np.arange(1000) <= 500).tolist()
 
 
@@ -245,19 +245,19 @@ def test_a_ring_of_duplicates_is_walked_without_going_round():
 
 
 def test_all_points_equal_are_at_distance_zero_and_covariance_one():
-    g = graph.threshold_graph(np.ones((50, 50)), 0.5)
-    assert not geodesics.geodesic_distances(g, kernels.SquaredExponential()).any()
-    assert (geodesics.geodesic_covariance(g) == 1.0).all()
+    g = graph.threshold(np.ones((50, 50)), 0.5)
+    assert not geodesics.distances(g, kernels.SquaredExponential()).any()
+    assert (geodesics.covariance(g) == 1.0).all()
 
 
 def test_one_node_and_isolated_nodes_are_at_no_distance_from_themselves():
-    alone = graph.threshold_graph(np.ones((1, 1)), 0.5)
+    alone = graph.threshold(np.ones((1, 1)), 0.5)
     assert geodesics.shortest_distances(alone).tolist() == [[0.0]]
-    apart = graph.threshold_graph(np.eye(40), 0.5)
+    apart = graph.threshold(np.eye(40), 0.5)
     expected = np.full((40, 40), np.inf)
     np.fill_diagonal(expected, 0.0)
     np.testing.assert_array_equal(geodesics.shortest_distances(apart), expected)
-    np.testing.assert_array_equal(geodesics.geodesic_covariance(apart), np.eye(40))
+    np.testing.assert_array_equal(geodesics.covariance(apart), np.eye(40))
     assert (geodesics.shortest_paths(apart).predecessors == -1).all()
 
 

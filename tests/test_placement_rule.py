@@ -60,7 +60,7 @@ def sheet(n=150, n_features=5, seed=0, **options):
     latent = rng.uniform(-0.5, 0.5, (n, 2))
     turn = np.linalg.qr(rng.normal(size=(n_features, n_features)))[0][:2]
     sim = Rows(latent @ turn, **options)
-    g = graph.neighbor_graph(similarities(sim), 8)
+    g = graph.neighbors(similarities(sim), 8)
     return sim, latent, g, turn
 
 
@@ -96,7 +96,7 @@ def test_a_row_near_a_training_row_lands_near_it(options, seed, log_step, torn, 
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 2 if flat else 9)) / 2.0
     sim = Rows(X, **options)
-    g = graph.neighbor_graph(similarities(sim), 6)
+    g = graph.neighbors(similarities(sim), 6)
     # Nothing ties the latent to the rows: it may be torn anyhow.
     latent = rng.normal(size=(40, 2)) if torn else X[:, :2]
     kept = prepared(latent, g, sim, KERNEL)
@@ -160,7 +160,7 @@ def test_a_row_stays_on_the_sheet_of_its_nearest_row():
     latent = flat + 10.0 * upper[:, None]
     similar = similarities(sim)
     similar[upper[:, None] != upper] = 0.0
-    kept = prepared(latent, graph.neighbor_graph(similar, 8), sim, KERNEL)
+    kept = prepared(latent, graph.neighbors(similar, 8), sim, KERNEL)
     new = rng.uniform(0.1, 0.9, (40, 2))
     rows = np.column_stack([new, np.full(40, 0.01)])
     found = placement.place(kept, sim, rows)[0]
@@ -192,7 +192,7 @@ def test_copies_of_a_training_row_share_a_new_one(copies):
     X = np.vstack([sim.X, np.repeat(sim.X[:1], copies - 1, axis=0)])
     apart = np.vstack([latent, latent[:1] + 0.01 * np.arange(1, copies)[:, None]])
     doubled = Rows(X)
-    g = graph.neighbor_graph(similarities(doubled), 8)
+    g = graph.neighbors(similarities(doubled), 8)
     kept = prepared(apart, g, doubled, KERNEL)
     found = placement.place(kept, doubled, X[:1] + 1e-9 * turn[:1])[0][0]
     where = np.vstack([latent[:1], apart[60:]])

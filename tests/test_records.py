@@ -68,8 +68,8 @@ def test_every_way_to_a_graph_ends_in_one_that_can_only_be_read(path):
     corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
     rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     ways = [
-        graph.threshold_graph(corr, 0.4),
-        graph.neighbor_graph(corr, 1),
+        graph.threshold(corr, 0.4),
+        graph.neighbors(corr, 1),
         graph.row_threshold_graph(rows, 0.5),
         graph.row_neighbor_graph(rows, 1),
         graph.above(path, 0.6),
@@ -113,9 +113,9 @@ class Fake:
         cliques.covering_cliques,
         geodesics.shortest_distances,
         geodesics.shortest_paths,
-        geodesics.geodesic_covariance,
+        geodesics.covariance,
         geodesics.covariance_lengths,
-        lambda g: geodesics.geodesic_distances(g, KERNEL),
+        lambda g: geodesics.distances(g, KERNEL),
         lambda g: graph.above(g, 0.1),
         lambda g: graph.strongest(g, 1),
         lambda g: graph.subgraph(g, np.array([0])),
@@ -128,9 +128,9 @@ class Fake:
     ],
 )
 def test_every_door_of_a_graph_refuses_what_only_looks_like_one(call):
-    with pytest.raises(TypeError, match="must be a CsrGraph, got Fake; make one with"):
+    with pytest.raises(TypeError, match=r"a CsrGraph, got Fake; .*graph\."):
         call(Fake())
-    with pytest.raises(TypeError, match="must be a CsrGraph, got NoneType"):
+    with pytest.raises(TypeError, match="a CsrGraph, got NoneType"):
         call(None)
 
 
@@ -152,11 +152,11 @@ def test_every_door_of_a_graph_refuses_what_only_looks_like_one(call):
         (lambda: graph.subgraph(CsrGraph(*PATH), [0, 0]), "nodes must be given once each"),
         (lambda: graph.block_neighbors(lambda a, b: np.eye(9), 3, 1), "of shape .3, 3., got"),
         (lambda: graph.pairs_above(lambda a, b: np.eye(9), 3, 0.1), "of shape .3, 3., got"),
-        (lambda: cliques.overlaps([[-1, 2]]), "members of blocks must lie from 0"),
-        (lambda: cliques.overlaps([[0.5, 2.0]]), "members of blocks must be a list of whole"),
+        (lambda: cliques.overlaps([[-1, 2]]), "members of cliques must lie from 0"),
+        (lambda: cliques.overlaps([[0.5, 2.0]]), "members of cliques must be a list of whole"),
         (lambda: cliques.overlaps(Blocks(np.array([0, 9]), np.array([0]))), "rise from 0"),
-        (lambda: cliques.overlaps([[0, 0]]), "members of blocks must ascend"),
-        (lambda: cliques.clique_graph([[-5]]), "members of blocks must lie from 0"),
+        (lambda: cliques.overlaps([[0, 0]]), "members of cliques must ascend"),
+        (lambda: cliques.clique_graph([[-5]]), "members of cliques must lie from 0"),
         (lambda: cliques.summary(CsrGraph(*PATH), [[0, 3]]), "must lie from 0 to 2, got 0 to 3"),
         (lambda: geodesics.path(np.array([1, 0, 1]), 2, 0), "target must be reached from source"),
         (lambda: geodesics.path(np.array([-1, 9]), 0, 1), "predecessors must lie from 0 to 2"),
@@ -200,7 +200,7 @@ def broken_blocks(path, **changes):
 )
 def test_solved_blocks_that_do_not_fit_together_are_not_merged(path, changes, message):
     solved = broken_blocks(path, **changes)
-    for merge in (alignment.merge_greedy, alignment.merge_global):
+    for merge in (alignment.merge_greedy, alignment.merge):
         with pytest.raises(ValueError, match=message):
             merge(solved, 3)
     with pytest.raises(ValueError, match=message):

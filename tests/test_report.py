@@ -14,9 +14,9 @@ import networkx as nx
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from tables import quiet
 
-from ikd_graph import IKD, cliques, graph
-from ikd_graph._records import Blocks
+from ikd_graph import IKD, graph
 from ikd_graph.show import charts, colors, figures, network, page, plot, points, report
 from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.show.report import clique_view as views
@@ -25,7 +25,6 @@ from ikd_graph.show.words import say_number
 from ikd_graph.study import datasets
 from ikd_graph.study.compare import Comparison, Row, sentences
 from ikd_graph.study.datasets import Dataset, Labels
-from ikd_graph.study.levels import threshold_levels
 
 VOID = {"meta", "link", "input", "br", "img"}
 
@@ -315,7 +314,7 @@ def test_the_mark_of_a_chart_stands_at_its_value():
 
 
 def test_a_page_without_figures_has_no_library(tmp_path):
-    found = page.render("diagnose.html", title="t", lead="l", findings={"a": "b"}, draws=[])
+    found = page.render("diagnose.html", title="t", lead="l", findings={"a": "b"}, charts=[])
     assert len(found) < 40_000
     outline(found)
 
@@ -442,38 +441,20 @@ def test_each_clique_puts_its_points_near_where_they_are(view):
     places = {name: unpacked(one) for name, one in residuals["places"].items()}
     Z = view.model.embedding_
     at = places["at"].reshape(-1, Z.shape[1])
-    own = view.solved
     for row in range(len(Z)):
         mine = slice(*places["start"][row : row + 2])
-        held = [k for k in range(own.n_blocks) if row in view.members(k)]
+        held = [k for k, clique in enumerate(view.model.cliques_) if row in clique]
         assert sorted(places["clique"][mine].tolist()) == held
         off = np.linalg.norm(at[mine] - Z[row], axis=1)
         assert off.max() <= 3.0 * view.model.merge_residuals_[row] + 0.05 * np.ptp(Z)
 
 
-def test_pairs_of_cliques_are_counted_by_what_they_share(view, monkeypatch):
-    held = [set(view.members(k).tolist()) for k in range(view.solved.n_blocks)]
-    twin = [len(a & b) for k, a in enumerate(held) for b in held[:k]]
-    monkeypatch.setattr(views, "_ROWS", 7)
-    found = replace(view).shared
-    assert found.tolist()[1:] == np.bincount(twin, minlength=found.size).tolist()[1:]
-    mean = np.mean([one for one in twin if one])
-    assert clique_words.clique_facts(view)["mean overlap of solved"] == pytest.approx(mean)
-
-
-def chain(n_blocks, size, step):
-    """Cliques along a line, each ``step`` points on from the one before."""
-    members = np.concatenate([np.arange(size) + step * k for k in range(n_blocks)])
-    return Blocks(np.arange(0, n_blocks * size + 1, size), members.astype(np.int32))
-
-
-def test_more_cliques_are_drawn_where_few_share_points():
-    apart, together = chain(5000, 4, 3), chain(700, 900, 1)
-    assert len(views.largest_graph(apart)) == views.MOST_DISCS
-    dense = views.largest_graph(together)
-    assert len(dense) == views.FEWEST_DISCS
-    assert dense.number_of_edges() <= views.MOST_PAIRS
-    assert len(views.largest_graph(chain(20, 4, 3))) == 20
+def test_the_largest_cliques_are_drawn_by_their_numbers(view, monkeypatch):
+    monkeypatch.setattr(views, "MOST_DISCS", 5)
+    few = replace(view).links
+    sizes = view.cliques.sizes
+    assert sorted(sizes[list(few)]) == sorted(sizes)[-5:]
+    assert all(len(view.cliques[k]) == size for k, size in few.nodes(data="size"))
 
 
 def test_no_line_ends_within_a_flag_and_text_stays_text(view):
@@ -504,19 +485,15 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
     cells = datasets.load("guo_qpcr")
     # Of neighbours alone: a threshold makes cliques of several stages.
     model = IKD(strategy="blockwise", refine=None, graph=15).fit(cells.X)
-    links = views.largest_graph(model.cliques_)
-    found = list(cliques.iter_cliques(model.graph_))
     # Levels of a threshold are tested by themselves, and take seconds.
-    levels = threshold_levels(cells.X, thresholds=[0.7, 0.9])
-    view = views.CliqueView(model, cells, found, True, links, levels)
+    view = report.view_cliques(model, cells, thresholds=[0.7, 0.9])
     facts = clique_words.clique_facts(view)
     twin = graph.to_networkx(model.graph_)
     expected = sorted(sorted(c) for c in nx.find_cliques(twin))
-    assert sorted(c.tolist() for c in found) == expected
     assert facts["points"] == twin.number_of_nodes() == 437
     assert facts["edges"] == twin.number_of_edges()
     assert nx.number_connected_components(twin) == 1
-    assert facts["components before joining"] == model.component_labels_.max() + 1
+    assert facts["components"] == model.component_labels_.max() + 1
     assert facts["maximal cliques"] == say_number(len(expected))
     assert facts["largest clique"] == max(map(len, expected))
     assert facts["mean clique size"] == pytest.approx(np.mean([len(c) for c in expected]))
@@ -524,11 +501,11 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
     outline(html)
     # The largest cliques that are told apart, as the table shows them: nearly all of one stage.
     table = re.search(r"<h2>Largest cliques</h2>(.*?)</table>", html, re.DOTALL)[1]
-    told = re.findall(r"<td>((?:[^<]+ × \d+(?:, )?)+)</td>", table)
+    told = re.findall(r'data-v="(\d+).*?<td>((?:[^<]+ × \d+(?:, )?)+)</td>', table)
     assert len(told) == 15
     pure = 0
-    for text, k in zip(told, clique_words.largest_apart(found, 437, 15), strict=True):
-        stages = Counter(cells.labels[found[k]].tolist())
+    for number, text in told:
+        stages = Counter(cells.labels[model.cliques_[int(number)]].tolist())
         assert dict(part.split(" × ") for part in text.split(", ")) == {
             name: str(number) for name, number in stages.items()
         }
@@ -537,21 +514,105 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
 
 
 def test_the_largest_cliques_that_are_listed_are_not_almost_the_same(view):
-    chosen = clique_words.largest_apart(view.maximal, 40, 6)
-    sets = [set(view.maximal[k].tolist()) for k in chosen]
+    sets = [set(view.cliques[k].tolist()) for k in clique_words.largest_apart(view, 6)]
     for at, members in enumerate(sets):
         assert all(len(members & before) * 2 <= len(members) for before in sets[:at])
-    assert len(sets[0]) == max(clique.size for clique in view.maximal)
+    assert len(sets[0]) == view.cliques.sizes.max()
 
 
-def test_badly_placed_points_are_those_with_unusual_residuals(view):
+def test_the_points_that_cliques_disagree_about_are_named(view):
     model = copy(view.model)
     model.merge_residuals_ = np.r_[np.full(38, 0.1) + np.linspace(0, 0.01, 38), 5.0, 9.0]
-    rows, limit = clique_words.badly_placed(model)
+    data = replace(view.data, row_names=tuple(f"s{k}" for k in range(40)), row_title="sample")
+    named = replace(view, model=model, data=data)
+    rows, limit = clique_words.disagreed(named)
     assert rows.tolist() == [39, 38]
     assert 0.1 < limit < 5.0
+    said = " ".join(clique_words.clique_advice(named))
+    assert re.search(r"The cliques disagree about 2 points by more than .*: s39, s38\.", said)
+    found = clique_words.clique_statistics(named)
+    assert found["disagreed_about"]["points"] == ["s39", "s38"]
+    assert found["cliques"][0]["members"] == [f"s{row}" for row in view.model.cliques_[0]]
+    html = report.cliques_page(named)
+    assert "cliques of sample <input" in html
+    largest = max(view.model.cliques_, key=len)
+    assert ", ".join(f"s{row}" for row in largest) in html
+    assert not re.search(r"badly|worst|doubt", html.partition("<script")[0].lower() + said)
     model.merge_residuals_ = np.zeros(40)
-    assert clique_words.badly_placed(model)[0].size == 0
+    assert clique_words.disagreed(named)[0].size == 0
+
+
+def test_links_between_components_are_neither_edges_above_the_threshold_nor_cliques():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(8, 300)), 6, axis=0) + 0.5 * rng.normal(size=(48, 300))
+    X = np.vstack([X, X[:2]])
+    model = IKD(strategy="blockwise", affinity="correlation", graph=0.5, refine=None)
+    quiet(model, X)
+    view = report.view_cliques(model, Dataset(X=X))
+    twin = nx.from_numpy_array(np.triu(np.corrcoef(X[:48]), 1) > 0.5)
+    expected = [c for c in nx.find_cliques(twin) if len(c) > 1]
+    assert view.n_links > 0
+    facts = clique_words.clique_facts(view)
+    assert facts["edges"] == twin.number_of_edges()
+    assert facts["components"] == 8
+    assert facts["maximal cliques"] == say_number(len(expected))
+    at = int(np.flatnonzero(view.levels.threshold == 0.5)[0])
+    assert view.levels.edges[at] == twin.number_of_edges()
+    assert view.levels.cliques[at] == len(expected)
+    # Those that are listed are among them, with the copies of their rows, and cover every edge.
+    listed = {frozenset(clique.tolist()) - {48, 49} for clique in view.cliques}
+    assert listed <= {frozenset(c) for c in expected}
+    assert all((0 in clique) == (48 in clique) for clique in view.cliques)
+    assert view.summary["edge_coverage"] == 1.0
+    assert f"8 components joined by {view.n_links} links" in report.cliques_page(view)
+
+
+TABLES = {
+    "curve": lambda: (clique_view().data.X, {}),
+    "weak": lambda: (np.random.default_rng(0).normal(size=(40, 60)), {"graph": 0.1}),
+    "counts": lambda: (datasets.spike_counts(60, 40).X, {"affinity": "hellinger", "graph": 0.7}),
+    "groups": lambda: (groups_of_rows(), {"affinity": "euclidean", "graph": 0.6}),
+    "digits": lambda: (datasets.digits().X[:120], {"graph": graph.Threshold(0.75, 3)}),
+    "neighbours": lambda: (datasets.half_moons(80).X, {"affinity": "euclidean", "graph": 5}),
+}
+
+
+def groups_of_rows():
+    rng = np.random.default_rng(1)
+    X = np.repeat(3.0 * rng.normal(size=(3, 8)), 15, axis=0) + rng.normal(size=(45, 8))
+    return np.vstack([X, X[:2]])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
+    X, options = TABLES[name]()
+    options = {"affinity": "correlation", "graph": 0.6, "kernel": "squared_exponential"} | options
+    model = IKD(strategy="blockwise", refine=None, **options)
+    view = report.view_cliques(quiet(model, X), Dataset(X=X))
+    facts, levels = clique_words.clique_facts(view), view.levels
+    removed = facts["edges removed as short cuts"] or 0
+    n_above = facts["edges above the threshold"]
+    used = views.threshold_of(model)
+    if used is not None:
+        at = int(np.flatnonzero(levels.threshold == used)[0])
+        assert levels.edges[at] == (facts["edges"] if n_above is None else n_above) + removed
+        if n_above is None and not removed:
+            assert facts["maximal cliques"] == say_number(int(levels.cliques[at]))
+            assert facts["components"] == levels.components[at]
+    assert facts["largest clique"] >= view.cliques.sizes.max() >= 2
+    # What the advice says of thresholds is so, and its cures work.
+    said = " ".join(clique_words.clique_advice(view))
+    again = {**options, "strategy": "geodesic", "refine": None}
+    top = levels.connected_up_to
+    if top > 0.02:
+        below = quiet(IKD(**again | {"graph": graph.Threshold(top - 0.01, prune=False)}), X)
+        above = quiet(IKD(**again | {"graph": graph.Threshold(top + 0.01, prune=False)}), X)
+        assert below.component_labels_.max() == 0 < above.component_labels_.max()
+        assert f"connected up to a threshold of {top:.3g}" in said
+    else:
+        joined = quiet(IKD(**again | {"graph": graph.Threshold(0.3, disconnected="join")}), X)
+        assert graph.component_labels(joined.graph_).max() == 0
+    assert (view.n_links > 0) == ("alone fix their places" in said)
 
 
 def test_the_certificate_of_the_merger_is_said_and_counted_where_there_is_one(view):

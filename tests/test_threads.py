@@ -194,8 +194,8 @@ WORKQUEUE = """
     from ikd_graph.covariance import correlation
 
     corr = correlation(np.random.default_rng(0).normal(size=(300, 20)))
-    g = graph.neighbor_graph(corr, 8)
-    work = lambda _: geodesics.geodesic_distances(g, kernels.SquaredExponential()).sum()
+    g = graph.neighbors(corr, 8)
+    work = lambda _: geodesics.distances(g, kernels.SquaredExponential()).sum()
     with ThreadPoolExecutor(4) as pool:
         print(len(set(pool.map(work, range(8)))))
 """

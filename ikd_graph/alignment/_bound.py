@@ -44,7 +44,7 @@ class MergeBound(NamedTuple):
         if self.gap <= 0.01:
             return f"the merger is proven to be within {self.gap:.2%} of the lowest cost"
         if self.bound == 0.0:
-            return "no proof was found of how good the merger is"
+            return "it could not be proved that this merger is optimal"
         return f"no merger of these cliques can cost less than {1.0 - self.gap:.1%} of this one"
 
 
@@ -61,7 +61,7 @@ def merge_bound(
 
     For a dozen noisy pieces of a plane the bound found is that of the semidefinite relaxation, to
     .3 % of it. A gap says that some other merger may cost less, not that it is nearer to the truth:
-    where blocks are noisy the cheapest merger may be far from it, and `merge_global` stays near its
+    where blocks are noisy the cheapest merger may be far from it, and `merge` stays near its
     start.
 
     Parameters
@@ -71,7 +71,7 @@ def merge_bound(
     coordinates : (n, M) ndarray of float64
         Merged positions of the points.
     weighting : {"precision", "uniform"}
-        As in `merge_global`.
+        As in `merge`.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def merge_bound(
     >>> import numpy as np
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
     >>> kernel, line = kernels.SquaredExponential(), np.arange(6.0)[:, None]
-    >>> g = graph.threshold_graph(kernel.covariance((line - line.T) ** 2), 0.1)
+    >>> g = graph.threshold(kernel.covariance((line - line.T) ** 2), 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), kernel, 1)
     >>> alignment.merge_bound(solved, line).words
     'the merger is proven optimal'

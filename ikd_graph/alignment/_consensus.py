@@ -17,8 +17,9 @@ WEIGHTINGS = ("precision", "uniform")
 
 
 def _check_start(
-    solved: SolvedBlocks, n_points: int, start: Floats | None = None, **_: object
+    solved: SolvedBlocks, n_points: int | None = None, start: Floats | None = None, **_: object
 ) -> None:
+    n_points = n_points or solved.n_points
     if start is not None and start.shape != (n_points, solved.coordinates.shape[1]):
         raise ValueError(
             f"start must have a row for each of {n_points} points and the "
@@ -30,16 +31,16 @@ def _check_start(
 @door.takes(
     check_solved,
     _check_start,
-    n_points=door.count,
+    n_points=door.optional(door.count),
     start=door.optional(door.table),
     weighting=door.one_of(WEIGHTINGS),
     weigh_start=door.flag,
     max_rounds=door.whole(1),
     tolerance=door.positive,
 )
-def merge_global(
+def merge(
     solved: SolvedBlocks,
-    n_points: int,
+    n_points: int | None = None,
     *,
     start: Floats | None = None,
     weighting: str = "precision",
@@ -106,14 +107,15 @@ def merge_global(
     >>> import numpy as np
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
     >>> kernel, line = kernels.SquaredExponential(), np.arange(6.0)
-    >>> g = graph.threshold_graph(kernel.covariance((line[:, None] - line) ** 2), 0.1)
+    >>> g = graph.threshold(kernel.covariance((line[:, None] - line) ** 2), 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), kernel, 1)
-    >>> merged = alignment.merge_global(solved, 6, start=line[:, None])
+    >>> merged = alignment.merge(solved, 6, start=line[:, None])
     >>> merged.coordinates.round(6).ravel()
     array([0., 1., 2., 3., 4., 5.])
     >>> merged.converged
     True
     """
+    n_points = n_points or solved.n_points
     if start is None:
         frame, greedy = None, merge_pairs(solved, n_points)
         if greedy.n_weak:

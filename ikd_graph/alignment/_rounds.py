@@ -146,10 +146,7 @@ class Rounds:
         entries = int(self.blocks.indptr[self.n_blocks])
         members = self.blocks.members[:entries]
         squares = ((self.proposals[:entries] - points[members]) ** 2).sum(axis=1)
-        counts = np.bincount(members, minlength=points.shape[0])
-        sums = np.bincount(members, squares, minlength=points.shape[0])
-        residuals = np.sqrt(sums / np.maximum(counts, 1))
-        return float(self.misfit[: self.n_blocks].sum()), residuals
+        return float(self.misfit[: self.n_blocks].sum()), _rms(squares, members, len(points))
 
 
 def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None:
@@ -163,8 +160,8 @@ def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None
 
 
 @door.takes(check_places, coordinates=door.table)
-def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
-    """How far blocks disagree with the place of each point, each block fitted rigidly.
+def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
+    """Where each block would put its points, if it is fitted rigidly to coordinates.
 
     Parameters
     ----------
@@ -172,6 +169,39 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
         Blocks with their own coordinates.
     coordinates : (n, M) ndarray of float64
         Positions of the points.
+
+    Returns
+    -------
+    (total, M) ndarray of float64
+        Places of the members of all blocks, row by row with ``solved.blocks.members``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
+    >>> places = np.arange(4.0)[:, None]
+    >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
+    >>> g = graph.threshold(corr, 0.1)
+    >>> solved = blocks.solve(g, [[0, 1, 2], [1, 2, 3]], "squared_exponential", 1)
+    >>> alignment.proposals(solved, places).round(6).ravel() + 0.0
+    array([0., 1., 2., 1., 2., 3.])
+    """
+    points = np.ascontiguousarray(coordinates, dtype=np.float64)
+    places, blocks = np.empty_like(solved.coordinates), solved.blocks
+    around = centred(blocks.indptr, solved.coordinates, np.sqrt(solved.precision))
+    misfit = np.empty(blocks.n_blocks)
+    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, places, misfit)
+    return places
+
+
+@door.takes(check_places, coordinates=door.table)
+def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
+    """How far blocks disagree with the place of each point, each block fitted rigidly.
+
+    Parameters
+    ----------
+    solved, coordinates : see `proposals`
+        Blocks, and the positions of the points.
 
     Returns
     -------
@@ -184,14 +214,21 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> import numpy as np
     >>> places = np.arange(6.0)[:, None]
     >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> g = graph.threshold(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> bool(alignment.residuals(solved, places).max() < 1e-6)
     True
     """
-    points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    consensus = Rounds(solved, len(points), "precision")
-    return consensus.fit_of(points)[1]
+    members = solved.blocks.members
+    squares = ((proposals.unchecked(solved, coordinates) - coordinates[members]) ** 2).sum(axis=1)
+    return _rms(squares, members, len(coordinates))
+
+
+def _rms(squares: Floats, members: NDArray[np.int32], n_points: int) -> Floats:
+    """Root of the mean of the squares of each point, 0 without any."""
+    counts = np.bincount(members, minlength=n_points)
+    sums = np.bincount(members, squares, minlength=n_points)
+    return np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
 
 
 def entries_of_points(blocks: Blocks, n_points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

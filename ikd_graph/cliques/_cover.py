@@ -12,9 +12,9 @@ from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, CsrGraph, check_graph, read_only
 from .._warn import warn
-from ..graph import subgraph
-from ._ragged import join, take
+from ..graph import GraphLike, any_graph, subgraph
 from ._search import StartGraph, fill, new_search, prepare, with_more_masks
+from ._sequence import Cliques, join, take
 
 if TYPE_CHECKING:
     from .._jit.chains import Chain
@@ -43,11 +43,11 @@ _LEAST_EFFORT, _EFFORT_PER_ENTRY = 100_000_000, 100
 
 
 @door.takes(
-    g=check_graph,
+    g=any_graph,
     min_size=door.whole(2, cure="take M + 2 for M latent dimensions"),
     max_cliques=door.optional(door.whole(1, cure="None is two a point")),
 )
-def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Blocks:
+def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cliques:
     """Choose maximal cliques that cover a graph, to solve on: about as many as there are points.
 
     Three stages, each of which grows maximal cliques, taking at each step the point that brings
@@ -64,7 +64,7 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
 
     Parameters
     ----------
-    g : CsrGraph
+    g : CsrGraph, networkx.Graph or scipy sparse array
         The graph; strong edges are preferred, so weights should be correlations.
     min_size : int
         Size from which a clique can be solved and placed: M + 2 for M latent dimensions.
@@ -75,7 +75,7 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
 
     Returns
     -------
-    Blocks
+    Cliques
         The cliques in the order found, those smaller than ``min_size`` too.
 
     Notes
@@ -99,8 +99,7 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
     >>> from ikd_graph import cliques, graph
     >>> place = np.arange(8)
     >>> corr = np.exp(-0.1 * (place[:, None] - place) ** 2)
-    >>> blocks = cliques.cover(graph.threshold_graph(corr, 0.3), min_size=3)
-    >>> [blocks.members[a:b].tolist() for a, b in zip(blocks.indptr, blocks.indptr[1:])]
+    >>> [clique.tolist() for clique in cliques.cover(graph.threshold(corr, 0.3), min_size=3)]
     [[4, 5, 6, 7], [0, 1, 2, 3], [3, 4, 5, 6], [1, 2, 3, 4], [2, 3, 4, 5]]
     """
     budget, room = _CLIQUES_PER_POINT * g.n_nodes, _ENTRIES_PER_POINT * g.n_nodes
@@ -110,7 +109,8 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
     # so that the order of rows chooses nothing.
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     names = np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
-    return _cover(subgraph.unchecked(g, names), min_size, budget, room).renamed(names)
+    blocks = _cover(subgraph.unchecked(g, names), min_size, budget, room).renamed(names)
+    return Cliques(blocks, g.n_nodes)
 
 
 def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
@@ -151,7 +151,7 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.2], [0.2, 0.2, 1.0]])
-    >>> g = graph.threshold_graph(corr, 0.5)
+    >>> g = graph.threshold(corr, 0.5)
     >>> cliques.in_large_clique(g, 2).tolist()
     [True, True, False]
     """
@@ -162,8 +162,8 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     return np.asarray(state.largest >= min_size)
 
 
-@door.takes(g=check_graph, max_cliques=door.optional(door.whole(1)))
-def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
+@door.takes(g=any_graph, max_cliques=door.optional(door.whole(1)))
+def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques:
     """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
 
     The early stop of the paper's blockwise solution. On dense graphs it can visit cliques without
@@ -179,7 +179,7 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
 
     Returns
     -------
-    Blocks
+    Cliques
         The cliques visited, in the order of `maximal_cliques`; an isolated point is one of size 1.
 
     Warns
@@ -191,7 +191,7 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
     --------
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> cliques.covering_cliques(graph.threshold_graph(np.eye(3), 0.5)).sizes.tolist()
+    >>> cliques.covering_cliques(graph.threshold(np.eye(3), 0.5)).sizes.tolist()
     [1, 1, 1]
     """
     budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
@@ -208,14 +208,14 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
     covered = np.zeros(g.n_nodes, dtype=np.bool_)
     covered[visited.members] = True
     if covered.all():
-        return visited
+        return Cliques(visited, g.n_nodes)
     warn(
         f"{int(np.sum(~covered))} of {g.n_nodes} points were not covered by the first {n_kept} "
         "maximal cliques and got one each; merge='global' solves a cover of the edges instead"
     )
-    rest = cover.unchecked(g, 2, max_cliques=1)
+    rest = cover.unchecked(g, 2, max_cliques=1).blocks
     opens = np.add.reduceat(~covered[rest.members], rest.indptr[:-1]) > 0
-    return join([visited, take(rest, np.flatnonzero(opens))])
+    return Cliques(join([visited, take(rest, np.flatnonzero(opens))]), g.n_nodes)
 
 
 def _empty_cover(g: CsrGraph) -> Cover:

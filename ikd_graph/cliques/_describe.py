@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,24 +12,25 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import _checks as door
 from .. import _jit
-from .._records import Blocks, CsrGraph, check_graph
-from ._ragged import arrays, as_blocks
+from .._records import Blocks, CsrGraph
+from ..graph import GraphLike, any_edges
+from ._sequence import Cliques, arrays, as_blocks
 
 if TYPE_CHECKING:
     import networkx as nx
 
-Cliques = Blocks | Sequence[ArrayLike]
+AnyCliques = Cliques | Blocks | Iterable[ArrayLike]
 
 
-@door.takes(g=check_graph, n_components=door.optional(door.whole(1)))
-def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> dict[str, Any]:
+@door.takes(g=any_edges, n_components=door.optional(door.whole(1)))
+def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) -> dict[str, Any]:
     """Describe a list of cliques of a graph in numbers.
 
     Parameters
     ----------
-    g : CsrGraph
+    g : CsrGraph, networkx.Graph or scipy sparse array
         The graph.
-    cliques : Blocks or sequence of (k,) int arrays
+    cliques : Cliques or iterable of (k,) int arrays
         Cliques of it, all or some.
     n_components : int, optional
         Latent dimension M. With it the summary tells how many cliques are large enough to be
@@ -57,7 +58,7 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
     --------
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> g = graph.threshold_graph(np.array([[1, 0.9, 0.2], [0.9, 1, 0.8], [0.2, 0.8, 1]]), 0.5)
+    >>> g = graph.threshold(np.array([[1, 0.9, 0.2], [0.9, 1, 0.8], [0.2, 0.8, 1]]), 0.5)
     >>> facts = cliques.summary(g, cliques.maximal_cliques(g), n_components=1)
     >>> facts["n_cliques"], facts["sizes"]["histogram"], facts["overlaps"]["max"]
     (2, {2: 2}, 1)
@@ -97,12 +98,12 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
 
 
 @door.takes(min_overlap=door.count)
-def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
+def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     """Count the points that cliques share.
 
     Parameters
     ----------
-    cliques : Blocks or sequence of (k,) int arrays
+    cliques : Cliques or iterable of (k,) int arrays
         The cliques.
     min_overlap : int
         Pairs that share fewer points are left out.
@@ -133,12 +134,12 @@ def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
     return both
 
 
-def clique_graph(cliques: Cliques, min_overlap: int = 1) -> nx.Graph:
+def clique_graph(cliques: AnyCliques, min_overlap: int = 1) -> nx.Graph:
     """Make the graph of cliques, an edge where two share enough points.
 
     Parameters
     ----------
-    cliques : Blocks or sequence of (k,) int arrays
+    cliques : Cliques or iterable of (k,) int arrays
         The cliques.
     min_overlap : int
         Points to share: M + 1 for the pairs that a rigid motion in M dimensions can join.

@@ -44,13 +44,14 @@ from .._checks import (
     check_varies,
     few,
 )
-from .._records import Blocks, CsrGraph
+from .._records import CsrGraph
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import dense_rows, rows_of, some_rows, stored_values
 from .._threads import limit_threads
 from .._version import __version__
 from .._warn import warn
+from ..cliques import Cliques
 from ..eigen import REFERENCES
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
@@ -163,8 +164,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Edges that were pruned as short cuts, with their scores.
     component_labels_ : (n_samples,) ndarray of int64
         Connected component of each point before components were joined.
-    cliques_ : Blocks or None
-        The cliques that were solved ("blockwise").
+    cliques_ : Cliques or None
+        The cliques that were solved ("blockwise"), a sequence of arrays of rows: ``len`` counts
+        them, ``of_point`` finds those of a row, ``to_pandas`` makes a table. Of duplicate rows the
+        first stands for all.
     merge_residuals_ : (n_samples,) ndarray of float64 or None
         How far the cliques of each point disagree about it ("blockwise").
     merge_order_ : (n_merges, 3) ndarray of int64 or None
@@ -348,8 +351,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : (n_new, n_components) ndarray of float64
             Coordinates. A row that equals a training row gets the stored coordinates of that; any
             other is a weighted mean of its nearest training rows, or at its most likely position
-        <<<<<<< HEAD
-            where a Gaussian process was fitted. Objects come back as from `fit_transform`.
+            where a Gaussian process was fitted. A row that cannot be compared, such as one of
+            zeros under "cosine", gets NaN, with a warning. Objects come back as from
+            `fit_transform`.
         std : (n_new, n_components) ndarray of float64
             Only with ``return_std``; as `standard_errors_`.
 
@@ -357,11 +361,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ------
         ValueError
             If standard errors of a dask array are asked for.
-        =======
-            where a Gaussian process was fitted. A row that cannot be compared, such as one of
-            zeros under "cosine", gets NaN, with a warning. Objects come back as from
-            `fit_transform`.
-        >>>>>>> main
         """
         if not is_dask(X):
             if not return_std:
@@ -657,12 +656,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "random_state must be None, a whole number from 0 to 2**32 - 1 or a numpy "
                 f"RandomState; {error}"
             ) from None
+        rule, affinity = self._graph_rule(), self.affinity
+        if isinstance(rule, graph.Threshold) and rule.fdr is not None:
+            check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
+            affinity = "correlation" if affinity == "auto" else affinity
         return Settings(
             n_components=self.n_components,
             strategy=strategy,
-            graph=self._graph_rule(),
+            graph=rule,
             kernel=self.kernel,
-            affinity=self.affinity,
+            affinity=affinity,
             refine=refinement,
             n_landmarks=self.n_landmarks,
             random_state=self.random_state,
@@ -926,13 +929,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> None:
         """Keep the cliques and how far they disagree about each point."""
         solved = result.solution.solved
-        self.cliques_: Blocks | None = None
+        self.cliques_: Cliques | None = None
         self.merge_residuals_: Floats | None = None
         self.merge_order_ = result.solution.merge_order
         self.merge_start_share_ = result.solution.start_share
         if solved is None or result.graph is None:
             return
-        self.cliques_ = solved.blocks.renamed(first)
+        self.cliques_ = Cliques(solved.blocks.renamed(first), inverse.size)
         residuals = result.solution.residuals
         if result.refined is not None or residuals is None:
             if result.kernel != pipeline.closed_form_kernel(result.settings):

@@ -24,6 +24,7 @@ from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks, check_blocks
 from .._settings import Candidate, Result, Settings
 from .._table import SparseTable
 from .._version import __version__
+from ..cliques import Cliques
 from ..covariance import EuclideanRows, SparseRows
 from ..generative import NoiseModel
 from ..placement import Placement
@@ -39,7 +40,8 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, LatentPosterior,
+        Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
+        LatentPosterior,
         NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
         SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
@@ -93,6 +95,7 @@ def read(path: str | os.PathLike[str], kind: type) -> dict[str, Any]:
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
+                _check_parts(archive)
                 head = json.loads(archive.read(_HEAD))
                 if head["kind"] != _KIND:
                     raise ValueError("it holds something else")
@@ -116,13 +119,18 @@ def read(path: str | os.PathLike[str], kind: type) -> dict[str, Any]:
     return state
 
 
+def _check_parts(archive: zipfile.ZipFile) -> None:
+    """Raise if a file would be larger in memory than on the disk, which `write` never makes."""
+    names = archive.namelist()
+    stored = all(part.compress_type == zipfile.ZIP_STORED for part in archive.infolist())
+    if not stored or len(set(names)) < len(names):
+        raise ValueError("its parts are compressed or have one name")
+
+
 def _check_digest(archive: zipfile.ZipFile) -> None:
     """Raise unless the parts of a file are those that were written, in their order."""
     digest = hashlib.blake2b()
     *parts, last = archive.infolist()
-    for part in (*parts, last):
-        if part.compress_type != zipfile.ZIP_STORED:
-            raise ValueError("its parts are compressed, which save never does")
     for part in parts:
         with archive.open(part) as file:
             while chunk := file.read(2**20):
@@ -140,7 +148,9 @@ def _check_state(state: Any) -> None:
         array = state[name]
         if array is None:
             continue
-        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+        # Errors and residuals may be unknown; all that places rows is finite.
+        finite = name in ("standard_errors_", "merge_residuals_") or np.isfinite(array).all()
+        if array.dtype.kind not in "iuf" or not finite:
             raise ValueError(f"{name} holds other values than numbers")
         for letter, size in zip(letters, array.shape, strict=True):
             if sizes.setdefault(letter, size) != size:

@@ -30,7 +30,7 @@ def squares_of_lengths(
     return np.square(values)
 
 
-def geodesic_sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
+def sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
     """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
     lengths = path_lengths(g, kernel, path)
     out = np.asarray(shortest_distances(lengths), dtype=np.float64)

@@ -72,7 +72,7 @@ _SOURCES = door.optional(door.nodes)
     limit=_limit,
     dtype=_check_dtype,
 )
-def geodesic_distances(
+def distances(
     g: CsrGraph,
     kernel: StationaryKernel,
     sources: Nodes = None,
@@ -101,8 +101,8 @@ def geodesic_distances(
     >>> from ikd_graph import geodesics, graph, kernels
     >>> z = np.array([0.0, 1.0, 2.0, 3.0])
     >>> kernel = kernels.SquaredExponential()
-    >>> g = graph.threshold_graph(kernel.covariance((z[:, None] - z) ** 2), 0.5)
-    >>> geodesics.geodesic_distances(g, kernel, [0]).round(12).tolist()
+    >>> g = graph.threshold(kernel.covariance((z[:, None] - z) ** 2), 0.5)
+    >>> geodesics.distances(g, kernel, [0]).round(12).tolist()
     [[0.0, 1.0, 2.0, 3.0]]
     """
     lengths = distance_lengths.unchecked(g, kernel)
@@ -112,7 +112,7 @@ def geodesic_distances(
 @door.takes(
     _check_sources, g=check_graph, sources=_SOURCES, keep_edges=door.flag, dtype=_check_dtype
 )
-def geodesic_covariance(
+def covariance(
     g: CsrGraph,
     sources: Nodes = None,
     *,
@@ -143,7 +143,7 @@ def geodesic_covariance(
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
     >>> corr = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.5], [0.0, 0.5, 1.0]])
-    >>> geodesics.geodesic_covariance(graph.threshold_graph(corr, 0.4), [0]).round(12).tolist()
+    >>> geodesics.covariance(graph.threshold(corr, 0.4), [0]).round(12).tolist()
     [[1.0, 0.8, 0.4]]
     """
     starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
@@ -188,7 +188,7 @@ def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     --------
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph, kernels
-    >>> g = graph.threshold_graph(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
+    >>> g = graph.threshold(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
     >>> geodesics.distance_lengths(g, kernels.SquaredExponential()).weights.tolist()
     [2.0, 2.0]
     """
@@ -260,7 +260,7 @@ def shortest_distances(
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> g = graph.threshold_graph(corr, 0.4)
+    >>> g = graph.threshold(corr, 0.4)
     >>> geodesics.shortest_distances(g._replace(weights=1.0 - g.weights)).round(12).tolist()
     [[0.0, 0.1, 0.6], [0.1, 0.0, 0.5], [0.6, 0.5, 0.0]]
     """
@@ -325,7 +325,7 @@ def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf)
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> lengths = geodesics.covariance_lengths(graph.threshold_graph(corr, 0.4))
+    >>> lengths = geodesics.covariance_lengths(graph.threshold(corr, 0.4))
     >>> geodesics.shortest_paths(lengths, [0]).predecessors.tolist()
     [[-1, 0, 1]]
     """

@@ -30,7 +30,7 @@ WEIGHT_FLOOR = 1e-3
 
 
 @door.takes(corr=check_correlations, s0=door.fraction)
-def threshold_graph(corr: NDArray[np.float64], s0: float) -> CsrGraph:
+def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     """Keep the pairs whose correlation exceeds a threshold (paper, Section 2.4).
 
     Parameters
@@ -50,7 +50,7 @@ def threshold_graph(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> graph.threshold_graph(corr, 0.4).indices.tolist()
+    >>> graph.threshold(corr, 0.4).indices.tolist()
     [1, 0, 2, 1]
     """
     return pairs_above.unchecked(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
@@ -87,7 +87,7 @@ def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
 
 
 @door.takes(corr=check_correlations, mutual=door.flag, shared=door.flag)
-def neighbor_graph(
+def neighbors(
     corr: NDArray[np.float64], k: int, *, mutual: bool = False, shared: bool = False
 ) -> CsrGraph:
     """Join each point to the points most correlated with it.
@@ -119,9 +119,9 @@ def neighbor_graph(
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> graph.neighbor_graph(corr, 1).indices.tolist()
+    >>> graph.neighbors(corr, 1).indices.tolist()
     [1, 0, 2, 1]
-    >>> graph.neighbor_graph(corr, 1, mutual=True).indices.tolist()
+    >>> graph.neighbors(corr, 1, mutual=True).indices.tolist()
     [1, 0]
     """
     found = block_neighbors(lambda start, stop: corr[start:stop], corr.shape[0], k)
@@ -141,14 +141,14 @@ def row_neighbor_graph(
 ) -> CsrGraph:
     """Join each row to the rows most correlated with it, without an (n, n) matrix.
 
-    As :func:`neighbor_graph` otherwise.
+    As :func:`neighbors` otherwise.
 
     Parameters
     ----------
     rows, k, neighbors : see `row_neighbors`
         Rows and how the neighbours of each are found.
     mutual, shared : bool
-        As in `neighbor_graph`.
+        As in `neighbors`.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def from_neighbors(
     correlations : callable
         Maps two (m,) arrays of points to the correlations of those pairs.
     mutual, shared : bool
-        As in :func:`neighbor_graph`.
+        As in :func:`neighbors`.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ from .._records import CsrGraph, check_graph
 if TYPE_CHECKING:
     import networkx as nx
 
+GraphLike: TypeAlias = "CsrGraph | nx.Graph | sp.sparray | sp.spmatrix"
 Nodes = NDArray[np.int64]
 
 
@@ -87,7 +88,7 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> left, right, weights = graph.edges(graph.threshold_graph(corr, 0.4))
+    >>> left, right, weights = graph.edges(graph.threshold(corr, 0.4))
     >>> left.tolist(), right.tolist(), weights.tolist()
     ([0, 1], [1, 2], [0.9, 0.5])
     """
@@ -146,7 +147,7 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.4], [0.9, 1.0, 0.5], [0.4, 0.5, 1.0]])
-    >>> graph.strongest(graph.threshold_graph(corr, 0.1), 1).weights.tolist()
+    >>> graph.strongest(graph.threshold(corr, 0.1), 1).weights.tolist()
     [0.9, 0.9, 0.5, 0.5]
     """
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
@@ -185,7 +186,7 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> graph.subgraph(graph.threshold_graph(corr, 0.1), np.array([2, 0])).weights.tolist()
+    >>> graph.subgraph(graph.threshold(corr, 0.1), np.array([2, 0])).weights.tolist()
     [0.2, 0.2]
     """
     whole = sp.csr_array((g.weights, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
@@ -215,7 +216,7 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> both = graph.union(graph.threshold_graph(corr, 0.8), graph.neighbor_graph(corr, 1))
+    >>> both = graph.union(graph.threshold(corr, 0.8), graph.neighbors(corr, 1))
     >>> both.n_edges
     2
     """
@@ -255,7 +256,7 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> g = graph.threshold_graph(np.array([[1.0, 0.1, 0.9], [0.1, 1, 0], [0.9, 0, 1]]), 0.5)
+    >>> g = graph.threshold(np.array([[1.0, 0.1, 0.9], [0.1, 1, 0], [0.9, 0, 1]]), 0.5)
     >>> graph.component_labels(g).tolist()
     [0, 1, 0]
     """
@@ -264,7 +265,7 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     return labels
 
 
-def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGraph:
+def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weight") -> CsrGraph:
     """Graph of a networkx or igraph graph, a scipy sparse array of weights, or a graph as it is.
 
     Weights are similarities from 0 to 1. What is stored is an edge: a weight of 1 is an edge of
@@ -276,8 +277,8 @@ def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGr
         The graph.
     n : int, optional
         Number of points it must have.
-    weight : str
-        Attribute of the edges of a networkx graph.
+    weight : str or None
+        Attribute of the edges of a networkx graph; None takes every edge for one of weight 1.
 
     Returns
     -------
@@ -309,7 +310,7 @@ def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGr
     else:
         raise TypeError(
             "a graph must be a networkx graph, a scipy sparse array of weights or a CsrGraph, got "
-            f"{type(obj).__name__}; graph.threshold_graph and graph.neighbor_graph make graphs"
+            f"{type(obj).__name__}; graph.threshold and graph.neighbors make graphs"
         )
     if n is not None and g.n_nodes != n:
         raise ValueError(
@@ -317,6 +318,16 @@ def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGr
             "from the same rows"
         )
     return g
+
+
+def any_graph(name: str, value: Any) -> CsrGraph:
+    """Rule of arguments that are graphs of any kind, see `as_graph`."""
+    return as_graph(value)
+
+
+def any_edges(name: str, value: Any) -> CsrGraph:
+    """Rule of arguments that are graphs of any kind whose weights play no part."""
+    return as_graph(value, weight=None)
 
 
 def from_scipy(matrix: Any) -> CsrGraph:
@@ -410,7 +421,7 @@ def stored_pairs(
     return keys // n, keys % n, values
 
 
-def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
+def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
     """Graph of a networkx graph, its nodes in the order they come; see :func:`as_graph`.
 
     Nodes that are the numbers 0 to n - 1 are taken in numerical order.
@@ -419,8 +430,8 @@ def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
     ----------
     G : networkx.Graph
         Undirected, with a similarity from 0 to 1 for each edge; loops are ignored.
-    weight : str
-        Attribute that holds it.
+    weight : str or None
+        Attribute that holds it; None takes every edge for one of weight 1.
 
     Returns
     -------
@@ -439,7 +450,7 @@ def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
     return from_scipy(networkx_matrix(G, weight))
 
 
-def networkx_matrix(G: nx.Graph, weight: str = "weight") -> sp.coo_array:
+def networkx_matrix(G: nx.Graph, weight: str | None = "weight") -> sp.coo_array:
     """Weights of the edges of a networkx graph, loops on the diagonal; see `from_networkx`."""
     if G.is_directed() or G.is_multigraph():
         raise ValueError(
@@ -450,7 +461,8 @@ def networkx_matrix(G: nx.Graph, weight: str = "weight") -> sp.coo_array:
     if set(nodes) == set(range(n)):
         nodes = list(range(n))
     number = {node: place for place, node in enumerate(nodes)}
-    pairs = [(number[u], number[v], held.get(weight)) for u, v, held in G.edges(data=True)]
+    held = G.edges(data=weight, default=None) if weight else ((*edge, 1.0) for edge in G.edges)
+    pairs = [(number[u], number[v], value) for u, v, value in held]
     without = sum(value is None for _, _, value in pairs)
     if without:
         raise ValueError(
@@ -482,7 +494,7 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> graph.to_sparse(graph.threshold_graph(np.array([[1.0, 0.9], [0.9, 1.0]]), 0.5)).toarray()
+    >>> graph.to_sparse(graph.threshold(np.array([[1.0, 0.9], [0.9, 1.0]]), 0.5)).toarray()
     array([[0. , 0.9],
            [0.9, 0. ]])
     """

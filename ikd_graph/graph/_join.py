@@ -78,7 +78,7 @@ def join(
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.1, 0.9], [0.1, 1.0, 0.3], [0.9, 0.3, 1.0]])
-    >>> joined = graph.join(graph.threshold_graph(corr, 0.5), corr, n_links=1)
+    >>> joined = graph.join(graph.threshold(corr, 0.5), corr, n_links=1)
     >>> joined.links.tolist(), joined.graph.weights.tolist()
     ([[1, 2]], [0.9, 0.3, 0.9, 0.3])
     """
@@ -174,8 +174,8 @@ def joined_by(g: CsrGraph, wider: CsrGraph) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.exp(-np.square(np.subtract.outer(*2 * [np.array([0.0, 0.1, 0.2, 0.6])])))
-    >>> near = graph.neighbor_graph(corr, 2, mutual=True)
-    >>> graph.joined_by(near, graph.neighbor_graph(corr, 2)).n_edges - near.n_edges
+    >>> near = graph.neighbors(corr, 2, mutual=True)
+    >>> graph.joined_by(near, graph.neighbors(corr, 2)).n_edges - near.n_edges
     2
     """
     labels = component_labels.unchecked(g)

@@ -70,7 +70,7 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeS
     >>> line = np.arange(40.0) / 8.0
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
     >>> corr[3, 36] = corr[36, 3] = 0.9
-    >>> pruned, removed = graph.prune(graph.threshold_graph(corr, 0.3))
+    >>> pruned, removed = graph.prune(graph.threshold(corr, 0.3))
     >>> removed.pairs.tolist()
     [[3, 36]]
     """

@@ -34,7 +34,6 @@ _EXTRA_SIZE, _JITTER = 0.5, 0.3  # standard deviation there over the latent's, a
 _SHRINK = (0.6, 0.3, 0.1)  # factors of the extra coordinates before they are dropped
 _LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the winner
 _SHRINK_STEPS, _FLAT_STEPS = 10, 20
-_STEPS, _RESTART_STEPS = 30, 20  # of every noise floor
 _HOPELESS = 0.2  # a restart ends if it is so much above the best under a noise floor,
 _SAME = 0.005  # or is the same local optimum as one that was followed
 
@@ -103,8 +102,9 @@ def likelihood(
     n_components : int
         Columns of the latent.
     kernel : str or StationaryKernel
-        Kernel of the model. "auto" takes the one of four that is likeliest after a descent from
-        the first start. Where one is named, the likeliest latent under the other three is a start.
+        Kernel of the model. "auto" takes the one of four that is likeliest after a short descent
+        from the first start. Where one is named, the likeliest latent under the other three is a
+        start.
     starts : mapping of str to (n, n_components) array_like of float64
         Latents to descend from, at least one, the most trusted first. One with more columns is
         shrunk to ``n_components`` on the way.
@@ -219,9 +219,9 @@ def _choose_kernel(
     Under a kernel that is named, the likeliest latent of the others is a start.
     """
     if not is_named:
-        tried = [(objective, _descend(objective, latent, start)) for objective in objectives]
+        tried = [(each, _descend(each, latent, start, last=False)) for each in objectives]
         objective, end = min(tried, key=lambda pair: pair[1].value)
-        return objective, [end]
+        return objective, [converge(objective, end)]
     objective, *others = objectives
     ends = [_descend(objective, latent, start)]
     others = [other.with_components(latent.shape[1]) for other in others]
@@ -232,18 +232,22 @@ def _choose_kernel(
 
 
 def _descend(
-    objective: Objective, latent: Floats, start: str, soft: float | None = None
+    objective: Objective,
+    latent: Floats,
+    start: str,
+    soft: float | None = None,
+    *,
+    last: bool = True,
 ) -> Optimum:
     """From a latent under falling noise floors to a local optimum.
 
     Of a latent with more columns than asked for, the others are shrunk and dropped on the way.
     With ``soft``, the best value under the last noise floor, the descent ends early where it is far
-    above that or at the same place.
+    above that or at the same place. Without the ``last`` steps it has not quite converged.
     """
     extra = latent.shape[1] - objective.n_components
     wide = objective.with_components(latent.shape[1]) if extra else objective
-    steps = _STEPS if soft is None else _RESTART_STEPS
-    at = anneal(wide, latent - latent.mean(axis=0), start, steps)
+    at = anneal(wide, latent - latent.mean(axis=0), start)
     if extra:
         for factor in _SHRINK:
             vector = at.vector.copy()
@@ -254,7 +258,8 @@ def _descend(
         at = minimise(objective, at, _FLAT_STEPS, SOFT[-1])
     if soft is not None and (at.value > soft + _HOPELESS or abs(at.value - soft) < _SAME):
         return at
-    return converge(objective, cool(objective, at))
+    at = cool(objective, at)
+    return converge(objective, at) if last else at
 
 
 def _widened(objective: Objective, best: Optimum, rng: np.random.Generator) -> Floats:

@@ -97,7 +97,7 @@ def stress(
     >>> from ikd_graph import graph, kernels, refine
     >>> z = np.linspace(0.0, 3.0, 10)[:, None]
     >>> kernel = kernels.SquaredExponential()
-    >>> g = graph.threshold_graph(kernel.covariance((z - z.T) ** 2), 0.5)
+    >>> g = graph.threshold(kernel.covariance((z - z.T) ** 2), 0.5)
     >>> fit = refine.stress(z + 0.1 * np.sin(9.0 * z), g, kernel)
     >>> bool(fit.history[-1] < 1e-3 * fit.history[0])
     True

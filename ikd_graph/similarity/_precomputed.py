@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import covariance, geodesics, graph
 from .._records import CsrGraph
+from .._warn import warn
 from ._affinity import Affinity
 from ._base import Floats, Indices, Similarity
 
@@ -18,6 +19,7 @@ COVARIANCES = Affinity(
 )
 DISTANCES = Affinity("precomputed_distance", "the distances that were given", euclidean=True)
 
+_TIE = 1e-12  # similarities that differ by rounding
 _SOURCES = 100  # points from which the mean squared distance on a graph is measured
 
 
@@ -82,6 +84,16 @@ class Precomputed(Similarity):
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """See `Similarity.neighbor_graph`; points without a covariance are no neighbours."""
+        near, every = self.neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
+        if near.shape[1] > k:
+            last, next_one = (self.between(every, near[:, at]) for at in (k - 1, k))
+            tied = int(np.count_nonzero((last - next_one <= _TIE) & (next_one > 0.0)))
+            if tied:
+                warn(
+                    f"{tied} of {every.size} points have several points as near as their neighbour "
+                    f"number {k}: which of them is taken depends on the order of the points; "
+                    "another number of neighbours or a threshold may not cut through ties"
+                )
         g = super().neighbor_graph(k, mutual=mutual)
         if self.affinity == DISTANCES:
             return g

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _limits, eigen, geodesics
 from .._checks import check_choice
 from .._records import CsrGraph
-from ..geodesics import geodesic_sq_distances, path_lengths, squares_of_lengths
+from ..geodesics import path_lengths, sq_distances, squares_of_lengths
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from . import landmarks as by_landmarks
@@ -68,7 +68,7 @@ class Geodesic(Strategy):
         assert graph is not None
         if landmarks is not None:
             return self._by_landmarks(graph, kernel, n_components, landmarks)
-        sq_dist = geodesic_sq_distances(graph, kernel, self.path)
+        sq_dist = sq_distances(graph, kernel, self.path)
         return Solution(eigen.coordinates.unchecked(sq_dist, n_components, self.reference))
 
     def _by_landmarks(
@@ -92,7 +92,7 @@ class Geodesic(Strategy):
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
     if graph.n_nodes <= _limits.FRAME_WHOLE:
-        sq_dist = geodesic_sq_distances(graph, kernel, "distance")
+        sq_dist = sq_distances(graph, kernel, "distance")
         return eigen.coordinates.unchecked(sq_dist, n_components).coordinates
     lengths = geodesics.distance_lengths.unchecked(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)

@@ -62,8 +62,27 @@ def test_a_clock_or_an_index_is_named_once(smooth, make):
     X = np.column_stack([make(len(smooth)), smooth])
     said = judge(Dataset(X, feature_names=("time", *NAMES)))
     assert len(said) == 1
-    assert said[0].startswith("column 'time' (")
-    assert "--drop time leaves it out" in said[0]
+    assert said[0].startswith("'time' (")
+    assert said[0].endswith("--index time or --labels time")
+
+
+@pytest.mark.parametrize("name", ["time", "t (s)", "angle", "heading_deg", "x", "Longitude"])
+def test_a_clock_an_angle_or_a_position_is_named_whatever_its_values(smooth, name):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([smooth, 1000 * np.cumsum(rng.exponential(size=len(smooth)))])
+    (said,) = judge(Dataset(X, feature_names=(*NAMES, name)))
+    assert said.startswith(f"{name!r} is taken as a measurement")
+    assert "--labels" in said
+    assert "--scale" not in said
+
+
+def test_a_clock_with_gaps_is_named_without_its_name(smooth):
+    kept = np.delete(np.arange(80), np.arange(20, 40))
+    assert clock_columns(np.column_stack([smooth, 0.1 * kept])) == [9]
+
+
+def test_a_table_of_positions_is_a_table(smooth):
+    assert judge(Dataset(smooth[:, :3], feature_names=("x", "y", "z"))) == []
 
 
 def test_what_only_rises_or_counts_is_no_clock(smooth):

@@ -13,7 +13,7 @@ from .charts import (
 from .comparison import comparison
 from .multiples import small_multiples
 from .network import clique_graph
-from .points import embedding, residuals
+from .points import embedding
 from .scaling import scaling
 from .style import axes, png, save
 
@@ -28,7 +28,6 @@ __all__ = [
     "level_bars",
     "noise_curves",
     "png",
-    "residuals",
     "save",
     "scaling",
     "small_multiples",

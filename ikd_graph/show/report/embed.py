@@ -154,7 +154,7 @@ def run_facts(model: IKD) -> dict[str, Any]:
     if strategy.name == "geodesic":
         found["path"] = strategy.path
     if model.cliques_ is not None:
-        found["cliques"] = model.cliques_.n_blocks
+        found["cliques"] = len(model.cliques_)
         found["largest clique"] = int(model.cliques_.sizes.max(initial=0))
     reference = strategy.reference
     found["reference"] = reference if isinstance(reference, str) else f"row {reference}"
