@@ -25,7 +25,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import norm, spearmanr
 from threadpoolctl import threadpool_limits
 
-from ikd_graph import IKD, gplvm, kernels, refine
+from ikd_graph import IKD, gplvm, kernels, refine, uncertainty
 from ikd_graph.study.metrics import affine_r2
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
@@ -155,14 +155,15 @@ def table(lines):
     r2, best, told = (
         np.array([x[k] for x in lines]) for k in ("r2", "r2_from_truth", "reliability")
     )
-    wrong, low = best - r2 > 0.1, told < 0.6
+    wrong, low = best - r2 > 0.1, told < uncertainty.TRUSTED
 
     def share(what, of):
         return f"{np.mean(what[of]):.2f} of {of.sum()}" if of.any() else "of none"
 
     return "\n".join([
         *out, "",
-        f"Reliability: Spearman correlation with R2 {spearmanr(told, r2)[0]:.3f}; below 0.6: "
+        f"Reliability: Spearman correlation with R2 {spearmanr(told, r2)[0]:.3f}; below "
+        f"{uncertainty.TRUSTED}: "
         f"{share(low, r2 < 0.6)} fits with R2 below 0.6, {share(low, r2 > 0.9)} above 0.9; "
         f"{share(low, wrong)} at a wrong optimum, {share(low, ~wrong)} others, "
         f"{share(low, ~wrong & (r2 > 0.8))} of these with R2 above 0.8.",

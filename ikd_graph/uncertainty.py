@@ -10,7 +10,8 @@ truth may be: a latent that fits the noise too has too little noise, and other o
 as its own. So chains of Hamiltonian Monte Carlo, with the expected information of latent and
 variances together as mass, go from the given latent to where the posterior has its mass. A chain is
 tempered first: under a tenth and under a third of the columns it leaves every optimum that so many
-would not hold, and half of the chains begin with much noise.
+would not hold. Half of the chains begin with much noise, and each with another optimum that the fit
+has reached.
 
 A chain ends in a region of mean latent c and information J (with the prior), whose free energy
 U + 1/2 log det J says how much posterior mass it has. Regions above the best by more than chance
@@ -29,6 +30,7 @@ H. White, Maximum likelihood estimation of misspecified models, Econometrica 50,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -48,8 +50,8 @@ Floats = NDArray[np.float64]
 MAX_POINTS = 400
 """Points whose posterior is sampled, 10 s here; the places of others are found under its draws."""
 
-TRUSTED = 0.6
-"""Reliability below which a fit warns."""
+TRUSTED = 0.75
+"""Reliability below which a fit warns (docs/decisions/008-error-bars.md)."""
 
 N_DRAWS = 24
 """Latents that are drawn from the posterior, for the error bars of new rows."""
@@ -84,7 +86,12 @@ class LatentPosterior(NamedTuple):
         return np.sqrt(np.einsum("imm->im", self.covariances))
 
 
-def posterior(process: gplvm.Process, random_state: int | None = None) -> LatentPosterior:
+def posterior(
+    process: gplvm.Process,
+    random_state: int | None = None,
+    *,
+    optima: Sequence[ArrayLike] = (),
+) -> LatentPosterior:
     """Sample where the truth may be, given rows and an estimate of their latent.
 
     Parameters
@@ -94,6 +101,8 @@ def posterior(process: gplvm.Process, random_state: int | None = None) -> Latent
         variances are what the chains begin with. See `gplvm.condition`.
     random_state : int, optional
         Seed of the chains; None is 0, so that two runs agree.
+    optima : sequence of (n, m) array_like of float64
+        Other latents that chains begin with, the likeliest first, such as other local optima.
 
     Returns
     -------
@@ -124,19 +133,22 @@ def posterior(process: gplvm.Process, random_state: int | None = None) -> Latent
     variance, noise = process.variance / scale, process.noise / scale
     middle = points.mean(axis=0)
     left, sizes, axes = np.linalg.svd(points - middle, full_matrices=False)
-    turned = eigen.pin_signs(left * sizes)
+    turned = eigen.pin_signs.unchecked(left * sizes)
     back = np.sign(np.sum(turned * (left * sizes), axis=0))[:, None] * axes
     # Random numbers belong to points, whatever order these come in.
     order = np.lexsort((turned[:, 0], np.sum(values**2, axis=1)))
     n_free = process.n_observed - process.centred
     target = _Target(turned[order], values[order], process.kernel, n_free)
     target.divide_columns_by_spread(target.start(variance, noise))
+    begins = [target.given]
+    for other in optima:
+        begins.append(target.align((np.asarray(other, np.float64) @ back.T)[order])[0])
     regions: list[_Region] = [None] * _N_CHAINS  # type: ignore[list-item]
 
     def run(first: int, last: int) -> None:
         for number in range(first, last):
             floor = _STARTING_NOISE if number % 2 else 0.0
-            begin = target.start(variance, max(noise, floor))
+            begin = target.start(variance, max(noise, floor), begins[number % len(begins)])
             rng = np.random.default_rng([random_state or 0, number])
             regions[number] = _explore(target.copy(), begin, rng)
 
@@ -163,9 +175,8 @@ def posterior(process: gplvm.Process, random_state: int | None = None) -> Latent
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     r"""R2 with the truth that error bars lead to expect, from 0 to 1.
 
-    (1 + Σ s² / Σ z²)^-2, with s the standard errors and z the centred coordinates. Without the
-    square it is what errors that are independent of the coordinates leave; in simulations the R2
-    after an affine alignment was close to the square (docs/decisions/007-error-bars.md).
+    1 / (1 + Σ s² / Σ z²), with s the standard errors and z the centred coordinates: what errors
+    that are independent of the coordinates leave.
 
     Parameters
     ----------
@@ -180,13 +191,13 @@ def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     Examples
     --------
     >>> from ikd_graph import uncertainty
-    >>> round(uncertainty.reliability([[-1.0], [1.0]], [[0.5], [0.5]]), 12)
-    0.64
+    >>> uncertainty.reliability([[-1.0], [1.0]], [[0.5], [0.5]])
+    0.8
     """
     points, errors = np.asarray(latent, np.float64), np.asarray(standard_errors, np.float64)
     size = float(np.sum((points - points.mean(axis=0)) ** 2))
     error = float(np.sum(errors**2))
-    return (size / (size + error)) ** 2 if size + error > 0.0 else float("nan")
+    return size / (size + error) if size + error > 0.0 else float("nan")
 
 
 def place_variances(
@@ -301,10 +312,11 @@ class _Target:
         """The same with memory of its own."""
         return _Target(self.given, self.values, self.kernel, self.n_free)
 
-    def start(self, variance: float, noise: float) -> Floats:
-        """Vector of the given latent."""
+    def start(self, variance: float, noise: float, latent: Floats | None = None) -> Floats:
+        """Vector of a latent, or of the given one."""
         above = max(noise - _LEAST_NOISE, 0.01 * _LEAST_NOISE)
-        return np.append(self.given.ravel(), np.log([variance, above]))
+        points = self.given if latent is None else latent
+        return np.append(points.ravel(), np.log([variance, above]))
 
     def latent(self, vector: Floats) -> Floats:
         """Latent of a vector, (n, m)."""

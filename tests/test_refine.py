@@ -71,6 +71,8 @@ def test_the_log_likelihood_belongs_to_the_parameters_returned():
     assert fit.optima[0].start == fit.start
     assert fit.optima[0].log_likelihood == pytest.approx(fit.log_likelihood, rel=1e-6)
     assert fit.optima[0].distance < 0.05
+    away = np.sqrt(((fit.optima[-1].latent - fit.latent) ** 2).sum(axis=1).mean())
+    assert away == pytest.approx(fit.optima[-1].distance * fit.kernel.length_scale)
 
 
 def test_the_units_of_the_observations_do_not_matter():

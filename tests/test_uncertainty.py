@@ -132,6 +132,17 @@ def test_latents_by_stress_and_closed_form_have_wider_errors(refinement):
     assert coverage(truth, model.embedding_, model.standard_errors_) > 0.9
 
 
+def test_another_optimum_as_likely_widens_the_errors():
+    # Two groups that hardly see one another: turned against one another they are as likely.
+    rng = np.random.default_rng(5)
+    groups = [rng.normal(size=(15, 2)) * [1.0, 0.5] for _ in range(2)]
+    latent = np.vstack([groups[0], groups[1] + [6.0, 0.0]])
+    turned = np.vstack([groups[0], groups[1] @ [[0.0, 1.0], [-1.0, 0.0]] + [6.0, 0.0]])
+    at = gplvm.condition(latent, sampled(latent, 200), KERNEL, 1.0, 0.1, centred=True)
+    alone, both = (uncertainty.posterior(at, optima=other) for other in ([], [turned] * 3))
+    assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
+
+
 def test_duplicate_rows_share_their_errors():
     X, _ = sheet(6, 50, 150, 0.3)
     model = quiet(IKD(2), np.vstack([X, X[:5]]))
@@ -168,9 +179,9 @@ def test_a_weak_table_is_warned_of_and_a_strong_one_is_not():
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
     held = []
-    for seed in range(24):
+    for seed in range(18):
         rng = np.random.default_rng([9, seed])
-        latent = rng.normal(size=(60 + 10 * (seed % 5), 2)) * [1.8, 1.4]
+        latent = rng.normal(size=(60 + 10 * (seed % 5), 2)) * [1.2, 0.9]
         n_columns, noise = (100, 200, 400)[seed % 3], (0.3, 0.6, 1.0)[seed // 3 % 3]
         rows = sampled(latent, n_columns, noise**2, seed)
         train, new = np.arange(len(latent) - 15), np.arange(len(latent) - 15, len(latent))

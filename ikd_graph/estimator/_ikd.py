@@ -181,7 +181,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         asked for.
     reliability_ : float
         R2 with the truth that the standard errors lead to expect, from 0 to 1; NaN without them.
-        After a refinement by likelihood `fit` warns below 0.6.
+        After a refinement by likelihood `fit` warns below 0.75.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the likeliest first.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
@@ -1053,7 +1053,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             seed = self._result.settings.random_state
             seed = int(seed) if isinstance(seed, (int, np.integer)) else None
             with limit_threads(self.n_jobs):
-                self._posterior = uncertainty.posterior(self._sampled_process(), seed)
+                self._posterior = uncertainty.posterior(
+                    self._sampled_process(), seed, optima=[end.latent for end in self.optima_[1:]]
+                )
         return self._posterior
 
     def _sampled_process(self) -> gplvm.Process:

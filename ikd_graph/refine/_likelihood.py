@@ -44,6 +44,7 @@ class OptimumRecord(NamedTuple):
     start: str  # name of the start
     log_likelihood: float  # of all observed dimensions
     distance: float  # root mean square distance to the winner, rigidly aligned, in length-scales
+    latent: Floats  # (n, m), centred and rigidly aligned
 
 
 class LikelihoodFit(NamedTuple):
@@ -306,16 +307,16 @@ def _report(
         # A density of values that are larger by the root of the scale is smaller by that root each.
         return float(-n_observed * (at.value + 0.5 * len(order) * np.log(scale)))
 
-    optima = tuple(
-        OptimumRecord(
-            at.start,
-            log_likelihood(at),
-            _rigid_distance(latent, at.vector[: latent.size].reshape(latent.shape))
-            / kernel.length_scale,
-        )
-        for at in sorted(ends, key=lambda at: at.value)
-        if np.isfinite(at.value)
-    )
+    optima = []
+    for at in sorted(ends, key=lambda at: at.value):
+        if np.isfinite(at.value):
+            other = _aligned(latent, objective.latent(at.vector))
+            distance = float(np.sqrt(((other - latent) ** 2).sum(axis=1).mean()))
+            optima.append(
+                OptimumRecord(
+                    at.start, log_likelihood(at), distance / kernel.length_scale, other[back]
+                )
+            )
     return LikelihoodFit(
         latent=latent[back],
         kernel=kernel,
@@ -324,7 +325,7 @@ def _report(
         log_likelihood=log_likelihood(best),
         n_iter=objective.clock.n_evaluations,
         start=best.start,
-        optima=optima,
+        optima=tuple(optima),
         complete=not objective.clock.expired,
     )
 
@@ -352,8 +353,7 @@ def _principal_axes(latent: Floats) -> Floats:
     return eigen.pin_signs.unchecked(left * sizes)
 
 
-def _rigid_distance(latent: Floats, other: Floats) -> float:
-    """Root mean square distance after the best rotation or reflection and shift."""
-    a, b = latent - latent.mean(axis=0), other - other.mean(axis=0)
-    rotation, _ = orthogonal_procrustes(b, a)
-    return float(np.sqrt(((b @ rotation - a) ** 2).sum(axis=1).mean()))
+def _aligned(latent: Floats, other: Floats) -> Floats:
+    """Another latent after the best rotation or reflection and shift to a centred one."""
+    centred = other - other.mean(axis=0)
+    return np.asarray(centred @ orthogonal_procrustes(centred, latent)[0])
