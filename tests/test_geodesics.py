@@ -11,7 +11,6 @@ from scipy.sparse.csgraph import dijkstra
 
 from ikd_graph import IKD, geodesics, graph, kernels, strategies
 from ikd_graph._records import CsrGraph
-from ikd_graph._threads import limit_threads
 
 
 def random_graph(seed, n, density, low=0.05):
@@ -62,20 +61,6 @@ def test_distances_from_sources_have_the_bits_of_scipy_s_dijkstra(sources):
     np.testing.assert_array_equal(found, scipy_distances(g, list(sources)))
 
 
-def test_who_asks_again_has_the_same_distances_of_a_graph_put_in_order_once(monkeypatch):
-    g, ordered = plane_graph(0, 300), []
-    prepared = geodesics._paths.prepared
-    monkeypatch.setattr(
-        geodesics._paths, "prepared", lambda lengths: ordered.append(1) or prepared(lengths)
-    )
-    measure = geodesics.distances_from(g)
-    found = np.concatenate([measure(np.array([7])), measure(np.array([3, 299, 41]))])
-    assert len(ordered) == 1
-    np.testing.assert_array_equal(found, scipy_distances(g, [7, 3, 299, 41]))
-    with pytest.raises(ValueError, match="lengths must not be negative"):
-        geodesics.distances_from(g._replace(weights=-g.weights))
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_farthest_nodes_are_those_of_the_naive_twin_with_the_bits_of_dijkstra(seed):
     g = plane_graph(seed, 200)
@@ -98,36 +83,12 @@ def test_farthest_nodes_of_one_place_come_again_and_no_more_than_there_are_can_b
         geodesics.farthest_nodes(ring, 4)
 
 
-def test_all_pairs_are_exactly_symmetric():
-    found = geodesics.shortest_distances(plane_graph(3, 150))
-    np.testing.assert_array_equal(found, found.T)
-    assert not np.diag(found).any()
-
-
 def test_numbering_the_nodes_otherwise_permutes_the_distances_and_changes_no_bit():
     g = plane_graph(4, 200)
     shuffle = np.random.default_rng(4).permutation(200)
     shuffled = geodesics.shortest_distances(graph.subgraph(g, shuffle))
     plain = geodesics.shortest_distances(g)
     np.testing.assert_array_equal(shuffled, plain[np.ix_(shuffle, shuffle)])
-
-
-def test_one_and_two_threads_return_the_same_bits():
-    g = plane_graph(5, 300)
-    found = []
-    for n_jobs in (1, 2):
-        with limit_threads(n_jobs):
-            paths = geodesics.shortest_paths(g, np.arange(0, 300, 3))
-            found.append((geodesics.shortest_distances(g), *paths))
-    for one, two in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
-def test_single_precision_is_the_rounded_double_result():
-    g = plane_graph(6, 200)
-    found = geodesics.shortest_distances(g, dtype=np.float32)
-    assert found.dtype == np.float32
-    np.testing.assert_array_equal(found, geodesics.shortest_distances(g).astype(np.float32))
 
 
 @pytest.mark.parametrize("sources", [None, [0, 1, 2], list(range(100))])
@@ -191,13 +152,6 @@ def test_a_long_chain_of_weak_edges_keeps_its_order(n_landmarks, gamma):
     assert (np.sign(steps[80]) * steps > -1e-9).all()
 
 
-def test_products_that_underflow_are_not_taken_for_no_path():
-    left = np.delete(np.arange(999), 500)
-    g = graph.from_edges(1000, left, left + 1, np.full(998, 0.2))
-    products = geodesics.covariance(g, [0])[0]
-    assert (products > 0.0).tolist() == (np.arange(1000) <= 500).tolist()
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 30), st.floats(0.0, 0.6))
 def test_distances_are_a_metric_and_paths_have_the_lengths_told(seed, n, density):
@@ -219,35 +173,9 @@ def test_distances_are_a_metric_and_paths_have_the_lengths_told(seed, n, density
     assert np.all(distances <= detours + 1e-12)
 
 
-def test_distances_agree_with_networkx():
-    g = random_graph(9, 40, 0.15)
-    found = geodesics.shortest_distances(g, [0])
-    told = nx.single_source_dijkstra_path_length(graph.to_networkx(g), 0, weight="weight")
-    assert np.isfinite(found[0]).sum() == len(told)
-    np.testing.assert_allclose([found[0, node] for node in told], list(told.values()))
-
-
 def test_of_several_shortest_paths_the_last_step_comes_from_the_smallest_node():
     square = graph.from_edges(4, np.r_[0, 0, 1, 2], np.r_[1, 2, 3, 3], np.ones(4))
     assert geodesics.shortest_paths(square, [0]).predecessors.tolist() == [[-1, 0, 0, 1]]
-
-
-def test_a_ring_of_duplicates_is_walked_without_going_round():
-    n = 12
-    nodes = np.arange(n)
-    left, right = np.minimum(nodes, (nodes + 1) % n), np.maximum(nodes, (nodes + 1) % n)
-    g = graph.from_edges(n, left, right, np.zeros(n))
-    distances, predecessors = geodesics.shortest_paths(g)
-    assert not distances.any()
-    for source in range(n):
-        for target in range(n):
-            assert len(geodesics.path(predecessors[source], source, target)) <= n // 2 + 1
-
-
-def test_all_points_equal_are_at_distance_zero_and_covariance_one():
-    g = graph.threshold(np.ones((50, 50)), 0.5)
-    assert not geodesics.distances(g, kernels.SquaredExponential()).any()
-    assert (geodesics.covariance(g) == 1.0).all()
 
 
 def test_one_node_and_isolated_nodes_are_at_no_distance_from_themselves():
