@@ -74,15 +74,6 @@ def test_farthest_nodes_are_those_of_the_naive_twin_with_the_bits_of_dijkstra(se
     np.testing.assert_array_equal(distances, every[nodes])
 
 
-def test_farthest_nodes_of_one_place_come_again_and_no_more_than_there_are_can_be_had():
-    ring = graph.from_edges(3, np.array([0, 1]), np.array([1, 2]), np.zeros(2))
-    nodes, distances = geodesics.farthest_nodes(ring, 3)
-    assert nodes.tolist() == [0, 0, 0]
-    assert not distances.any()
-    with pytest.raises(ValueError, match="count must be an integer from 1 to 3, got 4"):
-        geodesics.farthest_nodes(ring, 4)
-
-
 def test_numbering_the_nodes_otherwise_permutes_the_distances_and_changes_no_bit():
     g = plane_graph(4, 200)
     shuffle = np.random.default_rng(4).permutation(200)

@@ -2,8 +2,6 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from ikd_graph import IKD, _limits, geodesics, graph, kernels, strategies
@@ -44,28 +42,6 @@ def drawn_from(points, count, seed=0):
     return landmarks.draw(measure, len(points), count, np.random.RandomState(seed))
 
 
-@pytest.mark.parametrize("path", ["distance", "covariance"])
-@pytest.mark.parametrize("reference", ["center", "min_max", "min_mean", 17])
-def test_every_point_a_landmark_gives_the_whole_solution(path, reference):
-    g = connected(unit(waves(150)[0]))
-    whole = solve(g, 3, path=path, reference=reference)
-    lengths = geodesics.path_lengths(g, SE, path)
-    everything = np.arange(150)
-    table = geodesics.shortest_distances(lengths)
-    for node in everything:
-        edge = slice(g.indptr[node], g.indptr[node + 1])
-        table[node, g.indices[edge]] = lengths.weights[edge]
-    drawn = landmarks.Drawn(everything, table, np.ones(150, dtype=np.int64))
-
-    def to_squares(values):
-        return geodesics.squares_of_lengths(SE, path, values)
-
-    found = landmarks.solve(drawn, to_squares, 3, reference)
-    np.testing.assert_allclose(found.coordinates, whole.coordinates, atol=1e-6)
-    np.testing.assert_allclose(found.eigenvalues, whole.eigenvalues, rtol=1e-8)
-    assert found.reference == whole.reference
-
-
 @pytest.mark.parametrize("strategy", ["eigen", "geodesic"])
 @pytest.mark.parametrize("n_landmarks", [120, 500])
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -86,17 +62,6 @@ def test_euclidean_points_are_found_from_few_landmarks(seed, n_components):
     np.testing.assert_allclose(
         cdist(found.coordinates, found.coordinates), cdist(points, points), atol=1e-7
     )
-
-
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), count=st.integers(1, 80))
-def test_landmarks_are_different_points_and_count_all_points(seed, count):
-    points = np.random.default_rng(seed).integers(0, 4, (80, 2)).astype(float)
-    drawn = drawn_from(points, count, seed)
-    assert np.unique(drawn.nodes).size == count
-    assert drawn.counts.min() >= 1
-    assert drawn.counts.sum() == 80
-    np.testing.assert_array_equal(drawn.lengths, cdist(points[drawn.nodes], points))
 
 
 @pytest.mark.parametrize("path", ["distance", "covariance"])

@@ -83,20 +83,6 @@ def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
     assert fit.history[-1] < 0.7 * fit.history[0]
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("dense_limit", [2000, 10])
-def test_exact_distances_stay_where_they_are(kernel, dense_limit, monkeypatch):
-    monkeypatch.setattr(_pairs, "DENSE", dense_limit)
-    # On a line the geodesics along the graph are exact too.
-    latent = np.sort(np.random.default_rng(1).uniform(-2.0, 2.0, 30))[:, None] + 7.0
-    corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
-    g = graph.union(graph.threshold(corr, 0.4), graph.neighbors(corr, 3))
-    g = graph.join(g, corr).graph
-    fit = refine.stress(latent, g, kernel, 50)
-    assert fit.converged
-    np.testing.assert_allclose(fit.latent, latent, atol=1e-6)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_precision_weights_bring_a_latent_nearer_to_the_truth(seed):
     latent, g = noisy_problem(seed)
