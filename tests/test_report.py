@@ -189,11 +189,11 @@ def test_bars_that_are_all_below_zero_are_none():
 
 
 def test_a_legend_lists_the_classes_that_have_points():
-    one = points.Paint("kind", colors.Groups(("a", "b", "c"), np.array([2, 0, -1])))
+    one = colors.Paint("kind", colors.Groups(("a", "b", "c"), np.array([2, 0, -1])))
     html = part("legend(one)", one=points.legend(one))
     assert re.findall(r"</i>(.*?)</button>", html) == ["a", "c", "no label"]
     assert "kind" in html
-    scale = points.Paint("age", None, np.array([1.0, np.nan, 3.0]))
+    scale = colors.Paint("age", None, np.array([1.0, np.nan, 3.0]))
     html = part("legend(one)", one=points.legend(scale))
     assert "age" in html
     assert re.findall("<span>(.*?)</span>", html) == ["1", "3"]

@@ -146,18 +146,8 @@ def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes
     except ImportError as error:
         complain("warning", f"no PNG: {error}")
         return None
-    import matplotlib as mpl
-
-    # A label is a word, whatever dollars it holds.
-    with mpl.rc_context({"text.parse_math": False}), warnings.catch_warnings(record=True) as heard:
-        draw(ax)
-        png = plot.png(ax)
-    if any("Glyph" in str(one.message) for one in heard):
-        complain("warning", "the PNG's font lacks letters of some names; the page shows them")
-    for one in heard:
-        if "Glyph" not in str(one.message):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    return png
+    draw(ax)
+    return plot.png(ax)
 
 
 def page(arguments: argparse.Namespace, kind: str, *parts: Any, **options: Any) -> str | None:

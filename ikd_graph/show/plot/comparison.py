@@ -8,9 +8,8 @@ import numpy as np
 
 from ...study.compare import SCORES, Comparison
 from .. import colors
-from .multiples import panel
-from .points import embedding
-from .style import SMALL, drawing_axes, figure_of, quiet
+from .points import embedding, panel
+from .style import SMALL, drawing_axes, figure_of, quiet, subplot_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,14 +38,11 @@ def comparison(found: Comparison, *, ax: Axes | None = None) -> Axes:
     """
     width, height = size(found)
     ax = drawing_axes(ax, width, height)
-    figure, place = figure_of(ax), ax.get_subplotspec()
-    if place is None:
-        raise ValueError("ax must be a subplot, got free Axes; make it with figure.add_subplot()")
-    ax.set_axis_off()
+    figure, place = figure_of(ax), subplot_of(ax)
     above = 2.1 * len(found.levels)
     halves = place.subgridspec(2, 1, height_ratios=[above, height - above])
     labels = found.data.y if found.data.labels is None else found.data.labels
-    paint = colors.point_colors(labels, count=found.data.n_samples)
+    paint = colors.paint(labels)
     grid = halves[0].subgridspec(len(found.levels), len(found.titles))
     for down, level in enumerate(found.levels):
         for across, title in enumerate(found.titles):
