@@ -1,9 +1,10 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
-`IKD` is the estimator, `compare` compares its strategies and other methods; `strategies`, `graph`,
-`refine` and `kernels` hold the objects they take; `similarity`, `covariance`, `graph`, `cliques`,
-`blocks`, `alignment`, `geodesics`, `eigen` and `gplvm` are the functions it is made of; `tl` takes
-annotated matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
+`IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
+strategies and other methods; `strategies`, `graph`, `refine` and `kernels` hold the objects they
+take; `similarity`, `covariance`, `graph`, `cliques`, `blocks`, `alignment`, `geodesics`, `eigen`
+and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl` draws
+them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     )
     from .estimator import IKD
     from .study.compare import compare
+    from .study.diagnosis import diagnose
 
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "cliques",
     "compare",
     "covariance",
+    "diagnose",
     "eigen",
     "geodesics",
     "gplvm",
@@ -56,11 +59,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The estimator, or a module of the package."""
+    """The estimator, a function, or a module of the package."""
     if name == "IKD":
         return import_module(".estimator", __name__).IKD
     if name == "compare":
         return import_module(".study.compare", __name__).compare
+    if name == "diagnose":
+        return import_module(".study.diagnosis", __name__).diagnose
     if not name.startswith("_"):
         try:
             return import_module(f".{name}", __name__)

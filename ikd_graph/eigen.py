@@ -154,7 +154,7 @@ def coordinates(
         Coordinates (n, M) seen from the reference point, eigenvalues (descending, negative ones
         kept as they are), ``lambda_m^2 / sum_t lambda_t^2`` per component, whose sum is the
         paper's explained variance ratio, the share of ``sum_t lambda_t^2`` in negative
-        eigenvalues (above 400 points that of the M + 1 most negative ones, a lower bound), and
+        eigenvalues (above 200 points that of the M + 1 most negative ones, a lower bound), and
         the index of the reference point.
 
     Raises

@@ -16,6 +16,7 @@ from ._records import CsrGraph, Embedding
 from ._settings import Result, Settings
 from ._stages import Stages
 from ._table import dense_rows
+from ._warn import warn
 from .graph import EdgeScores, Neighbors, Threshold
 from .similarity import Similarity
 from .strategies import Landmarks, Solution, Strategy, landmarks
@@ -185,7 +186,7 @@ def _connected_graph(
         g, prune, disconnected = _edges(similarity, rule), rule.prune, rule.disconnected
     removed = None
     if prune == "auto":
-        prune = similarity.has_rows and not settings.trusted
+        prune = similarity.has_rows and not settings.trusted and not getattr(rule, "fdr", None)
     if prune:
         # Among more neighbours a surface has hardly any holes, whose rims look like short cuts.
         support = None
@@ -239,11 +240,22 @@ def _rule(similarity: Similarity, settings: Settings) -> tuple[Any, Settings]:
             reasons["graph"] = "the order of similarities is more reliable than their values"
     if isinstance(rule, Neighbors) and rule.k == "auto":
         rule = Neighbors(_NEIGHBORS, rule.mutual, rule.search, rule.prune, rule.disconnected)
-    if isinstance(rule, Threshold) and rule.s0 == "auto":
-        level = graph.auto_threshold.unchecked(similarity.n_observed)
+    if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
+        free = similarity.effective_columns(rule.n_removed)
         kept = _KEPT_NEIGHBORS if rule.n_neighbors is None else rule.n_neighbors
-        rule = Threshold(level, kept, rule.prune, rule.disconnected)
+        rule = Threshold(graph.auto_threshold.unchecked(free), kept, rule.prune, rule.disconnected)
+        width = similarity.n_observed or 0
+        if free is not None and free < width - rule.n_removed:
+            reasons["columns"] = say_effective(width, free)
     return rule, settings
+
+
+def say_effective(n_observed: int, free: float) -> str:
+    """How many columns that follow one another are worth, in words."""
+    return (
+        f"{n_observed} columns that follow one another (in time, or along a line) count as "
+        f"{free:.0f} independent ones"
+    )
 
 
 def _edges(similarity: Similarity, rule: Threshold | Neighbors) -> CsrGraph:
@@ -251,7 +263,15 @@ def _edges(similarity: Similarity, rule: Threshold | Neighbors) -> CsrGraph:
     if isinstance(rule, Neighbors):
         similarity.search = rule.search
         return similarity.neighbor_graph(int(rule.k), mutual=rule.mutual)
-    g = similarity.threshold_graph(float(rule.s0))
+    if rule.fdr is not None:
+        g = similarity.significant_graph(rule.fdr, rule.n_removed)
+        if not g.n_edges:
+            warn(
+                f"no two rows are significantly correlated at fdr={rule.fdr:g}: the embedding is "
+                "noise; measure more columns"
+            )
+    else:
+        g = similarity.threshold_graph(float(rule.s0))
     if rule.n_neighbors is None:
         return g
     return graph.union.unchecked(g, similarity.neighbor_graph(rule.n_neighbors))

@@ -273,12 +273,12 @@ def _place_block(
 def _by_likelihood(process: gplvm.Process, row: NDArray[np.floating], start: Floats) -> Floats:
     """Likeliest place of a row; near a training row it goes over into where it started."""
     seen = gplvm.see.unchecked(process, row)
-    return start + _freshness(process, seen) * (
+    return start + freshness(process, seen) * (
         gplvm.likeliest.unchecked(process, seen, start)[0] - start
     )
 
 
-def _freshness(process: gplvm.Process, seen: gplvm.Seen) -> float:
+def freshness(process: gplvm.Process, seen: gplvm.Seen) -> float:
     """0 for a copy of a training row, 1 for a row with noise of its own, smooth in between."""
     by_noise = 2.0 * process.noise * process.n_observed
     # A product, not the nearest row alone: it has no kink where another row becomes the nearest.

@@ -102,8 +102,8 @@ def ikd(
             added[f"{what}_key"] = f"{name}_{what}"
             into.obsp[f"{name}_{what}"] = sp.csr_matrix((values, g.indices, g.indptr), (n, n))
         added["params"]["n_neighbors"] = int(np.ceil(np.diff(g.indptr).mean())) + 1
-    if getattr(model, "standard_errors_", None) is not None:
-        spread = np.sqrt(np.sum(np.asarray(model.standard_errors_) ** 2, axis=1))
+    if np.isfinite(model.reliability_):
+        spread = np.sqrt(np.sum(model.standard_errors_**2, axis=1))
         into.obs[f"{name}_standard_error"] = spread
     into.obsm[key_added] = model.embedding_
     into.uns[name] = added

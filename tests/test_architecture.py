@@ -29,7 +29,7 @@ FLOORS = (
     ("similarity",),
     ("strategies",),
     ("refine",),
-    ("_settings", "distributed", "generative", "pipeline", "placement"),
+    ("_settings", "distributed", "generative", "pipeline", "placement", "uncertainty"),
     ("auto", "missing"),
     ("estimator",),
     ("study",),

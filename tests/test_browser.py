@@ -62,7 +62,7 @@ def made_page(fitted, n_points):
     )
     model = copy(fitted)
     model.embedding_ = Z
-    model.standard_errors_ = rng.random((n_points, 3))
+    model._standard_errors = rng.random((n_points, 3))
     model.stage_times_ = {"similarity": 0.5, "search": 2.0}
     data = Dataset(
         X=np.zeros((n_points, 2)), y=np.arange(n_points) % 2, label_names=("cat", '"dog", <b>big'),
@@ -78,7 +78,7 @@ def diagnosis():
     X = datasets.gplvm_data(line, 40, noise=2.0, seed=0).X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return diagnose(X, 1, n_draws=2)
+        return diagnose(X, 1, n_splits=2)
 
 
 @pytest.fixture(scope="module")
@@ -345,9 +345,8 @@ def test_a_click_on_a_point_lists_its_cliques_and_their_places_for_it(show):
     browser.wait(f"return {FIRST}.querySelector('.hovertext')")
     browser.press_and_move([(x, y), (x, y)])
     said = browser.wait("return document.querySelector('[data-role=places]').innerText")
-    view = clique_view()
     row = int(browser.run("return document.querySelector('[data-role=point]').value"))
-    held = [k for k in range(view.solved.n_blocks) if row in view.members(k)]
+    held = clique_view().cliques.of_point(row).tolist()
     assert [int(line.split()[1]) for line in said.splitlines()[1:]] == held
     choose(browser, "point", 7)
     assert browser.run("return document.querySelector('[data-role=places]').dataset.row") == "7"
@@ -400,7 +399,7 @@ def test_the_page_of_a_diagnosis_says_all_it_found(show):
     text = show("diagnose").run("return document.querySelector('main').innerText")
     found = diagnosis()
     assert "<line>" in text
-    for said in (*found.findings().values(), *found.suggestions, *found.warnings):
+    for said in (*found.findings().values(), *found.warnings):
         assert said in text
 
 

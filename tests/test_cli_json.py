@@ -35,7 +35,7 @@ COMMANDS = {
     "embed": ("--strategy", "geodesic", "--refine", "none", "--graph", "7"),
     "cliques": ("--graph", "9"),
     "compare": ("--graph", "9", "--noise", "0"),
-    "diagnose": ("--n-draws", "2"),
+    "diagnose": ("--splits", "2"),
 }
 
 

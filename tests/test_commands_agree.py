@@ -13,7 +13,7 @@ from ikd_graph.study import datasets
 COMMANDS = {
     "embed": (),
     "cliques": (),
-    "diagnose": ("--n-draws", 2),
+    "diagnose": ("--splits", 2),
     "compare": ("--methods", "geodesic", "--noise", 0),
 }
 

@@ -314,7 +314,7 @@ def test_the_mark_of_a_chart_stands_at_its_value():
 
 
 def test_a_page_without_figures_has_no_library(tmp_path):
-    found = page.render("diagnose.html", title="t", lead="l", findings={"a": "b"}, draws=[])
+    found = page.render("diagnose.html", title="t", lead="l", findings={"a": "b"}, charts=[])
     assert len(found) < 40_000
     outline(found)
 

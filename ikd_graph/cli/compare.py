@@ -10,8 +10,15 @@ from ..study.compare import METHODS, STRATEGIES, Comparison, compare, lines, sen
 from ..study.label_scores import label_quantity
 from . import common
 from .console import say
-from .flags import add_method_flags, in_flags, method_parameters, settings_flags
-from .outcome import finish, plain_settings
+from .flags import (
+    FLAGS,
+    add_method_flags,
+    in_flags,
+    method_parameters,
+    plain_settings,
+    settings_flags,
+)
+from .outcome import finish
 from .reading import split
 
 _OWN = {"strategy", "n_components", "missing", "path", "merge", "max_cliques", "reference"}
@@ -19,8 +26,6 @@ _OWN = {"strategy", "n_components", "missing", "path", "merge", "max_cliques", "
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser."""
-    from .flags import FLAGS
-
     parser = commands.add_parser(
         "compare",
         help="compare strategies and other methods on a data set",
@@ -60,61 +65,61 @@ def run(arguments: argparse.Namespace) -> None:
     names = ("n_components", "noise", "n_draws", "max_rows")
     own = {name: getattr(arguments, name) for name in names}
     with common.named_stage("comparing"):
-        found = compare(
+        result = compare(
             data,
             arguments.methods,
             verbose=0 if arguments.quiet else 1,
             **{**method_parameters(arguments), **own},
         )
-    step = next_step(found, arguments)
+    step = next_step(result, arguments)
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
-        png = common.picture(lambda ax: _draw(ax, found), *size(found))
+        png = common.picture(lambda ax: _draw(ax, result), *size(result))
         about: dict[str, Any] = {"warnings": arguments.heard, "picture": png, "steps": [step]}
         files = {
-            f"{stem}_compare.csv": _csv(found.to_records()),
+            f"{stem}_compare.csv": _csv(result.to_records()),
             f"{stem}_compare_points.csv": common.csv_text(
-                list(found.points()), zip(*found.points().values(), strict=True)
+                list(result.points()), zip(*result.points().values(), strict=True)
             ),
             f"{stem}_compare.png": png,
-            f"{stem}_compare.html": common.page(arguments, "compare_page", found, **about),
+            f"{stem}_compare.html": common.page(arguments, "compare_page", result, **about),
         }
-    result = {
-        "measure": found.measure,
-        "shared": found.head,
-        "settings": plain_settings(found.used),
-        "rows": found.to_records(),
-        "tests": [{**test._asdict(), "better": test.better} for test in found.verdicts],
-        "sentences": [in_flags(text) for text in sentences(found)],
-        "points": found.points(),
+    record = {
+        "measure": result.measure,
+        "shared": result.head,
+        "settings": plain_settings(result.used),
+        "rows": result.to_records(),
+        "tests": [{**test._asdict(), "better": test.better} for test in result.tests],
+        "sentences": [in_flags(text) for text in sentences(result)],
+        "points": result.points(),
     }
 
     def summarise() -> None:
-        for line in lines(found):
+        for line in lines(result):
             say(in_flags(line))
 
-    finish(arguments, data, files, summarise, step, result)
+    finish(arguments, data, files, summarise, step, record)
 
 
-def next_step(found: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
+def next_step(result: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
     """What to do next, and the command: the better strategy, or else the first that ran."""
-    ran = [row.method for row in found.rows if row.method in STRATEGIES and not row.failure]
+    ran = [row.method for row in result.rows if row.method in STRATEGIES and not row.failure]
     plain = [name for name in ran if not name.startswith("paper_")]
     if not plain:
         return "To compare again:", common.typed_command(arguments)
-    better = found.verdicts[0].better if found.verdicts else None
+    better = result.tests[0].better if result.tests else None
     name = better if better in plain else "geodesic" if "geodesic" in plain else plain[0]
-    used = {**found.used, "strategy": STRATEGIES[name], "n_components": arguments.n_components}
+    used = {**result.used, "strategy": STRATEGIES[name], "n_components": arguments.n_components}
     if not STRATEGIES[name].uses_graph:
         used = {key: value for key, value in used.items() if key != "graph"} | {"refine": None}
     command = common.paste_command(arguments, "embed", settings_flags(used))
     return f"To embed with these settings ({name}):", command
 
 
-def _draw(ax: Any, found: Comparison) -> None:
+def _draw(ax: Any, result: Comparison) -> None:
     from ..show import plot
 
-    plot.comparison(found, ax=ax)
+    plot.comparison(result, ax=ax)
 
 
 def _csv(records: list[dict[str, Any]]) -> str:

@@ -27,6 +27,12 @@ _SINGLE = (
      "of an .nwb"),
     ("--bin", "SECONDS", "count the spike times of an .nwb or .mat file in bins of this length"),
 )
+_SWITCHES = (
+    ("--transpose", "rows of the file are columns of the table"),
+    ("--standardize-rows", "centre rows and divide them by their standard deviation"),
+    ("--remove-mean-row", "take off what the mean row explains of each row: a market, a season, a "
+     "global signal"),
+)
 _CHOICES = (
     ("--decimal", (".", ","), "sign before the decimals of a number"),
     ("--impute", IMPUTE, "fill missing cells with this value of their column"),
@@ -73,9 +79,8 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         "--label-period", metavar="[COLUMN=]P,...", type=_periods, default=(),
         help="length of the circle that labels which are measurements run around, such as 360",
     )  # fmt: skip
-    group.add_argument(
-        "--transpose", action="store_true", help="rows of the file are columns of the table"
-    )
+    for flag, text in _SWITCHES:
+        group.add_argument(flag, action="store_true", help=text)
     for flag, choices, text in _CHOICES:
         default = "." if flag == "--decimal" else None
         group.add_argument(flag, choices=choices, default=default, help=text)

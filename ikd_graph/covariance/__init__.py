@@ -4,6 +4,7 @@ Points are rows; each observed dimension is one sample of the process, so the co
 ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section 2.2).
 """
 
+from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows, euclidean_similarity
 from ._pairwise import pairwise
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
@@ -33,12 +34,15 @@ __all__ = [
     "correlation",
     "cosine",
     "covariance",
+    "effective_columns",
     "euclidean",
     "euclidean_rows",
     "euclidean_similarity",
     "gram",
     "into_domain",
     "pairwise",
+    "regress_out",
+    "remove_mean_row",
     "sampling_variance",
     "standard_deviations",
     "to_correlation",

@@ -30,6 +30,7 @@ from .. import (
     placement,
     refine,
     strategies,
+    uncertainty,
 )
 from .._checks import (
     check_choice,
@@ -46,7 +47,7 @@ from .._checks import (
 from .._records import CsrGraph
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import rows_of, some_rows, stored_values
+from .._table import dense_rows, rows_of, some_rows, stored_values
 from .._threads import limit_threads
 from .._version import __version__
 from .._warn import warn
@@ -173,9 +174,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Pairs of blocks merged and the points they shared ("blockwise").
     merge_start_share_ : float or None
         Weight of the geodesic solution in the merge, all cliques having 1 ("blockwise").
-    standard_errors_ : (n_samples, n_components) ndarray of float64 or None
-        Standard errors of the coordinates from the curvature of the likelihood, after rigid
-        alignment (refinement by likelihood, where affordable).
+    standard_errors_ : (n_samples, n_components) ndarray of float64
+        Standard errors of the coordinates, after rigid alignment with the truth in units of the
+        length-scale (see `ikd_graph.uncertainty`). NaN where the fit has no Gaussian process;
+        `settings_` says why. Computed in `fit` after a refinement by likelihood, else when first
+        asked for.
+    reliability_ : float
+        R2 with the truth that the standard errors lead to expect, from 0 to 1; NaN without them.
+        After a refinement by likelihood `fit` warns below 0.75.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the likeliest first.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
@@ -207,6 +213,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _result: Result
     _noise: generative.NoiseModel | None
     _process: gplvm.Process | None
+    _posterior: uncertainty.LatentPosterior | None
+    _standard_errors: Floats | None
 
     def __init__(
         self,
@@ -298,6 +306,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 if self.missing == "pairwise":
                     filled = missing.fill(table, asked, stages)
                 self._fit(table, filled, asked, stages)
+                with stages("error bars"):
+                    self._report_errors()
         except BaseException:
             # What was fitted before stays as it was.
             self.__dict__ = before
@@ -325,7 +335,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return like(X, self.fit(X).embedding_)
 
-    def transform(self, X: ArrayLike) -> Any:
+    def transform(self, X: ArrayLike, *, return_std: bool = False) -> Any:
         """Place rows in the embedding, each by itself.
 
         Parameters
@@ -333,19 +343,36 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X : (n_new, n_features) array_like of float64
             New rows, or their (n_new, n_samples) covariances or distances with the training rows
             where those were given.
+        return_std : bool
+            Also return the standard errors of the coordinates.
 
         Returns
         -------
-        (n_new, n_components) ndarray of float64
+        Z : (n_new, n_components) ndarray of float64
             Coordinates. A row that equals a training row gets the stored coordinates of that; any
             other is a weighted mean of its nearest training rows, or at its most likely position
             where a Gaussian process was fitted. A row that cannot be compared, such as one of
             zeros under "cosine", gets NaN, with a warning. Objects come back as from
             `fit_transform`.
+        std : (n_new, n_components) ndarray of float64
+            Only with ``return_std``; as `standard_errors_`.
+
+        Raises
+        ------
+        ValueError
+            If standard errors of a dask array are asked for.
         """
         if not is_dask(X):
-            return like(X, self._place(X)[0])
+            if not return_std:
+                return like(X, self._place(X)[0])
+            latent, _, std = self._place(X, errors=True)
+            return like(X, latent), std
         from ..distributed import place
+
+        if return_std:
+            raise ValueError(
+                "return_std must be False for a dask array, got True; pass its blocks one by one"
+            )
 
         check_is_fitted(self)
         return place(self, X, self.embedding_.shape[1], self.embedding_.dtype)
@@ -373,7 +400,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : (n_new, n_components) array_like of float64
             Coordinates.
         return_std : bool
-            Also return the posterior standard deviation of the noise-free row.
+            Also return the standard deviation of the noise-free row, given the process and, where
+            there are standard errors, what they leave open of the latent.
 
         Returns
         -------
@@ -400,6 +428,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             rows, std = generative.reconstruct(
                 points, self._points, self._rows[self._first], self.noise_model()
             )
+            if return_std and not _scales_values(self._result):
+                known = self._latent_posterior()
+                if known is not None:
+                    std = np.hypot(
+                        std, uncertainty.row_deviations(self._sampled_process(), known, points)
+                    )
         return (rows, std) if return_std else rows
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
@@ -628,12 +662,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "random_state must be None, a whole number from 0 to 2**32 - 1 or a numpy "
                 f"RandomState; {error}"
             ) from None
+        rule, affinity = self._graph_rule(), self.affinity
+        if isinstance(rule, graph.Threshold) and rule.fdr is not None:
+            check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
+            affinity = "correlation" if affinity == "auto" else affinity
         return Settings(
             n_components=self.n_components,
             strategy=strategy,
-            graph=self._graph_rule(),
+            graph=rule,
             kernel=self.kernel,
-            affinity=self.affinity,
+            affinity=affinity,
             refine=refinement,
             n_landmarks=self.n_landmarks,
             random_state=self.random_state,
@@ -844,7 +882,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             # A copy: changing X after the fit changes nothing.
             self._rows = np.array(rows) if isinstance(rows, np.ndarray) else rows
         self._points = points
-        self._noise = self._process = None
+        self._noise = self._process = self._posterior = self._standard_errors = None
         if (
             isinstance(refined, refine.CoreFit)
             and refined.core.size == first.size
@@ -879,10 +917,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fit: Any = refined.fit if isinstance(refined, refine.CoreFit) else refined
         self.n_iter_ = 0 if fit is None else fit.n_iter
         self.optima_ = getattr(fit, "optima", ())
-        errors = getattr(fit, "standard_errors", None)
-        if errors is not None and len(errors) < first.size:
-            errors = None
-        self.standard_errors_ = None if errors is None else errors[inverse]
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
         self._placement = placement.prepare(
@@ -942,8 +976,129 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not _is_auto(self.graph):
             warn(what)
 
-    def _place(self, X: Any) -> tuple[Floats, Floats]:
-        """Coordinates and residual of rows."""
+    @property
+    def standard_errors_(self) -> Floats:
+        """Standard errors of the coordinates, (n_samples, n_components)."""
+        check_is_fitted(self)
+        known = self._latent_posterior()
+        if known is None:
+            return np.full((self._inverse.size, self._points.shape[1]), np.nan)
+        if self._standard_errors is None:
+            used = self._sampled()
+            others = np.setdiff1d(np.arange(len(self._points)), used)
+            errors = np.empty(self._points.shape)
+            errors[used] = known.standard_errors
+            errors[others] = self._errors_of(self._modelled(others), self._points[others])
+            self._standard_errors = errors
+        return np.asarray(self._standard_errors[self._inverse])
+
+    @property
+    def reliability_(self) -> float:
+        """R² with the truth that the standard errors lead to expect."""
+        check_is_fitted(self)
+        known = self._latent_posterior()
+        if known is None:
+            return float("nan")
+        return uncertainty.reliability(self._points[self._sampled()], known.standard_errors)
+
+    def _report_errors(self) -> None:
+        """Say how reliable the embedding is, or why that is not known."""
+        reasons = self._result.settings.reasons
+        missing_for = self._no_errors_because()
+        if missing_for:
+            reasons["standard errors"] = f"there are no standard errors: {missing_for}"
+            return
+        if not isinstance(self._result.refined, refine.CoreFit):
+            reasons["standard errors"] = "standard errors are computed when first asked for"
+            return
+        value = self.reliability_
+        reasons["standard errors"] = (
+            f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
+            "with the truth"
+        )
+        if value < uncertainty.TRUSTED:
+            warn(
+                f"the embedding has a reliability of {value:.2f}, below {uncertainty.TRUSTED}: its "
+                "standard errors are large (standard_errors_), and what it shows may not be there; "
+                "measure more columns, or average rows that belong together"
+            )
+
+    def _no_errors_because(self) -> str:
+        """Why there are no standard errors; nothing where there are."""
+        result = self._result
+        if not self._has_rows:
+            return "they need the rows, and values between points were given"
+        if isinstance(result.refined, refine.CoreFit):
+            return ""
+        if result.separate:
+            return "components of the graph were laid side by side"
+        if self._rows.shape[1] < FEWEST_COLUMNS:
+            return f"they need at least {FEWEST_COLUMNS} columns, got {self._rows.shape[1]}"
+        if not result.settings.trusted:
+            return (
+                "the columns were not taken for samples of a Gaussian process; "
+                "refine='likelihood' takes them for that"
+            )
+        return ""
+
+    def _sampled(self) -> Indices:
+        """Distinct rows whose posterior is sampled."""
+        refined = self._result.refined
+        if isinstance(refined, refine.CoreFit):
+            return refined.core
+        return generative.evenly_spaced(self._first.size, uncertainty.MAX_POINTS)
+
+    def _modelled(self, numbers: Indices) -> Floats:
+        """Some of the distinct rows as the model sees them."""
+        rows = dense_rows(some_rows(self._rows, self._first[numbers]))
+        return np.asarray(self._result.similarity.modelled(rows), dtype=np.float64)
+
+    def _latent_posterior(self) -> uncertainty.LatentPosterior | None:
+        """Where the truth of the sampled rows may be; None where that is not known."""
+        if self._posterior is None and not self._no_errors_because():
+            seed = self._result.settings.random_state
+            seed = int(seed) if isinstance(seed, (int, np.integer)) else None
+            with limit_threads(self.n_jobs):
+                self._posterior = uncertainty.posterior(
+                    self._sampled_process(), seed, optima=[end.latent for end in self.optima_[1:]]
+                )
+        return self._posterior
+
+    def _sampled_process(self) -> gplvm.Process:
+        """The process of the sampled rows, in units of the kernel of the embedding."""
+        used = self._sampled()
+        if isinstance(self._result.refined, refine.CoreFit):
+            return self._condition(used, _noise_of(self._result.refined.fit))
+        rows = self._modelled(used)
+        cov = gplvm.sample_covariance(rows, centered=self._result.similarity.centres_rows)
+        fitted = gplvm.fit_variances.unchecked(self._points[used], cov, rows.shape[1], self.kernel_)
+        return self._condition(used, generative.NoiseModel(*fitted, self.kernel_))
+
+    def _condition(self, used: Indices, noise: generative.NoiseModel) -> gplvm.Process:
+        """The process given some of the distinct rows."""
+        return gplvm.condition.unchecked(
+            self._points[used],
+            self._modelled(used),
+            noise.kernel,
+            noise.variance,
+            noise.noise,
+            centred=self._result.similarity.centres_rows,
+        )
+
+    def _errors_of(self, rows: NDArray[np.floating], places: NDArray[np.floating]) -> Floats:
+        """Standard errors of places of modelled rows that are not among the sampled ones."""
+        known = self._latent_posterior()
+        if known is None or not len(places):
+            return np.full(places.shape, np.nan)
+        with limit_threads(self.n_jobs):
+            return np.sqrt(
+                uncertainty.place_variances(
+                    self._sampled_process(), known, rows, places.astype(np.float64)
+                )
+            )
+
+    def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
+        """Coordinates and residual of rows, and standard errors where asked for."""
         check_is_fitted(self)
         similarity = self._result.similarity
         X = self._read(
@@ -959,10 +1114,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         equal = self._known.find(X if self._has_rows else sp.csr_array(X))
         known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
         latent = np.full((X.shape[0], self.embedding_.shape[1]), np.nan, self.embedding_.dtype)
-        residual = np.full(X.shape[0], np.nan)
+        residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
         latent[known], residual[known] = self.embedding_[equal[known]], 0.0
+        if errors:
+            std[known] = self.standard_errors_[equal[known]]
         if not new.size:
-            return latent, residual
+            return latent, residual, std
         fresh = X if new.size == X.shape[0] else some_rows(X, new)
         if self.missing == "pairwise":
             fresh = missing.fill_new(fresh, self._rows, similarity.name)
@@ -983,7 +1140,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     process=self._fitted_process(),
                     verbose=self.verbose,
                 )
-        return latent, residual
+            if errors:
+                std[new] = self._errors_of(
+                    self._result.similarity.modelled(dense_rows(fresh)), latent[new]
+                )
+        return latent, residual, std
 
     def _fitted_process(self) -> gplvm.Process | None:
         """The process that places new rows; None where the embedding is not one of the model."""
@@ -1001,14 +1162,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise = (
             _noise_of(refined.fit) if isinstance(refined, refine.CoreFit) else self.noise_model()
         )
-        self._process = gplvm.condition.unchecked(
-            self._points[used],
-            self._result.similarity.modelled(self._rows[self._first[used]]),
-            noise.kernel,
-            noise.variance,
-            noise.noise,
-            centred=self._result.similarity.centres_rows,
-        )
+        self._process = self._condition(used, noise)
         return self._process
 
     # What scikit-learn and notebooks ask ----------------------------------------------------------

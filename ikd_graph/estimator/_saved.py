@@ -30,6 +30,7 @@ from ..generative import NoiseModel
 from ..placement import Placement
 from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, Scaling, SparsePrecomputed
 from ..strategies import STRATEGIES, Solution
+from ..uncertainty import LatentPosterior
 
 FORMAT = 1
 """Version of the format: it rises with every change that an older reader would not understand."""
@@ -40,6 +41,7 @@ _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
         Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
+        LatentPosterior,
         NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
         SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
@@ -53,7 +55,7 @@ _DIGEST = "digest"
 _SHAPES = {
     "embedding_": "nm", "closed_form_": "nm", "_points": "um", "_first": "u", "_inverse": "n",
     "eigenvalues_": "m", "explained_variance_ratio_": "m", "component_labels_": "n",
-    "merge_residuals_": "n", "standard_errors_": "nm",
+    "merge_residuals_": "n", "_standard_errors": "um",
 }  # fmt: skip
 
 

@@ -46,6 +46,7 @@ from ._nearest import nearest_values as nearest_values
 from ._nearest import projected_block as projected_block
 from ._prune import EdgeScores, prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
+from ._significant import significant_graph
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "row_neighbors",
     "row_products",
     "row_threshold_graph",
+    "significant_graph",
     "strongest",
     "subgraph",
     "sure_threshold",

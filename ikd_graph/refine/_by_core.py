@@ -20,7 +20,7 @@ from ._likelihood import EXTRA, LikelihoodFit, likelihood
 Floats = NDArray[np.float64]
 CoreClosedForm = Callable[[NDArray[np.int64], np.random.Generator], ArrayLike]
 
-MAX_POINTS = 400
+MAX_POINTS = 250
 """Rows whose likelihood is searched; the others are placed by the process, 1 ms each."""
 
 _BLOCK = 64  # rows that one thread places before it takes the next

@@ -35,7 +35,7 @@ class Optimum(NamedTuple):
     start: str  # name of the start
 
 
-def anneal(objective: Objective, latent: Floats, start: str, steps: int = 30) -> Optimum:
+def anneal(objective: Objective, latent: Floats, start: str, steps: int = 20) -> Optimum:
     """Descend from a latent, at its best scale, under falling noise floors.
 
     Parameters

@@ -45,7 +45,8 @@ def figure(chart: Chart) -> dict[str, Any]:
                   yanchor="bottom", xshift=-34, yshift=4)
         )  # fmt: skip
     traces = [] if chart.bars is None else [_bars(chart.bars)]
-    if chart.bars is not None and chart.bars.at.size and np.ptp(chart.bars.at) < 10:
+    whole = chart.bars is not None and np.array_equal(chart.bars.at, np.round(chart.bars.at))
+    if chart.bars is not None and whole and chart.bars.at.size and np.ptp(chart.bars.at) < 10:
         # Between whole numbers there is nothing to read.
         layout["xaxis"]["dtick"] = 1
     for curve in chart.curves:
@@ -84,7 +85,7 @@ def _upright(at: float) -> dict[str, Any]:
 def _mark_text(chart: Chart, at: float, text: str) -> dict[str, Any]:
     """Words of a mark, on the side that has room."""
     places = [curve.x for curve in chart.curves] or [chart.bars.at if chart.bars else np.zeros(1)]
-    low, high = np.min(places), np.max(places)
+    low, high = np.concatenate(places).min(), np.concatenate(places).max()
     right = at - low > 0.66 * (high - low)
     # Above the curves, unless the name of the axis stands there.
     above = at - low > 0.3 * (high - low)

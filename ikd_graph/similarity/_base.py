@@ -127,6 +127,17 @@ class Similarity(ABC):
 
         return graph.pairs_above.unchecked(upper, self.n_samples, s0)
 
+    def effective_columns(self, n_removed: int = 0) -> float | None:
+        """Number of independent columns (`covariance.effective_columns`), None where not known."""
+        return self.n_observed
+
+    def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
+        """Graph of the pairs that are significantly correlated (`graph.significant_graph`)."""
+        raise ValueError(
+            f"fdr must be None for affinity={self.name!r}, got {fdr!r}; it is for correlations of "
+            "the rows of a dense table"
+        )
+
     def join(self, g: CsrGraph) -> CsrGraph:
         """Graph whose connected components are joined by links between their nearest points.
 

@@ -114,6 +114,18 @@ class RowSimilarity(Similarity):
             return super().threshold_graph(s0)
         return graph.row_threshold_graph.unchecked(self.rows, s0)
 
+    def effective_columns(self, n_removed: int = 0) -> float | None:
+        """See `Similarity.effective_columns`; the columns of a sparse table have no order."""
+        if self._sparse:
+            return max((self.n_observed or 0) - n_removed, 1)
+        return covariance.effective_columns.unchecked(self.rows, n_removed=n_removed)
+
+    def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
+        """See `Similarity.significant_graph`."""
+        if self._sparse or self.affinity.over_pairs != "correlation":
+            return super().significant_graph(fdr, n_removed)
+        return graph.significant_graph.unchecked(self.rows, fdr, n_removed=n_removed)
+
     def _search(self, k: int) -> NDArray[np.int32]:
         metric = "product" if self._half is None else "euclidean"
         return graph.row_neighbors.unchecked(self.rows, k, metric=metric, neighbors=self.search)

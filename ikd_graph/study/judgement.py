@@ -32,6 +32,7 @@ _PLACES = {"angle", "theta", "phi", "heading", "direction", "azimuth", "bearing"
 _PLACES |= {"x", "y", "z", "lat", "latitude", "lon", "lng", "longitude"}
 _UNITS = {"s", "ms", "sec", "seconds", "min", "minutes", "h", "hours", "deg", "degrees", "rad"}
 _UNITS |= {"m", "mm", "cm", "km", "utc"}
+_MOST_ROWS = 1000  # whose distances are looked at
 
 
 def judge(data: Dataset) -> list[str]:
@@ -68,7 +69,8 @@ def judge(data: Dataset) -> list[str]:
     found += [_say_leak(names[c], title) for c, title in leaks]
     rest = np.setdiff1d(np.arange(X.shape[1]), [*clocks, *places, *(c for c, _ in leaks)])
     # What else is known to be wrong with values, such as codes for missing ones, comes first.
-    found += [] if data.remarks else _say_dominance(X[:, rest], [names[c] for c in rest])
+    if not data.remarks:
+        found += _say_dominance(X[:, rest], [names[c] for c in rest]) or say_row_levels(X[:, rest])
     if len(data.X) < FEWEST_ROWS:
         wide = X.shape[1] > 10 * len(data.X)
         turned = "; if rows are measurements and columns are points, --transpose" if wide else ""
@@ -215,6 +217,51 @@ def dominant_columns(X: Floats) -> tuple[list[int], float, str]:
         if sizes[order[few - 1]] > DOMINANT_RATIO**2 * usual > 0.0:
             return order[:few].tolist(), float(shares[few - 1]), what
     return [], 0.0, ""
+
+
+def row_level_shares(X: Floats) -> tuple[float, float]:
+    """Shares of the differences between rows that their levels and their lengths hold.
+
+    Parameters
+    ----------
+    X : (n, p) float64
+        A table.
+
+    Returns
+    -------
+    float, float
+        From 0 to 1: the share of the squared distances between rows that lies in the row means, and
+        the share of the variance of the other squared distances that is that of the squared lengths
+        of their two rows.
+    """
+    scale = float(np.abs(X).max(initial=0.0)) or 1.0
+    centred = X / scale - X.mean(axis=0) / scale
+    total, levels = float((centred**2).sum()), centred.mean(axis=1)
+    if len(X) < 3 or X.shape[1] < 3 or not total > 0.0:
+        return 0.0, 0.0
+    level = X.shape[1] * float((levels**2).sum()) / total
+    rows = centred[:: -(-len(X) // _MOST_ROWS)]
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    pairs = np.triu_indices(len(rows), 1)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    lengths = squares[pairs[0]] + squares[pairs[1]]
+    spread = float(np.var(lengths - 2.0 * (rows @ rows.T)[pairs]))
+    return level, float(np.var(lengths)) / spread if spread > 0.0 else 0.0
+
+
+def say_row_levels(X: Floats) -> list[str]:
+    """What to say of rows whose levels or lengths hold nearly all that distances compare."""
+    level, length = row_level_shares(X)
+    for what, share, of in (
+        ("means", level, "squared distances between rows"),
+        ("lengths", length, "differences between those distances"),
+    ):
+        if share >= DOMINANT_SHARE:
+            return [
+                f"row {what} hold {min(share, 1.0):.1%} of the {of}: an embedding by distances "
+                f"shows little else; --standardize-rows (affinity='correlation') ignores them"
+            ]
+    return []
 
 
 def _say_clock(X: Floats, column: int, names: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ def roll():
 
 
 @pytest.fixture(scope="module")
-def found(roll):
+def result(roll):
     return compare(roll, ("blockwise", "geodesic", "eigen", "pca"), noise=(0.0, 0.5), n_draws=4)
 
 
@@ -40,28 +40,28 @@ def made(first, second, measure="likeliest", noise=0.0):
 
 
 @pytest.mark.filterwarnings("ignore:.* pairs have a covariance <= 0")
-def test_all_strategies_have_the_similarity_and_the_graph_that_are_named(roll, found):
-    used = {name: found.used[name] for name in ("affinity", "graph", "kernel")}
+def test_all_strategies_have_the_similarity_and_the_graph_that_are_named(roll, result):
+    used = {name: result.used[name] for name in ("affinity", "graph", "kernel")}
     models = {
         name: IKD(2, strategy=name, refine=None, **used).fit(roll.X)
         for name in ("blockwise", "geodesic", "eigen")
     }
     for name, model in models.items():
-        _, _, gap = procrustes(model.embedding_, found.embeddings[name, 0.0])
+        _, _, gap = procrustes(model.embedding_, result.embeddings[name, 0.0])
         assert gap < 1e-12
     first, second = models["blockwise"].graph_, models["geodesic"].graph_
     np.testing.assert_array_equal(first.indices, second.indices)
-    assert found.head["graph"] == f"{found.used['graph'].k} nearest neighbours"
-    told = str(found)
-    assert all(text in told for text in found.head.values())
+    assert result.head["graph"] == f"{result.used['graph'].k} nearest neighbours"
+    told = str(result)
+    assert all(text in told for text in result.head.values())
 
 
 def test_settings_that_are_given_are_kept(roll):
     given = {"affinity": "correlation", "graph": graph.Threshold(0.4), "kernel": "matern"}
-    found = compare(roll, noise=0, refine=None, **given)
-    assert {name: found.used[name] for name in given} == given
-    assert found.head["graph"] == "similarity above 0.4"
-    assert [row.refine for row in found.rows] == [None, None]
+    result = compare(roll, noise=0, refine=None, **given)
+    assert {name: result.used[name] for name in given} == given
+    assert result.head["graph"] == "similarity above 0.4"
+    assert [row.refine for row in result.rows] == [None, None]
 
 
 def test_noise_is_in_shares_of_each_column_and_the_score_is_against_the_table_as_given(roll):
@@ -74,24 +74,24 @@ def test_noise_is_in_shares_of_each_column_and_the_score_is_against_the_table_as
         assert procrustes(first, second)[2] < 1e-6
     # Independent noise cannot be predicted: against itself the score of pure noise would be zero.
     data = replace(roll, X=roll.X[:, :2])
-    found = compare(data, ("pca",), noise=0.3, n_draws=2)
+    result = compare(data, ("pca",), noise=0.3, n_draws=2)
     rng = np.random.default_rng([0, 0])
     noisy = data.X + 0.3 * data.X.std(axis=0) * rng.standard_normal(data.X.shape)
     expected = metrics.held_out_r2(baselines.embed("pca", noisy).coordinates, data.X)
-    assert found.scores["pca", 0.3].ravel()[0] == pytest.approx(expected)
+    assert result.scores["pca", 0.3].ravel()[0] == pytest.approx(expected)
 
 
 def test_a_known_truth_is_the_reference_and_leaves_no_chance_without_noise():
     data = datasets.gplvm_data("medium", 200, noise=0.3)
-    found = compare(data, n_components=3, noise=(0.0, 1.0), refine=None)
-    assert found.measure == "true"
+    result = compare(data, n_components=3, noise=(0.0, 1.0), refine=None)
+    assert result.measure == "true"
     for name in ("blockwise", "geodesic"):
-        truth = metrics.affine_r2(data.latent, found.embeddings[name, 0.0])
-        assert found.row(name, 0.0).score == pytest.approx(truth)
-    still, moved = found.verdicts
+        truth = metrics.affine_r2(data.latent, result.embeddings[name, 0.0])
+        assert result.row(name, 0.0).score == pytest.approx(truth)
+    still, moved = result.tests
     assert still.half_width == 0.0
     assert moved.half_width > 0.0
-    assert found.scores["geodesic", 1.0].shape == (4, 1)
+    assert result.scores["geodesic", 1.0].shape == (4, 1)
 
 
 @pytest.mark.slow
@@ -99,11 +99,11 @@ def test_the_likeliest_latents_of_halves_stand_in_for_the_truth():
     data = datasets.gplvm_data("medium", 600, noise=0.3)
     pairs = [("blockwise", "geodesic"), ("paper_blockwise", "paper_geodesic")]
     names = [name for pair in pairs for name in pair]
-    found = compare(data.X, names, n_components=3, noise=0.0, refine=None)
+    result = compare(data.X, names, n_components=3, noise=0.0, refine=None)
     known = compare(data, names, n_components=3, noise=0.0, refine=None)
-    assert (found.measure, known.measure) == ("likeliest", "true")
+    assert (result.measure, known.measure) == ("likeliest", "true")
     for pair in pairs:
-        test, true = found.difference(*pair), known.difference(*pair)
+        test, true = result.difference(*pair), known.difference(*pair)
         assert test.better == true.better == pair[0]
         assert test.mean == pytest.approx(true.mean, abs=0.02)
 
@@ -119,10 +119,10 @@ def test_the_likeliest_latents_of_halves_stand_in_for_the_truth():
     ],
 )
 def test_a_verdict_follows_from_the_interval_and_the_sentence_from_the_verdict(gaps, better):
-    found = made([0.5 + np.array(gaps)], [[0.5] * 4])
-    (test,) = found.verdicts
+    result = made([0.5 + np.array(gaps)], [[0.5] * 4])
+    (test,) = result.tests
     assert test.better == better
-    said = sentences(found)[0]
+    said = sentences(result)[0]
     assert ("better" in said) == bool(better)
     assert ("do not differ" in said) == (better == "")
     assert ("too few columns" in said) == (better is None)
@@ -141,49 +141,49 @@ def test_draws_of_noise_are_a_paired_t_test():
 
 
 def test_one_value_decides_nothing_unless_it_is_the_truth():
-    assert made([[0.9]], [[0.1]], "held-out").verdicts[0].better is None
-    assert made([[0.9]], [[0.1]], "true").verdicts[0].better == "blockwise"
+    assert made([[0.9]], [[0.1]], "held-out").tests[0].better is None
+    assert made([[0.9]], [[0.1]], "true").tests[0].better == "blockwise"
 
 
 def test_disagreement_is_what_is_left_after_a_similarity_and_points_are_called_by_name(roll):
     frame = pd.DataFrame(roll.X, index=[f"s{k}" for k in range(150)])
-    found = compare(
+    result = compare(
         frame, noise=0, refine=None, labels=pd.Series(np.where(roll.y > 8, "out", "in"), name="far")
     )
-    first, second = (found.embeddings[name, 0.0] for name in ("blockwise", "geodesic"))
+    first, second = (result.embeddings[name, 0.0] for name in ("blockwise", "geodesic"))
     a, b, _ = procrustes(first, second)
     # scipy gives both unit size, which is not the best scale of the second.
     np.testing.assert_allclose(
-        found.disagreement, np.linalg.norm(a - b, axis=1) * np.sqrt(150), rtol=1e-6
+        result.disagreement, np.linalg.norm(a - b, axis=1) * np.sqrt(150), rtol=1e-6
     )
-    worst = f"s{int(np.argmax(found.disagreement))}"
-    assert f"largest at {worst} (" in str(found)
-    points = pd.DataFrame(found.points())
+    worst = f"s{int(np.argmax(result.disagreement))}"
+    assert f"largest at {worst} (" in str(result)
+    points = pd.DataFrame(result.points())
     assert points["row"].tolist() == frame.index.tolist()
     assert set(points["far"]) == {"out", "in"}
-    np.testing.assert_allclose(points["disagreement"], found.disagreement)
+    np.testing.assert_allclose(points["disagreement"], result.disagreement)
 
 
 def test_equal_embeddings_do_not_disagree_whatever_their_turn_and_scale():
-    found = made([[0.5]], [[0.5]])
-    Z = found.embeddings["blockwise", 0.0]
-    found.embeddings["geodesic", 0.0] = 7.0 * Z[:, ::-1] + 3.0
-    np.testing.assert_allclose(found.disagreement, 0.0, atol=1e-12)
+    result = made([[0.5]], [[0.5]])
+    Z = result.embeddings["blockwise", 0.0]
+    result.embeddings["geodesic", 0.0] = 7.0 * Z[:, ::-1] + 3.0
+    np.testing.assert_allclose(result.disagreement, 0.0, atol=1e-12)
 
 
-def test_a_refinement_is_a_row_of_its_own_and_its_gain_is_told(found):
-    assert [row.title for row in found.rows if row.noise == 0.0] == [
+def test_a_refinement_is_a_row_of_its_own_and_its_gain_is_told(result):
+    assert [row.title for row in result.rows if row.noise == 0.0] == [
         "blockwise", "blockwise + stress", "geodesic", "geodesic + stress", "eigen", "pca",
     ]  # fmt: skip
-    gain = found.difference("geodesic + stress", "geodesic")
-    (said,) = [text for text in sentences(found) if text.startswith("Refinement")]
+    gain = result.difference("geodesic + stress", "geodesic")
+    (said,) = [text for text in sentences(result) if text.startswith("Refinement")]
     assert f"geodesic {gain.mean:+.3f}" in said
 
 
-def test_rows_go_to_pandas_with_what_they_share(found):
-    table = found.to_pandas()
+def test_rows_go_to_pandas_with_what_they_share(result):
+    table = result.to_pandas()
     assert len(table) == 12
-    assert set(table["graph"]) == {found.head["graph"]}
+    assert set(table["graph"]) == {result.head["graph"]}
     assert table["score"].between(-1.0, 1.0).all()
     assert (table["error"] > 0.0).all()
 
@@ -191,8 +191,8 @@ def test_rows_go_to_pandas_with_what_they_share(found):
 def test_a_method_that_is_not_there_is_a_line_and_none_at_all_an_error(roll, monkeypatch):
     gone = baselines.PEERS["phate"]._replace(module="no_such_module")
     monkeypatch.setitem(baselines.PEERS, "phate", gone)
-    found = compare(roll, ("pca", "phate"), noise=0)
-    assert [line for line in lines(found) if "phate" in line] == [
+    result = compare(roll, ("pca", "phate"), noise=0)
+    assert [line for line in lines(result) if "phate" in line] == [
         "  phate  needs phate, which is not installed (pip install phate)"
     ]
     with pytest.raises(ValueError, match="no method gave an embedding: phate needs phate"):
@@ -207,21 +207,33 @@ def test_peers_that_are_not_installed_are_left_out_of_the_group(roll, monkeypatc
     assert titles == ["pca", "isomap", "laplacian_eigenmaps"]
 
 
+def test_columns_that_follow_one_another_are_halved_in_runs():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(80, 10)), 8, axis=1)
+    result = compare(X, "pca", noise=0)
+    assert result.head["halves"].startswith("8 runs of columns")
+    # Nothing is shared by different columns: in random halves the same column is in both.
+    assert result.row("pca", 0.0).score < 0.02
+    mixed = compare(X[:, rng.permutation(80)], "pca", noise=0)
+    assert "halves" not in mixed.head
+    assert mixed.row("pca", 0.0).score > 0.05
+
+
 def test_few_columns_have_no_verdict_without_noise():
-    found = compare(datasets.half_moons(60), noise=0)
-    assert found.verdicts[0].better is None
-    text = " ".join(sentences(found))
+    result = compare(datasets.half_moons(60), noise=0)
+    assert result.tests[0].better is None
+    text = " ".join(sentences(result))
     assert "too few columns" in text
     assert "nan" not in text
 
 
 def test_large_tables_are_compared_on_a_sample_that_keeps_names_and_labels():
     data = datasets.digits()
-    found = compare(data, ("pca",), noise=0, max_rows=300)
-    rows = [int(name) for name in found.names]
-    np.testing.assert_array_equal(found.data.X, data.X[rows])
-    np.testing.assert_array_equal(found.data.y, data.y[rows])
-    assert found.row("pca", 0.0).labels["knn"] > 0.4
+    result = compare(data, ("pca",), noise=0, max_rows=300)
+    rows = [int(name) for name in result.names]
+    np.testing.assert_array_equal(result.data.X, data.X[rows])
+    np.testing.assert_array_equal(result.data.y, data.y[rows])
+    assert result.row("pca", 0.0).labels["knn"] > 0.4
 
 
 @pytest.mark.parametrize(
@@ -250,13 +262,13 @@ def test_the_seed_decides_everything(roll):
     assert scores[0] == scores[1] != scores[2]
 
 
-def test_the_function_is_at_the_top_and_the_result_draws_itself(found):
+def test_the_function_is_at_the_top_and_the_result_draws_itself(result):
     assert ikd_graph.compare is compare
-    ax = found.plot()
+    ax = result.plot()
     assert len(ax.patches) == 2 * 6
     assert len(ax.containers) == 2 * 2
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == found.titles
+    assert names == result.titles
     panels = [one for one in ax.figure.axes if len(one.collections) == 1 and not one.patches]
     assert len(panels) >= 2 * 6 + 1
     pyplot.close(ax.figure)
@@ -281,20 +293,20 @@ def tables():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", tables())
 def test_no_line_contradicts_another(name):
-    found = compare(tables()[name], ("blockwise", "geodesic", "pca"), noise=(0.0, 0.8), n_draws=2)
-    text = str(found)
+    result = compare(tables()[name], ("blockwise", "geodesic", "pca"), noise=(0.0, 0.8), n_draws=2)
+    text = str(result)
     assert "nan" not in text
     wins = re.findall(r"(?:At noise (\S+) )?(\w[\w+ ]*?) is better than (.*?) by ([\d.]+)", text)
     for level, better, worse, gap in wins:
         level = float(level or 0.0)
         better = better.removeprefix("then ")
-        first, second = (found.row(title, level).score for title in (better, worse))
+        first, second = (result.row(title, level).score for title in (better, worse))
         assert first - second == pytest.approx(float(gap), abs=0.0006)
-    for level, test in zip(found.levels, found.verdicts, strict=True):
+    for level, test in zip(result.levels, result.tests, strict=True):
         names = f"{test.first} and {test.second}"
         assert (f"At noise {level:g} {names} do not differ" in text) == (test.better == "")
         said = f"At noise {level:g} too few columns to tell {names} apart"
         assert (said in text) == (test.better is None)
     if name == "noise":
         assert "columns carry no distance" in text
-        assert found.verdicts[0].better in ("", None)
+        assert result.tests[0].better in ("", None)

@@ -28,6 +28,22 @@ def test_nothing_is_said_of_the_built_in_data(name):
     assert judge(datasets.load(name)) == []
 
 
+def test_levels_of_rows_are_named_with_a_cure_that_works(smooth):
+    X = smooth + np.random.default_rng(0).uniform(300.0, 900.0, 60)[:, None]
+    (said,) = judge(Dataset(X, feature_names=NAMES))
+    assert said.startswith("row means hold 9")
+    assert "--standardize-rows" in said
+    rows, done = datasets.change_columns(X, datasets.Reading(standardize_rows=True))
+    np.testing.assert_allclose(
+        (rows.mean(axis=1), rows.std(axis=1)), [[0] * 60, [1] * 60], atol=1e-9
+    )
+    assert len(done) == 1
+    assert judge(Dataset(rows, feature_names=NAMES)) == []
+    X[3, 3] = np.nan
+    with pytest.raises(ValueError, match="standardize_rows must meet no missing cells"):
+        datasets.change_columns(X, datasets.Reading(standardize_rows=True))
+
+
 @pytest.mark.parametrize("how", ["scale", "offset"])
 def test_a_column_of_another_unit_is_named(smooth, how):
     X = smooth.copy()

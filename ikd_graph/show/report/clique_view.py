@@ -205,4 +205,5 @@ def _levels(model: IKD, X: Any, progress: Any, thresholds: Iterable[float] | Non
 def threshold_of(model: IKD) -> float | None:
     """Threshold of the graph of a fitted model; None where neighbours alone make it."""
     rule = model.settings_.graph
-    return float(rule.s0) if isinstance(rule, graph.Threshold) and float(rule.s0) > 0.0 else None
+    given = isinstance(rule, graph.Threshold) and rule.fdr is None and float(rule.s0) > 0.0
+    return float(rule.s0) if given else None

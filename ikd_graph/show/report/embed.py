@@ -119,8 +119,8 @@ def lead(model: IKD, n_features: int) -> str:
 
 def standard_errors(model: IKD) -> NDArray[np.float64] | None:
     """Uncertainty of the place of each point, (n,); None where the fit has none."""
-    errors = getattr(model, "standard_errors_", None)
-    return None if errors is None else np.sqrt(np.sum(np.asarray(errors) ** 2, axis=1))
+    errors = np.sqrt(np.sum(model.standard_errors_**2, axis=1))
+    return errors if np.isfinite(errors).all() else None
 
 
 def _axes_note(model: IKD) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from ._compare import compare
 from ._methods import METHODS, STRATEGIES
 from ._result import SCORES, Comparison, Difference, Row
-from ._words import label_words, lines, sentences
+from ._words import RULE, label_words, lines, sentences
 
 __all__ = [
     "METHODS",
+    "RULE",
     "SCORES",
     "STRATEGIES",
     "Comparison",

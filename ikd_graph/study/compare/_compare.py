@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._checks import check_integer
+from ...covariance import effective_columns
 from ...kernels import StationaryKernel
 from ...similarity import GIVEN
 from .. import metrics
@@ -99,8 +100,8 @@ def compare(
     --------
     >>> import ikd_graph
     >>> from ikd_graph.study import datasets
-    >>> found = ikd_graph.compare(datasets.half_moons(80), noise=0, refine=None)
-    >>> [row.title for row in found.rows]
+    >>> result = ikd_graph.compare(datasets.half_moons(80), noise=0, refine=None)
+    >>> [row.title for row in result.rows]
     ['blockwise', 'geodesic']
     """
     names = expand(methods)
@@ -124,20 +125,22 @@ def compare(
         head |= words
     else:
         refine = None
-    judge = _Scores(data, trusted, n_components, n_draws, random_state)
+    scorer = _Scores(data, trusted, n_components, n_draws, random_state)
+    if scorer.n_runs < data.n_features and scorer.measure != "true":
+        head["halves"] = f"{scorer.n_runs} runs of columns, which follow one another"
     used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
-    found = Comparison(data, judge.measure, head, [], {}, {}, used | {"refine": refine})
+    result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": refine})
     planned = with_refinements(names, refine)
     bar = _progress(len(planned) * len(levels), verbose)
     for title, name, step in planned:
         for level in levels:
-            _add(found, judge, (title, name, step), level, settings)
+            _add(result, scorer, (title, name, step), level, settings)
             bar.update()
     bar.close()
-    if not found.embeddings:
-        reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in found.rows)
+    if not result.embeddings:
+        reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
         raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
-    return found
+    return result
 
 
 class _Scores:
@@ -147,10 +150,14 @@ class _Scores:
         self, data: Dataset, trusted: bool, n_components: int, n_draws: int, seed: int
     ) -> None:
         self.data, self.n_components, self.n_draws, self.seed = data, n_components, n_draws, seed
+        # Columns that follow one another are halved in runs, or each half would know the other.
+        follow = effective_columns(data.X) < data.n_features
+        self.n_runs = FEWEST_COLUMNS if follow else data.n_features
         self.kept = [np.ones(data.n_features, dtype=bool)]
         if data.n_features >= FEWEST_COLUMNS:
-            splits = metrics.column_halves(data.n_features, max(n_draws // 2, 1), seed)
-            self.kept = [half for kept in splits for half in (kept, ~kept)]
+            splits = metrics.column_halves(self.n_runs, max(n_draws // 2, 1), seed)
+            runs = np.arange(data.n_features) * self.n_runs // data.n_features
+            self.kept = [half[runs] for kept in splits for half in (kept, ~kept)]
         self.measure, self.references = "held-out", []
         if data.latent is not None:
             self.measure, self.references = "true", [data.latent]
@@ -192,43 +199,43 @@ class _Scores:
 
 
 def _add(
-    found: Comparison, judge: _Scores, planned: tuple[str, str, Any], level: float,
+    result: Comparison, scorer: _Scores, planned: tuple[str, str, Any], level: float,
     settings: dict[str, Any],
 ) -> None:  # fmt: skip
     """Add a method at a noise level: its fits, scores and first embedding."""
     title, name, refine = planned
-    draws = judge.columns(level)
-    first = judge.table(level, 0)
-    whole = embed(name, first, judge.n_components, settings, refine, judge.seed)
+    draws = scorer.columns(level)
+    first = scorer.table(level, 0)
+    whole = embed(name, first, scorer.n_components, settings, refine, scorer.seed)
     seconds, scores = [whole.seconds], []
     for draw, kept in draws:
         done = whole
         if draw or not kept.all():
-            table = judge.table(level, draw)[:, kept]
-            done = embed(name, table, judge.n_components, settings, refine, judge.seed)
+            table = scorer.table(level, draw)[:, kept]
+            done = embed(name, table, scorer.n_components, settings, refine, scorer.seed)
             seconds.append(done.seconds)
         if done.value is not None:
-            scores.append(judge.score(done.value, kept))
+            scores.append(scorer.score(done.value, kept))
     kind = None if refine is None else type(refine).__name__.lower()
     row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
     if whole.value is None or len(scores) < len(draws):
-        found.rows.append(row._replace(failure=whole.failure or done.failure, seconds=np.nan))
+        result.rows.append(row._replace(failure=whole.failure or done.failure, seconds=np.nan))
         return
     values = np.array(scores)
     # Scores of held-out halves are those of one draw against several references.
-    values = values.T if judge.measure == "held-out" else values
-    found.scores[title, level] = values
-    target = next(iter(found.embeddings.values()), whole.value)
+    values = values.T if scorer.measure == "held-out" else values
+    result.scores[title, level] = values
+    target = next(iter(result.embeddings.values()), whole.value)
     target = target - target.mean(axis=0)
-    found.embeddings[title, level] = aligned(whole.value, target)
-    found.notes.setdefault(title, whole.notes)
+    result.embeddings[title, level] = aligned(whole.value, target)
+    result.notes.setdefault(title, whole.notes)
     marks: dict[str, float] = {}
-    for k, labels in enumerate(judge.data.all_labels):
+    for k, labels in enumerate(scorer.data.all_labels):
         more = f" of {labels.title}" if k else ""
         marks |= {name + more: x for name, x in score_labels(whole.value, labels).items()}
     spread = values.ravel()
     error = spread.std(ddof=1) / np.sqrt(spread.size) if spread.size > 1 else np.nan
-    found.rows.append(row._replace(score=float(spread.mean()), error=float(error), labels=marks))
+    result.rows.append(row._replace(score=float(spread.mean()), error=float(error), labels=marks))
 
 
 def _resolve(

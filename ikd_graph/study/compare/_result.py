@@ -18,7 +18,7 @@ LEAST, TIE = 0.01, 0.02
 """A better method is better by more than the first; two do not differ if by less than the second.
 
 Both are differences of R², and hold for the whole 95 % interval; see
-docs/decisions/007-verdict-of-compare.md.
+docs/decisions/008-comparing-strategies.md.
 """
 
 SCORES = {
@@ -135,7 +135,7 @@ class Comparison:
         return (ours[0], ours[1]) if len(ours) > 1 else None
 
     @property
-    def verdicts(self) -> list[Difference]:
+    def tests(self) -> list[Difference]:
         """The test of the pair at every noise level; empty where fewer than two ran."""
         return [] if self.pair is None else [self.difference(*self.pair, s) for s in self.levels]
 

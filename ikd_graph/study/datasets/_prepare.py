@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import FunctionTransformer, RobustScaler, StandardScaler
 
+from ... import covariance
 from ..._suggest import suggest
 from ._choice import Choice, choose_columns, odd_columns
 from ._reading import Floats, Problem, Reading, TableError, flag, listed
@@ -62,7 +63,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
 
 
 def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
-    """Fill missing cells, transform every value and scale columns; what was done, in words."""
+    """Fill missing cells, transform values, scale columns, then rows; what was done, in words."""
     done = []
     if reading.impute is not None:
         X = SimpleImputer(strategy=reading.impute, keep_empty_features=True).fit_transform(X)
@@ -74,7 +75,22 @@ def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
         X = (StandardScaler() if standard else RobustScaler()).fit_transform(X)
         word = "standard deviation" if standard else "interquartile range"
         done.append(f"columns centred and divided by their {word} (those without one only centred)")
+    rows: dict[str, tuple[Callable[[Floats], Floats], str]] = {
+        "standardize_rows": (_standard_rows, "rows centred and over their standard deviation"),
+        "remove_mean_row": (covariance.remove_mean_row, "what the mean row explains was taken off"),
+    }
+    for name, (change, words) in rows.items():
+        if getattr(reading, name):
+            if np.isnan(X).any():
+                raise ValueError(f"{name} must meet no missing cells; --impute median fills them")
+            X = change(X)
+            done.append(words)
     return X, done
+
+
+def _standard_rows(X: Floats) -> Floats:
+    """Rows with mean 0 and variance 1; a constant one is 0."""
+    return covariance.unit_rows(X, allow_flat=True) * np.sqrt(X.shape[1])
 
 
 def check_transform(X: Floats, columns: Sequence[str], transform: str | None) -> None:

@@ -47,6 +47,10 @@ class Reading:
         Divide centred columns by their standard deviation, or by their interquartile range.
     transform : {"sqrt", "log1p", "anscombe"} or None
         Function taken of every value, before columns are scaled.
+    standardize_rows : bool
+        Centre every row and divide it by its standard deviation, after the columns.
+    remove_mean_row : bool
+        Take off what the mean row explains of every row, see `ikd_graph.covariance`.
     bin : float or None
         Seconds into which the spike times of an .nwb or .mat file are counted.
     na : tuple of str
@@ -71,6 +75,8 @@ class Reading:
     impute: str | None = None
     scale: str | None = None
     transform: str | None = None
+    standardize_rows: bool = False
+    remove_mean_row: bool = False
     bin: float | None = None
     na: tuple[str, ...] = ()
     decimal: str = "."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from ._table import Table, from_cells, is_number
 
 SEPARATORS = ",;\t| "
 _SAMPLE = 20  # lines that tell the separator
+_PART = 2**24  # bytes that are unpacked at a time
 
 
 def read_text(path: Path, reading: Reading) -> Table:
@@ -37,18 +39,22 @@ def _decoded(path: Path) -> str:
     ending = path.suffix.lower()
     if ending == ".zip":
         with zipfile.ZipFile(path) as archive:
-            names = [info for info in archive.infolist() if not info.is_dir()]
-            if len(names) != 1 or names[0].file_size > MOST_BYTES:
+            members = [info for info in archive.infolist() if not info.is_dir()]
+            size = sum(info.file_size for info in members)
+            if len(members) != 1 or size > MOST_BYTES:
                 raise ValueError(
-                    f"{path.name} must hold one table, got {len(names)} files of "
-                    f"{sum(info.file_size for info in names) / 1e9:.3g} GB; unpack it first"
+                    f"{path.name} must hold one table, got {len(members)} files of "
+                    f"{size / 1e9:.3g} GB; unpack it first"
                 )
-            data = archive.read(names[0])
+            data = archive.read(members[0])
+    elif ending == ".gz":
+        with gzip.open(path, "rb") as file:
+            parts = list(itertools.islice(iter(lambda: file.read(_PART), b""), MOST_BYTES // _PART))
+            if file.read(1):
+                raise ValueError(f"{path.name} must unpack to {MOST_BYTES / 1e9:.3g} GB at most")
+        data = b"".join(parts)
     else:
-        with (gzip.open if ending == ".gz" else open)(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"{path.name} must unpack to at most {MOST_BYTES / 2**30:.0f} GiB")
+        data = path.read_bytes()
     try:
         return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as error:
