@@ -16,6 +16,7 @@ from webdriver import CHROMIUM, DRIVER, Browser, NoBrowser
 
 from ikd_graph import IKD
 from ikd_graph.show import report
+from ikd_graph.show.page import share_plotly
 from ikd_graph.study import datasets
 from ikd_graph.study.datasets import Dataset, Labels
 from ikd_graph.study.diagnosis import diagnose
@@ -426,6 +427,21 @@ def test_many_points_are_painted_soon_and_drawn_by_the_graphics_card(
     browser.move(x - 1, y)
     browser.move(x, y)
     assert "animal: " in browser.wait(f"return {FIRST}.querySelector('.hovertext')?.textContent")
+    assert complaints(browser) == []
+
+
+def test_pages_that_share_plotly_are_small_and_drawn_from_the_file_beside_them(
+    browser, pages, tmp_path
+):
+    names = [f"{kind}.html" for kind in ("embed", "compare", "cliques", "diagnose")]
+    texts = {name: (pages / name).read_text(encoding="utf-8") for name in names}
+    shared = share_plotly(texts)
+    assert sorted(shared) == sorted([*texts, "plotly.min.js"])
+    for name, text in shared.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert name == "plotly.min.js" or len(text) < 1_000_000
+    browser.open(tmp_path / "embed.html")
+    browser.wait(DRAWN)
     assert complaints(browser) == []
 
 

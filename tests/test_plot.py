@@ -310,3 +310,5 @@ def test_a_fitted_model_draws_itself_by_labels_quantities_and_angles():
     for color in (None, np.arange(60) > 30, X[:, 0], np.linspace(0, 360, 60)):
         ax = model.plot(color, ax=plot.axes())
         assert sum(len(one.get_offsets()) for one in ax.collections) >= 60
+    with pytest.raises(ValueError, match="one for each of the 60 rows of Z, got an array of shape"):
+        model.plot([1, 2])

@@ -45,6 +45,11 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         help="write settings, scores, reasons, warnings and the paths of the results as one JSON "
         "object, in place of the text (--json alone) or into a file",
     )  # fmt: skip
+    parser.add_argument(
+        "--plotly", choices=("inside", "shared"), default="inside",
+        help="where the page has its library: inside, so that it needs no other file (5 MB), or "
+        "shared, one plotly.min.js beside the pages; default: inside",
+    )  # fmt: skip
     parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
     add_reading_arguments(parser)
 

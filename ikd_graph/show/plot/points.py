@@ -93,9 +93,14 @@ def embedding(
     >>> ax.get_xlabel()
     'dimension 1'
     """
-    coordinates, paint = _columns(Z), colors.paint(
-        labels, names, title=label_title, palette=palette, period=period
-    )  # fmt: skip
+    coordinates = _columns(Z)
+    paint = colors.paint(labels, names, title=label_title, palette=palette, period=period)
+    known = paint.values if paint.groups is None else paint.groups.codes
+    if known is not None and known.shape != coordinates.shape[:1]:
+        raise ValueError(
+            f"labels must be one for each of the {len(coordinates)} rows of Z, got an array of "
+            f"shape {known.shape}"
+        )
     spread = None if errors is None else _columns(errors)
     if spread is not None and spread.shape != coordinates.shape:
         raise ValueError(
