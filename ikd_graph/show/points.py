@@ -92,9 +92,11 @@ def table(
 
 def _column(one: Paint, rows: NDArray[np.intp]) -> dict[str, Any]:
     """One column of labels as the page's script reads it."""
+    if one.groups is None and one.values is None:
+        scale = [[k, colors.ACCENT] for k in range(2)]
+        return {"title": one.title, "data": packed(np.zeros(rows.size)), "scale": scale}
     if one.groups is None:
-        values = np.zeros(rows.size) if one.values is None else one.values[rows]
-        low, high = one.ends
+        (low, high), values = one.ends, np.asarray(one.values)[rows]
         ends = {"cmin": low, "cmax": high}
         return {"title": one.title, "data": packed(values), "scale": color_scale(one), "ends": ends}
     names = one.groups.names
