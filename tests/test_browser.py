@@ -51,7 +51,7 @@ def browser(tmp_path_factory):
 def fitted():
     """A model of a bend of 60 points in three dimensions, with uncertainty."""
     data = datasets.gplvm_data("medium", 60, noise=0.1)
-    return IKD(3, refine="stress", strategy="geodesic").fit(data.X[:60])
+    return IKD(3, refine="likelihood", strategy="geodesic").fit(data.X[:60])
 
 
 def made_page(fitted, n_points):
@@ -63,7 +63,7 @@ def made_page(fitted, n_points):
     )
     model = copy(fitted)
     model.embedding_ = Z
-    model._standard_errors = rng.random((n_points, 3))
+    model._standard_errors, model._inverse = rng.random((n_points, 3)), np.arange(n_points)
     model.stage_times_ = {"similarity": 0.5, "search": 2.0}
     data = Dataset(
         X=np.zeros((n_points, 2)), y=np.arange(n_points) % 2, label_names=("cat", '"dog", <b>big'),

@@ -146,8 +146,9 @@ def test_angles_have_a_scale_without_a_seam_and_quantities_one_that_grows_lighte
         shades = map_of(values, **more)
         np.testing.assert_array_equal(shades[0], shades[-1])
         assert np.abs(np.diff(shades, axis=0)).max() < 0.15
-    light = [lightness(mpl.colors.to_hex(shade)) for shade in map_of(turn * 3)]
-    assert np.all(np.diff(light) > 0)
+    for values in (turn * 3, turn * 0.95):
+        light = [lightness(mpl.colors.to_hex(shade)) for shade in map_of(values)]
+        assert np.all(np.diff(light) > 0)
 
 
 def test_the_legend_names_each_class_once_in_natural_order(ax):

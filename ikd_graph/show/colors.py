@@ -101,10 +101,10 @@ def paint(
 def _turn(values: NDArray[np.float64]) -> float | None:
     """Period of numbers that fill one turn and no more, None of others."""
     finite = values[np.isfinite(values)]
+    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     for turn in (2.0 * np.pi, 360.0):
         for start in (0.0, -0.5 * turn):
-            inside = finite.size and start <= finite.min() and finite.max() <= start + turn
-            if inside and np.unique(np.floor(12.0 * (finite - start) / turn)).size >= 12:
+            if start <= low and high <= start + turn and high - low > 0.97 * turn:
                 return turn
     return None
 

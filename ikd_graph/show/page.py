@@ -59,7 +59,7 @@ def _library(text: str) -> str:
 
 def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | bytes | None]:
     """Files whose pages read plotly from one more file beside them, which browsers keep."""
-    library = _templates().globals["library"]
+    library = str(_templates().globals["library"])
     shared: dict[str, str | bytes | None] = dict(files)
     for name, text in files.items():
         if isinstance(text, str) and name.endswith(".html") and library in text:

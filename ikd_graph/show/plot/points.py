@@ -61,8 +61,8 @@ def embedding(
     labels : array-like of shape (n,), optional
         Classes (whole numbers or text) or a quantity (other numbers).
     errors : array-like of shape (n, m), optional
-        Standard errors of the coordinates, in their units: ellipses of one standard error around
-        up to 400 points; of more, those that are uncertain are pale.
+        Standard errors of the coordinates, in their units, NaN where unknown: ellipses of one
+        standard error around up to 400 points; of more, those that are uncertain are pale.
     points : mapping of int to str, or iterable of int
         Rows to name in the picture and their names, or rows to number.
     names : sequence of str, optional
@@ -206,8 +206,11 @@ def _opacity(errors: Floats | None) -> Any:
     """Opacity of points, (n,) or one for all: those with large errors are pale."""
     if errors is None or len(errors) <= _MOST_ELLIPSES:
         return 0.85
-    size = np.linalg.norm(np.nan_to_num(errors, nan=np.inf), axis=1)
-    return np.clip(0.85 * np.median(size) / np.maximum(size, 1e-300), 0.1, 0.85)
+    size = np.linalg.norm(errors, axis=1)
+    known = np.isfinite(size)
+    typical = np.median(size[known]) if known.any() else 1.0
+    pale = np.clip(0.85 * typical / np.maximum(size, 1e-300), 0.1, 0.85)
+    return np.where(known, pale, 0.85 if not known.any() else 0.1)
 
 
 def _scatter(ax: Axes, at: Floats, paint: Paint, size: float, alpha: Any = 0.85) -> None:
@@ -235,13 +238,15 @@ def _ellipses(ax: Axes, at: Floats, errors: Floats, paint: Paint) -> None:
     """Ellipses of one standard error around points, below them."""
     from matplotlib.collections import EllipseCollection
 
+    known = np.isfinite(errors).all(axis=1)
+    edges = np.array(paint.groups.shades if paint.groups else [colors.MUTED] * len(at))
     wide = np.zeros(len(at)) if errors.shape[1] == 1 else 2.0 * errors[:, 0]
     tall = 2.0 * errors[:, min(1, errors.shape[1] - 1)]
     ax.add_collection(
         EllipseCollection(
-            wide, tall, np.zeros(len(at)), units="xy", offsets=at, offset_transform=ax.transData,
+            wide[known], tall[known], np.zeros(known.sum()), units="xy", offsets=at[known],
+            offset_transform=ax.transData, edgecolors=edges[known],
             facecolors="none", linewidths=0.6, alpha=0.6, zorder=0.9,
-            edgecolors=paint.groups.shades if paint.groups else colors.MUTED,
         )
     )  # fmt: skip
 
