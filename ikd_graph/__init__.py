@@ -1,9 +1,10 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
-`IKD` is the estimator; `strategies`, `graph`, `refine` and `kernels` hold the objects it
-takes; `similarity`, `covariance`, `graph`, `cliques`, `alignment`, `geodesics`,
-`eigen` and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl`
-draws them. Each is loaded when it is first asked for.
+`IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
+strategies and other methods; `strategies`, `graph`, `refine` and `kernels` hold the objects they
+take; `similarity`, `covariance`, `graph`, `cliques`, `blocks`, `alignment`, `geodesics`, `eigen`
+and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl` draws
+them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import (
         alignment,
+        blocks,
         cliques,
         covariance,
         eigen,
@@ -30,21 +32,19 @@ if TYPE_CHECKING:
         tl,
     )
     from .estimator import IKD
-
-
-def _show(fitted: IKD) -> str:
-    """What a notebook shows of a fitted model."""
-    from .show.notebook import model_html
-
-    return model_html(fitted)
+    from .study.compare import compare
+    from .study.diagnosis import diagnose
 
 
 __all__ = [
     "IKD",
     "__version__",
     "alignment",
+    "blocks",
     "cliques",
+    "compare",
     "covariance",
+    "diagnose",
     "eigen",
     "geodesics",
     "gplvm",
@@ -59,11 +59,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The estimator, or a module of the package."""
+    """The estimator, a function, or a module of the package."""
     if name == "IKD":
-        estimator = import_module(".estimator", __name__).IKD
-        estimator._shown = staticmethod(_show)
-        return estimator
+        return import_module(".estimator", __name__).IKD
+    if name == "compare":
+        return import_module(".study.compare", __name__).compare
+    if name == "diagnose":
+        return import_module(".study.diagnosis", __name__).diagnose
     if not name.startswith("_"):
         try:
             return import_module(f".{name}", __name__)

@@ -8,18 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._records import Blocks, CsrGraph
-from ._threads import map_blocks
+from ._threads import block_rows, map_blocks
 
 Floats = NDArray[np.float64]
-
-# Entries of the matrices of one batch: 8 MB.
-_BATCH = 10**6
-# Points from which the leading eigenpairs of a clique are found by subspace iteration.
-_ITERATED_FROM = 128
-# Columns beside the leading ones, and steps before the whole spectrum is found after all.
-_SPARE, _MOST_STEPS = 4, 60
-# Residual of an eigenvector that is good enough, as a share of the largest eigenvalue.
-_RESIDUAL = 1e-10
 
 
 class Spectra(NamedTuple):
@@ -85,12 +76,7 @@ def solve_cliques(
             sq_dist, noise = (_squares(values[at], row, column, size) for values in edges)
             spectra.spread[entries] = noise.sum(axis=2) / max(size - 1, 1)
             gram = _gram(sq_dist, reference)
-            if size >= max(_ITERATED_FROM, 8 * n_components):
-                values, vectors = _dominant_pairs(gram[0], n_components)
-                pairs = values[None], vectors[None]
-            else:
-                pairs = np.linalg.eigh(gram)
-            _write_leading(spectra, batch, entries, np.einsum("bij,bij->b", gram, gram), pairs)
+            _write_leading(spectra, batch, entries, *np.linalg.eigh(gram))
 
     map_blocks(solve, len(batches), 1)
     return spectra
@@ -101,7 +87,7 @@ def _batches_of(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     batches = []
     for size in np.unique(sizes[sizes > 0]):
         same = np.flatnonzero(sizes == size)
-        count = 1 if size >= _ITERATED_FROM else max(1, _BATCH // int(size * size))
+        count = block_rows(int(size * size))
         batches += [same[start : start + count] for start in range(0, same.size, count)]
     return batches
 
@@ -128,43 +114,14 @@ def _gram(sq_dist: Floats, reference: str) -> Floats:
     return 0.5 * (offset[:, :, None] + offset[:, None, :] - sq_dist - shift)
 
 
-def _dominant_pairs(gram: Floats, n_components: int) -> tuple[Floats, Floats]:
-    """Eigenvalues of a symmetric matrix (n, n), ascending, and vectors: the largest in size only.
-
-    Subspace iteration with a few columns more than the leading M = ``n_components`` asks for. Where
-    these do not converge, or are not positive, all eigenpairs are found.
-    """
-    n, width = gram.shape[0], n_components + _SPARE
-    image = gram @ np.cos(1.0 + np.outer(np.arange(n), 2.0 * np.arange(width) + 1.0))
-    for _ in range(_MOST_STEPS):
-        basis = np.linalg.qr(image)[0]
-        image = gram @ basis
-        values, turn = np.linalg.eigh(basis.T @ image)
-        basis, image = basis @ turn, image @ turn
-        lowest = values[width - n_components]
-        # What was not found is smaller than all that was: none of it can be a leading one.
-        if lowest < np.abs(values).min() or lowest <= 0.0:
-            continue
-        residual = (image - values * basis)[:, width - n_components :]
-        if np.sqrt((residual**2).sum(axis=0).max()) <= _RESIDUAL * np.abs(values).max():
-            return values, basis
-    values, basis = np.linalg.eigh(gram)
-    return values, basis
-
-
 def _write_leading(
     spectra: Spectra,
     batch: NDArray[np.int64],
     entries: NDArray[np.int64],
-    total: Floats,
-    pairs: tuple[Floats, Floats],
+    spectrum: Floats,
+    vectors: Floats,
 ) -> None:
-    """Coordinates and shares of some blocks (b,) from eigenpairs of their Gram matrices (Eq. 9).
-
-    ``total`` (b,) are the sums of squares of all eigenvalues, ``pairs`` the eigenvalues, ascending,
-    and vectors that were computed. In large cliques the share of negative ones is a lower bound.
-    """
-    spectrum, vectors = pairs
+    """Coordinates and shares of some blocks (b,) from eigenpairs of their Gram matrices (Eq. 9)."""
     size = min(spectra.values.shape[1], spectrum.shape[1])
     # Rounding leaves values of this size where the points span fewer dimensions.
     floor = 1e-13 * np.abs(spectrum[:, [0, -1]]).max(axis=1, keepdims=True)
@@ -177,7 +134,6 @@ def _write_leading(
     spectra.coordinates[entries, :size] = axes * roots
     spectra.values[batch, :size] = values
     squares = np.column_stack([values**2 @ np.ones(size), (np.minimum(spectrum, 0.0) ** 2).sum(1)])
-    positive = total[:, None] > 0.0
-    spectra.shares[batch] = np.where(
-        positive, squares / np.where(positive, total[:, None], 1.0), [1.0, 0.0]
-    )
+    total = (spectrum**2).sum(axis=1, keepdims=True)
+    positive = total > 0.0
+    spectra.shares[batch] = np.where(positive, squares / np.where(positive, total, 1.0), [1.0, 0.0])

@@ -50,6 +50,9 @@ def write_together(folder: str | os.PathLike[str], files: dict[str, Content]) ->
     for target in targets:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "a folder is where a file should be", str(target))
+        if target.exists() and not target.is_file():
+            # Renaming would put a file in its place, and whoever reads from it would wait for ever.
+            raise OSError(errno.EINVAL, "a pipe or a device is where a file should be", str(target))
     mark = secrets.token_hex(4)
     # Short, whatever the name is: names have a largest length.
     parts = [Path(folder) / f".{number}.{mark}.part" for number in range(len(targets))]

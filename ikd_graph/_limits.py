@@ -26,14 +26,10 @@ PAIRS_FILLED = 3000
 """Rows of a table whose missing values are filled in: with half of them missing a column is a
 system of 1500 equations, .05 s, that is solved two or three times."""
 
-RANKED_PAIRS = 10_000_000
-"""Pairs of a bridge's end and a row that are compared to say how many neighbours would connect the
-graph. Of 30 000 images (784 columns, 7600 pieces) they are 2.3e8 and took 8.6 s; of 70 000 images
-they took 50 of 76 s, for a clause of a sentence."""
-
-LANCZOS_FROM = 400
-"""Up to here LAPACK's full spectrum (7 ms) tells the negative mass exactly; beyond, Lanczos finds
-the leading eigenpairs (two of 3000 points in .1 s) and a lower bound of that mass."""
+LANCZOS_FROM = 200
+"""Up to here LAPACK's full spectrum (3 ms) tells the negative mass exactly; beyond, Lanczos finds
+the leading eigenpairs (two of 400 points in 4 ms, where the full spectrum takes 15) and a lower
+bound of that mass."""
 
 FRAME_WHOLE = 400
 """The frame that cliques are merged in is the whole geodesic one, .01 s; beyond, that of a few
@@ -42,54 +38,6 @@ points either led to the same R2 but for 3e-4, in both directions."""
 
 EXAMINED = 2000
 """Rows whose moments are compared with those of a Gaussian process: 13 ms."""
-
-JUDGED_WHOLE = 500
-"""All rows are judged, and the fit that wins is the fit: eight closed forms and two polishes take
-.4 s of 500 digits, six times as long as the one fit."""
-
-JUDGED_SAMPLE = 500
-"""Rows that are judged beyond: .3 to .5 s. Against 1000 rows the score of tables of 501 to 1000
-changed by .0007 on 38 cells of the battery's develop half (error .0011), .0006 on 52 of the other
-(.0006) and -.0036 on 36 of the first with other seeds (.0023); 400 chose otherwise in 17 of 38."""
-
-LIKELIHOOD_AUTO = 300
-"""The default tries the likelihood of a table that is no sample of the model: 2 to 10 s."""
-
-LIKELIHOOD_CORE = 400
-"""Rows of a sample of the model whose likelihood the default searches: 15 to 26 s for a sheet,
-a cloud and a walk (200 columns, no noise). The others are placed by these, 1 ms each; the search of
-all of 1000 rows was no more accurate. By 300 rows, .74 of the time, a cloud of 600 had R2
-.965 instead of .999; nine other tables lost at most .004, and two spirals were found by neither."""
-
-LIKELIHOOD_BLOCKED = 200
-"""Beyond, noise floors are gone through over blocks: an evaluation of all points takes 1.2 ms here,
-and 200 or more are taken from every start."""
-
-LIKELIHOOD_WHOLE = 2000
-"""The last steps of a search see all points at once: an evaluation takes .7 s here."""
-
-LIKELIHOOD_REPORTED = 5000
-"""The log likelihood of all points is reported: one factorisation, 6 s here."""
-
-STARTS_MANY = 2000
-"""Beyond, only the cheapest closed form is a start: all of them take 1.1 s here."""
-
-STANDARD_ERRORS = 500
-"""Standard errors are found: eigenvalues of n m rows, .6 s for 1500 of them."""
-
-STRESS_PRECISE = 2000
-"""Stress by precision holds every pair: 64 MB. Beyond, edges and pairs with a few landmarks, which
-stand for the others; those count next to nothing."""
-
-STRESS_FAR = 4000
-"""The same where far pairs count: 500 MB, 15 s. Beyond, every point sees its edges and 1000 anchors
-that stand for all points, in memory and time (5 s) that grow with the number of points only."""
-
-STRESS_TWO_STARTS = 2000
-"""Stress is polished from two starts: the second takes .3 s here."""
-
-STRESS_SELECTED = 300
-"""The likelihood takes one of several stress polishes: an eigendecomposition each, 11 ms here."""
 
 GENERATIVE = 2000
 """The generative model inverts the covariance of so many points: 32 MB, 2 s."""

@@ -13,15 +13,14 @@ _CGROUPS = (
         Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
     ),
 )
-_STATM = Path("/proc/self/statm")
 
 
 def available() -> int | None:
-    """Bytes to be had without swapping, by the machine, its container and ``ulimit``.
+    """Bytes to be had without swapping, by the machine and its container.
 
     Where the machine tells nothing else it is all physical memory; None where nothing is known.
     """
-    known = [one for one in (_of_machine(), _of_container(), _of_process()) if one is not None]
+    known = [one for one in (_of_machine(), _of_container()) if one is not None]
     return min(known) if known else None
 
 
@@ -33,23 +32,6 @@ def _of_container() -> int | None:
         except (OSError, ValueError):
             continue
     return None
-
-
-def _of_process() -> int | None:
-    """What ``ulimit -v`` (address space) and ``ulimit -d`` (data) leave, None without a limit."""
-    try:
-        import resource
-
-        pages = _STATM.read_text().split()
-        taken = {resource.RLIMIT_AS: pages[0], resource.RLIMIT_DATA: pages[5]}
-        left = []
-        for kind, used in taken.items():
-            limit = resource.getrlimit(kind)[0]
-            if limit != resource.RLIM_INFINITY:
-                left.append(max(limit - int(used) * os.sysconf("SC_PAGE_SIZE"), 0))
-        return min(left) if left else None
-    except (ImportError, OSError, ValueError, IndexError):
-        return None
 
 
 def _of_machine() -> int | None:

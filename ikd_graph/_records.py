@@ -9,13 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import check_blocks, check_csr
-from ._validation import (
-    check_block_members,
+from ._checks import (
+    as_array,
     check_finite,
+    check_nodes,
     check_point_weights,
+    check_ragged,
     check_rows,
     check_type,
+    check_values,
+    few,
+    record,
 )
 
 
@@ -51,7 +55,26 @@ class CsrGraph(_CsrArrays):
 
     def __new__(cls, indptr: ArrayLike, indices: ArrayLike, weights: ArrayLike) -> CsrGraph:
         """Check the arrays of a graph, and keep them."""
-        starts, nodes, strength = check_csr(indptr, indices, weights)
+        nodes = as_array("indices", indices)
+        strength = check_values("weights", weights, nodes.size)
+        check_nodes("indices", nodes, min(np.size(indptr) - 1, 2**31 - 1))
+        starts, _ = check_ragged("indices", indptr, nodes)
+        n = starts.size - 1
+        there = sp.csr_array((strength, nodes, starts), shape=(n, n))
+        back = there.tocsc()
+        # The two weights of an edge may differ by rounding; a length may be infinite.
+        same = (
+            np.array_equal(back.indptr, starts)
+            and np.array_equal(back.indices, nodes)
+            and np.allclose(back.data, strength, rtol=1e-9, atol=1e-12)
+        )
+        loops = int(np.count_nonzero(np.repeat(np.arange(n), np.diff(starts)) == nodes))
+        if loops or not same:
+            raise ValueError(
+                "a graph must hold every edge from both ends with one weight, and none from a node "
+                f"to itself, got {loops} of those{'' if same else ' and ends that differ'}; "
+                "graph.from_edges makes graphs of edges"
+            )
         return cls.trusted(
             _kept(starts, np.int64), _kept(nodes, np.int32), _kept(strength, np.float64)
         )
@@ -101,12 +124,8 @@ def _kept(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     return np.asarray(array, dtype, "C") if mine else np.array(array, dtype, order="C")
 
 
-GRAPH_CURE = "make one with graph.threshold_graph, graph.neighbor_graph or graph.from_sparse"
-
-
-def check_graph(name: str, value: Any) -> None:
-    """Raise unless ``value`` is a graph; whatever is one was checked when it was made."""
-    check_type(name, value, CsrGraph, GRAPH_CURE)
+check_graph = record(CsrGraph, "make one with graph.threshold, graph.neighbors or graph.as_graph")
+"""Rule of arguments that are graphs; whatever is one was checked when it was made."""
 
 
 class Blocks(NamedTuple):
@@ -170,6 +189,11 @@ class SolvedBlocks(NamedTuple):
     negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
     n_clipped: int  # leading eigenvalues that were negative and became 0
 
+    @property
+    def n_points(self) -> int:
+        """Number of points: the largest in a block, plus 1."""
+        return int(self.blocks.members.max(initial=0)) + 1
+
     def take(self, order: NDArray[np.intp]) -> SolvedBlocks:
         """The blocks in another order."""
         starts, entries = self.blocks.entries(order)
@@ -183,12 +207,24 @@ class SolvedBlocks(NamedTuple):
         )
 
 
-def check_solved(solved: Any, n_points: int) -> None:
+def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:
+    """Raise unless ``value`` is sets of points, the members of each ascending."""
+    check_type(name, value, Blocks, "cliques.cover makes them")
+    members = check_nodes(f"members of {name}", value.members, n_points).astype(np.int32)
+    indptr, _ = check_ragged(f"members of {name}", value.indptr, members)
+    return Blocks(indptr, members)
+
+
+def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
     """Raise unless ``solved`` holds blocks of points below ``n_points`` with finite coordinates."""
     check_type("solved", solved, SolvedBlocks, "blocks.solve makes them")
-    check_type("solved.blocks", solved.blocks, Blocks, "cliques.cover makes them")
-    check_blocks(*solved.blocks)
-    check_block_members(solved.blocks.indptr, solved.blocks.members, n_points)
+    sizes = check_blocks("solved.blocks", solved.blocks, n_points or 2**31 - 1).sizes
+    empty = np.flatnonzero(sizes < 1)
+    if empty.size:
+        raise ValueError(
+            f"blocks must hold at least one point each, got {empty.size} empty: {few(empty)}; "
+            "leave them out"
+        )
     points = np.asarray(solved.coordinates)
     check_rows("solved.coordinates", points, solved.blocks.members.size)
     check_finite("solved.coordinates", points)
@@ -203,7 +239,7 @@ class MergeResult(NamedTuple):
     labels: NDArray[np.int64]  # (n,) component of each point, numbered by first point
     residuals: NDArray[np.float64]  # (n,) rms distance from where its blocks would put a point
     order: NDArray[np.int64]  # (n_merges, 3) block, block, shared points; the union keeps the lower
-    n_weak: int  # merges on fewer than m + 1 shared points that the coordinates rest on
+    n_weak: int  # merges whose motion was open, on few or flat points, that coordinates rest on
     objective: float  # weighted mean square of the distances from proposals to coordinates
     n_rounds: int  # rounds of global alignment
     converged: bool

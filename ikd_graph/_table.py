@@ -61,7 +61,8 @@ def rows_of(matrix: Any) -> Any:
         return matrix
     if float(matrix.shape[0]) * matrix.shape[1] <= _limits.DENSE_ENTRIES:
         return matrix.toarray()
-    return SparseTable(matrix)
+    # A copy: what is fitted to it stays as it is when the caller's changes.
+    return SparseTable(matrix.copy())
 
 
 def some_rows(rows: Any, which: NDArray[np.int64]) -> Any:

@@ -7,13 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import threadpoolctl
 from joblib import effective_n_jobs
-
-_First = TypeVar("_First")
-_Second = TypeVar("_Second")
 
 _guard = threading.Lock()
 _n_inside = 0
@@ -112,23 +109,6 @@ def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> Non
         list(pool.map(work, starts, stops))
 
 
-def run_in_parallel(
-    background: Callable[[], _First], foreground: Callable[[], _Second]
-) -> tuple[_First, _Second]:
-    """Results of two calls, the first in a thread of its own if this one has several.
-
-    The background call must be one that runs on one thread only and warns of nothing.
-    """
-    import numba
-
-    threads = numba.get_num_threads()
-    if threads == 1:
-        return background(), foreground()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(background)
-        numba.set_num_threads(threads - 1)
-        try:
-            result = foreground()
-        finally:
-            numba.set_num_threads(threads)
-        return future.result(), result
+def block_rows(width: int) -> int:
+    """Rows of some width that are worked on together: about four million entries, 32 MB."""
+    return max(16, min(512, 2**22 // max(width, 1)))

@@ -23,6 +23,8 @@ from . import _limits, covariance, pipeline, strategies
 from ._settings import Candidate, Settings
 from ._stages import Stages
 from ._table import dense_rows, stored_values
+from ._threads import block_rows
+from ._warn import warn
 from .graph import sure_threshold
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN, compare
@@ -30,7 +32,7 @@ from .strategies import Geodesic, Linear
 
 Floats = NDArray[np.float64]
 
-ORDER = ("euclidean", "standardized_euclidean", "correlation", "cosine", "hellinger")
+ORDER = ("euclidean", "standardized_euclidean", "correlation", "hellinger")
 """Affinities that "auto" tries, the simplest first."""
 
 ENOUGH_COLUMNS = 100
@@ -43,10 +45,11 @@ CHANCE = 2.0
 """Standard errors below which a score is one that chance gives."""
 
 FOLDS = 4
-FEWEST_COLUMNS = 20  # of fewer, all columns predict all
+FEWEST_COLUMNS = 8  # of fewer, all columns predict all
 NEAREST = (5, 10, 20)  # points whose mean predicts: few see what is near, many what is not noise
 
 _ROWS = 400  # that candidates are fitted to, of more a random sample
+_CORRELATED = 20  # columns, of fewer correlations are mostly chance
 _MOST_DIRECTIONS = 60
 _ROUNDING = 1e-10  # directions with less of the largest variance
 _WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
@@ -65,6 +68,7 @@ class Moments(NamedTuple):
     n_observed: int  # number N of columns
     spread_ratio: float  # scatter of the row variances over its expectation, sqrt(2 / N)
     kurtosis_gap: float  # mean kurtosis of rows less its expectation, 3 (N - 1) / (N + 1)
+    n_effective: float  # independent columns, see `covariance.effective_columns`
     kurtosis_error: float  # standard error of that mean, at least .08
     are_counts: bool  # whether all values are whole numbers, none negative, some above 1
 
@@ -72,7 +76,7 @@ class Moments(NamedTuple):
     def fit_the_model(self) -> bool:
         """Whether the table looks like samples of the model, with columns enough."""
         normal = abs(self.kurtosis_gap) <= _KURTOSIS_ERRORS * self.kurtosis_error
-        return self.spread_ratio <= _WIDE and normal and self.n_observed >= ENOUGH_COLUMNS
+        return self.spread_ratio <= _WIDE and normal and self.n_effective >= ENOUGH_COLUMNS
 
 
 def moments(X: Any) -> Moments:
@@ -88,17 +92,18 @@ def moments(X: Any) -> Moments:
     n_observed, are_counts = X.shape[1], _are_counts(stored_values(X))
     centred, squares = _centred(X)
     if not squares.size:
-        return Moments(n_observed, 0.0, 0.0, 0.08, are_counts)
-    spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / n_observed)
+        return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, are_counts)
+    effective = covariance.effective_columns.unchecked(centred)
+    spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / effective)
     fourth = np.einsum("ij,ij->i", centred**2, centred**2)
     kurtosis = n_observed * float(np.mean(fourth / squares**2))
     rows = centred / np.sqrt(squares)[:, None]
     small = rows.T @ rows if n_observed < len(rows) else rows @ rows.T
     # Correlated rows repeat one another: so many count as independent.
     independent = len(rows) ** 2 / float(np.einsum("ij,ij->", small, small))
-    error = max(0.08, float(np.sqrt(24.0 / (n_observed * independent))))
-    expected = 3.0 * (n_observed - 1.0) / (n_observed + 1.0)
-    return Moments(n_observed, spread, kurtosis - expected, error, are_counts)
+    error = max(0.08, float(np.sqrt(24.0 / (effective * independent))))
+    expected = 3.0 * (effective - 1.0) / (effective + 1.0)
+    return Moments(n_observed, spread, kurtosis - expected, effective, error, are_counts)
 
 
 def has_significant_correlation(X: Any) -> bool:
@@ -120,13 +125,17 @@ def has_significant_correlation(X: Any) -> bool:
     """
     rows, squares = _centred(X)
     rows = rows / np.sqrt(squares)[:, None]
-    n, width = rows.shape
+    n = len(rows)
     if n < 2:
         return False
+    width = covariance.effective_columns.unchecked(rows)
     corr = rows @ rows.T
     np.fill_diagonal(corr, -1.0)
-    if corr.max() > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
+    if corr.max() > sure_threshold.unchecked(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
         return True
+    if width < rows.shape[1]:
+        # The law is that of independent columns.
+        return False
     # Their mean is taken off: one degree of freedom less.
     free = width - 1.0
     largest = float(np.linalg.norm(rows, 2)) ** 2 * free
@@ -186,13 +195,11 @@ def _of_model(rows: Any, asked: Settings, seen: Moments, reasons: dict[str, str]
         affinity, reasons["affinity"] = "correlation", why
     related = has_significant_correlation(rows)
     if not related:
-        warnings.warn(
+        warn(
             f"no two of {min(rows.shape[0], _limits.EXAMINED)} rows are correlated more than "
             f"unrelated rows are by chance: the {seen.n_observed} columns carry no distance "
             "between rows, and the embedding is noise; measure more columns, or average rows that "
-            "belong together",
-            UserWarning,
-            stacklevel=5,
+            "belong together"
         )
     refine = asked.refine
     if refine == "auto":
@@ -231,8 +238,7 @@ def _is_possible(name: str, rows: Any, seen: Moments) -> bool:
     if affinity.square_roots or affinity.scales_columns:
         # Counts have one unit; scaling makes the rarest columns the loudest.
         return affinity.square_roots == seen.are_counts
-    # The length of a row is given up only where correlations are not mostly chance.
-    return affinity.euclidean or rows.shape[1] >= FEWEST_COLUMNS
+    return affinity.euclidean or rows.shape[1] >= _CORRELATED
 
 
 def held_out_scores(rows: Any, options: list[Settings], seen: Moments) -> Floats:
@@ -286,6 +292,14 @@ def _best(
     candidates = tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score)))
     reasons = dict(asked.reasons)
     _explain(reasons, candidates, asked)
+    step = block_rows(rows.shape[1])
+    blocks = (rows[start : start + step] for start in range(0, rows.shape[0], step))
+    constant = sum(int((np.ptp(block, axis=1) == 0.0).sum()) for block in blocks)
+    if constant and not asked.counts and asked.affinity == "auto":
+        reasons["constant rows"] = (
+            f"{constant} distinct rows are constant and have no correlations, which were not "
+            "tried: drop them to have these tried"
+        )
     return _with_reasons(replace(options[best], reasons=reasons), asked), candidates
 
 
@@ -316,19 +330,30 @@ def _embedded(table: Floats, option: Settings) -> Floats | None:
 
 
 def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Columns that are kept and held out; of few columns, all are both.
+    """Columns that are kept and held out; of few different columns, all are both.
 
-    The fold of a column depends on its values alone, not on the other columns or the order of rows.
+    Folds are of equal size. Which a column is in depends on the values of the columns, not on
+    their units, nor on the order of columns or rows; equal columns are in one fold.
     """
     width = table.shape[1]
-    every = np.ones(width, dtype=np.bool_)
-    if width < FEWEST_COLUMNS:
+    if covariance.effective_columns.unchecked(table) < width >= FEWEST_COLUMNS:
+        # Columns that follow one another predict their neighbours: runs are held out.
+        runs = np.arange(width) * FOLDS // width
+        for number in range(FOLDS):
+            yield runs != number, runs == number
+        return
+    columns = np.sort(table.T.astype(np.float64), axis=1)
+    extent = columns[:, -1:] - columns[:, :1]
+    columns = (columns - columns[:, :1]) / np.where(extent > 0.0, extent, 1.0)
+    digests = [hashlib.blake2b(column.round(6).tobytes(), digest_size=8) for column in columns]
+    keys = [int.from_bytes(digest.digest(), "little") for digest in digests]
+    different, column = np.unique(np.array(keys, dtype=np.uint64), return_inverse=True)
+    if different.size < FEWEST_COLUMNS:
+        every = np.ones(column.size, dtype=np.bool_)
         yield every, every
         return
-    digests = (hashlib.blake2b(np.sort(column).tobytes(), digest_size=8) for column in table.T)
-    keys = np.array([int.from_bytes(digest.digest(), "little") % FOLDS for digest in digests])
-    for number in np.unique(keys):
-        yield keys != number, keys == number
+    for number in range(FOLDS):
+        yield column % FOLDS != number, column % FOLDS == number
 
 
 def principal_directions(X: NDArray[np.floating]) -> Floats:
@@ -339,7 +364,7 @@ def principal_directions(X: NDArray[np.floating]) -> Floats:
     (n, r) ndarray of float64
         Directions with the most variance, at most 60; none where no column varies.
     """
-    units = covariance.column_units(X)
+    units = covariance.column_units.unchecked(X)
     columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
     columns = (columns - columns.mean(axis=0, dtype=np.float64)) / np.sqrt(max(len(X), 1))
     n, width = columns.shape
@@ -419,7 +444,7 @@ def _explain(reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: 
             "no method predicts held-out columns better than their mean: there may be nothing "
             "to see"
         )
-        warnings.warn(reasons["warning"], UserWarning, stacklevel=6)
+        warn(reasons["warning"])
         return
     close = [one for one in rest if one.difference > -ERRORS * one.difference_error]
     if close:

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterable
 
-from ._arrays import check_blocks
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _checks as door
 from ._clique_eigen import solve_cliques
-from ._records import Blocks, CsrGraph, SolvedBlocks, check_graph, check_solved
+from ._records import Blocks, CsrGraph, SolvedBlocks, check_blocks, check_solved
 from ._threads import single_threaded_blas
-from ._validation import check_choice, check_cliques, check_integer, check_rows, check_type
-from .kernels import StationaryKernel
-from .kernels import get as get_kernel
+from .cliques import Cliques, any_cliques
+from .graph import GraphLike, any_graph
+from .kernels import StationaryKernel, as_kernel
 
 Floats = NDArray[np.float64]
 
-__all__ = ["REFERENCES", "largest_first", "solve"]
+__all__ = ["REFERENCES", "SolvedBlocks", "largest_first", "solve"]
 
 REFERENCES = ("center", "min_max", "min_mean")
 
 
-_MOST_COMPONENTS = 2**31 - 1
+def _check_members(graph: CsrGraph, cliques: Blocks, *_: object, **__: object) -> None:
+    check_blocks("cliques", cliques, graph.n_nodes)
 
 
+@door.takes(
+    _check_members,
+    graph=any_graph,
+    cliques=any_cliques,
+    kernel=as_kernel,
+    n_components=door.count,
+    reference=door.one_of(REFERENCES),
+)
 def solve(
-    graph: CsrGraph,
-    blocks: Blocks,
-    kernel: str | StationaryKernel,
+    graph: GraphLike,
+    cliques: Cliques | Blocks | Iterable[ArrayLike],
+    kernel: StationaryKernel,
     n_components: int,
     reference: str = "center",
 ) -> SolvedBlocks:
@@ -38,10 +49,10 @@ def solve(
 
     Parameters
     ----------
-    graph : CsrGraph
-        Graph whose weights are covariances in (0, 1].
-    blocks : Blocks
-        Cliques of the graph.
+    graph : CsrGraph, networkx.Graph or scipy sparse array
+        Graph whose weights are correlations in (0, 1], see `graph.as_graph`.
+    cliques : Cliques or iterable of (k,) int arrays
+        Cliques of the graph: all, some, or those of `networkx.find_cliques`.
     kernel : str or StationaryKernel
         Kernel to invert.
     n_components : int
@@ -62,34 +73,34 @@ def solve(
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from collections.abc import Iterable
+
+    import numpy as np
     >>> from ikd_graph import blocks, cliques, graph, kernels
     >>> line = np.arange(6.0)
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> g = graph.threshold(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> abs(solved.coordinates[:3, 0]).round(6)
     array([1., 0., 1.])
     """
-    check_graph("graph", graph)
-    check_type("blocks", blocks, Blocks, "cliques.cover makes them")
-    blocks = Blocks(*check_blocks(*blocks, graph.n_nodes))
-    check_choice("reference", reference, REFERENCES)
-    # Room is made for as many coordinates of every member.
-    check_integer("n_components", n_components, 1)
-    if n_components > _MOST_COMPONENTS:
-        check_integer("n_components", n_components, 1, _MOST_COMPONENTS)
-    kernel = get_kernel(kernel)
+    assert isinstance(cliques, Blocks)
     upper = _upper_triangle(graph)
     sq_dist = kernel.sq_distance(upper.weights)
     variance = _distance_variance(kernel, upper.weights, sq_dist)
     edges = CsrGraph.trusted(upper.indptr, upper.indices, sq_dist)
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
     with single_threaded_blas():
-        spectra = solve_cliques(blocks, edges, variance, reference, n_components)
-    check_cliques(spectra.n_missing)
+        spectra = solve_cliques(cliques, edges, variance, reference, n_components)
+    bad = np.flatnonzero(spectra.n_missing)
+    if bad.size:
+        raise ValueError(
+            f"blocks must be cliques of the graph, got {bad.size} with "
+            f"{int(spectra.n_missing.sum())} pairs that are not edges: blocks {door.few(bad)}; "
+            "find them by cliques.cover or cliques.maximal_cliques on the same graph"
+        )
     return SolvedBlocks(
-        blocks=blocks,
+        blocks=cliques,
         coordinates=spectra.coordinates,
         precision=_precision(spectra.spread),
         eigenvalues=spectra.values,
@@ -99,6 +110,11 @@ def solve(
     )
 
 
+def _check_spectra(solved: SolvedBlocks) -> None:
+    door.check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
+
+
+@door.takes(check_solved, _check_spectra)
 def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """Order blocks by their size and, of equals, by how far they reach.
 
@@ -118,17 +134,17 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from collections.abc import Iterable
+
+    import numpy as np
     >>> from ikd_graph import blocks, cliques, graph, kernels
     >>> line = np.array([0.0, 1.0, 2.0, 2.5, 3.0])
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.2)
+    >>> g = graph.threshold(corr, 0.2)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> blocks.largest_first(solved).blocks.sizes
     array([3, 3, 2])
     """
-    check_solved(solved, 2**31 - 1)
-    check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
     order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
     return solved.take(order)
 

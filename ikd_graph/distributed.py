@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import check_unmasked
+
 
 def gather(X: Any) -> NDArray[np.floating]:
     """Rows of a dask array in the memory of this process.
@@ -39,6 +41,8 @@ def gather(X: Any) -> NDArray[np.floating]:
             f"X must be a dask array of 2 dimensions of known lengths, got shape {X.shape}; "
             "X.compute_chunk_sizes() finds them"
         )
+    if X.dtype.kind not in "fiubO":
+        raise ValueError(f"X must hold real numbers, got a dask array of {X.dtype}; pass X.real")
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     blocks = X.map_blocks(_checked, dtype=X.dtype, meta=_nothing(X.dtype)).astype(dtype)
     blocks = blocks.rechunk({1: -1}).persist()
@@ -87,6 +91,7 @@ def _nothing(dtype: Any) -> NDArray[Any]:
 
 def _checked(block: Any, block_info: Any = None) -> Any:
     """A block, if it is what the array says."""
+    check_unmasked("X", block)
     shape, dtype = block_info[None]["chunk-shape"], block_info[None]["dtype"]
     if block.shape != shape or block.dtype != dtype:
         raise ValueError(

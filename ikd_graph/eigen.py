@@ -7,32 +7,24 @@ as the reference it is the doubly centred -J D J / 2 of classical scaling.
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from . import _doors as door
+from . import _checks as door
 from . import _limits
+from ._checks import check_choice, check_components, check_integer
 from ._records import Embedding
-from ._spectrum import ends_of
-from ._threads import map_blocks
-from ._validation import (
-    check_components,
-    check_finite,
-    check_integer,
-    check_reference,
-    check_symmetric,
-)
+from ._threads import block_rows, map_blocks
+from ._warn import warn
 
 Floats = NDArray[np.float64]
 
 REFERENCES = ("min_max", "min_mean", "center")
 CENTRE = -1
-
-_BLOCK = 256
 
 # Share of the largest eigenvalue below which differences are those of noise, and the least drop
 # that ends the dimensions. Chosen on latents sampled in 1 to 5 dimensions, checked on others.
@@ -42,6 +34,7 @@ _GAP_DROP = 1.6
 __all__ = [
     "CENTRE",
     "REFERENCES",
+    "Embedding",
     "coordinates",
     "eigengap",
     "gap_ratios",
@@ -51,7 +44,20 @@ __all__ = [
 ]
 
 
-@door.takes(sq_dist=door.square)
+def _check_reference(sq_dist: Floats, reference: str | int = CENTRE, **_: object) -> None:
+    n = len(sq_dist)
+    is_index = isinstance(reference, Integral) and not isinstance(reference, bool)
+    if not is_index or not -n <= int(reference) < n:
+        more = f" or the index of a point (0 to {n - 1})"
+        check_choice("reference", reference, REFERENCES, more)
+
+
+def _check_size(sq_dist: Floats, n_components: int, reference: str | int = CENTRE) -> None:
+    check_components(n_components, len(sq_dist))
+    _check_reference(sq_dist, reference)
+
+
+@door.takes(_check_reference, sq_dist=door.square)
 def reference_index(sq_dist: Floats, reference: str | int) -> int:
     """Index of the reference point (Li & Wu 2024, Section 2.5).
 
@@ -82,7 +88,6 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     >>> eigen.reference_index(line, "min_max")
     2
     """
-    check_reference(reference, REFERENCES, sq_dist.shape[0])
     if isinstance(reference, Integral):
         return int(reference) % sq_dist.shape[0]
     if reference == "center":
@@ -95,7 +100,7 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     return int(best[np.argmin(mean[best])])
 
 
-@door.takes(sq_dist=door.square)
+@door.takes(_check_reference, sq_dist=door.square)
 def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     """Gram matrix of the points seen from the reference point (Li & Wu 2024, Eq. 4).
 
@@ -119,12 +124,11 @@ def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     array([[0., 0.],
            [0., 4.]])
     """
-    check_integer("reference", reference, CENTRE, len(sq_dist) - 1, "-1 is the centre")
     offset, constant = _offset(sq_dist, reference)
     return 0.5 * (offset[:, None] + offset[None, :] - sq_dist) - constant
 
 
-@door.takes(sq_dist=door.square)
+@door.takes(_check_size, sq_dist=door.symmetric)
 def coordinates(
     sq_dist: Floats,
     n_components: int,
@@ -150,7 +154,7 @@ def coordinates(
         Coordinates (n, M) seen from the reference point, eigenvalues (descending, negative ones
         kept as they are), ``lambda_m^2 / sum_t lambda_t^2`` per component, whose sum is the
         paper's explained variance ratio, the share of ``sum_t lambda_t^2`` in negative
-        eigenvalues (above 400 points that of the M + 1 most negative ones, a lower bound), and
+        eigenvalues (above 200 points that of the M + 1 most negative ones, a lower bound), and
         the index of the reference point.
 
     Raises
@@ -171,25 +175,21 @@ def coordinates(
     >>> np.abs(eigen.coordinates(line, 1).coordinates.ravel()).round(6)
     array([1., 0., 1.])
     """
-    check_symmetric("sq_dist", sq_dist)
     n = sq_dist.shape[0]
-    check_components(n_components, n)
-    index = reference_index(sq_dist, reference)
+    index = reference_index.unchecked(sq_dist, reference)
     if n <= _limits.LANCZOS_FROM or n_components > n // 4 or not sq_dist.any():
         values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     else:
         found = _lanczos(sq_dist, index, n_components)
         # Slow, but the answer: of values that lie too near each other for Lanczos.
         values, vectors, negative, total = found or _full_spectrum(sq_dist, index, n_components)
-    vectors = pin_signs(vectors)
+    vectors = pin_signs.unchecked(vectors)
     noise = 1e-12 * max(float(values[0]), 0.0)
     missing = int(np.count_nonzero(values <= noise))
     if missing and float(sq_dist.max()) > 0.0:
-        warnings.warn(
+        warn(
             f"{missing} of the {n_components} leading eigenvalues are not positive: the distances "
-            f"span {n_components - missing} dimension(s); the coordinates beyond are zero",
-            UserWarning,
-            stacklevel=2,
+            f"span {n_components - missing} dimension(s); the coordinates beyond are zero"
         )
     share = values**2 / total if total != 0.0 else np.zeros_like(values)
     scaled = vectors * np.sqrt(np.where(values > noise, values, 0.0))
@@ -224,7 +224,6 @@ def gap_ratios(eigenvalues: ArrayLike) -> Floats:
     array([ 1., 21.,  1.])
     """
     values = np.sort(np.asarray(eigenvalues, dtype=np.float64).ravel())[::-1]
-    check_finite("eigenvalues", values)
     if values.size < 2 or values[0] <= 0.0:
         raise ValueError(
             "eigenvalues must be at least 2 with a positive one among them, got "
@@ -272,7 +271,7 @@ def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     >>> eigen.eigengap([9.0, 2.0, 0.1, 0.09])
     2
     """
-    ratios = gap_ratios(eigenvalues)
+    ratios = gap_ratios.unchecked(eigenvalues)
     if largest is not None:
         ratios = ratios[: check_integer("largest", largest, 1, ratios.size)]
     steep = np.flatnonzero(ratios >= _GAP_DROP)
@@ -323,7 +322,10 @@ def _full_spectrum(
 ) -> tuple[Floats, Floats, float, float]:
     """Leading eigenpairs, squared negative eigenvalues and all squared eigenvalues, by LAPACK."""
     values, vectors = eigh(
-        gram_matrix(sq_dist, reference), driver="evd", overwrite_a=True, check_finite=False
+        gram_matrix.unchecked(sq_dist, reference),
+        driver="evd",
+        overwrite_a=True,
+        check_finite=False,
     )
     negative = float(np.sum(np.minimum(values, 0.0) ** 2))
     total = float(np.sum(values**2))
@@ -341,19 +343,28 @@ def _lanczos(
     n = sq_dist.shape[0]
     offset, constant = _offset(sq_dist, reference)
 
-    def times(vectors: Floats) -> Floats:
-        left, out = np.ascontiguousarray(vectors.T), np.empty(vectors.shape)
+    def times(vector: Floats) -> Floats:
+        out, vector = np.empty(n), vector.ravel()
 
         def fill(start: int, stop: int) -> None:
-            out[start:stop] = (left @ sq_dist[:, start:stop]).T
+            out[start:stop] = sq_dist[start:stop] @ vector
 
-        map_blocks(fill, n, _BLOCK * 4)
-        total = vectors.sum(axis=0)
-        return 0.5 * (offset[:, None] * total + offset @ vectors - out) - constant * total
+        map_blocks(fill, n, block_rows(n))
+        total = vector.sum()
+        return 0.5 * (offset * total + offset @ vector - out) - constant * total
 
-    found = ends_of(times, n, n_components)
-    if found is None:
+    operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
+    # A random start: one made from the points would share the symmetries of a grid and miss every
+    # eigenvector that lacks them.
+    start = np.random.default_rng(0).standard_normal(n)
+    try:
+        values, vectors = eigsh(operator, n_components, which="LA", v0=start)
+        lowest = eigsh(
+            operator, n_components + 1, which="SA", v0=start, tol=0.1, return_eigenvectors=False
+        )
+    except ArpackError:
         return None
+    order = np.argsort(-values)
     # Of the Gram matrix, whose entries are h_i + h_j - d_ij / 2.
     half = 0.5 * (offset - constant)
     sums, squares = np.empty(n), np.empty(n)
@@ -363,7 +374,7 @@ def _lanczos(
         sums[start:stop] = part @ half
         np.einsum("ij,ij->i", part, part, out=squares[start:stop])
 
-    map_blocks(add, n, _BLOCK)
-    negative = float(np.sum(np.minimum(found.lowest, 0.0) ** 2))
+    map_blocks(add, n, block_rows(n))
+    negative = float(np.sum(np.minimum(lowest, 0.0) ** 2))
     total = 2.0 * (n * (half @ half) + half.sum() ** 2 - sums.sum()) + 0.25 * squares.sum()
-    return found.values, found.vectors, negative, float(total)
+    return values[order], vectors[:, order], negative, float(total)

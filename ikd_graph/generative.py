@@ -57,12 +57,14 @@ def fit_noise_model(
         return replace(kernel, length_scale=kernel.length_scale * float(np.exp(log_scale)))
 
     def cost(log_scale: float) -> float:
-        return -gplvm.fit_variances(points, cov_of_sample, n_observed, scaled(log_scale))[2]
+        return -gplvm.fit_variances.unchecked(points, cov_of_sample, n_observed, scaled(log_scale))[
+            2
+        ]
 
     best = minimize_scalar(cost, bounds=_LOG_SCALES, method="bounded", options={"xatol": 0.05})
     if best.fun < cost(0.0):
         kernel = scaled(best.x)
-    return NoiseModel(*gplvm.fit_variances(latent, cov, n_observed, kernel), kernel)
+    return NoiseModel(*gplvm.fit_variances.unchecked(latent, cov, n_observed, kernel), kernel)
 
 
 def reconstruct(
@@ -77,7 +79,7 @@ def reconstruct(
     out, std = np.empty((len(points), rows.shape[1])), np.empty(len(points))
     for start in range(0, len(points), 1024):
         part = slice(start, start + 1024)
-        posterior = gplvm.posterior_mean(
+        posterior = gplvm.posterior_mean.unchecked(
             points[part],
             latent[sample],
             rows[sample] - mean_row,
@@ -94,8 +96,8 @@ def log_likelihood(
 ) -> float:
     """Log likelihood of an observed dimension of at most 2000 rows, given where they are."""
     sample = evenly_spaced(len(rows), _limits.GENERATIVE)
-    cov = gplvm.sample_covariance(rows[sample], centered=centred)
-    value = gplvm.log_likelihood(
+    cov = gplvm.sample_covariance.unchecked(rows[sample], centered=centred)
+    value = gplvm.log_likelihood.unchecked(
         latent[sample], cov, rows.shape[1], model.kernel, model.variance, model.noise
     )
     return value / rows.shape[1]

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from . import _limits, gplvm, kernels, pipeline
-from ._gaps import check_common, check_filled, check_overlap
+from ._checks import few
 from ._settings import Settings
 from ._stages import Stages
-from ._validation import check_integer
+from ._warn import warn
 from .covariance import pairwise
 from .generative import NoiseModel, evenly_spaced, fit_noise_model
 from .graph import Neighbors
@@ -70,8 +70,8 @@ def fill(X: NDArray[np.floating], settings: Settings, stages: Stages) -> NDArray
     known = ~np.isnan(X)
     if known.all():
         return X
-    check_filled("row", known.any(axis=1))
-    check_filled("column", known.any(axis=0))
+    _check_filled("row", known.any(axis=1))
+    _check_filled("column", known.any(axis=0))
     kernel = kernels.get("squared_exponential" if settings.kernel == "auto" else settings.kernel)
     with stages("missing values"):
         filled = X
@@ -84,21 +84,49 @@ def fill(X: NDArray[np.floating], settings: Settings, stages: Stages) -> NDArray
 def fill_new(X: NDArray[np.floating], rows: NDArray[np.floating], affinity: str) -> Any:
     """New rows (b, p) with their missing values filled in, each by itself.
 
-    Each missing value is the mean of it in the training rows nearest over what is known.
+    Each missing value is the mean of it in the training rows nearest over what is known. A row with
+    too few values to be compared keeps its NaN.
     """
     known = ~np.isnan(X)
     if known.all():
         return X
-    check_filled("row", known.any(axis=1))
-    filled, least = X.copy(), least_overlap(X.shape[1])
-    check_overlap(known.sum(axis=1), least)
-    table = rows.astype(np.float64, copy=False)
-    for at in np.flatnonzero(~known.all(axis=1)):
+    filled, table = X.copy(), rows.astype(np.float64, copy=False)
+    enough = known.sum(axis=1) >= least_overlap(X.shape[1])
+    for at in np.flatnonzero(enough & ~known.all(axis=1)):
         row = X[at : at + 1].astype(np.float64)
-        values = pairwise(row, table, _over_pairs(affinity))[0][0]
+        values = pairwise.unchecked(row, table, _over_pairs(affinity))[0][0]
         near = np.argsort(-values, kind="stable")[:_NEAREST]
         filled[at, ~known[at]] = table[near].mean(axis=0)[~known[at]]
     return filled
+
+
+def _check_filled(what: str, some: NDArray[np.bool_]) -> None:
+    """Raise if a row or a column holds no value at all."""
+    empty = np.flatnonzero(~some)
+    if empty.size:
+        raise ValueError(
+            f"every {what} of X must hold a value, got {empty.size} empty: {few(empty)}; drop them"
+        )
+
+
+def _too_few_in_common(shared: Floats, least: int) -> NDArray[np.bool_]:
+    """Pairs of rows with too few columns in common; raise where a row has too many of them.
+
+    A row that can be compared with half of the others is placed by them. Two groups of rows without
+    a column in common cannot be laid against one another, and one of them is at most half of all.
+    """
+    unknown = shared < least
+    np.fill_diagonal(unknown, False)
+    count, others = unknown.sum(axis=1), max(len(unknown) - 1, 1)
+    bad = np.flatnonzero(2 * count > others)
+    if bad.size:
+        worst = bad[np.argmax(count[bad])]
+        raise ValueError(
+            f"every row must have at least {least} columns in common with half of the others for "
+            f"missing='pairwise', got {others - int(count[worst])} of {others} rows for row "
+            f"{worst} ({bad.size} such rows: {few(bad)}); drop those rows, or impute"
+        )
+    return unknown
 
 
 def _over_pairs(affinity: str) -> str:
@@ -139,7 +167,10 @@ def _expected(
     points, part, seen = latent[sample], values[sample], known[sample]
     filled, uncertainty = part, np.zeros((sample.size, sample.size))
     for _ in range(_EM_ROUNDS):
-        cov = gplvm.sample_covariance(filled, centered=False) + uncertainty / values.shape[1]
+        cov = (
+            gplvm.sample_covariance.unchecked(filled, centered=False)
+            + uncertainty / values.shape[1]
+        )
         model = fit_noise_model(points, cov, values.shape[1], kernel)
         uncertainty = np.zeros_like(cov)
         filled = _condition(_precision(points, model), part, seen, uncertainty)
@@ -183,20 +214,19 @@ def _latent_of_pairs(
 ) -> Floats:
     """Coordinates from the similarities of the pairs that are known."""
     n = len(values)
-    check_integer(
-        "the number of rows with missing='pairwise'", n, 2, _limits.PAIRS_FILLED, "impute first"
-    )
+    if n > _limits.PAIRS_FILLED:
+        raise ValueError(
+            f"missing='pairwise' takes at most {_limits.PAIRS_FILLED} rows, got {n}; impute first"
+        )
     over = _over_pairs(settings.affinity)
-    similarity, shared = pairwise(values, values, over)
+    similarity, shared = pairwise.unchecked(values, values, over)
     least = least_overlap(values.shape[1])
-    unknown = check_common(shared, least)
+    unknown = _too_few_in_common(shared, least)
     if unknown.any():
-        warnings.warn(
+        warn(
             f"{int(unknown.sum()) // 2} of {n * (n - 1) // 2} pairs of rows have fewer than "
             f"{least} columns in common: they are compared by way of other rows; drop the rows "
-            "with fewest values, or impute, to avoid such pairs",
-            UserWarning,
-            stacklevel=4,
+            "with fewest values, or impute, to avoid such pairs"
         )
     if over == "euclidean":
         # One less the squared distance over its mean, as of whole rows.

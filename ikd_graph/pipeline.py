@@ -16,7 +16,7 @@ from ._records import CsrGraph, Embedding
 from ._settings import Result, Settings
 from ._stages import Stages
 from ._table import dense_rows
-from ._validation import check_bridges_known, check_graph_connected, check_has_edges, check_memory
+from ._warn import warn
 from .graph import EdgeScores, Neighbors, Threshold
 from .similarity import Similarity
 from .strategies import Landmarks, Solution, Strategy, landmarks
@@ -74,7 +74,11 @@ def fit_closed_form(similarity: Similarity, settings: Settings, stages: Stages) 
             settings, g, labels, removed, separate = _connected_graph(similarity, settings)
     spectrum = None
     if settings.n_components == "auto":
-        settings, spectrum = _with_size(similarity, g, settings, stages)
+        largest = g
+        if separate and g is not None and labels is not None:
+            members = np.flatnonzero(labels == np.bincount(labels).argmax())
+            largest = graph.subgraph.unchecked(g, members)
+        settings, spectrum = _with_size(similarity, largest, settings, stages)
     size = int(settings.n_components)
     with stages("closed form"):
         count, reason = None, ""
@@ -162,7 +166,12 @@ def _require_memory(n_samples: int, n_landmarks: int | None, strategy: Strategy)
     if n_landmarks is not None:
         what = f"distances from {columns} landmarks to {n_samples} points"
         cure = f"a smaller n_landmarks takes fewer; {columns} is too many here"
-    check_memory(what, needed, available(), cure)
+    free = available()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{what} must fit into memory, got {int(needed)} bytes ({needed * 1e-9:.1f} GB) with "
+            f"{free} available ({free * 1e-9:.1f} GB); {cure}"
+        )
 
 
 def _connected_graph(
@@ -177,7 +186,7 @@ def _connected_graph(
         g, prune, disconnected = _edges(similarity, rule), rule.prune, rule.disconnected
     removed = None
     if prune == "auto":
-        prune = similarity.has_rows and not settings.trusted
+        prune = similarity.has_rows and not settings.trusted and not getattr(rule, "fdr", None)
     if prune:
         # Among more neighbours a surface has hardly any holes, whose rims look like short cuts.
         support = None
@@ -185,23 +194,35 @@ def _connected_graph(
             support = similarity.neighbor_graph(_SUPPORT)
         elif not similarity.is_graph:
             support = similarity.threshold_graph(_SUPPORT_LEVEL)
-        g, removed = graph.prune(g, support)
+        g, removed = graph.prune.unchecked(g, support)
         if len(removed.pairs):
             settings.reasons["prune"] = (
                 f"{len(removed.pairs)} of {g.n_edges + len(removed.pairs)} edges were removed as "
                 "short cuts (removed_edges_); prune=False keeps them"
             )
-    labels = np.asarray(graph.component_labels(g), dtype=np.int64)
+    labels = np.asarray(graph.component_labels.unchecked(g), dtype=np.int64)
     n_components = int(labels.max(initial=0)) + 1
     if n_components == 1:
         return settings, g, labels, removed, False
     if disconnected == "raise":
-        check_graph_connected(np.bincount(labels), "more neighbours leave fewer")
+        raise ValueError(
+            f"the graph must be connected for disconnected='raise', got {n_components} components "
+            f"(largest {np.bincount(labels).max()} of {labels.size} points); more neighbours leave "
+            "fewer, disconnected='join' bridges it, 'separate' lays the components side by side"
+        )
     if disconnected == "separate":
-        check_has_edges(n_components, labels.size)
+        if n_components == labels.size:
+            raise ValueError(
+                f"the graph must have an edge to be embedded in parts, got {labels.size} points "
+                "without any; lower threshold, or set n_neighbors"
+            )
         return settings, g, labels, removed, True
     if similarity.is_graph:
-        check_bridges_known(n_components)
+        raise ValueError(
+            "a sparse precomputed X must be one connected graph for disconnected='join', got "
+            f"{n_components} components with no covariance stored between them; store some, or use "
+            "disconnected='separate'"
+        )
     return settings, similarity.join(g), labels, removed, False
 
 
@@ -219,11 +240,22 @@ def _rule(similarity: Similarity, settings: Settings) -> tuple[Any, Settings]:
             reasons["graph"] = "the order of similarities is more reliable than their values"
     if isinstance(rule, Neighbors) and rule.k == "auto":
         rule = Neighbors(_NEIGHBORS, rule.mutual, rule.search, rule.prune, rule.disconnected)
-    if isinstance(rule, Threshold) and rule.s0 == "auto":
-        level = graph.auto_threshold(similarity.n_observed)
+    if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
+        free = similarity.effective_columns(rule.n_removed)
         kept = _KEPT_NEIGHBORS if rule.n_neighbors is None else rule.n_neighbors
-        rule = Threshold(level, kept, rule.prune, rule.disconnected)
+        rule = Threshold(graph.auto_threshold.unchecked(free), kept, rule.prune, rule.disconnected)
+        width = similarity.n_observed or 0
+        if free is not None and free < width - rule.n_removed:
+            reasons["columns"] = say_effective(width, free)
     return rule, settings
+
+
+def say_effective(n_observed: int, free: float) -> str:
+    """How many columns that follow one another are worth, in words."""
+    return (
+        f"{n_observed} columns that follow one another (in time, or along a line) count as "
+        f"{free:.0f} independent ones"
+    )
 
 
 def _edges(similarity: Similarity, rule: Threshold | Neighbors) -> CsrGraph:
@@ -231,24 +263,33 @@ def _edges(similarity: Similarity, rule: Threshold | Neighbors) -> CsrGraph:
     if isinstance(rule, Neighbors):
         similarity.search = rule.search
         return similarity.neighbor_graph(int(rule.k), mutual=rule.mutual)
-    g = similarity.threshold_graph(float(rule.s0))
-    if rule.n_neighbors is None or similarity.is_graph:
+    if rule.fdr is not None:
+        g = similarity.significant_graph(rule.fdr, rule.n_removed)
+        if not g.n_edges:
+            warn(
+                f"no two rows are significantly correlated at fdr={rule.fdr:g}: the embedding is "
+                "noise; measure more columns"
+            )
+    else:
+        g = similarity.threshold_graph(float(rule.s0))
+    if rule.n_neighbors is None:
         return g
-    return graph.union(g, similarity.neighbor_graph(rule.n_neighbors))
+    return graph.union.unchecked(g, similarity.neighbor_graph(rule.n_neighbors))
 
 
 def _with_size(
     similarity: Similarity, g: CsrGraph | None, settings: Settings, stages: Stages
 ) -> tuple[Settings, Floats]:
     """Settings with the number of coordinates behind the last wide gap of the spectrum."""
-    leading = min(_LEADING, similarity.n_samples - 1)
+    n_points = similarity.n_samples if g is None else g.n_nodes
+    leading = min(_LEADING, n_points - 1)
     strategy = settings.strategy
     if strategy.name == "blockwise":
         # Merged cliques have no spectrum of their own; the paths of their graph have.
         strategy = strategies.Geodesic()
     if strategy.name == "linear" and similarity.factor() is not None:
         leading = min(leading, min(similarity.factor().shape) + 1)
-    count, _ = landmarks.number(settings.n_landmarks, similarity.n_samples, leading)
+    count, _ = landmarks.number(settings.n_landmarks, n_points, leading)
     marks = None if count is None else Landmarks(count, settings.random_state)
     with stages("spectrum"), warnings.catch_warnings():
         # More are looked at than there may be.
@@ -256,7 +297,7 @@ def _with_size(
         solution = strategy.solve(similarity, g, closed_form_kernel(settings), leading, marks)
     spectrum = solution.embedding.eigenvalues
     largest = min(_MOST_COMPONENTS, leading - 1)
-    size = eigen.eigengap(spectrum, largest=largest) if largest > 0 else 1
+    size = eigen.eigengap.unchecked(spectrum, largest=largest) if largest > 0 else 1
     settings.reasons["n_components"] = (
         f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
     )
@@ -280,7 +321,7 @@ def _solve_separately(
         padded = np.zeros((points.size, size))
         if count:
             embedding = strategy.solve(
-                similarity, graph.subgraph(g, points), closed_form_kernel(settings), count
+                similarity, graph.subgraph.unchecked(g, points), closed_form_kernel(settings), count
             ).embedding
             padded[:, :count] = embedding.coordinates
             if largest is None or len(embedding.coordinates) > len(largest.coordinates):

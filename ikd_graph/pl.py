@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._suggest import suggest
 from .show import plot
 
 if TYPE_CHECKING:
@@ -13,8 +15,12 @@ if TYPE_CHECKING:
 
 
 def ikd(
-    adata: Any, color: str | None = None, *, basis: str = "X_ikd", ax: Axes | None = None
-) -> Axes:
+    adata: Any,
+    color: str | Sequence[str] | None = None,
+    *,
+    basis: str = "X_ikd",
+    ax: Axes | None = None,
+) -> Axes | list[Axes]:
     """Draw the coordinates that `ikd_graph.tl.ikd` added to an annotated matrix.
 
     Parameters
@@ -22,18 +28,19 @@ def ikd(
     adata : AnnData
         Observations in rows. Whatever has ``obs``, ``obsm`` and ``uns`` will do; anndata itself is
         not imported.
-    color : str or None
+    color : str, sequence of str or None
         Column of ``obs`` that colours points: classes in the colours of ``uns["<color>_colors"]``
-        where scanpy has put some there, or a quantity.
+        where scanpy has put some there, or a quantity; or a name of ``var_names`` (a gene), whose
+        column of ``X`` colours them. Several give a picture each, side by side.
     basis : str
         Key in ``obsm`` of the coordinates; the first two are drawn.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into and to return; by default those of a new figure.
+        Axes to draw into and to return; by default those of a new figure. Not with several colours.
 
     Returns
     -------
-    matplotlib.axes.Axes
-        The Axes drawn into.
+    matplotlib.axes.Axes or list of them
+        The Axes drawn into, a list for a sequence of colours.
 
     Raises
     ------
@@ -59,9 +66,27 @@ def ikd(
         )
     if color is None:
         return plot.embedding(adata.obsm[basis], ax=ax)
+    if not isinstance(color, str):
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots(1, len(color), figsize=(5.5 * len(color), 4.5), layout="constrained")
+        return [
+            ikd(adata, one, basis=basis, ax=each)  # type: ignore[misc]
+            for one, each in zip(color, np.ravel(axes), strict=True)
+        ]
+    genes = list(getattr(adata, "var_names", ()))
+    if color not in adata.obs and color in genes:
+        column = adata.X[:, [genes.index(color)]]
+        values = np.ravel(column.toarray() if hasattr(column, "toarray") else column)
+        return plot.embedding(
+            adata.obsm[basis], values.astype(np.float64), label_title=color, quantity=True, ax=ax
+        )
     if color not in adata.obs:
         known = ", ".join(map(repr, adata.obs)) or "none"
-        raise ValueError(f"color must be a column of adata.obs: {known}; got {color!r}")
+        raise ValueError(
+            f"color must be a column of adata.obs: {known}, or a name of adata.var_names; got "
+            f"{color!r}{suggest(color, [*adata.obs, *genes])}"
+        )
     labels, names = adata.obs[color], None
     if hasattr(labels, "cat"):
         labels, names = labels.cat.codes, labels.cat.categories

@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _limits, gplvm
+from . import gplvm
 from ._records import CsrGraph
 from ._stages import progress_bar
-from ._threads import map_blocks
+from ._threads import block_rows, map_blocks
 from .covariance import FLOOR
 from .kernels import StationaryKernel
 from .similarity import Similarity
@@ -69,11 +69,6 @@ Two rows of one place with noise n of their own in N values are 2 n N apart in s
 chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and once in
 80 million for 50.
 """
-
-# New rows that are placed together: more of them where training rows are made anew for every chunk.
-_CHUNK, _CHUNK_OF_MANY = 256, 1024
-_ROWS = 4096
-_EDGES = 65_536
 
 # Squared distances below it, relative to the similarities, are rounding.
 _ROUNDING = 1e-15
@@ -157,9 +152,10 @@ def _projected(placement: Placement, sim: Similarity) -> Placement:
         axes, middle = pull, sim.totals() / sim.n_samples
     else:
         axes, middle = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
-        for start in range(0, len(rows), _ROWS):
-            block = rows[start : start + _ROWS]
-            axes += block.T @ pull[start : start + _ROWS]
+        step = block_rows(rows.shape[1])
+        for start in range(0, len(rows), step):
+            block = rows[start : start + step]
+            axes += block.T @ pull[start : start + step]
             middle += block.sum(axis=0, dtype=np.float64) / len(rows)
     return replace(placement, axes=axes, origin=placement.latent.mean(axis=0) - middle @ axes)
 
@@ -170,8 +166,9 @@ def _walk_edges(points: Floats, g: CsrGraph, own: Floats, sim: Similarity) -> tu
     reach = np.full(own.size, np.inf)
     ratios = np.zeros(own.size)
     # Blocks of rows: a dense threshold graph has more edges than memory has room for their ends.
-    cuts = np.unique(np.searchsorted(g.indptr, np.arange(0, g.indptr[-1] + _EDGES, _EDGES)))
-    for start, stop in zip(cuts[:-1], np.minimum(cuts[1:], own.size), strict=True):
+    step = block_rows(int(degrees.max(initial=1)))
+    for start in range(0, own.size, step):
+        stop = min(start + step, own.size)
         some = start + np.flatnonzero(degrees[start:stop])
         if not some.size:
             continue
@@ -231,8 +228,7 @@ def place(
 
     bar = progress_bar(verbose, total=count, desc="placing rows")
     try:
-        many = sim.n_samples > _limits.SOLVED_WHOLE
-        map_blocks(work, count, _CHUNK_OF_MANY if many else _CHUNK)
+        map_blocks(work, count, 512)
     finally:
         if bar is not None:
             bar.close()
@@ -276,11 +272,13 @@ def _place_block(
 
 def _by_likelihood(process: gplvm.Process, row: NDArray[np.floating], start: Floats) -> Floats:
     """Likeliest place of a row; near a training row it goes over into where it started."""
-    seen = gplvm.see(process, row)
-    return start + _freshness(process, seen) * (gplvm.likeliest(process, seen, start)[0] - start)
+    seen = gplvm.see.unchecked(process, row)
+    return start + freshness(process, seen) * (
+        gplvm.likeliest.unchecked(process, seen, start)[0] - start
+    )
 
 
-def _freshness(process: gplvm.Process, seen: gplvm.Seen) -> float:
+def freshness(process: gplvm.Process, seen: gplvm.Seen) -> float:
     """0 for a copy of a training row, 1 for a row with noise of its own, smooth in between."""
     by_noise = 2.0 * process.noise * process.n_observed
     # A product, not the nearest row alone: it has no kink where another row becomes the nearest.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from .estimator import IKD
 from .study.settings import used_parameters
@@ -18,6 +21,7 @@ def ikd(
     use_rep: str | None = None,
     layer: str | None = None,
     key_added: str = "X_ikd",
+    keep_model: bool = True,
     copy: bool = False,
     **settings: Any,
 ) -> Any:
@@ -36,6 +40,9 @@ def ikd(
         Key in ``layers`` of the table to embed.
     key_added : str
         Key in ``obsm`` of the coordinates. Without its "X_" it names what else is added.
+    keep_model : bool
+        Whether the model goes into ``uns``, so that `place` can place other observations; it holds
+        the table it was fitted to.
     copy : bool
         Whether to leave ``adata`` as it is and return a changed copy.
     **settings : dict
@@ -47,11 +54,12 @@ def ikd(
         The copy, if one was asked for. Added are, for the default key:
 
         - ``obsm["X_ikd"]``, (n_obs, n_components) float64: the coordinates;
-        - ``obsp["ikd_connectivities"]``, (n_obs, n_obs) sparse: the graph of trusted covariances
-          (not for strategies "eigen" and "linear");
+        - ``obsp["ikd_connectivities"]`` and ``obsp["ikd_distances"]``, (n_obs, n_obs) sparse: the
+          graph of trusted covariances and the lengths of its edges (not for strategies "eigen" and
+          "linear"), with which ``neighbors_key="ikd"`` of scanpy's tools works;
         - ``obs["ikd_standard_error"]``, (n_obs,) float64: uncertainty of the coordinates, where
           the fit has one;
-        - ``uns["ikd"]``: settings with nothing left to choose, reasons, eigenvalues.
+        - ``uns["ikd"]``: settings with nothing left to choose, reasons, eigenvalues, the model.
 
     Raises
     ------
@@ -77,25 +85,93 @@ def ikd(
     into = adata.copy() if copy else adata
     name = key_added.removeprefix("X_")
     added: dict[str, Any] = {
-        "params": {"method": "ikd", "use_rep": use_rep or "", "layer": layer or ""}
+        "params": {"method": "ikd", "use_rep": use_rep or "X", "layer": layer or ""}
         | {key: _storable(value) for key, value in used_parameters(model).items()},
         "reasons": dict(model.settings_.reasons),
         "eigenvalues": model.eigenvalues_,
         "explained_variance_ratio": model.explained_variance_ratio_,
     }
+    if keep_model:
+        added["model"] = _packed(model)
     if model.graph_ is not None:
-        g = model.graph_
-        n = model.embedding_.shape[0]
-        added["connectivities_key"] = f"{name}_connectivities"
-        into.obsp[added["connectivities_key"]] = sp.csr_matrix(
-            (g.weights, g.indices, g.indptr), shape=(n, n)
-        )
-    if getattr(model, "standard_errors_", None) is not None:
-        spread = np.sqrt(np.sum(np.asarray(model.standard_errors_) ** 2, axis=1))
+        g, n = model.graph_, model.embedding_.shape[0]
+        lengths = np.sqrt(model.kernel_.sq_distance(g.weights))
+        # Edges of duplicate observations have no length, and are edges all the same.
+        lengths = np.maximum(lengths, np.finfo(np.float64).tiny)
+        for what, values in (("connectivities", g.weights), ("distances", lengths)):
+            added[f"{what}_key"] = f"{name}_{what}"
+            into.obsp[f"{name}_{what}"] = sp.csr_matrix((values, g.indices, g.indptr), (n, n))
+        added["params"]["n_neighbors"] = int(np.ceil(np.diff(g.indptr).mean())) + 1
+    if np.isfinite(model.reliability_):
+        spread = np.sqrt(np.sum(model.standard_errors_**2, axis=1))
         into.obs[f"{name}_standard_error"] = spread
     into.obsm[key_added] = model.embedding_
     into.uns[name] = added
     return into if copy else None
+
+
+def place(adata: Any, ref: Any, *, key_added: str = "X_ikd") -> None:
+    """Place observations in the coordinates that `ikd` found for others.
+
+    Parameters
+    ----------
+    adata : AnnData
+        New observations, with the variables of ``ref`` in any order. ``obsm[key_added]``,
+        (n_obs, n_components) float64, is added.
+    ref : AnnData
+        Observations that `ikd` was called with, as they are or read from a file.
+    key_added : str
+        Key in ``obsm`` of the coordinates, as `ikd` was given it.
+
+    Raises
+    ------
+    ValueError
+        If ``ref`` has no model, or a variable of it is missing.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from sklearn.datasets import load_digits
+    >>> X = load_digits().data
+    >>> ref, new = (
+    ...     SimpleNamespace(X=X[rows], obs={}, obsm={}, obsp={}, uns={}, layers={})
+    ...     for rows in (slice(150), slice(150, 160))
+    ... )
+    >>> ikd(ref, graph=7, refine="stress")
+    >>> place(new, ref)
+    >>> new.obsm["X_ikd"].shape
+    (10, 2)
+    """
+    record = ref.uns.get(key_added.removeprefix("X_"), {})
+    if "model" not in record:
+        raise ValueError(
+            f"ref.uns must hold a model of {key_added!r}, got {', '.join(ref.uns) or 'nothing'}; "
+            "ikd_graph.tl.ikd(ref) adds one"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.ikd"
+        path.write_bytes(np.asarray(record["model"], dtype=np.uint8).tobytes())
+        model = IKD.load(path)
+    use_rep, layer = str(record["params"]["use_rep"]), str(record["params"]["layer"])
+    X = _table(adata, None if use_rep == "X" else use_rep, layer or None, model)
+    if use_rep == "X" and hasattr(ref, "var_names"):
+        order = adata.var_names.get_indexer(ref.var_names)
+        if np.any(order < 0):
+            gone = ref.var_names[order < 0]
+            raise ValueError(
+                f"adata must have the variables of ref, got none called {gone[0]!r} "
+                f"({len(gone)} of {len(order)} are missing); add them or fit ref without them"
+            )
+        X = X[:, order]
+    adata.obsm[key_added] = model.transform(X)
+
+
+def _packed(model: IKD) -> NDArray[np.uint8]:
+    """A saved model as bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.ikd"
+        model.save(path)
+        return np.frombuffer(path.read_bytes(), dtype=np.uint8)
 
 
 def _table(adata: Any, use_rep: str | None, layer: str | None, model: IKD) -> Any:

@@ -14,7 +14,7 @@ COMMANDS = {
     "embed": ("embed", "t.csv", "--strategy", "geodesic", "--refine", "stress"),
     "cliques": ("cliques", "t.csv"),
     "diagnose": ("diagnose", "t.csv"),
-    "compare": ("compare", "t.csv", "--methods", "ikd,pca", "--halves", "0"),
+    "compare": ("compare", "t.csv", "--methods", "geodesic,pca", "--noise", "0"),
 }
 
 

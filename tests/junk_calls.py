@@ -77,7 +77,7 @@ def sane_values():
     kernel = kernels.SquaredExponential()
     sq = (z - z.T) ** 2
     corr = kernel.covariance(sq)
-    g = graph.threshold_graph(corr, 0.3)
+    g = graph.threshold(corr, 0.3)
     cover = cliques.cover(g, 3)
     solved = blocks.solve(g, cover, kernel, 1)
     labels = np.arange(14) % 3
@@ -118,7 +118,6 @@ SANE = sane_values()
 Z, CORR = SANE["latent"], SANE["corr"]
 OWN = {
     "alignment.rigid_fit": {"source": Z},
-    "covariance.scale_sparse_to_correlation": {"cov": sp.csr_array(CORR)},
     "covariance.pairwise": {"others": SANE["X"]},
     "eigen.gram_matrix": {"reference": -1},
     "eigen.reference_index": {"reference": "min_max"},

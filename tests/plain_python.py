@@ -63,8 +63,8 @@ def answers():
 def of_graphs():
     X = rows(40, 0)
     corr = covariance.correlation(X)
-    g = graph.threshold_graph(corr, 0.7)
-    nearest = graph.neighbor_graph(corr, 4, mutual=True)
+    g = graph.threshold(corr, 0.7)
+    nearest = graph.neighbors(corr, 4, mutual=True)
     joined = graph.join(nearest, corr)
     by_rows = graph.row_neighbor_graph(X, 5)
     return {
@@ -85,7 +85,7 @@ def of_cliques():
     rng = np.random.default_rng(1)
     # Two groups that few cliques hold together, and one of many words of bits.
     corr = covariance.correlation(rows(60, 1))
-    g = graph.threshold_graph(corr, 0.75)
+    g = graph.threshold(corr, 0.75)
     far = np.triu(rng.random((150, 150)) < 0.06, 1)
     ends = np.nonzero(far | np.eye(150, k=1, dtype=bool))
     wide = graph.from_edges(150, *ends, np.ones(ends[0].size))
@@ -104,7 +104,7 @@ def of_cliques():
 
 
 def of_paths():
-    g = graph.neighbor_graph(covariance.correlation(rows(80, 2)), 4)
+    g = graph.neighbors(covariance.correlation(rows(80, 2)), 4)
     lengths = geodesics.distance_lengths(g, kernels.SquaredExponential())
     return {
         "all": geodesics.shortest_distances(lengths),
@@ -113,7 +113,7 @@ def of_paths():
         "steps": geodesics.shortest_paths(lengths, [0, 7]).predecessors,
         "one of many": geodesics.shortest_distances(long_way(), [299]),
         "ties": geodesics.shortest_paths(long_way(0.0), [0]).predecessors,
-        "products": geodesics.geodesic_covariance(g),
+        "products": geodesics.covariance(g),
     }
 
 
@@ -171,7 +171,7 @@ def of_fits():
         model = IKD(n_jobs=1, random_state=0, **{"refine": None, **parameters}).fit(X)
         found[f"fit {name}"] = model.embedding_
         found[f"fit {name} new"] = model.transform(X[:5] + 0.01)
-    g = graph.neighbor_graph(covariance.correlation(X), 6)
+    g = graph.neighbors(covariance.correlation(X), 6)
     kept = _pairs.DENSE
     _pairs.DENSE = 10
     try:
@@ -181,7 +181,7 @@ def of_fits():
         _pairs.DENSE = kept
     whole = covariance.correlation(rows(130, 7) + 9.0 * rows(130, 8)[:1])
     one = Blocks(np.array([0, 130]), np.arange(130, dtype=np.int32))
-    large = graph.threshold_graph(np.maximum(whole, 0.02), 0.01)
+    large = graph.threshold(np.maximum(whole, 0.02), 0.01)
     found["large clique"] = blocks.solve(large, one, kernels.SquaredExponential(), 2).coordinates
     return found
 

@@ -9,11 +9,11 @@ from reference_alignment import naive_merge, naive_rigid, naive_round, ragged
 from scipy.linalg import orthogonal_procrustes
 from scipy.sparse.csgraph import dijkstra
 
-from ikd_graph import alignment, blocks, graph, kernels
+from ikd_graph import alignment, blocks, cliques, graph, kernels
 from ikd_graph._records import Blocks, SolvedBlocks
 from ikd_graph._threads import limit_threads
-from ikd_graph.alignment import _consensus
 from ikd_graph.alignment._rounds import Rounds
+from ikd_graph.study.datasets.latents import fixed_latent
 
 SE = kernels.SquaredExponential()
 
@@ -82,7 +82,7 @@ def sample(seed, n=60, n_observed=300, size=2, width=4.0, floor=0.3):
     np.fill_diagonal(corr, 1.0)
     assert nx.is_connected(nx.from_numpy_array(mask))
     corr = np.where(mask, corr, 0.0)
-    return latent, graph.threshold_graph(corr, 1e-4), corr, mask
+    return latent, graph.threshold(corr, 1e-4), corr, mask
 
 
 def all_cliques(mask):
@@ -179,9 +179,14 @@ def test_a_line_turned_by_a_right_angle_is_followed():
         (np.ones(3), np.ones(3), None, "source must be a table"),
         (np.full((3, 2), np.nan), np.ones((3, 2)), None, "source must"),
         (np.ones((3, 2)), np.full((3, 2), np.inf), None, "target must"),
-        (np.ones((3, 2)), np.ones((3, 2)), [1.0, 1.0], r"one value for each of 3 points"),
-        (np.ones((3, 2)), np.ones((3, 2)), [1.0, -1.0, 1.0], "weights must be finite, >= 0"),
-        (np.ones((3, 2)), np.ones((3, 2)), [0.0, 0.0, 0.0], "not all zero"),
+        (np.ones((3, 2)), np.ones((3, 2)), [1.0, 1.0], r"weights must be 3 finite numbers"),
+        (
+            np.ones((3, 2)),
+            np.ones((3, 2)),
+            [1.0, -1.0, 1.0],
+            "weights must be 3 finite numbers >= 0",
+        ),
+        (np.ones((3, 2)), np.ones((3, 2)), [0.0, 0.0, 0.0], "not all of them 0"),
     ],
 )
 def test_points_that_cannot_be_fitted_are_refused(source, target, weights, message):
@@ -203,11 +208,10 @@ def test_groups_are_moved_rigidly_onto_a_frame():
 
 
 def check_against_twin(sets, views, n_points):
-    size = views[0].shape[1]
     merged = merge_quietly(solved_from(sets, views), n_points)
-    groups, order = naive_merge(sets, views, n_points)
+    groups, order, n_open = naive_merge(sets, views, n_points)
     assert [tuple(row) for row in merged.order] == order
-    assert merged.n_weak == sum(overlap <= size for *_, overlap in order)
+    assert merged.n_weak == n_open
     for group in groups:
         nodes = sorted(group)
         expected = np.array([group[p] for p in nodes])
@@ -295,7 +299,7 @@ def test_an_exact_covariance_returns_the_latent(kernel, n, size):
     sq_dist = ((latent[:, None] - latent) ** 2).sum(axis=-1)
     reach = {1: 0.2, 2: 0.35, 3: 0.6}[size]
     corr = kernel.covariance(sq_dist)
-    g = graph.threshold_graph(corr, float(kernel.covariance(reach**2)))
+    g = graph.threshold(corr, float(kernel.covariance(reach**2)))
     # Around every point its neighbours that are neighbours of one another.
     sets = set()
     for i in range(n):
@@ -310,8 +314,8 @@ def test_an_exact_covariance_returns_the_latent(kernel, n, size):
     assert greedy.residuals.max() < 1e-4
     start = latent + 0.1 * rng.normal(size=latent.shape)
     for merged in (
-        alignment.merge_global(solved, n),
-        alignment.merge_global(solved, n, start=start),
+        alignment.merge(solved, n),
+        alignment.merge(solved, n, start=start),
     ):
         assert rigid_r2(latent, merged.coordinates) > 1.0 - 1e-6
         assert merged.converged
@@ -321,7 +325,7 @@ def test_one_block_is_returned_as_it_is():
     rng = np.random.default_rng(0)
     view = rng.normal(size=(5, 2))
     solved = solved_from([range(5)], [view])
-    for merged in (alignment.merge_greedy(solved, 5), alignment.merge_global(solved, 5)):
+    for merged in (alignment.merge_greedy(solved, 5), alignment.merge(solved, 5)):
         np.testing.assert_allclose(merged.coordinates, view - view.mean(axis=0), atol=1e-12)
         assert merged.order.shape == (0, 3)
         assert merged.objective < 1e-25
@@ -334,7 +338,7 @@ def test_without_blocks_every_point_is_apart():
     )
     start = np.arange(6.0).reshape(3, 2)
     assert alignment.merge_greedy(empty, 3).labels.tolist() == [0, 1, 2]
-    merged = alignment.merge_global(empty, 3, start=start)
+    merged = alignment.merge(empty, 3, start=start)
     np.testing.assert_allclose(merged.coordinates, start, atol=1e-12)
 
 
@@ -347,7 +351,7 @@ def test_blocks_that_share_no_point_stay_apart_and_keep_their_shape():
     np.testing.assert_allclose(merged.coordinates[:4], views[0] - views[0].mean(axis=0))
     np.testing.assert_allclose(merged.coordinates[4], 0.0)
     start = rng.normal(size=(10, 2))
-    placed = alignment.merge_global(solved, 10, start=start)
+    placed = alignment.merge(solved, 10, start=start)
     assert rigid_r2(views[1], placed.coordinates[5:]) > 1.0 - 1e-4
     # Each lies where the start has it.
     gap = placed.coordinates[5:].mean(axis=0) - placed.coordinates[:4].mean(axis=0)
@@ -365,7 +369,42 @@ def test_blocks_hinged_on_few_points_are_merged_with_a_warning():
     np.testing.assert_allclose(np.ptp(merged.labels), 0)
     np.testing.assert_allclose(rigid_r2(latent, merged.coordinates), 1.0)
     with pytest.warns(UserWarning, match="fewer than 3 shared"):
-        alignment.merge_global(solved, 8)
+        alignment.merge(solved, 8)
+
+
+def test_blocks_that_share_flat_points_merge_last():
+    rng = np.random.default_rng(3)
+    latent = rng.normal(size=(16, 2))
+    latent[:5, 1] = 0.0  # on a line
+    near, far = [*range(5), 5, 6, 7, 8], [*range(5), 9, 10, 11, 12]
+    between = [6, 7, 8, 10, 11, 12, 13]
+    sets = [sorted(near), sorted(far), between]
+    views = [latent[s] @ random_orthogonal(rng, 2, k == 1) for k, s in enumerate(sets)]
+    merged = merge_quietly(solved_from(sets, views), 16)
+    # The line is what most points are shared on, and says nothing of the side.
+    assert merged.order[:, 2].tolist() == [3, 8]
+    assert rigid_r2(latent[:14], merged.coordinates[:14]) > 1 - 1e-12
+    assert merged.n_weak == 0
+    with pytest.warns(UserWarning, match="1 of 1 mergers .* or on points that are flat"):
+        folded = alignment.merge_greedy(solved_from(sets[:2], views[:2]), 13)
+    assert folded.order.tolist() == [[0, 1, 5]]
+
+
+def test_points_on_a_line_merge_in_the_plane_without_a_warning():
+    line = np.column_stack([np.arange(12.0) ** 1.1, np.zeros(12)])
+    sets = [range(5), range(2, 8), range(4, 12)]
+    merged = alignment.merge_greedy(solved_from(sets, [line[list(s)] for s in sets]), 12)
+    assert merged.n_weak == 0
+    assert rigid_r2(line, merged.coordinates) > 1 - 1e-12
+
+
+def test_a_fold_of_an_exact_covariance_is_told():
+    latent = fixed_latent("easy")
+    g = graph.threshold(SE.covariance(((latent[:, None] - latent) ** 2).sum(-1)), 0.4)
+    solved = blocks.largest_first(blocks.solve(g, cliques.covering_cliques(g), SE, 3))
+    with pytest.warns(UserWarning, match="1 of .* their angle is open"):
+        merged = alignment.merge_greedy(solved, g.n_nodes)
+    assert merged.order[-1, 2] == 4
 
 
 def test_a_start_settles_what_hinged_blocks_leave_open():
@@ -374,7 +413,7 @@ def test_a_start_settles_what_hinged_blocks_leave_open():
     turned = latent[4:] @ random_orthogonal(rng, 2, reflect=True)
     solved = solved_from([range(5), range(4, 9)], [latent[:5], turned])
     rough = latent + 0.02 * rng.normal(size=latent.shape)
-    merged = alignment.merge_global(solved, 9, start=rough)
+    merged = alignment.merge(solved, 9, start=rough)
     assert merged.n_weak == 0
     assert rigid_r2(latent, merged.coordinates) > 0.995
     assert rigid_r2(latent, merge_quietly(solved, 9).coordinates) < 0.95
@@ -385,7 +424,7 @@ def test_residuals_show_where_blocks_disagree():
     odd = sets[3][2]
     views[3][2] += 1.0
     solved = solved_from(sets, views)
-    for merged in (alignment.merge_greedy(solved, 30), alignment.merge_global(solved, 30)):
+    for merged in (alignment.merge_greedy(solved, 30), alignment.merge(solved, 30)):
         assert merged.residuals.argmax() == odd
         assert merged.residuals[odd] > 5.0 * np.median(merged.residuals)
         assert rigid_r2(latent, merged.coordinates) > 0.99
@@ -405,35 +444,11 @@ def noisy_blocks(noise):
 
 def test_rounds_reach_the_fixed_point_of_the_naive_round():
     latent, sets, views, solved, weights = noisy_blocks(0.02)
-    merged = alignment.merge_global(solved, 25, start=latent, tolerance=1e-13, max_rounds=3000)
+    merged = alignment.merge(solved, 25, start=latent, tolerance=1e-13, max_rounds=3000)
     assert merged.converged
     loss, again = naive_round(sets, views, weights, merged.coordinates)
     assert loss == pytest.approx(merged.objective)
     np.testing.assert_allclose(again, merged.coordinates, atol=1e-5)
-
-
-def test_a_folded_plane_unfolds_through_space():
-    rng = np.random.default_rng(0)
-    latent = rng.uniform(-1.0, 1.0, size=(120, 2)) * [3.0, 1.0]
-    near = ((latent[:, None] - latent) ** 2).sum(axis=2).argsort(axis=1)[::3, :10]
-    sets = [set(map(int, row)) for row in near]
-    views = []
-    for nodes in map(sorted, sets):
-        turn = np.linalg.qr(rng.normal(size=(2, 2)))[0]
-        views.append(latent[nodes] @ turn + 0.005 * rng.normal(size=(10, 2)))
-    solved = solved_from(sets, views)
-    consensus = Rounds(solved, 120)
-    limits = (500, 1e-6, consensus.floor)
-    folded = consensus.descent(np.abs(latent) * [1.0, 0.0] + latent * [0.0, 1.0])
-    folded.run(*limits)
-    assert rigid_r2(latent, folded.mean) < 0.8
-    unfolded = _consensus._unfolded(solved, consensus, folded, limits)
-    assert unfolded.lowest < 0.5 * folded.lowest
-    assert rigid_r2(latent, unfolded.mean) > 0.95
-    # What is right stays what it is.
-    right = consensus.descent(latent)
-    right.run(*limits)
-    assert _consensus._unfolded(solved, consensus, right, limits) is right
 
 
 def test_a_start_counts_by_the_square_of_the_noise():
@@ -448,9 +463,9 @@ def test_a_start_counts_by_the_square_of_the_noise():
     share = (noise / start.var(axis=0).sum() / 0.03) ** 2
     assert 0.01 < share < 1.0
     settings = {"tolerance": 1e-13, "max_rounds": 3000}
-    merged = alignment.merge_global(solved, 25, start=start, weigh_start=True, **settings)
+    merged = alignment.merge(solved, 25, start=start, weigh_start=True, **settings)
     assert merged.start_share == pytest.approx(share, rel=1e-6)
-    assert alignment.merge_global(solved, 25, start=start).start_share == 0.0
+    assert alignment.merge(solved, 25, start=start).start_share == 0.0
     everyone = [set(range(25))]
     loss, again = naive_round(
         [*sets, *everyone],
@@ -468,7 +483,7 @@ def test_a_start_counts_by_the_square_of_the_noise():
 def test_a_start_counts_for_nothing_where_blocks_agree_or_nothing_is_fitted_twice():
     latent, _, _, solved, _ = noisy_blocks(0.0)
     bent = latent + 0.3 * np.sin(latent[:, ::-1])
-    merged = alignment.merge_global(solved, 25, start=bent, weigh_start=True)
+    merged = alignment.merge(solved, 25, start=bent, weigh_start=True)
     assert merged.start_share == 0.0
     assert rigid_r2(latent, merged.coordinates) > 1.0 - 1e-5
     lone = solved_from([set(range(25))], [latent])
@@ -483,7 +498,7 @@ def test_the_objective_never_rises_and_is_not_above_greedy(weighting):
     start = geodesic_latent(corr, mask, 2)
     losses = []
     for max_rounds in (1, 2, 3, 5, 8, 13, 21, 34, 55):
-        merged = alignment.merge_global(
+        merged = alignment.merge(
             solved, 60, start=start, weighting=weighting, max_rounds=max_rounds, tolerance=1e-9
         )
         assert merged.n_rounds <= max_rounds
@@ -492,14 +507,14 @@ def test_the_objective_never_rises_and_is_not_above_greedy(weighting):
     if weighting == "uniform":
         greedy = merge_quietly(solved, 60)
         assert losses[-1] < greedy.objective
-        assert alignment.merge_global(solved, 60, weighting=weighting).objective < greedy.objective
+        assert alignment.merge(solved, 60, weighting=weighting).objective < greedy.objective
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_global_merging_from_a_geodesic_start_beats_greedy_on_noisy_data(seed):
     latent, g, corr, mask = sample(seed, n=80, n_observed=100, floor=0.45)
     solved = blocks.solve(g, all_cliques(mask), SE, 2)
-    merged = alignment.merge_global(solved, 80, start=geodesic_latent(corr, mask, 2))
+    merged = alignment.merge(solved, 80, start=geodesic_latent(corr, mask, 2))
     assert rigid_r2(latent, merged.coordinates) > rigid_r2(
         latent, merge_quietly(solved, 80).coordinates
     )
@@ -536,17 +551,17 @@ def test_a_start_gives_way_only_to_a_clearly_lower_sum(seed):
     lower, higher = rounds.place(mirrored), rounds.place(latent)
     assert lower < higher
     # Both are right but for a reflection: what is left of the difference says nothing.
-    kept = rounds.better(rounds.trial(latent), mirrored)[0].mean
+    kept = rounds.better(rounds.trial(latent), mirrored).mean
     assert np.linalg.norm(kept - latent) < 0.2 * np.linalg.norm(kept - mirrored)
     folded = latent.copy()
     folded[latent[:, 0] > 0.0, 0] *= -1.0
-    left = rounds.better(rounds.trial(folded), mirrored)[0].mean
+    left = rounds.better(rounds.trial(folded), mirrored).mean
     assert rounds.place(left) < 1.1 * lower
 
 
 def test_few_rounds_are_reported_as_not_converged():
     _, sets, views = random_blocks(0, 25, 2, 15, 5, 9, 0.3)
-    merged = alignment.merge_global(solved_from(sets, views), 25, max_rounds=2)
+    merged = alignment.merge(solved_from(sets, views), 25, max_rounds=2)
     assert not merged.converged
     assert merged.n_rounds == 2
 
@@ -558,9 +573,7 @@ def test_one_and_two_threads_give_the_same_bits():
     for n_jobs in (1, 2):
         with limit_threads(n_jobs):
             solved = blocks.solve(g, all_cliques(mask), SE, 2)
-            outcomes.append(
-                [merge_quietly(solved, 100), alignment.merge_global(solved, 100, start=start)]
-            )
+            outcomes.append([merge_quietly(solved, 100), alignment.merge(solved, 100, start=start)])
     for one, two in zip(*outcomes, strict=True):
         for left, right in zip(one, two, strict=True):
             np.testing.assert_array_equal(left, right)
@@ -574,8 +587,8 @@ def test_permuted_rows_give_the_same_latent_permuted(seed):
     start = geodesic_latent(corr, mask, 2)
     merged = []
     for c, m, s in ((corr, mask, start), (moved, moved_mask, start[order])):
-        solved = blocks.solve(graph.threshold_graph(c, 1e-4), all_cliques(m), SE, 2)
-        merged.append(alignment.merge_global(solved, 60, start=s, tolerance=1e-12, max_rounds=5000))
+        solved = blocks.solve(graph.threshold(c, 1e-4), all_cliques(m), SE, 2)
+        merged.append(alignment.merge(solved, 60, start=s, tolerance=1e-12, max_rounds=5000))
     # The lower of two starts leads on; ties of the greedy one depend on the order of rows.
     assert rigid_r2(merged[0].coordinates[order], merged[1].coordinates) > 1.0 - 1e-5
     np.testing.assert_allclose(merged[0].residuals[order], merged[1].residuals, atol=5e-3)
@@ -584,18 +597,18 @@ def test_permuted_rows_give_the_same_latent_permuted(seed):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"start": np.zeros((5, 3))}, r"start must be a table .* got \(5, 3\) and \(5, 2\)"),
+        ({"start": np.zeros((5, 3))}, r"start must have a row .* got shape \(5, 3\)"),
         ({"start": np.full((5, 2), np.nan)}, "start must"),
         ({"weighting": "equal"}, "weighting must be one of 'precision', 'uniform'"),
         ({"max_rounds": 0}, "max_rounds must be an integer at least 1, got 0"),
         ({"tolerance": -1.0}, "tolerance must be positive"),
-        ({"n_points": 4}, r"points from 0 to n_points - 1 = 3, got 0 to 4"),
+        ({"n_points": 4}, r"must lie from 0 to 3, got 0 to 4"),
     ],
 )
 def test_bad_parameters_are_refused(changed, message):
     solved = solved_from([range(5)], [np.random.default_rng(0).normal(size=(5, 2))])
     with pytest.raises(ValueError, match=message):
-        alignment.merge_global(**({"solved": solved, "n_points": 5} | changed))
+        alignment.merge(**({"solved": solved, "n_points": 5} | changed))
 
 
 def test_an_empty_block_is_refused():

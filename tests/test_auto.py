@@ -472,3 +472,13 @@ def test_the_user_is_warned_in_his_own_file():
             warnings.simplefilter("always")
             IKD(2).fit(X)
         assert [one.filename for one in caught] == [__file__]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_unit_of_the_table_does_not_change_the_choice(seed):
+    X = np.random.default_rng(seed).normal(size=(12, 21)).cumsum(axis=0)
+    one, other = IKD(1, refine=None).fit(X), IKD(1, refine=None).fit(3.0 * X)
+    assert other.settings_.affinity == one.settings_.affinity
+    for a, b in zip(one.candidates_, other.candidates_, strict=True):
+        assert a.score == pytest.approx(b.score, abs=1e-9)
+    np.testing.assert_allclose(other.embedding_, one.embedding_, atol=1e-6)

@@ -9,6 +9,7 @@ from html import unescape
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from ikd_graph import IKD, graph, refine, strategies
@@ -17,7 +18,6 @@ from ikd_graph.cli import common, flags, main
 from ikd_graph.cli.entry import build_parser
 from ikd_graph.kernels import Matern, RationalQuadratic
 from ikd_graph.show import page
-from ikd_graph.study import datasets
 
 N_POINTS, N_FEATURES = 36, 24
 
@@ -82,30 +82,6 @@ def test_the_coordinates_of_embed_are_those_of_the_estimator(table, tmp_path):
     np.testing.assert_array_equal([[float(c) for c in row[1:-1]] for row in rows], expected)
 
 
-def saved(kind, path):
-    X, labels = made_data()
-    if kind == "npy":
-        np.save(path, X)
-    elif kind == "npz":
-        np.savez(path, X=X, y=labels)
-    elif kind in ("csv", "tsv"):
-        np.savetxt(path, X, delimiter="," if kind == "csv" else "\t")
-    else:
-        h5py = pytest.importorskip("h5py")
-        with h5py.File(path, "w") as file:
-            file["X"] = X
-            file.create_group("obs")["stage"] = labels.astype("S")
-    return path
-
-
-@pytest.mark.parametrize("kind", ["csv", "tsv", "npy", "npz", "h5ad"])
-def test_embed_reads_every_kind_of_file(kind, tmp_path):
-    path = saved(kind, tmp_path / f"points.{kind}")
-    assert run("embed", path, "-o", tmp_path, "-q", "--strategy", "eigen") == 0
-    lines = (tmp_path / "points_embedding.csv").read_text().splitlines()
-    assert len(lines) == N_POINTS + 1
-
-
 def test_labels_can_be_chosen_and_a_quantity_is_one(tmp_path):
     X, _ = made_data()
     np.savez(tmp_path / "a.npz", X=X, age=np.linspace(0, 1.5, N_POINTS))
@@ -148,9 +124,9 @@ def test_a_wrong_parameter_is_one_line_and_nothing_is_written(
         ("empty.csv", "", "must not be empty"),
         ("holes.csv", "a,b\n1,nan\n2,3\n", "finite"),
         ("one.csv", "1,2,3\n", "at least 2 rows"),
-        ("points.txt", "1 2 3\n", "must end in .csv"),
+        ("points.doc", "1 2 3\n", "must end in .csv"),
         ("flat.csv", "1,1,1\n1,1,1\n1,1,1\n", "rows of X must vary"),
-        ("broken.npy", "not an array", "NumPy"),
+        ("broken.npy", "not an array", "must be a whole .npy file"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_line(name, content, message, tmp_path, capsys):
@@ -162,9 +138,25 @@ def test_a_file_that_cannot_be_used_is_one_line(name, content, message, tmp_path
     assert not (tmp_path / "out").exists()
 
 
-def test_an_unknown_name_lists_the_known_ones(capsys):
-    assert run("embed", "digit") == 2
-    assert "digits" in one_line(capsys)
+SLIPS = {
+    "embd digits": "'embed'",
+    "embed digit": "'digits'",
+    "embed digits --strategie eigen": "'--strategy'",
+    "embed digits --label kind": "'--labels'",
+    "embed digits --strategy geodesik": "'geodesic'",
+    "embed digits --kernel matem": "'matern'",
+    "embed digits --impute medan": "'median'",
+    "embed tabel.csv": "'table.csv'",
+    "embed table.csv --labels gene02": "'gene2'",
+    "embed table.csv --drop gene02": "'gene2'",
+}
+
+
+@pytest.mark.parametrize("words", SLIPS)
+def test_what_a_misspelt_word_may_mean_is_said(words, table, monkeypatch, capsys):
+    monkeypatch.chdir(table.parent)
+    assert run(*words.split()) == 2
+    assert f"; did you mean {SLIPS[words]}?" in one_line(capsys)
 
 
 def test_an_output_that_is_a_file_is_refused(table, capsys):
@@ -301,7 +293,7 @@ def test_every_parameter_of_a_fit_has_a_flag(capsys):
     said = capsys.readouterr().out
     kinds = (IKD, graph.Threshold, graph.Neighbors, *strategies.STRATEGIES.values())
     names = {name for kind in kinds for name in inspect.signature(kind).parameters}
-    for name in names - {"verbose", "s0", "k"}:
+    for name in names - {"verbose", "s0", "k", "cliques"}:
         assert f"{flags.FLAGS[name][0]} " in said, name
 
 
@@ -340,13 +332,36 @@ def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
     assert sorted(int(s) for s, c in counted.items() for _ in range(c)) == sizes
     assert found["n_edges"] == twin.number_of_edges()
     assert found["components"]["count"] == nx.number_connected_components(twin)
+    drawn = found["listed_cliques"]["degrees"]["histogram"]
     degrees = sorted(d for _, d in twin.degree)
-    drawn = found["degree_distribution"]
     assert sorted(int(d) for d, c in drawn.items() for _ in range(c)) == degrees
     said = capsys.readouterr().out
-    assert f"maximal cliques            {len(sizes)}\n" in said
+    assert re.search(rf"  maximal cliques +{len(sizes)}\n", said)
     assert "low × " in (tmp_path / "table_cliques.html").read_text(encoding="utf-8")
     assert (tmp_path / "table_cliques.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_cliques_are_listed_by_the_names_of_their_members(tmp_path, capsys):
+    X, y = made_data()
+    names = [f"cell{k}" for k in range(len(X))]
+    table = pd.DataFrame(X, index=pd.Index(names, name="id")).add_prefix("g")
+    table.assign(label=y).to_csv(tmp_path / "named.csv")
+    words = ["cliques", tmp_path / "named.csv", "-o", tmp_path, "--affinity", "correlation"]
+    assert run(*words, "--graph", 0.6, "--json") == 0
+    told = json.loads(capsys.readouterr().out)["cliques"]["cliques"]
+    found = pd.read_csv(tmp_path / "named_cliques.csv")
+    assert found.columns.tolist() == ["clique", "member", "label", "disagreement"]
+    groups = dict(iter(found.groupby("clique")))
+    assert set(found.member) == set(names)
+    twin = nx.from_numpy_array(np.triu(np.corrcoef(X), 1) > 0.6)
+    maximal = {frozenset(names[k] for k in clique) for clique in nx.find_cliques(twin)}
+    for clique in told:
+        part = groups[clique["clique"]]
+        assert clique["members"] == part.member.tolist()
+        assert clique["labels"] == part.label.value_counts(sort=False).to_dict()
+        assert clique["disagreement"] == pytest.approx(part.disagreement.mean())
+    assert {frozenset(clique["members"]) for clique in told} <= maximal
+    assert len(told) == len(groups)
 
 
 def test_cliques_beyond_the_limit_are_not_listed_and_it_is_said(table, tmp_path, capsys):
@@ -410,30 +425,46 @@ def test_a_file_is_replaced_whole_or_stays_as_it_was(tmp_path):
         write_whole(tmp_path / "no" / "f.txt", "x")
 
 
-def test_compare_leaves_numbers_picture_and_page(table, tmp_path, capsys):
+def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
     out = tmp_path / "out"
-    assert run("compare", table, "-o", out, "--methods", "pca", "--noise", "0,0.5") == 0
-    said = capsys.readouterr().out
-    assert "- Best on average over the noise levels: PCA" in said.replace("PCA with", "PCA")
-    lines = said.splitlines()
-    assert lines[lines.index("To compare again:") + 1].split()[:2] == ["ikd-graph", "compare"]
+    assert run("compare", table, "-o", out, "--noise", "0,0.5", "--refine", "none") == 0
+    text = capsys.readouterr().out
+    said = text.splitlines()
+    command = said[next(k for k, line in enumerate(said) if line.startswith("To embed")) + 1]
+    assert command.split()[:2] == ["ikd-graph", "embed"]
     names = ["table_compare.csv", "table_compare.html", "table_compare.png"]
-    picture = "table_local_global.png"
-    assert sorted(path.name for path in out.iterdir()) == [*names, picture]
-    assert (out / picture).read_bytes().startswith(b"\x89PNG")
+    points = "table_compare_points.csv"
+    assert sorted(path.name for path in out.iterdir()) == sorted([*names, points])
     with (out / names[0]).open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["noise"] for row in rows] == ["0.0", "0.5"]
-    assert all(0 < float(row["trustworthiness"]) <= 1 for row in rows)
-    assert "Against noise" in (out / names[1]).read_text(encoding="utf-8")
+    assert [row["noise"] for row in rows] == ["0.0", "0.5"] * 2
+    assert len({row["graph"] for row in rows}) == len({row["similarity"] for row in rows}) == 1
+    page = (out / names[1]).read_text(encoding="utf-8")
+    for name in ("similarity", "graph", "kernel"):
+        assert rows[0][name] in text
+        assert rows[0][name] in page
+    assert "Against noise" in page
+    with (out / points).open(newline="") as file:
+        gaps = [float(row["disagreement"]) for row in csv.DictReader(file)]
+    assert len(gaps) == len(made_data()[0])
+    assert (out / names[2]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_without_any_method_that_is_installed_leaves_no_files(table, tmp_path, capsys):
+    out = tmp_path / "out"
+    code = run("compare", table, "-o", out, "--methods", "vae", "--noise", "0")
+    if code == 0:
+        pytest.skip("torch is installed")
+    assert "no method gave an embedding: vae needs torch, which is not" in one_line(capsys)
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--methods", "magic"], "methods must be one of"),
-        (["--seeds", "0"], "--seeds must be at least 1"),
-        (["--timeout", "-1"], "timeout must be positive"),
+        (["--n-draws", "0"], "--n-draws must be an integer"),
+        (["--noise=-1"], "noise must be finite shares"),
         (["--components", "0"], "--components must be an integer"),
         (["-o", "FILE"], "--output must be a folder"),
     ],
@@ -452,40 +483,12 @@ def test_an_angle_is_decoded_around_its_circle(tmp_path, capsys):
     rows = ["".join((",".join(map(str, row)), "\n")) for row in np.column_stack([X, angle])]
     (tmp_path / "ring.csv").write_text(",".join(columns) + "\n" + "".join(rows))
     command = ["compare", tmp_path / "ring.csv", "--labels", "position", "--methods", "pca"]
-    assert run(*command, "--label-period", "360", "--halves", "0", "-o", tmp_path) == 0
+    assert run(*command, "--label-period", "360", "--noise", "0", "-o", tmp_path) == 0
     with (tmp_path / "ring_compare.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert "decoding R²" in capsys.readouterr().out
     assert 0.9 < float(row["decoding"]) <= 1.0
     assert np.isfinite(float(row["decoding_blocks"]))
-    assert row["co_smoothing"] == "nan"
-
-
-def test_the_terminal_shows_few_measures_in_columns_and_a_failure_in_words():
-    from ikd_graph.cli.compare_results import table_lines
-    from ikd_graph.study.compare import Comparison, Row
-    from ikd_graph.study.datasets import Dataset
-
-    scores = {"knn": 0.9, "svm": 0.8, "r_nx_auc": 0.5, "global_distances": -0.25, "seconds": 2.0}
-    rows = [
-        Row("pca", "PCA", "", 2, 0.0, 0, **scores),
-        Row("isomap", "Isomap", "", 2, 0.0, 0, knn=0.7, seconds=1.0),
-        Row("phate", "PHATE", "", 2, 0.0, 0, failure="needs phate, which is not installed"),
-    ]
-    data = [Dataset(X=made_data()[0])] * 3
-    lines = table_lines(Comparison("made", rows, [None] * 3, [None] * 3, data, {}))
-    assert [line.split() for line in lines[:5]] == [
-        ["made:", "5-NN", "accuracy"],
-        ["labels", "local", "global"],
-        ["5-NN", "R_NX", "Spearman", "time"],
-        ["PCA", "0.900", "0.500", "-0.250", "2.0", "s"],
-        ["Isomap", "0.700", "–", "–", "1.0", "s"],
-    ]
-    assert lines[5].split(None, 1) == ["PHATE", "needs phate, which is not installed"]
-    assert max(map(len, lines)) <= 80
-    under = zip(lines[1:4], ("global", "Spearman", "-0.250"), strict=True)
-    ends = {line.index(word) + len(word) for line, word in under}
-    assert len(ends) == 1
 
 
 @pytest.mark.parametrize(
@@ -494,10 +497,9 @@ def test_the_terminal_shows_few_measures_in_columns_and_a_failure_in_words():
         ("--label-period", "-3", "must be a positive number, such as 360, got '-3'"),
         ("--label-period", "360", "--label-period must go with labels that are measurements"),
         ("--label-period", "round", "must be a positive number, such as 360, got 'round'"),
-        ("--halves", "-1", "--halves must be an integer at least 0, got -1"),
     ],
 )
-def test_a_period_and_a_number_of_halves_must_make_sense(flag, value, message, table, capsys):
+def test_a_period_must_make_sense(flag, value, message, table, capsys):
     assert run("compare", table, f"{flag}={value}") == 2
     assert message in capsys.readouterr().err
 
@@ -506,13 +508,6 @@ def test_a_period_and_a_number_of_halves_must_make_sense(flag, value, message, t
 def test_lists_of_numbers_that_are_none_are_refused(flag, value, capsys):
     assert run("compare", "digits", flag, value) == 2
     assert f"argument {flag}: invalid" in capsys.readouterr().err
-
-
-def test_a_built_in_latent_is_compared_in_its_own_dimension():
-    from ikd_graph.cli.compare import own_components
-
-    assert own_components(lambda noise, seed: datasets.gplvm_data("medium", 30, noise=noise)) == 3
-    assert own_components(datasets.Dataset(X=made_data()[0])) == 2
 
 
 def test_what_there_is_to_beware_of_is_said(table, tmp_path, capsys):

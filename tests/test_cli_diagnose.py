@@ -1,14 +1,13 @@
 """``ikd-graph diagnose``, called as the console script calls it."""
 
+import csv
 import json
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ikd_graph.cli import main
-from ikd_graph.cli.flags import in_flags
 from ikd_graph.show import report
 from ikd_graph.study import datasets
 from ikd_graph.study.diagnosis import diagnose
@@ -29,25 +28,26 @@ def saved(folder, noise, n_observed):
 def test_diagnose_says_what_it_found_and_leaves_numbers_and_a_page(tmp_path, capsys):
     path, X = saved(tmp_path, 0.02, 60)
     out = tmp_path / "out"
-    assert run(path, "-o", out, "--components", 1, "--n-draws", 2, "--seed", 3) == 0
+    assert run(path, "-o", out, "--components", 1, "--splits", 2, "--seed", 3) == 0
     said = capsys.readouterr()
     assert all(line.startswith("ikd-graph: warning: ") for line in said.err.splitlines())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = diagnose(X, 1, n_draws=2, random_state=3)
-    expected = replace(found, suggestions=tuple(map(in_flags, found.suggestions)))
+        found = diagnose(X, 1, n_splits=2, random_state=3)
     assert "line: diagnosis" in said.out
-    assert all(text in said.out for text in expected.findings().values())
-    assert all(f"- {text}" in said.out for text in expected.suggestions)
-    names = ["line_diagnosis.html", "line_diagnosis.json"]
+    assert all(text in said.out for text in found.findings().values())
+    assert all(step.words in said.out for step in found.steps)
+    names = ["line_diagnosis.html", "line_diagnosis.json", "line_diagnosis.png", "line_pairs.csv"]
     assert sorted(file.name for file in out.iterdir()) == names
     assert all(str(out / name) in said.out for name in names)
     left = json.loads((out / names[1]).read_text())
-    assert left["predicted_r2"] == expected.predicted_r2
-    assert left["suggestions"] == list(expected.suggestions)
+    assert left["predicted_r2"] == found.predicted_r2
+    with (out / names[3]).open(newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    assert [(int(a), int(b)) for a, b, _ in rows] == [pair[:2] for pair in found.pairs()]
     assert left["parameters"]["strategy"] in ("geodesic", "linear")
     page = (out / names[0]).read_text(encoding="utf-8")
-    assert f"{expected.predicted_r2:.2f} ±" in page
+    assert f"{found.predicted_r2:.2f} ±" in page
     assert "--components 1" in page
     assert ("Warnings" in page) == bool(said.err)
 
@@ -55,14 +55,14 @@ def test_diagnose_says_what_it_found_and_leaves_numbers_and_a_page(tmp_path, cap
 @pytest.mark.slow
 def test_weak_data_are_warned_of_in_one_line_and_on_the_page(tmp_path, capsys):
     path, X = saved(tmp_path, 3.0, 40)
-    assert run(path, "-o", tmp_path, "--n-draws", 2, "-q") == 0
+    assert run(path, "-o", tmp_path, "--splits", 2, "-q") == 0
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.count("\n") == 1
     assert said.err.startswith("ikd-graph: warning: ")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = diagnose(X, n_draws=2)
+        found = diagnose(X, n_splits=2)
     page = report.diagnosis_page(found, "line")
     assert "Warnings" in page
     assert all(text in page for text in found.warnings)
@@ -72,7 +72,7 @@ def test_weak_data_are_warned_of_in_one_line_and_on_the_page(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("flag", "value", "message"),
     [
-        ("--n-draws", 1, "--n-draws must be an integer at least 2"),
+        ("--splits", 1, "--splits must be an integer at least 2"),
         ("--components", 40, "--components must be less than the number of points"),
     ],
 )

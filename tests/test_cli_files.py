@@ -97,14 +97,14 @@ def test_what_is_likely_to_spoil_an_embedding_is_said_once_with_the_cure(sensors
         csv.writer(file).writerows(rows)
     assert run("embed", path, "-o", tmp_path, *FAST) == 0
     said = capsys.readouterr().err
-    assert said.count("column 'time' (0, 0.5, 1, ...) rises by equal steps") == 1
+    assert said.count("'time' (0, 0.5, 1, ...) is taken as a measurement") == 1
     assert said.count("1 of 12 columns holds 100.0% of the variance (s3)") == 1
     page = (tmp_path / "raw_report.html").read_text(encoding="utf-8")
-    assert "--drop</span> time leaves it out" in page
+    assert "--labels</span> time" in page
     assert run("embed", path, "-o", tmp_path, "-q", "--drop", "time", "--scale", *FAST) == 0
     assert "--drop" not in capsys.readouterr().err
-    assert run("diagnose", path, "-o", tmp_path, "--n-draws", "2") == 0
-    assert capsys.readouterr().err.count("column 'time' (0, 0.5, 1, ...)") == 1
+    assert run("diagnose", path, "-o", tmp_path, "--splits", "2") == 0
+    assert capsys.readouterr().err.count("'time' (0, 0.5, 1, ...)") == 1
     assert "--scale makes all count alike" in (tmp_path / "raw_diagnosis.json").read_text()
 
 
@@ -121,12 +121,10 @@ def test_labels_of_every_kind_are_scored_on_the_terminal_and_on_the_page(table, 
 
 def test_compare_decodes_every_column_of_labels(table, tmp_path, capsys):
     cures = ("--index", "date", "--labels", "level,site", "--drop", "note", "--impute", "median")
-    more = ("--methods", "pca", "--halves", "0", "--label-period", "level=1")
+    more = ("--methods", "pca", "--noise", "0", "--label-period", "level=1")
     assert run("compare", table, "-o", tmp_path, *cures, *more) == 0
     said = capsys.readouterr().out
-    assert re.search(r"sensors: labels 'site'\n +PCA.* +5-NN accuracy (0\.\d+|1\.000)", said)
-    header = next(line for line in said.splitlines() if "decoding" in line and "time" in line)
-    assert "blocks" in header
+    assert any("decoding" in line and "time" in line for line in said.splitlines())
     with (tmp_path / "sensors_compare.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert float(row["decoding"]) > 0.5

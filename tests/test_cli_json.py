@@ -34,8 +34,8 @@ def table(tmp_path):
 COMMANDS = {
     "embed": ("--strategy", "geodesic", "--refine", "none", "--graph", "7"),
     "cliques": ("--graph", "9"),
-    "compare": ("--methods", "blockwise,geodesic", "--graph", "9", "--halves", "0"),
-    "diagnose": ("--n-draws", "2"),
+    "compare": ("--graph", "9", "--noise", "0"),
+    "diagnose": ("--splits", "2"),
 }
 
 

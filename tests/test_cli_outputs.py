@@ -103,6 +103,45 @@ def test_files_appear_together_or_not_at_all(tmp_path):
     assert left(tmp_path) == ["b", "c"]
 
 
+def test_a_pipe_or_a_device_is_not_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="a pipe or a device is where a file should be"):
+        write_together(tmp_path, {"a": "1", "pipe": "2"})
+    assert left(tmp_path) == ["pipe"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_an_interrupt_while_labels_are_scored_keeps_the_coordinates(
+    table, tmp_path, capsys, monkeypatch
+):
+    def interrupted(Z, labels):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ikd_graph.cli.embed.score_labels", interrupted)
+    rows = [f"{row},{'ab'[k % 2]}" for k, row in enumerate(table.read_text().splitlines())]
+    table.write_text("\n".join(rows))
+    out = tmp_path / "out"
+    assert main(["embed", str(table), "-q", "-o", str(out), "--strategy", "eigen"]) == 130
+    assert left(out) == FILES[:1]
+    said = capsys.readouterr().err
+    assert "stopped while scoring the labels; the coordinates are in" in said
+    assert len((out / FILES[0]).read_text().splitlines()) == 41
+
+
+def test_names_that_steer_a_terminal_are_spelt_out(tmp_path, capsys):
+    evil = "\x1b]0;title\x07", "\x1b[31mred", "\u202etfel"
+    X = np.random.default_rng(0).normal(size=(40, 4)).round(3)
+    rows = [",".join([*evil, "d", "label"])]
+    rows += [",".join([*map(str, row), evil[k % 3]]) for k, row in enumerate(X)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    for words in (["embed", "--strategy", "eigen"], ["embed", "--labels", "x"], ["cliques"]):
+        main([words[0], str(path), "-o", str(tmp_path / "out"), *words[1:]])
+    said = capsys.readouterr()
+    assert all(letter.isprintable() or letter == "\n" for letter in said.out + said.err)
+    assert "u001b[31mred" in said.out
+
+
 def test_labels_that_look_like_formulas_are_drawn_as_words(table, tmp_path):
     rows = table.read_text().splitlines()
     names = ["$\\bad$", "<b>&", "50% $x^{"]

@@ -1,6 +1,7 @@
 """Maximal cliques, covers of cliques, and what is said about them."""
 
 import itertools
+import pickle
 import subprocess
 import sys
 import warnings
@@ -67,10 +68,6 @@ def as_set(found):
     listed = [tuple(clique.tolist()) for clique in found]
     assert len(set(listed)) == len(listed), "a clique is listed twice"
     return set(listed)
-
-
-def split(blocks):
-    return [blocks.members[a:b] for a, b in itertools.pairwise(blocks.indptr)]
 
 
 def from_igraph(g):
@@ -209,15 +206,15 @@ def test_edge_cases_are_what_they_should_be(adjacent, expected):
     g = csr(adjacent)
     assert as_set(cliques.maximal_cliques(g)) == expected
     assert as_set(cliques.iter_cliques(g)) == expected
-    assert as_set(split(cliques.cover(g, 3))) == expected
-    assert as_set(split(cliques.covering_cliques(g))) == expected
+    assert as_set(cliques.cover(g, 3)) == expected
+    assert as_set(cliques.covering_cliques(g)) == expected
 
 
 def test_a_star_has_one_clique_for_each_leaf():
     g = from_edges(301, [(0, leaf) for leaf in range(1, 301)])
     expected = {(0, leaf) for leaf in range(1, 301)}
     assert as_set(cliques.maximal_cliques(g)) == expected
-    assert as_set(split(cliques.cover(g, 4))) == expected
+    assert as_set(cliques.cover(g, 4)) == expected
 
 
 def test_copies_of_a_point_share_their_cliques():
@@ -231,10 +228,50 @@ def test_copies_of_a_point_share_their_cliques():
     assert as_set(cliques.maximal_cliques(copies)) == expected
 
 
+def test_graphs_of_networkx_and_lists_of_cliques_are_taken():
+    club = nx.karate_club_graph()
+    found = cliques.maximal_cliques(club)
+    assert as_set(found) == {tuple(sorted(clique)) for clique in nx.find_cliques(club)}
+    facts = cliques.summary(club, nx.find_cliques(club))
+    assert facts == cliques.summary(club, found)
+    assert facts["edge_coverage"] == 1.0
+    nx.set_edge_attributes(club, 0.5, "weight")
+    assert as_set(cliques.cover(club, 3)) == as_set(cliques.cover(graph.from_networkx(club), 3))
+
+
+def test_cliques_are_a_sequence_of_arrays():
+    given = [[4, 0, 2], (1, 2), {3}]
+    found = cliques.Cliques(given, n_points=6)
+    assert [clique.tolist() for clique in found] == [[0, 2, 4], [1, 2], [3]]
+    assert len(found) == 3
+    assert found[-1].tolist() == [3]
+    assert [clique.tolist() for clique in found[1:]] == [[1, 2], [3]]
+    assert repr(found) == "3 cliques of 6 points, largest 3"
+    assert [found.of_point(i).tolist() for i in range(6)] == [[0], [1], [0, 1], [2], [0], []]
+    again = pickle.loads(pickle.dumps(found))
+    assert (as_set(again), again.n_points) == (as_set(found), 6)
+    with pytest.raises(IndexError):
+        found[3]
+    with pytest.raises(ValueError, match="point must be an integer from 0 to 5, got 6"):
+        found.of_point(6)
+    with pytest.raises(ValueError, match="whole numbers"):
+        cliques.Cliques([["a", "b"]])
+
+
+def test_cliques_are_a_table_of_names_and_labels():
+    found = cliques.Cliques([[0, 2], [1, 2]])
+    assert found.to_pandas().to_dict("list") == {"clique": [0, 0, 1, 1], "member": [0, 2, 1, 2]}
+    table = found.to_pandas(names=["a", "b", "c"], labels=np.array([1.5, np.nan, 2.5]))
+    assert table.member.tolist() == ["a", "c", "b", "c"]
+    assert table.label.fillna(-1.0).tolist() == [1.5, 2.5, -1.0, 2.5]
+    with pytest.raises(ValueError, match="labels must be one for each of 3 points, got 2"):
+        found.to_pandas(labels=[0, 1])
+
+
 def test_bad_arguments_are_refused_by_name():
     g = random_graph(5, 0.5, 0)
-    with pytest.raises(TypeError, match=r"g must be a CsrGraph, got Graph; make one with graph"):
-        cliques.maximal_cliques(nx.complete_graph(3))
+    with pytest.raises(TypeError, match=r"a graph must be a networkx graph, .* got list"):
+        cliques.maximal_cliques([[0, 1]])
     with pytest.raises(ValueError, match="min_size must be an integer at least 1, got 0"):
         cliques.iter_cliques(g, min_size=0)
     with pytest.raises(ValueError, match=r"an integer from 1 to 92233.*, got 1000"):
@@ -261,7 +298,7 @@ def test_importing_the_module_does_not_import_numba():
 @given(adjacencies)
 def test_covering_cliques_stop_with_the_clique_that_covers_the_last_point(adjacent):
     g = csr(adjacent)
-    visited = split(cliques.covering_cliques(g))
+    visited = cliques.covering_cliques(g)
     listed = cliques.maximal_cliques(g)[: len(visited)]
     assert [clique.tolist() for clique in visited] == [clique.tolist() for clique in listed]
     assert np.unique(np.concatenate(visited)).size == g.n_nodes
@@ -276,7 +313,7 @@ def check_cover(g, min_size):
     """Assert all that `cover` promises where neither budget nor patience ends."""
     adjacent = dense(g)
     blocks = cliques.cover(g, min_size, max_cliques=10**6)
-    chosen = split(blocks)
+    chosen = blocks
     maximal = sorted(naive.maximal_cliques(adjacent)) if g.n_nodes < 40 else sorted(from_igraph(g))
     assert as_set(chosen) <= set(maximal)
     assert np.array_equal(naive.covered_edges(adjacent, chosen), adjacent)
@@ -325,22 +362,22 @@ def test_a_point_whose_first_clique_is_small_gets_one_that_is_large_enough():
     edges = [(0, 1), (0, 2), (1, 2), *six, *[(0, i) for i in (3, 4, 5, 6)]]
     weights = [0.9, 0.9, 0.9, *[0.8] * len(six), *[0.1] * 4]
     blocks = cliques.cover(from_edges(9, edges, weights), 5, max_cliques=1)
-    assert as_set(split(blocks)) == {(0, 1, 2), (3, 4, 5, 6, 7, 8), (0, 3, 4, 5, 6)}
+    assert as_set(blocks) == {(0, 1, 2), (3, 4, 5, 6, 7, 8), (0, 3, 4, 5, 6)}
 
 
 def test_groups_left_apart_are_bridged_by_a_chain_of_cliques():
     # A strip of triangles: two cliques at its ends cover all points they can, the rest is budget.
     strip = [(i, i + step) for i in range(12) for step in (1, 2) if i + step < 12]
     blocks = cliques.cover(from_edges(12, strip), 3, max_cliques=1)
-    assert len(set(naive.chained_groups([c.tolist() for c in split(blocks)], 2))) == 1
-    assert blocks.n_blocks == 10
+    assert len(set(naive.chained_groups([c.tolist() for c in blocks], 2))) == 1
+    assert len(blocks) == 10
 
 
 def test_a_search_for_bridges_that_gives_up_leaves_the_rest_as_it_is(monkeypatch):
     monkeypatch.setattr(_cover, "_REACH", 1)
     strip = [(i, i + step) for i in range(30) for step in (1, 2) if i + step < 30]
     blocks = cliques.cover(from_edges(30, strip), 3, max_cliques=1)
-    assert np.unique(blocks.members).size == 30
+    assert np.unique(blocks.blocks.members).size == 30
 
 
 def test_a_budget_cuts_edges_and_never_points(digits):
@@ -359,11 +396,11 @@ def test_a_budget_cuts_edges_and_never_points(digits):
 def test_large_cliques_are_no_more_than_their_points_gain_from(monkeypatch):
     place = np.random.default_rng(0).uniform(size=(400, 2))
     gaps = ((place[:, None] - place) ** 2).sum(axis=2)
-    g = graph.threshold_graph(np.exp(-5.0 * gaps), 0.5)
+    g = graph.threshold(np.exp(-5.0 * gaps), 0.5)
     whole = cliques.cover(g, 4)
     monkeypatch.setattr(cliques._cover, "_ENTRIES_PER_POINT", 8)
     cut = cliques.cover(g, 4)
-    assert cut.members.size < 400 * 8 + 2 * whole.sizes.max() < whole.members.size
+    assert cut.sizes.sum() < 400 * 8 + 2 * whole.sizes.max() < whole.sizes.sum()
     facts = cliques.summary(g, cut, 2)
     assert facts["point_coverage"] == 1.0
     assert facts["merge_components"] == 1
@@ -375,9 +412,9 @@ def test_large_cliques_are_no_more_than_their_points_gain_from(monkeypatch):
 def test_cliques_take_as_many_edges_as_they_can_and_the_strongest_of_equals():
     # Around the edge 0-1 two triangles are possible: the stronger is taken first.
     g = from_edges(4, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)], [0.9, 0.5, 0.5, 0.7, 0.7])
-    first = cliques.cover(g, 2).members[:3]
+    first = cliques.cover(g, 2)[0]
     assert first.tolist() == [0, 1, 3] or first.tolist() == [0, 1, 2]
-    assert as_set(split(cliques.cover(g, 2))) == {(0, 1, 2), (0, 1, 3)}
+    assert as_set(cliques.cover(g, 2)) == {(0, 1, 2), (0, 1, 3)}
 
 
 def test_a_cover_is_the_same_every_time_and_for_any_number_of_threads(digits):
@@ -386,8 +423,7 @@ def test_a_cover_is_the_same_every_time_and_for_any_number_of_threads(digits):
         alone = cliques.cover(g, 4)
     with limit_threads(2):
         together = cliques.cover(g, 4)
-    assert np.array_equal(alone.indptr, together.indptr)
-    assert np.array_equal(alone.members, together.members)
+    assert [clique.tolist() for clique in alone] == [clique.tolist() for clique in together]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -396,9 +432,7 @@ def test_a_cover_does_not_depend_on_the_order_of_points(seed):
     order = np.random.default_rng(seed).permutation(g.n_nodes)
     plain = cliques.cover(g, 4)
     mixed = cliques.cover(graph.subgraph(g, order), 4)
-    assert [frozenset(c) for c in np.split(plain.members, plain.indptr[1:-1])] == [
-        frozenset(c) for c in np.split(order[mixed.members], mixed.indptr[1:-1])
-    ]
+    assert [frozenset(c) for c in plain] == [frozenset(order[c]) for c in mixed]
 
 
 def test_a_cover_takes_about_one_clique_a_point(digits):
@@ -411,7 +445,7 @@ def test_a_cover_survives_weights_that_are_zero():
     g = random_graph(20, 0.4, 7)
     zero = g._replace(weights=np.zeros_like(g.weights))
     blocks = cliques.cover(zero, 3)
-    assert np.array_equal(naive.covered_edges(dense(g), split(blocks)), dense(g))
+    assert np.array_equal(naive.covered_edges(dense(g), blocks), dense(g))
 
 
 # What is said about cliques
@@ -494,13 +528,12 @@ def test_the_graph_of_cliques_carries_members_and_overlaps():
 
 def test_the_early_stop_is_cut_short_with_a_count_and_still_covers_every_point():
     points = np.random.default_rng(3).random((60, 2))
-    g = graph.threshold_graph(np.exp(-((points[:, None] - points[None]) ** 2).sum(-1)), 0.8)
+    g = graph.threshold(np.exp(-((points[:, None] - points[None]) ** 2).sum(-1)), 0.8)
     whole = cliques.covering_cliques(g)
     with pytest.warns(UserWarning, match=r"of 60 points were not covered by the first 3 maximal"):
         short = cliques.covering_cliques(g, max_cliques=3)
-    assert set(short.members) == set(whole.members) == set(range(60))
-    for first, last in zip(short.indptr[:-1], short.indptr[1:], strict=True):
-        members = short.members[first:last]
+    assert set(np.concatenate(short)) == set(np.concatenate(whole)) == set(range(60))
+    for members in short:
         linked = np.intersect1d(members, g.indices[g.indptr[members[0]] : g.indptr[members[0] + 1]])
         assert linked.size == members.size - 1
 
@@ -508,7 +541,7 @@ def test_the_early_stop_is_cut_short_with_a_count_and_still_covers_every_point()
 @pytest.mark.parametrize("s0", [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
 def test_the_cliques_of_cells_are_cliques_at_any_threshold(s0, data_home):
     X = np.load(data_home / "guo_qpcr.npz")["X"]
-    g = graph.threshold_graph(np.corrcoef(X), s0)
+    g = graph.threshold(np.corrcoef(X), s0)
     linked = np.corrcoef(X) > s0
     for members in itertools.islice(cliques.iter_cliques(g, 2), 2000):
         inside = linked[np.ix_(members, members)]

@@ -13,8 +13,8 @@ from ikd_graph.study import datasets
 COMMANDS = {
     "embed": (),
     "cliques": (),
-    "diagnose": ("--n-draws", 2),
-    "compare": ("--methods", "ikd", "--halves", 0),
+    "diagnose": ("--splits", 2),
+    "compare": ("--methods", "geodesic", "--noise", 0),
 }
 
 
@@ -52,12 +52,17 @@ def test_commands_name_one_similarity_and_graph_and_a_command_to_paste(name, tmp
     # Cliques are those of a graph, which principal components do without.
     more = ("--strategy", "blockwise", "--refine", "none")
     blockwise = said(capsys, "embed", path, "--output", tmp_path / "blockwise", *more)
+    # Strategies are compared on a graph too.
+    geodesic = said(
+        capsys, "embed", path, "--output", tmp_path / "geodesic", "--strategy", "geodesic"
+    )
     for flag in ("--affinity", "--graph"):
-        chosen = {flag_of(flag, texts[name]) for name in ("embed", "diagnose", "compare")}
-        assert len(chosen) == 1, flag
+        assert flag_of(flag, texts["embed"]) == flag_of(flag, texts["diagnose"])
+        assert flag_of(flag, texts["compare"]) == flag_of(flag, geodesic)
         assert flag_of(flag, texts["cliques"]) == flag_of(flag, blockwise)
-    first = (tmp_path / "embed" / "table_embedding.csv").read_text()
     for command in ("embed", "diagnose", "compare"):
+        like = "geodesic" if command == "compare" else "embed"
+        first = (tmp_path / like / "table_embedding.csv").read_text()
         again = tmp_path / f"again_{command}"
         said(capsys, *to_paste(texts[command]), "--output", again)
         assert (again / "table_embedding.csv").read_text() == first, command

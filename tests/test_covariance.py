@@ -13,14 +13,11 @@ def test_correlation_equals_numpy(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_covariance_equals_numpy_and_its_scale_is_the_mean_variance(seed):
+def test_covariance_equals_numpy(seed):
     X = np.random.default_rng(seed).normal(size=(30, 7)) + 2
     np.testing.assert_allclose(covariance.covariance(X), np.cov(X), atol=1e-13)
     np.testing.assert_allclose(covariance.covariance(X, centre=False), X @ X.T / 7, atol=1e-13)
-    rows = covariance.unit_rows(X, "covariance")
-    scaled, variance = covariance.scale_to_correlation(np.cov(X))
-    np.testing.assert_allclose(rows @ rows.T, scaled, atol=1e-13)
-    np.testing.assert_allclose(variance, np.var(X, axis=1, ddof=1).mean())
+    np.testing.assert_allclose(covariance.to_correlation(np.cov(X)), np.corrcoef(X), atol=1e-13)
 
 
 def test_cosine_does_not_centre():
@@ -69,18 +66,19 @@ def test_a_clean_matrix_goes_through_without_a_warning():
     assert np.array_equal(covariance.into_domain(corr), corr)
 
 
-def test_a_sparse_covariance_is_scaled_like_a_dense_one():
-    X = np.random.default_rng(0).normal(size=(8, 5))
-    dense, variance = covariance.scale_to_correlation(np.cov(X))
-    scaled, same = covariance.scale_sparse_to_correlation(sp.csr_array(np.cov(X)))
-    np.testing.assert_allclose(same, variance)
-    np.fill_diagonal(dense, 1.0)
-    np.testing.assert_allclose(scaled.toarray(), dense)
-
-
-def test_a_matrix_of_distances_is_not_taken_for_a_covariance():
-    with pytest.raises(ValueError, match="positive mean, got 0; a precomputed X holds cov"):
-        covariance.scale_to_correlation(np.array([[0.0, 1.0], [1.0, 0.0]]))
+def test_a_sparse_covariance_is_divided_like_a_dense_one():
+    cov = np.cov(np.random.default_rng(0).normal(size=(8, 5)))
+    cov[2, 3] = cov[3, 2] = 0.0
+    stored = sp.coo_array((cov.ravel(), np.indices(cov.shape).reshape(2, -1)), shape=cov.shape)
+    corr = covariance.to_correlation(stored)
+    assert corr.nnz == 64
+    np.testing.assert_allclose(corr.toarray(), covariance.to_correlation(cov))
+    off = sp.csr_array(np.array([[0.0, 0.5], [0.5, 0.0]]))
+    assert covariance.to_correlation(off).toarray().tolist() == [[1.0, 0.5], [0.5, 1.0]]
+    with pytest.raises(ValueError, match=r"positive variance for every point .* got 1 points"):
+        covariance.to_correlation(sp.csr_array([[1.0, 0.5], [0.5, 0.0]]))
+    with pytest.warns(UserWarning, match="1 covariances exceed"):
+        covariance.to_correlation([[1.0, 0.5], [1.5, 1.0]])
 
 
 def test_the_sampling_variance_is_that_of_repeated_draws():

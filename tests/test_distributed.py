@@ -65,6 +65,7 @@ def test_nothing_is_left_on_the_disk(scratch):
     ("X", "match"),
     [
         (lambda: da.ones((30, 4, 2)), "2 dimensions of known lengths"),
+        (lambda: da.ones((30, 4)) * 1j, "real numbers, got a dask array of complex128"),
         (lambda: da.ones((30, 4))[da.ones(30) > 0], "compute_chunk_sizes"),
         (lambda: dask.delayed(np.eye)(4), r"got a Delayed of Dask; pass dask.array.from_delayed"),
     ],
@@ -80,6 +81,7 @@ def test_what_is_no_table_is_named(X, match):
         (lambda: np.ones((29, 4), np.float32), r"\(30, 4\) of float32, got \(29, 4\)"),
         (lambda: np.ones((1, 4), np.float32), r"\(30, 4\) of float32, got \(1, 4\)"),
         (lambda: np.ones((30, 4)), r"\(30, 4\) of float32, got \(30, 4\) of float64"),
+        (lambda: np.ma.masked_less(np.ones((30, 4), np.float32), 2.0), "got 120 masked"),
     ],
 )
 def test_blocks_that_are_not_what_was_declared_are_refused(block, match):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ikd_graph import _doors as door
+from ikd_graph import _checks as door
 from ikd_graph import covariance, eigen, geodesics, graph, kernels
 from ikd_graph.study import metrics
 
@@ -19,7 +19,7 @@ def outside():
     return matrix
 
 
-@pytest.mark.parametrize("call", [eigen.gram_matrix, eigen.pin_signs, covariance.to_correlation])
+@pytest.mark.parametrize("call", [eigen.gram_matrix, eigen.pin_signs, covariance.correlation])
 def test_a_sparse_matrix_where_an_array_is_asked_for_is_refused(call):
     with pytest.raises(TypeError, match="must be a dense array, got a sparse matrix"):
         call(outside())
@@ -57,7 +57,6 @@ def test_a_rule_says_name_rule_and_value(rule, value, message):
     [
         (door.function, 3, "x must be a function, got int"),
         (door.sparse, np.eye(2), "x must be square and scipy sparse, got ndarray"),
-        (door.tables, 3, "x must be a list of tables, got int"),
         (door.record(graph.Listed, "make one"), (), "x must be a Listed, got tuple; make one"),
     ],
 )
@@ -99,14 +98,14 @@ def test_every_flag_of_a_public_function_has_its_rule():
 
 
 def test_functions_check_by_position_and_by_name():
-    g = graph.threshold_graph(np.array([[1.0, 0.5], [0.5, 1.0]]), 0.3)
+    g = graph.threshold(np.array([[1.0, 0.5], [0.5, 1.0]]), 0.3)
     for call in (
-        lambda: geodesics.geodesic_distances(g, "no kernel"),
-        lambda: geodesics.geodesic_distances(g, kernel="no kernel"),
+        lambda: geodesics.distances(g, "no kernel"),
+        lambda: geodesics.distances(g, kernel="no kernel"),
     ):
         with pytest.raises(ValueError, match="kernel must be one of"):
             call()
-    assert geodesics.geodesic_distances(g, "matern").shape == (2, 2)
+    assert geodesics.distances(g, "matern").shape == (2, 2)
     assert kernels.get("matern") == kernels.Matern()
 
 

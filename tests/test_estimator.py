@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tables import HAS_LIKELIHOOD, curve, process, quiet, sheet, sq_distances, two_groups, warned
 
-from ikd_graph import IKD, graph, kernels, refine, strategies
+from ikd_graph import IKD, alignment, graph, kernels, refine, strategies
 from ikd_graph.study.metrics import affine_r2, rigid_r2
 
 KERNELS = [
@@ -181,7 +181,33 @@ def test_blockwise_returns_the_latent_of_an_exact_covariance(kernel, merge):
     model = IKD(2, strategy=strategy, graph=level, kernel=kernel, affinity="precomputed")
     assert rigid_r2(latent, model.fit_transform(cov)) > 1 - 1e-6
     assert model.merge_residuals_.max() < 1e-5
-    assert len(model.cliques_) > 1
+    assert repr(model.cliques_).startswith(f"{len(model.cliques_)} cliques of 60 points, largest ")
+    held = [k for k, clique in enumerate(model.cliques_) if 7 in clique]
+    assert model.cliques_.of_point(7).tolist() == held != []
+
+
+def test_own_cliques_and_an_own_merger_go_into_blockwise():
+    latent = np.random.default_rng(60).uniform(size=(60, 2)) * [3.0, 1.5]
+    cov = kernels.SquaredExponential().covariance(sq_distances(latent))
+    seen = []
+
+    def merge(solved, n_points):
+        seen.append(solved.blocks.sizes.size)
+        return alignment.merge_greedy(solved, n_points).coordinates
+
+    def all_of(g):
+        return networkx.find_cliques(graph.to_networkx(g))
+
+    own = strategies.Blockwise(merge=merge, cliques=all_of)
+    model = IKD(2, strategy=own, graph=0.6, affinity="precomputed", refine=None)
+    assert rigid_r2(latent, model.fit_transform(cov)) > 1 - 1e-6
+    assert seen == [len(model.cliques_)] == [len(list(all_of(model.graph_)))]
+    assert model.merge_residuals_.max() < 1e-5
+    own.merge = lambda solved, n_points: np.zeros((3, 2))
+    with pytest.raises(
+        ValueError, match=r"merge must return finite .* \(60, 2\), got shape \(3, 2\)"
+    ):
+        model.fit(cov)
 
 
 def test_the_merge_of_an_exact_covariance_is_proven_optimal():
@@ -228,7 +254,8 @@ def test_everything_learnt_has_its_shape_and_is_that_of_the_embedding(strategy, 
     assert (model.n_iter_ > 0) == refined
     assert np.array_equal(Z, model.closed_form_) == (not refined)
     if refined:
-        plain = quiet(IKD(2, refine=None, strategy=strategy), X)
+        named = model.settings_.affinity
+        plain = quiet(IKD(2, refine=None, strategy=strategy, affinity=named), X)
         np.testing.assert_array_equal(model.closed_form_, plain.embedding_)
         np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0)
     assert model.component_labels_.shape == (n,)
@@ -292,7 +319,7 @@ def test_the_number_of_coordinates_is_found(n_components, strategy):
 def test_two_points_have_one_coordinate_and_other_words_are_refused():
     rows = np.random.default_rng(0).normal(size=(2, 30))
     assert quiet(IKD("auto"), rows).embedding_.shape == (2, 1)
-    with pytest.raises(ValueError, match=r"n_components must be an integer or 'auto', got 'all'"):
+    with pytest.raises(ValueError, match=r"n_components must be an integer .*got 'all'"):
         IKD("all").fit(rows)
 
 
@@ -574,6 +601,9 @@ def test_a_sparse_covariance_is_the_graph(strategy):
     np.testing.assert_allclose(sparse.embedding_, dense.embedding_, atol=1e-9)
     thinner = quiet(IKD(2, affinity="precomputed", strategy=strategy, graph=0.5), thinned)
     assert thinner.graph_.weights.min() > 0.5
+    nearest = quiet(IKD(2, affinity="precomputed", strategy=strategy, graph=6), thinned)
+    expected = graph.strongest(graph.as_graph(thinned), 6)
+    np.testing.assert_array_equal(nearest.graph_.indices, expected.indices)
 
 
 def test_eigen_asks_for_every_pair_of_a_sparse_covariance():
@@ -586,7 +616,7 @@ def test_eigen_asks_for_every_pair_of_a_sparse_covariance():
 
 def joined(X):
     """Own graph of the rows of X, as a CsrGraph, a networkx graph and a sparse matrix."""
-    g = graph.neighbor_graph(np.corrcoef(X), 8)
+    g = graph.neighbors(np.corrcoef(X), 8)
     named = networkx.relabel_nodes(graph.to_networkx(g), {i: f"cell {i}" for i in range(len(X))})
     return g, named, graph.to_sparse(g), sp.csr_matrix(graph.to_sparse(g))
 
@@ -612,7 +642,7 @@ def test_an_own_graph_is_never_pruned_and_survives_clone_and_pickle():
     X, latent = sheet(n=60)
     far = np.argmax(sq_distances(latent)[0])
     corr = np.corrcoef(X)
-    own = graph.union(graph.neighbor_graph(corr, 8), graph.from_edges(60, [0], [int(far)], [0.9]))
+    own = graph.union(graph.neighbors(corr, 8), graph.from_edges(60, [0], [int(far)], [0.9]))
     model = IKD(2, graph=own, strategy="geodesic", affinity="euclidean", refine=None)
     quiet(model, X)
     assert model.graph_.n_edges == own.n_edges
@@ -686,6 +716,15 @@ def test_components_are_joined_separated_or_refused(strategy):
     first, second = apart.embedding_[:50], apart.embedding_[50:]
     clear = (first.min(0) > second.max(0)) | (second.min(0) > first.max(0))
     assert clear.any()
+
+
+def test_the_number_of_coordinates_of_separate_components_is_that_of_the_largest():
+    X = np.vstack([sheet(n=60)[0], 100.0 + sheet(n=30)[0]])
+    rule = graph.Neighbors(6, disconnected="separate")
+    model = quiet(IKD("auto", graph=rule, affinity="euclidean", refine=None), X)
+    largest = IKD("auto", graph=6, affinity="euclidean", refine=None).fit(X[:60])
+    assert model.n_components_ == largest.n_components_
+    assert np.isfinite(model.embedding_).all()
 
 
 def test_nobody_is_warned_of_components_of_a_graph_he_did_not_name():
@@ -853,6 +892,7 @@ def test_a_constant_row_has_an_affinity_that_nobody_chose():
     X = np.vstack([curve()[0], np.ones(60)])
     model = quiet(IKD(1), X)
     assert model.settings_.affinity in {"euclidean", "standardized_euclidean"}
+    assert "1 distinct rows are constant" in str(model.settings_)
     assert np.all(np.isfinite(model.embedding_))
 
 

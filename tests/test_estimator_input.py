@@ -1,7 +1,13 @@
 """Input that an estimator must not take for what it is not."""
 
+import pickle
+import subprocess
+import sys
+
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from ikd_graph import IKD, kernels
 from ikd_graph.cli import main
@@ -37,3 +43,119 @@ def test_an_order_that_would_take_forever_is_refused():
 def test_an_empty_list_of_numbers_is_refused(value, capsys):
     assert main(["compare", "half_moons", "--noise", value]) == 2
     assert "invalid" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("affinity", ["cosine", "correlation", "hellinger", "covariance"])
+def test_a_silent_row_among_new_rows_is_not_placed_and_costs_the_others_nothing(X, affinity):
+    X = np.abs(X)
+    model = IKD(2, affinity=affinity, refine=None).fit(X)
+    new = 1.01 * X
+    placed = model.transform(new)
+    new[7] = 0.0
+    with pytest.warns(UserWarning, match=r"1 of 40 rows cannot be compared .* get NaN: 7$"):
+        found = model.transform(new)
+    assert np.isnan(found[7]).all()
+    with pytest.warns(UserWarning, match="1 of 40"):
+        assert np.isnan(model.placement_residuals(new)).sum() == 1
+    np.testing.assert_array_equal(np.delete(found, 7, axis=0), np.delete(placed, 7, axis=0))
+    with pytest.warns(UserWarning, match="1 of 40"):
+        assert np.isfinite(model.score(new))
+
+
+def test_a_new_point_without_a_covariance_is_not_placed(X):
+    model = IKD(2, affinity="precomputed", refine=None).fit(np.corrcoef(X))
+    with pytest.warns(UserWarning, match="1 of 1 rows cannot be compared"):
+        assert np.isnan(model.transform(np.zeros((1, 40)))).all()
+
+
+def test_training_rows_are_known_whatever_becomes_of_the_table(X):
+    table = X.copy()
+    model = IKD(2, affinity="euclidean", refine=None).fit(table)
+    table *= 0.0
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(X):
+    model = IKD(2, refine=None, graph=8, affinity="euclidean").fit(X)
+    placed = model.transform(X + 0.1)
+    with pytest.raises(ValueError, match="must vary"):
+        model.fit(np.zeros((5, 3)))
+    assert model.n_features_in_ == 30
+    np.testing.assert_array_equal(model.transform(X + 0.1), placed)
+
+
+def test_parameters_of_kernels_are_set_by_name(X):
+    model = IKD(kernel=kernels.Matern(nu=2.5)).set_params(kernel__nu=1.5, n_components=3)
+    assert model.kernel == kernels.Matern(nu=1.5)
+    assert model.get_params()["kernel__nu"] == 1.5
+    assert clone(model).set_params(kernel="matern").set_params(kernel__nu=0.5).kernel.nu == 0.5
+    with pytest.raises(
+        ValueError, match="Matern has no parameter 'gamma'; it has length_scale, nu"
+    ):
+        model.set_params(kernel__gamma=1.0)
+    with pytest.raises(ValueError, match="kernel must be a kernel to set kernel__nu, got 'auto'"):
+        IKD().set_params(kernel__nu=1.0)
+
+
+@pytest.mark.parametrize("affinity", ["euclidean", "standardized_euclidean", "correlation"])
+def test_a_large_offset_is_answered_or_refused(X, affinity):
+    def fitted(table):
+        return IKD(2, affinity=affinity, refine=None, graph=8).fit_transform(table)
+
+    near = fitted(X - X.min())
+    np.testing.assert_allclose(fitted(X + 1e9), near, atol=1e-4 * np.ptp(near))
+    with pytest.raises(ValueError, match=r"columns of X must vary .* subtract the mean"):
+        fitted(X + 1e15)
+    # The cure works.
+    table = X + 1e14
+    assert np.ptp(fitted(table - table.mean(axis=0))) > 0.1 * np.ptp(near)
+
+
+def test_cosines_that_are_all_rounding_are_told(X):
+    with pytest.warns(UserWarning, match=r"all cosine similarities are 1 up to rounding"):
+        IKD(2, affinity="cosine", refine=None).fit(X + 1e12)
+
+
+def test_a_column_of_tiny_values_costs_nothing(X):
+    tiny = X.copy()
+    tiny[:, 3] *= 1e-170
+    model = IKD(2, affinity="standardized_euclidean", refine=None, graph=8)
+    found = model.fit_transform(tiny)
+    np.testing.assert_allclose(found, model.fit_transform(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [kernels.Matern(nu=0.8), kernels.Matern(), "rational_quadratic"])
+def test_rows_far_away_are_the_mean_row(X, kernel):
+    model = IKD(2, kernel=kernel, refine=None, affinity="euclidean").fit(X)
+    rows = model.inverse_transform([[1e160, 0.0], [1e308, -1e308]])
+    np.testing.assert_allclose(rows, np.tile(X.mean(axis=0), (2, 1)), atol=1e-6)
+
+
+def test_warnings_point_at_the_line_of_the_user(X):
+    apart = np.vstack([X, X + 100.0])
+    for call in (IKD(2, graph=3).fit, IKD(2, graph=3).fit_transform):
+        with pytest.warns(UserWarning, match="2 connected components") as caught:
+            call(apart)
+        assert {warning.filename for warning in caught} == {__file__}
+    with pytest.warns(UserWarning, match="have a covariance <= 0") as caught:
+        IKD(2, strategy="eigen", affinity="precomputed").fit_transform(np.corrcoef(X))
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_an_unpickled_model_has_a_picture_in_a_notebook(X):
+    content = pickle.dumps(IKD(2).fit(X))
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer)._repr_html_())"
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, input=content, capture_output=True, check=True)
+    assert b"data:image/png" in run.stdout
+
+
+def test_control_characters_of_names_are_escaped_in_messages(X):
+    table = pd.DataFrame(X).rename(columns=lambda name: f"\x1b[31m{name}\u202e")
+    model = IKD(2).fit(table)
+    with pytest.raises(ValueError, match="feature names") as error:
+        model.transform(table.add_suffix("\x1b[0m"))
+    assert str(error.value).replace("\n", "").isprintable()
+    with pytest.raises(ValueError, match="must hold numbers") as error:
+        IKD().fit(table.astype(str))
+    assert str(error.value).isprintable()

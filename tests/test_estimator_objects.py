@@ -156,7 +156,7 @@ def joined(n=40):
     points = np.random.default_rng(0).uniform(0.0, 3.0, (n, 2))
     kernel = kernels.SquaredExponential()
     corr = kernel.covariance(((points[:, None] - points) ** 2).sum(axis=2))
-    g = graph.threshold_graph(corr, 0.3)
+    g = graph.threshold(corr, 0.3)
     return g, graph.to_networkx(g)
 
 
@@ -183,11 +183,11 @@ def test_networkx_graphs_that_are_no_covariance_are_refused():
     with pytest.raises(ValueError, match="got a networkx Graph; affinity='precomputed' takes"):
         plain().fit(ours)
     several = networkx.MultiGraph(ours)
-    with pytest.raises(ValueError, match=r"got a networkx MultiGraph; pass networkx\.Graph\(X\)"):
+    with pytest.raises(ValueError, match=r"got a MultiGraph; nx.Graph\(G\) is one"):
         IKD(affinity="precomputed").fit(several)
     end, other = next(iter(ours.edges))
     del ours.edges[end, other]["weight"]
-    with pytest.raises(ValueError, match=f"got 1 of {ours.number_of_edges()} edges without"):
+    with pytest.raises(ValueError, match="got 1 edges without"):
         IKD(affinity="precomputed").fit(ours)
 
 

@@ -21,10 +21,7 @@ SE, MATERN = kernels.SquaredExponential(length_scale=0.7), kernels.Matern(length
 WIDE = kernels.SquaredExponential(length_scale=2.0)
 OLD = "threshold" in inspect.signature(IKD).parameters
 
-threshold = getattr(graph, "threshold", None) or graph.threshold_graph
-neighbors = getattr(graph, "neighbors", None) or graph.neighbor_graph
-geodesic_distances = getattr(geodesics, "distances", None) or geodesics.geodesic_distances
-geodesic_covariance = getattr(geodesics, "covariance", None) or geodesics.geodesic_covariance
+threshold, neighbors = graph.threshold, graph.neighbors
 
 
 @cache
@@ -113,7 +110,7 @@ def embed(name, sq_dist, reference="center"):
 
 
 def inverted_geodesic_covariance():
-    return embed("smooth", SE.sq_distance(geodesic_covariance(smooth_graph())), "min_max")
+    return embed("smooth", SE.sq_distance(geodesics.covariance(smooth_graph())), "min_max")
 
 
 def merged(merge, **options):
@@ -122,8 +119,8 @@ def merged(merge, **options):
 
 
 def merged_from_geodesics():
-    start = eigen.coordinates(geodesic_distances(smooth_graph(), SE) ** 2, 2).coordinates
-    done = alignment.merge_global(solved(), 100, start=start)
+    start = eigen.coordinates(geodesics.distances(smooth_graph(), SE) ** 2, 2).coordinates
+    done = alignment.merge(solved(), 100, start=start)
     # Rounds end by a tolerance.
     return {"r2": r2("smooth", done.coordinates)}
 
@@ -139,7 +136,7 @@ def maximal():
 
 def digit_geodesics():
     g = neighbors(covariance.cosine(table("digits")[0]), 8)
-    return facts(g) | embed("digits", geodesic_distances(g, kernels.SquaredExponential()) ** 2)
+    return facts(g) | embed("digits", geodesics.distances(g, kernels.SquaredExponential()) ** 2)
 
 
 CORE = {
@@ -149,10 +146,10 @@ CORE = {
     "neighbour_graph": lambda: facts(neighbors(correlations(), 6)),
     "mutual_graph": lambda: facts(neighbors(correlations(), 6, mutual=True)),
     "maximal_cliques": maximal,
-    "cover": lambda: sizes_of(np.diff(cliques.cover(smooth_graph(), 4).indptr)),
+    "cover": lambda: sizes_of(cliques.cover(smooth_graph(), 4).sizes),
     "blocks_greedy": lambda: merged(alignment.merge_greedy),
     "blocks_global": merged_from_geodesics,
-    "geodesic_distance": lambda: embed("smooth", geodesic_distances(smooth_graph(), SE) ** 2),
+    "geodesic_distance": lambda: embed("smooth", geodesics.distances(smooth_graph(), SE) ** 2),
     "geodesic_covariance": inverted_geodesic_covariance,
     "digits_neighbours": digit_geodesics,
 }

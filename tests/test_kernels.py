@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import gamma, kv
+from scipy.special import gamma, gammaln, kv, kve
 
-from ikd_graph import kernels
+from ikd_graph import alignment, eigen, kernels
 
 PARAMETERS = [
     *[kernels.SquaredExponential(length_scale=scale) for scale in (0.3, 0.5, 1.0, 2.0, 7.0)],
@@ -114,27 +114,29 @@ def test_parameters_out_of_range_are_refused(build, message):
         build()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_metric_turns_the_squared_exponential_into_ard_and_gaussian_kernels(seed):
-    rng = np.random.default_rng(seed)
-    latent = rng.normal(size=(12, 3))
-    root = rng.normal(size=(3, 3))
+def test_a_gaussian_kernel_tells_the_latent_but_for_the_metric_and_a_rotation():
+    rng = np.random.default_rng(0)
+    latent, root = rng.normal(size=(12, 3)), rng.normal(size=(3, 3))
     metric = root @ root.T + 0.5 * np.eye(3)
     gap = latent[:, None] - latent[None]
-    wanted = np.exp(-0.5 * np.einsum("ijk,kl,ijl->ij", gap, np.linalg.inv(metric), gap))
-    # What the squared exponential sees is a latent that the metric takes back to the true one.
+    cov = np.exp(-0.5 * np.einsum("ijk,kl,ijl->ij", gap, np.linalg.inv(metric), gap))
+    sq_dist = kernels.SquaredExponential().sq_distance(cov)
     values, vectors = np.linalg.eigh(metric)
-    seen = latent @ (vectors / np.sqrt(values)) @ vectors.T
-    gap = seen[:, None] - seen[None]
-    found = kernels.SquaredExponential().covariance((gap**2).sum(-1))
-    np.testing.assert_allclose(found, wanted, rtol=1e-9)
-    np.testing.assert_allclose(kernels.apply_metric(seen, metric), latent, atol=1e-10)
-    scales = np.array([0.5, 1.0, 2.0])
-    np.testing.assert_allclose(kernels.apply_metric(latent / scales, scales**2), latent, atol=1e-12)
+    half = (vectors * np.sqrt(values)) @ vectors.T
+    Z = eigen.coordinates(sq_dist, 3).coordinates
+    turn = alignment.rigid_fit(Z, latent @ np.linalg.inv(half))
+    found = (Z @ turn.rotation + turn.translation) @ half
+    np.testing.assert_allclose(found, latent, atol=1e-6)
 
 
-def test_a_metric_that_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="metric must have one row per latent dimension"):
-        kernels.apply_metric(np.ones((4, 2)), np.eye(3))
-    with pytest.raises(ValueError, match="metric must be positive definite"):
-        kernels.apply_metric(np.ones((4, 2)), np.diag([1.0, -1.0]))
+@pytest.mark.parametrize("nu", [0.5, 0.8, 1.5, 2.5, 4.0])
+def test_covariances_that_underflow_have_distances(nu):
+    kernel = kernels.Matern(nu=nu, length_scale=3.0)
+    depth = np.array([800.0, 5000.0, 1e6])
+    x = np.sqrt(2.0 * nu * kernel.sq_distance_from_log(-depth)) / 3.0
+    # log f(x) is x^nu K_nu(x), up to a constant, with K e^x from scipy.
+    constant = (1.0 - nu) * np.log(2.0) - gammaln(nu)
+    log_f = constant + nu * np.log(x) + np.log(kve(nu, x)) - x
+    np.testing.assert_allclose(log_f, -depth, rtol=1e-2)
+    assert kernels.SquaredExponential().sq_distance_from_log(-depth).tolist() == [1.6e3, 1e4, 2e6]
+    assert kernels.RationalQuadratic(alpha=0.5).sq_distance_from_log(-np.inf) == 1e60

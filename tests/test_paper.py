@@ -189,7 +189,7 @@ def test_our_way_back_is_nearer_than_that_of_principal_components():
 
 @pytest.mark.slow
 def test_a_calibration_has_a_row_for_each_set_and_follows_from_its_seed():
-    found, again = (run("diagnosis_calibration", n_trials=2, n_draws=2, seed=5) for _ in range(2))
+    found, again = (run("diagnosis_calibration", n_trials=2, n_splits=2, seed=5) for _ in range(2))
     assert len(found.summary()) == 2
     wanted = ("expected", "reached", "warned", "N", "noise")
     assert [[t[k] for k in wanted] for t in found.trials] == [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_s_curve, make_swiss_roll
 from tables import r2_of_placed, roll
 
-from ikd_graph import IKD, _limits, graph, kernels, placement, strategies
+from ikd_graph import IKD, graph, kernels, placement, strategies
 from ikd_graph.study import metrics
 from ikd_graph.study.datasets import gplvm_data
 
@@ -60,7 +60,7 @@ def sheet(n=150, n_features=5, seed=0, **options):
     latent = rng.uniform(-0.5, 0.5, (n, 2))
     turn = np.linalg.qr(rng.normal(size=(n_features, n_features)))[0][:2]
     sim = Rows(latent @ turn, **options)
-    g = graph.neighbor_graph(similarities(sim), 8)
+    g = graph.neighbors(similarities(sim), 8)
     return sim, latent, g, turn
 
 
@@ -96,7 +96,7 @@ def test_a_row_near_a_training_row_lands_near_it(options, seed, log_step, torn, 
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 2 if flat else 9)) / 2.0
     sim = Rows(X, **options)
-    g = graph.neighbor_graph(similarities(sim), 6)
+    g = graph.neighbors(similarities(sim), 6)
     # Nothing ties the latent to the rows: it may be torn anyhow.
     latent = rng.normal(size=(40, 2)) if torn else X[:, :2]
     kept = prepared(latent, g, sim, KERNEL)
@@ -126,8 +126,7 @@ def test_the_continuity_test_would_see_weights_that_do_not_concentrate(monkeypat
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])
-def test_one_by_one_is_all_at_once_to_the_bit(options, monkeypatch):
-    monkeypatch.setattr(placement, "_CHUNK", 16)
+def test_one_by_one_is_all_at_once_to_the_bit(options):
     sim, latent, g, turn = sheet(**options)
     kept = prepared(latent, g, sim, KERNEL)
     rows = np.random.default_rng(1).uniform(-0.6, 0.6, (50, 2)) @ turn
@@ -138,19 +137,6 @@ def test_one_by_one_is_all_at_once_to_the_bit(options, monkeypatch):
         assert of_one[0] == residual[row]
     backwards = placement.place(kept, sim, rows[::-1])[0]
     assert np.array_equal(backwards[::-1], together)
-
-
-def test_more_new_rows_are_placed_together_where_there_are_many_training_rows(monkeypatch):
-    sim, latent, g, turn = sheet(**OPTIONS[0])
-    kept = prepared(latent, g, sim, KERNEL)
-    rows, sizes = np.random.default_rng(1).uniform(-0.6, 0.6, (300, 2)) @ turn, []
-    nearest = sim.nearest
-    monkeypatch.setattr(sim, "nearest", lambda X, k: sizes.append(len(X)) or nearest(X, k))
-    few = placement.place(kept, sim, rows)[0]
-    assert sorted(sizes) == [44, 256]
-    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 10)
-    assert np.array_equal(placement.place(kept, sim, rows)[0], few)
-    assert sizes[2:] == [300]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])
@@ -174,7 +160,7 @@ def test_a_row_stays_on_the_sheet_of_its_nearest_row():
     latent = flat + 10.0 * upper[:, None]
     similar = similarities(sim)
     similar[upper[:, None] != upper] = 0.0
-    kept = prepared(latent, graph.neighbor_graph(similar, 8), sim, KERNEL)
+    kept = prepared(latent, graph.neighbors(similar, 8), sim, KERNEL)
     new = rng.uniform(0.1, 0.9, (40, 2))
     rows = np.column_stack([new, np.full(40, 0.01)])
     found = placement.place(kept, sim, rows)[0]
@@ -206,7 +192,7 @@ def test_copies_of_a_training_row_share_a_new_one(copies):
     X = np.vstack([sim.X, np.repeat(sim.X[:1], copies - 1, axis=0)])
     apart = np.vstack([latent, latent[:1] + 0.01 * np.arange(1, copies)[:, None]])
     doubled = Rows(X)
-    g = graph.neighbor_graph(similarities(doubled), 8)
+    g = graph.neighbors(similarities(doubled), 8)
     kept = prepared(apart, g, doubled, KERNEL)
     found = placement.place(kept, doubled, X[:1] + 1e-9 * turn[:1])[0][0]
     where = np.vstack([latent[:1], apart[60:]])
@@ -255,7 +241,7 @@ def test_similarities_that_are_no_products_of_rows_are_placed():
 def test_the_edges_are_walked_alike_in_any_blocks(monkeypatch):
     sim, latent, g, _ = sheet()
     whole = prepared(latent, g, sim, KERNEL)
-    monkeypatch.setattr(placement, "_EDGES", 7)
+    monkeypatch.setattr(placement, "block_rows", lambda width: 7)
     parts = prepared(latent, g, sim, KERNEL)
     assert np.array_equal(whole.reach, parts.reach)
     assert whole.unit == parts.unit

@@ -55,7 +55,6 @@ def every_picture():
     }
     return {
         "embedding": lambda ax=None: plot.embedding(Z, y, ax=ax),
-        "residuals": lambda ax=None: plot.residuals(Z, rng.random(40), ax=ax),
         "spectrum": lambda ax=None: plot.spectrum([5.0, 4.0, 1.0, -0.2], 2, ax=ax),
         "clique_graph": lambda ax=None: plot.clique_graph(cliques_like(), ax=ax),
         "degrees": lambda ax=None: plot.degrees([0, 3, 4, 4], ax=ax),
@@ -65,9 +64,6 @@ def every_picture():
             [0.0, 0.5], {"a": [[0.9, 0.8], [0.5, np.nan]], "b": [0.7, np.nan]}, ax=ax
         ),
         "time_bars": lambda ax=None: plot.time_bars({"a": 0.01, "b": np.nan}, ax=ax),
-        "named_points": lambda ax=None: plot.named_points(
-            {"a": (0.1, 0.2), "b": (0.1, 0.2), "c": (np.nan, 1.0)}, xlabel="x", ax=ax
-        ),
     }
 
 
@@ -122,16 +118,6 @@ def test_explained_shares_stand_beside_their_axes(ax):
 def test_both_axes_of_an_embedding_have_the_same_scale(ax):
     plot.embedding(np.random.default_rng(0).normal(size=(9, 2)) * [1, 50], ax=ax)
     assert ax.get_aspect() == 1.0
-
-
-def test_the_worst_points_are_named(ax):
-    plot.residuals(np.eye(4)[:, :2], [0.0, 3.0, 1.0, 2.0], n_worst=2, ax=ax)
-    assert [text.get_text() for text in ax.texts] == ["1", "3"]
-
-
-def test_no_residual_names_no_point(ax):
-    plot.residuals(np.eye(3)[:, :2], [0.0, 0.0, np.nan], ax=ax)
-    assert [text.get_text() for text in ax.texts] == []
 
 
 def test_the_spectrum_gap_is_marked_on_the_spectrum(ax):
@@ -306,3 +292,16 @@ def test_the_line_of_a_dimension_runs_through_its_counts(measure, ax):
     np.testing.assert_allclose(np.log(fitted), np.log(used.get_ydata()), atol=0.5)
     assert ax.texts[0].get_text() == f"dimension {fit.dimension:.2f}"
     assert ax.get_xscale() == ax.get_yscale() == "log"
+
+
+def test_a_circle_has_no_seam_and_points_can_be_named():
+    angles = np.array([1.0, 359.0, 180.0, 721.0])
+    ax = plot.embedding(
+        np.eye(4)[:, :2], angles, period=360.0, quantity=True, points={0: "first", 2: "y" * 99}
+    )
+    shades = ax.collections[0].get_cmap()(ax.collections[0].norm(angles % 360.0))
+    assert np.abs(shades[0] - shades[1]).max() < 0.02
+    np.testing.assert_array_equal(shades[0], shades[3])
+    assert np.abs(shades[0] - shades[2]).max() > 0.3
+    assert ax.texts[0].get_text() == "first"
+    assert len(ax.texts[1].get_text()) < 40

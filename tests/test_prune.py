@@ -164,8 +164,8 @@ def test_equal_points_and_no_points():
     line = np.repeat(np.arange(4.0), 3)[:, None]
     exact = kernels.SquaredExponential().covariance((line - line.T) ** 2)
     for g in (
-        graph.threshold_graph(exact, 0.1),
-        graph.threshold_graph(np.ones((6, 6)), 0.5),
+        graph.threshold(exact, 0.1),
+        graph.threshold(np.ones((6, 6)), 0.5),
         graph.from_edges(0, [], [], []),
         graph.from_edges(3, [], [], []),
     ):

@@ -21,11 +21,11 @@ def path():
 @pytest.mark.parametrize(
     ("indptr", "indices", "weights", "message"),
     [
-        ([0, 1, 3, 10**9], *PATH[1:], "indptr must rise from 0 to the number of entries, 4"),
-        ([0, 3, 1, 4], *PATH[1:], "1 times falling"),
-        ([1, 1, 3, 4], *PATH[1:], "indptr must rise from 0"),
-        ([], [], [], "indptr must be a list of whole numbers"),
-        ([0.0, 1.0, 3.0, 4.0], *PATH[1:], "indptr must be a list of whole numbers"),
+        ([0, 1, 3, 10**9], *PATH[1:], "rise from 0 to the number of indices, 4"),
+        ([0, 3, 1, 4], *PATH[1:], "rise from 0"),
+        ([1, 1, 3, 4], *PATH[1:], "rise from 0"),
+        ([], [], [], "indptr must be whole numbers"),
+        ([0.0, 1.0, 3.0, 4.0], *PATH[1:], "indptr must be whole numbers"),
         (PATH[0], [1, 0, 3, 1], PATH[2], "indices must lie from 0 to 2, got 0 to 3"),
         (PATH[0], [1, 0, -1, 1], PATH[2], "indices must lie from 0 to 2, got -1 to 1"),
         (PATH[0], [[1, 0, 2, 1]], PATH[2], "indices must be a list of whole numbers"),
@@ -35,7 +35,7 @@ def path():
         (PATH[0], [0, 0, 2, 1], PATH[2], "none from a node to itself, got 1"),
         (*PATH[:2], [0.9, 0.8, 0.5, 0.5], "with one weight"),
         (*PATH[:2], [0.9, 0.9], "weights must be one number for each of 4 entries"),
-        (*PATH[:2], [np.nan] * 4, "weights must be numbers, got 4 NaN"),
+        (*PATH[:2], [np.nan] * 4, "weights must be one number for each of 4 entries and not NaN"),
         (*PATH[:2], ["a"] * 4, "weights must be one number for each of 4 entries"),
     ],
 )
@@ -68,15 +68,15 @@ def test_every_way_to_a_graph_ends_in_one_that_can_only_be_read(path):
     corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
     rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     ways = [
-        graph.threshold_graph(corr, 0.4),
-        graph.neighbor_graph(corr, 1),
+        graph.threshold(corr, 0.4),
+        graph.neighbors(corr, 1),
         graph.row_threshold_graph(rows, 0.5),
         graph.row_neighbor_graph(rows, 1),
         graph.above(path, 0.6),
         graph.strongest(path, 1),
         graph.subgraph(path, np.array([1, 0])),
         graph.union(path, path),
-        graph.from_sparse(graph.to_sparse(path)),
+        graph.from_scipy(graph.to_sparse(path)),
         graph.join(graph.above(path, 0.6), corr).graph,
         geodesics.distance_lengths(path, KERNEL),
         geodesics.covariance_lengths(path),
@@ -113,9 +113,9 @@ class Fake:
         cliques.covering_cliques,
         geodesics.shortest_distances,
         geodesics.shortest_paths,
-        geodesics.geodesic_covariance,
+        geodesics.covariance,
         geodesics.covariance_lengths,
-        lambda g: geodesics.geodesic_distances(g, KERNEL),
+        lambda g: geodesics.distances(g, KERNEL),
         lambda g: graph.above(g, 0.1),
         lambda g: graph.strongest(g, 1),
         lambda g: graph.subgraph(g, np.array([0])),
@@ -128,9 +128,9 @@ class Fake:
     ],
 )
 def test_every_door_of_a_graph_refuses_what_only_looks_like_one(call):
-    with pytest.raises(TypeError, match="must be a CsrGraph, got Fake; make one with"):
+    with pytest.raises(TypeError, match=r"a CsrGraph, got Fake; .*graph\."):
         call(Fake())
-    with pytest.raises(TypeError, match="must be a CsrGraph, got NoneType"):
+    with pytest.raises(TypeError, match="a CsrGraph, got NoneType"):
         call(None)
 
 
@@ -142,21 +142,21 @@ def test_every_door_of_a_graph_refuses_what_only_looks_like_one(call):
         (lambda: graph.row_correlations(np.eye(3), [0, 1], [1]), "as long as one another, got 2"),
         (lambda: graph.row_correlations(np.eye(3), [0.5], [1]), "left must be a list of whole"),
         (lambda: graph.from_edges(2, [0], [2], [0.5]), "right must lie from 0 to 1, got 2"),
-        (lambda: graph.from_edges(3, [-1], [2], [0.5]), "left must lie from 0 to 2, got -1"),
+        (lambda: graph.from_edges(3, [-1], [2], [0.5]), "left must lie from 0 to .*, got -1"),
         (lambda: graph.from_edges(3, [2], [1], [0.5]), "left < right for every edge"),
         (lambda: graph.from_edges(3, [0, 1], [2], [0.5, 0.5]), "left < right for every edge"),
-        (lambda: graph.from_edges(3, [0], [2], []), "weights must be one number for each of 1"),
+        (lambda: graph.from_edges(3, [0], [2], []), "weights must be as long"),
         (lambda: graph.from_edges(3, [0, 0], [2, 2], [1, 1]), "given once each, got 1"),
         (lambda: graph.from_neighbors([[1], [7]], np.minimum), "neighbours must lie from 0 to 1"),
         (lambda: graph.subgraph(CsrGraph(*PATH), [0, 3]), "nodes must lie from 0 to 2"),
         (lambda: graph.subgraph(CsrGraph(*PATH), [0, 0]), "nodes must be given once each"),
         (lambda: graph.block_neighbors(lambda a, b: np.eye(9), 3, 1), "of shape .3, 3., got"),
         (lambda: graph.pairs_above(lambda a, b: np.eye(9), 3, 0.1), "of shape .3, 3., got"),
-        (lambda: cliques.overlaps([[-1, 2]]), "a clique must lie from 0"),
-        (lambda: cliques.overlaps([[0.5, 2.0]]), "a clique must be a list of whole"),
-        (lambda: cliques.overlaps(Blocks(np.array([0, 9]), np.array([0]))), "must rise from 0"),
-        (lambda: cliques.overlaps([[0, 0]]), "members of the blocks must ascend"),
-        (lambda: cliques.clique_graph([[-5]]), "a clique must lie from 0"),
+        (lambda: cliques.overlaps([[-1, 2]]), "members of cliques must lie from 0"),
+        (lambda: cliques.overlaps([[0.5, 2.0]]), "members of cliques must be a list of whole"),
+        (lambda: cliques.overlaps(Blocks(np.array([0, 9]), np.array([0]))), "rise from 0"),
+        (lambda: cliques.overlaps([[0, 0]]), "members of cliques must ascend"),
+        (lambda: cliques.clique_graph([[-5]]), "members of cliques must lie from 0"),
         (lambda: cliques.summary(CsrGraph(*PATH), [[0, 3]]), "must lie from 0 to 2, got 0 to 3"),
         (lambda: geodesics.path(np.array([1, 0, 1]), 2, 0), "target must be reached from source"),
         (lambda: geodesics.path(np.array([-1, 9]), 0, 1), "predecessors must lie from 0 to 2"),
@@ -190,14 +190,17 @@ def broken_blocks(path, **changes):
     [
         ({"coordinates": np.zeros((1, 1))}, "solved.coordinates must be a table of floats with 4"),
         ({"coordinates": np.full((4, 1), np.nan)}, "solved.coordinates must be finite"),
-        ({"precision": np.ones(2)}, "solved.precision must have one value for each of 4"),
-        ({"blocks": Blocks(np.array([0, 9]), np.arange(4))}, "must rise from 0 to the number"),
-        ({"blocks": Blocks(np.array([0, 4]), np.arange(4))}, "blocks must hold points from 0"),
+        ({"precision": np.ones(2)}, "solved.precision must be 4 finite numbers"),
+        ({"blocks": Blocks(np.array([0, 9]), np.arange(3))}, "rise from 0 to the number"),
+        (
+            {"blocks": Blocks(np.array([0, 4]), np.arange(4))},
+            "members of solved.blocks must lie from 0",
+        ),
     ],
 )
 def test_solved_blocks_that_do_not_fit_together_are_not_merged(path, changes, message):
     solved = broken_blocks(path, **changes)
-    for merge in (alignment.merge_greedy, alignment.merge_global):
+    for merge in (alignment.merge_greedy, alignment.merge):
         with pytest.raises(ValueError, match=message):
             merge(solved, 3)
     with pytest.raises(ValueError, match=message):

@@ -14,18 +14,17 @@ import networkx as nx
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from tables import quiet
 
-from ikd_graph import IKD, cliques, graph
-from ikd_graph._records import Blocks
+from ikd_graph import IKD, graph
 from ikd_graph.show import charts, colors, figures, network, page, plot, points, report
 from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.show.report import clique_view as views
-from ikd_graph.show.report import clique_words, compare_words
+from ikd_graph.show.report import clique_words
 from ikd_graph.show.words import say_number
 from ikd_graph.study import datasets
-from ikd_graph.study.compare import Comparison, Row
+from ikd_graph.study.compare import Comparison, Row, sentences
 from ikd_graph.study.datasets import Dataset, Labels
-from ikd_graph.study.levels import threshold_levels
 
 VOID = {"meta", "link", "input", "br", "img"}
 
@@ -148,9 +147,8 @@ def test_text_that_plotly_draws_has_no_tags():
     chart = Chart(evil, evil, evil, (Curve(evil, np.arange(2.0), np.arange(2.0), "#123456"),),
                   mark=(1.0, evil))  # fmt: skip
     made = figures.figure(chart)
-    names = figures.figure(charts.named_points({evil: (0.0, 1.0), "b": (1.0, 1.0)}, evil, evil))
     notes = figures.network_figure(network.network(nx.path_graph(2)), [evil, "b"], {})
-    for one in (made, names, notes):
+    for one in (made, notes):
         for trace in one["data"]:
             trace.pop("meta", None)
         one["layout"].pop("name", None)
@@ -287,8 +285,6 @@ ODD = [
     charts.counts([], "x", "y"),
     charts.counts([7], "x", "y"),
     charts.spectrum([0.0]),
-    charts.named_points({}),
-    charts.named_points({"one": (1.0, 1.0), "hole": (np.nan, 0.0)}),
 ]
 
 
@@ -318,7 +314,7 @@ def test_the_mark_of_a_chart_stands_at_its_value():
 
 
 def test_a_page_without_figures_has_no_library(tmp_path):
-    found = page.render("diagnose.html", title="t", lead="l", findings={"a": "b"}, draws=[])
+    found = page.render("diagnose.html", title="t", lead="l", findings={"a": "b"}, charts=[])
     assert len(found) < 40_000
     outline(found)
 
@@ -360,139 +356,50 @@ def test_a_picture_that_leaves_points_out_says_so():
     assert points.drawn_note(points.rows_to_draw(data), 50) == ""
 
 
-def comparison(scores, levels=(0.0,), n_seeds=1, measure="r2_affine", failures=None):
+def comparison(scores, levels=(0.0,), failures=None, n_draws=4):
     """Comparison whose rows have the scores given: method -> one score for each level."""
     rng = np.random.default_rng(0)
-    data = Dataset(X=rng.normal(size=(30, 5)), latent=rng.normal(size=(30, 2)), name="made")
-    found = Comparison("made", [], [], [], [], {"python": "3"})
-    for name, values in scores.items():
+    data = Dataset(X=rng.normal(size=(30, 5)), name="made", row_names=tuple("abcdefghij" * 3))
+    found = Comparison(data, "likeliest", {"graph": "7 nearest <neighbours>"}, [], {}, {})
+    for title, values in scores.items():
         for noise, value in zip(levels, values, strict=True):
-            for seed in range(n_seeds):
-                failure = (failures or {}).get(name, "")
-                score = np.nan if failure else value + 0.001 * seed
-                row = Row(
-                    method=name, title=name.upper(), settings="", n_components=2, noise=noise,
-                    seed=seed, seconds=np.nan if failure else 10 * value, extra_mb=5.0,
-                    failure=failure,
-                )  # fmt: skip
-                found.rows.append(replace(row, **{measure: score}))
-                found.embeddings.append(None if failure else rng.normal(size=(30, 2)))
-                found.spectra.append(None if failure else np.array([5.0, 4.0, 0.5, 0.4]))
-                found.data.append(data)
+            row = Row(title, title, None, noise, np.nan, np.nan, np.nan, {})
+            if title in (failures or {}):
+                found.rows.append(row._replace(failure=failures[title]))
+                continue
+            found.rows.append(row._replace(score=value, error=0.01, seconds=1.0))
+            found.scores[title, noise] = value + 0.001 * rng.normal(size=(1, n_draws))
+            found.embeddings[title, noise] = rng.normal(size=(30, 2))
     return found
 
 
-def test_the_page_of_a_comparison_has_a_panel_a_row_and_a_bar_for_each_method():
+def test_the_page_of_a_comparison_has_a_panel_and_a_row_for_each_method():
     found = comparison({"blockwise": [0.9], "pca": [0.5], "umap": [0.0]}, failures={"umap": "gone"})
     html = report.compare_page(found, "ikd-graph compare made")
-    found = outline(html)
-    assert len(found.specs("points")) == 3  # truth and two methods
-    assert found.tags.count("tr") == 1 + 3
-    assert 'class="best"><td>BLOCKWISE' in html
-    assert "UMAP did not run: gone." in html
+    page_of = outline(html)
+    assert len(page_of.specs("points")) == 2
+    assert page_of.tags.count("tr") == 1 + 3
+    assert "gone" in html
     assert "Against noise" not in html
-    spectra = found.specs("chart", "spectrum of")
-    assert [one["layout"]["annotations"][-1]["text"] for one in spectra] == ["gap after 2"] * 2
+    assert "Where they disagree" not in html
+    assert "7 nearest &lt;neighbours&gt;" in html
     assert "ikd-graph compare made" in html
 
 
-def test_all_measures_stand_in_tables_by_what_they_ask():
-    found = comparison({"blockwise": [0.9], "pca": [0.5]})
-    more = {"r_nx_auc": 0.31, "density": 0.22, "global_distances": 0.43, "co_smoothing": 0.54}
-    for at, row in enumerate(found.rows):
-        shift = 0.1 * at
-        values = {name: value - shift for name, value in more.items()}
-        found.rows[at] = replace(row, co_smoothing_error=0.0123, **values)
-        found.curves.append(np.linspace(0.9, 0.0, 28))
-    html = report.compare_page(found)
-    page_of = outline(html)
-    tables = re.findall("<table.*?</table>", html, re.DOTALL)
-    assert [len(re.findall("<th ", text)) for text in tables] == [8, 3]
-    assert "held-out R² (prediction)" in tables[0]
-    assert "± standard error" in tables[0]
-    assert "0.012" in tables[0]
-    assert "density kept" in tables[1]
-    assert "density kept" not in tables[0]
-    assert "<h3>Local</h3>" in html
-    assert "<h3>Prediction</h3>" not in html
-    words = " ".join(compare_words.say_comparison(found))
-    assert "BLOCKWISE keeps neighbours best (area under R_NX 0.310), BLOCKWISE keeps the" in words
-    assert "predicts held-out columns best (held-out R² 0.540)" in words
-    (near_far,) = page_of.specs("chart", "local against global")
-    told = {trace["meta"]: (trace["x"], trace["y"]) for trace in near_far["data"]}
-    np.testing.assert_allclose(told["PCA"], [[0.21], [0.33]])
-    assert len(page_of.specs("chart", "neighbours in common")) == 1
-
-
-def test_without_measures_of_near_and_far_there_is_no_picture_of_them():
-    html = report.compare_page(comparison({"blockwise": [0.9], "pca": [0.5]}))
-    assert "Local against global" not in html
-    assert "All measures" not in html
-
-
-def test_noise_levels_bring_curves_with_their_spread():
+def test_the_page_says_what_the_terminal_says_and_lists_where_methods_disagree():
     levels = (0.0, 0.5, 1.0)
-    found = comparison({"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7]}, levels, 3)
+    found = comparison({"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7]}, levels)
     html = report.compare_page(found)
+    text = re.sub("<[^>]*>", "", html)
+    assert all(sentence in text for sentence in sentences(found))
     (chart,) = outline(html).specs("chart", "against noise")
-    assert "Against noise" in html
     bands = [trace for trace in chart["data"] if trace.get("fill")]
-    assert [trace["meta"] for trace in bands] == ["BLOCKWISE", "GEODESIC"]
-    assert "± over seeds" in html
-    words = " ".join(compare_words.say_comparison(found))
-    assert "blockwise is better at noise 0, by 0.09" in words
-    assert "geodesic is better at noise 1, by 0.2" in words
-    assert "do not differ beyond chance at noise 0.5" in words
-
-
-def test_the_words_name_the_best_the_strategy_and_the_price():
-    found = comparison({"blockwise": [0.9], "geodesic": [0.88]})
-    found.rows[1] = replace(found.rows[1], seconds=2.0)
-    words = compare_words.say_comparison(found)
-    assert words[0].startswith("Best: BLOCKWISE with R² after affine alignment 0.900 in 9.0 s")
-    assert "Use IKD(strategy='blockwise', refine=None)" in words[1]
-    assert "GEODESIC takes 2.0 s instead of 9.0 s and gives up 0.020" in words[1]
-
-
-def test_a_difference_is_told_from_chance_by_pairs_of_the_same_seed():
-    levels = (0.0, 1.0)
-    found = comparison({"blockwise": [0.5, 0.5], "geodesic": [0.4, 0.4]}, levels, 3)
-    # At noise 0 both swing together from seed to seed, at noise 1 against each other.
-    for at, row in enumerate(found.rows):
-        swing = 0.4 * row.seed * (-1 if row.noise and row.method == "geodesic" else 1)
-        found.rows[at] = replace(row, r2_affine=row.r2_affine + swing)
-    words = " ".join(compare_words.say_comparison(found))
-    assert "blockwise is better at noise 0, by 0.1" in words
-    assert "do not differ beyond chance at noise 1" in words
-    alone = comparison({"blockwise": [0.5, 0.5], "geodesic": [0.4, 0.4]}, levels)
-    assert "one seed: chance is not ruled out" in " ".join(compare_words.say_comparison(alone))
-
-
-def test_the_default_call_is_named_as_such_and_its_choices_are_told():
-    found = comparison({"ikd": [0.9], "geodesic": [0.9], "pca": [0.95]})
-    found.rows[0] = replace(found.rows[0], facts={"n_neighbors": "7: near <enough>"})
-    words = compare_words.say_comparison(found)
-    assert words[1].startswith("Run ikd-graph embed as it is: 0.900 against GEODESIC 0.900")
-    assert compare_words.own_choices(found) == ("IKD", {"n neighbors": "7: near <enough>"})
-    html = report.compare_page(found)
-    outline(html)
-    assert "What IKD chose automatically" in html
-    assert "7: near &lt;enough&gt;" in html
-    assert compare_words.own_choices(comparison({"pca": [0.9]})) == ("", {})
-
-
-def test_the_words_say_when_an_affine_alignment_flatters():
-    found = comparison({"pca": [0.9]})
-    found.rows[0] = replace(found.rows[0], r2_rigid=0.4)
-    assert any("falls from 0.900 to 0.400" in text for text in compare_words.say_comparison(found))
-
-
-def test_a_comparison_in_which_nothing_ran_is_a_page_all_the_same():
-    found = comparison({"umap": [0.0, 0.0]}, (0.0, 1.0), failures={"umap": "not installed"})
-    html = report.compare_page(found)
-    assert "Against noise" not in html
-    outline(html)
-    assert "No method gave an embedding." in html
+    assert [trace["meta"] for trace in bands] == ["blockwise", "geodesic"]
+    assert len(outline(html).specs("points")) == 2 * 3
+    listed = re.findall(r"<td>(\w)</td><td class=\"n\" data-v=\"([^\"]+)\">", html)
+    gaps = [float(gap) for _, gap in listed]
+    assert gaps == sorted(found.disagreement, reverse=True)
+    assert listed[0][0] == found.names[int(np.argmax(found.disagreement))]
 
 
 def clique_view(seed=0):
@@ -534,38 +441,20 @@ def test_each_clique_puts_its_points_near_where_they_are(view):
     places = {name: unpacked(one) for name, one in residuals["places"].items()}
     Z = view.model.embedding_
     at = places["at"].reshape(-1, Z.shape[1])
-    own = view.solved
     for row in range(len(Z)):
         mine = slice(*places["start"][row : row + 2])
-        held = [k for k in range(own.n_blocks) if row in view.members(k)]
+        held = [k for k, clique in enumerate(view.model.cliques_) if row in clique]
         assert sorted(places["clique"][mine].tolist()) == held
         off = np.linalg.norm(at[mine] - Z[row], axis=1)
         assert off.max() <= 3.0 * view.model.merge_residuals_[row] + 0.05 * np.ptp(Z)
 
 
-def test_pairs_of_cliques_are_counted_by_what_they_share(view, monkeypatch):
-    held = [set(view.members(k).tolist()) for k in range(view.solved.n_blocks)]
-    twin = [len(a & b) for k, a in enumerate(held) for b in held[:k]]
-    monkeypatch.setattr(views, "_ROWS", 7)
-    found = replace(view).shared
-    assert found.tolist()[1:] == np.bincount(twin, minlength=found.size).tolist()[1:]
-    mean = np.mean([one for one in twin if one])
-    assert clique_words.clique_facts(view)["mean overlap of solved"] == pytest.approx(mean)
-
-
-def chain(n_blocks, size, step):
-    """Cliques along a line, each ``step`` points on from the one before."""
-    members = np.concatenate([np.arange(size) + step * k for k in range(n_blocks)])
-    return Blocks(np.arange(0, n_blocks * size + 1, size), members.astype(np.int32))
-
-
-def test_more_cliques_are_drawn_where_few_share_points():
-    apart, together = chain(5000, 4, 3), chain(700, 900, 1)
-    assert len(views.largest_graph(apart)) == views.MOST_DISCS
-    dense = views.largest_graph(together)
-    assert len(dense) == views.FEWEST_DISCS
-    assert dense.number_of_edges() <= views.MOST_PAIRS
-    assert len(views.largest_graph(chain(20, 4, 3))) == 20
+def test_the_largest_cliques_are_drawn_by_their_numbers(view, monkeypatch):
+    monkeypatch.setattr(views, "MOST_DISCS", 5)
+    few = replace(view).links
+    sizes = view.cliques.sizes
+    assert sorted(sizes[list(few)]) == sorted(sizes)[-5:]
+    assert all(len(view.cliques[k]) == size for k, size in few.nodes(data="size"))
 
 
 def test_no_line_ends_within_a_flag_and_text_stays_text(view):
@@ -596,19 +485,15 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
     cells = datasets.load("guo_qpcr")
     # Of neighbours alone: a threshold makes cliques of several stages.
     model = IKD(strategy="blockwise", refine=None, graph=15).fit(cells.X)
-    links = views.largest_graph(model.cliques_)
-    found = list(cliques.iter_cliques(model.graph_))
     # Levels of a threshold are tested by themselves, and take seconds.
-    levels = threshold_levels(cells.X, thresholds=[0.7, 0.9])
-    view = views.CliqueView(model, cells, found, True, links, levels)
+    view = report.view_cliques(model, cells, thresholds=[0.7, 0.9])
     facts = clique_words.clique_facts(view)
     twin = graph.to_networkx(model.graph_)
     expected = sorted(sorted(c) for c in nx.find_cliques(twin))
-    assert sorted(c.tolist() for c in found) == expected
     assert facts["points"] == twin.number_of_nodes() == 437
     assert facts["edges"] == twin.number_of_edges()
     assert nx.number_connected_components(twin) == 1
-    assert facts["components before joining"] == model.component_labels_.max() + 1
+    assert facts["components"] == model.component_labels_.max() + 1
     assert facts["maximal cliques"] == say_number(len(expected))
     assert facts["largest clique"] == max(map(len, expected))
     assert facts["mean clique size"] == pytest.approx(np.mean([len(c) for c in expected]))
@@ -616,11 +501,11 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
     outline(html)
     # The largest cliques that are told apart, as the table shows them: nearly all of one stage.
     table = re.search(r"<h2>Largest cliques</h2>(.*?)</table>", html, re.DOTALL)[1]
-    told = re.findall(r"<td>((?:[^<]+ × \d+(?:, )?)+)</td>", table)
+    told = re.findall(r'data-v="(\d+).*?<td>((?:[^<]+ × \d+(?:, )?)+)</td>', table)
     assert len(told) == 15
     pure = 0
-    for text, k in zip(told, clique_words.largest_apart(found, 437, 15), strict=True):
-        stages = Counter(cells.labels[found[k]].tolist())
+    for number, text in told:
+        stages = Counter(cells.labels[model.cliques_[int(number)]].tolist())
         assert dict(part.split(" × ") for part in text.split(", ")) == {
             name: str(number) for name, number in stages.items()
         }
@@ -629,21 +514,105 @@ def test_the_cliques_of_cells_are_those_that_networkx_finds_and_are_of_a_stage(d
 
 
 def test_the_largest_cliques_that_are_listed_are_not_almost_the_same(view):
-    chosen = clique_words.largest_apart(view.maximal, 40, 6)
-    sets = [set(view.maximal[k].tolist()) for k in chosen]
+    sets = [set(view.cliques[k].tolist()) for k in clique_words.largest_apart(view, 6)]
     for at, members in enumerate(sets):
         assert all(len(members & before) * 2 <= len(members) for before in sets[:at])
-    assert len(sets[0]) == max(clique.size for clique in view.maximal)
+    assert len(sets[0]) == view.cliques.sizes.max()
 
 
-def test_badly_placed_points_are_those_with_unusual_residuals(view):
+def test_the_points_that_cliques_disagree_about_are_named(view):
     model = copy(view.model)
     model.merge_residuals_ = np.r_[np.full(38, 0.1) + np.linspace(0, 0.01, 38), 5.0, 9.0]
-    rows, limit = clique_words.badly_placed(model)
+    data = replace(view.data, row_names=tuple(f"s{k}" for k in range(40)), row_title="sample")
+    named = replace(view, model=model, data=data)
+    rows, limit = clique_words.disagreed(named)
     assert rows.tolist() == [39, 38]
     assert 0.1 < limit < 5.0
+    said = " ".join(clique_words.clique_advice(named))
+    assert re.search(r"The cliques disagree about 2 points by more than .*: s39, s38\.", said)
+    found = clique_words.clique_statistics(named)
+    assert found["disagreed_about"]["points"] == ["s39", "s38"]
+    assert found["cliques"][0]["members"] == [f"s{row}" for row in view.model.cliques_[0]]
+    html = report.cliques_page(named)
+    assert "cliques of sample <input" in html
+    largest = max(view.model.cliques_, key=len)
+    assert ", ".join(f"s{row}" for row in largest) in html
+    assert not re.search(r"badly|worst|doubt", html.partition("<script")[0].lower() + said)
     model.merge_residuals_ = np.zeros(40)
-    assert clique_words.badly_placed(model)[0].size == 0
+    assert clique_words.disagreed(named)[0].size == 0
+
+
+def test_links_between_components_are_neither_edges_above_the_threshold_nor_cliques():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(8, 300)), 6, axis=0) + 0.5 * rng.normal(size=(48, 300))
+    X = np.vstack([X, X[:2]])
+    model = IKD(strategy="blockwise", affinity="correlation", graph=0.5, refine=None)
+    quiet(model, X)
+    view = report.view_cliques(model, Dataset(X=X))
+    twin = nx.from_numpy_array(np.triu(np.corrcoef(X[:48]), 1) > 0.5)
+    expected = [c for c in nx.find_cliques(twin) if len(c) > 1]
+    assert view.n_links > 0
+    facts = clique_words.clique_facts(view)
+    assert facts["edges"] == twin.number_of_edges()
+    assert facts["components"] == 8
+    assert facts["maximal cliques"] == say_number(len(expected))
+    at = int(np.flatnonzero(view.levels.threshold == 0.5)[0])
+    assert view.levels.edges[at] == twin.number_of_edges()
+    assert view.levels.cliques[at] == len(expected)
+    # Those that are listed are among them, with the copies of their rows, and cover every edge.
+    listed = {frozenset(clique.tolist()) - {48, 49} for clique in view.cliques}
+    assert listed <= {frozenset(c) for c in expected}
+    assert all((0 in clique) == (48 in clique) for clique in view.cliques)
+    assert view.summary["edge_coverage"] == 1.0
+    assert f"8 components joined by {view.n_links} links" in report.cliques_page(view)
+
+
+TABLES = {
+    "curve": lambda: (clique_view().data.X, {}),
+    "weak": lambda: (np.random.default_rng(0).normal(size=(40, 60)), {"graph": 0.1}),
+    "counts": lambda: (datasets.spike_counts(60, 40).X, {"affinity": "hellinger", "graph": 0.7}),
+    "groups": lambda: (groups_of_rows(), {"affinity": "euclidean", "graph": 0.6}),
+    "digits": lambda: (datasets.digits().X[:120], {"graph": graph.Threshold(0.75, 3)}),
+    "neighbours": lambda: (datasets.half_moons(80).X, {"affinity": "euclidean", "graph": 5}),
+}
+
+
+def groups_of_rows():
+    rng = np.random.default_rng(1)
+    X = np.repeat(3.0 * rng.normal(size=(3, 8)), 15, axis=0) + rng.normal(size=(45, 8))
+    return np.vstack([X, X[:2]])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
+    X, options = TABLES[name]()
+    options = {"affinity": "correlation", "graph": 0.6, "kernel": "squared_exponential"} | options
+    model = IKD(strategy="blockwise", refine=None, **options)
+    view = report.view_cliques(quiet(model, X), Dataset(X=X))
+    facts, levels = clique_words.clique_facts(view), view.levels
+    removed = facts["edges removed as short cuts"] or 0
+    n_above = facts["edges above the threshold"]
+    used = views.threshold_of(model)
+    if used is not None:
+        at = int(np.flatnonzero(levels.threshold == used)[0])
+        assert levels.edges[at] == (facts["edges"] if n_above is None else n_above) + removed
+        if n_above is None and not removed:
+            assert facts["maximal cliques"] == say_number(int(levels.cliques[at]))
+            assert facts["components"] == levels.components[at]
+    assert facts["largest clique"] >= view.cliques.sizes.max() >= 2
+    # What the advice says of thresholds is so, and its cures work.
+    said = " ".join(clique_words.clique_advice(view))
+    again = {**options, "strategy": "geodesic", "refine": None}
+    top = levels.connected_up_to
+    if top > 0.02:
+        below = quiet(IKD(**again | {"graph": graph.Threshold(top - 0.01, prune=False)}), X)
+        above = quiet(IKD(**again | {"graph": graph.Threshold(top + 0.01, prune=False)}), X)
+        assert below.component_labels_.max() == 0 < above.component_labels_.max()
+        assert f"connected up to a threshold of {top:.3g}" in said
+    else:
+        joined = quiet(IKD(**again | {"graph": graph.Threshold(0.3, disconnected="join")}), X)
+        assert graph.component_labels(joined.graph_).max() == 0
+    assert (view.n_links > 0) == ("alone fix their places" in said)
 
 
 def test_the_certificate_of_the_merger_is_said_and_counted_where_there_is_one(view):

@@ -1,6 +1,8 @@
 """Models in files come back as they were, and what is not one is refused."""
 
 import contextlib
+import hashlib
+import io
 import json
 import pickle
 import warnings
@@ -68,6 +70,7 @@ def test_a_model_comes_back_to_the_last_bit(tmp_path, case):
     for name in ("graph_", "cliques_"):
         for one, other in zip(getattr(again, name) or (), getattr(model, name) or (), strict=True):
             assert np.array_equal(one, other)
+        assert repr(getattr(again, name)) == repr(getattr(model, name))
     IKD.load(tmp_path / "model.ikd").save(tmp_path / "second.ikd")
     assert (tmp_path / "second.ikd").read_bytes() == (tmp_path / "model.ikd").read_bytes()
 
@@ -95,15 +98,10 @@ def saved(tmp_path):
 
 def rewritten(saved, path, change):
     """A file with its head changed."""
-    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(path, "w") as new:
-        for name in old.namelist():
-            part = old.read(name)
-            if name == "model.json":
-                head = json.loads(part)
-                change(head)
-                part = json.dumps(head)
-            new.writestr(name, part)
-    return path
+    parts = parts_of(saved)
+    head = json.loads(parts["model.json"])
+    change(head)
+    return packed(path, {**parts, "model.json": json.dumps(head).encode()})
 
 
 def set_format(head):
@@ -167,19 +165,101 @@ def test_a_graph_that_leads_outside_is_refused(saved, tmp_path):
         IKD.load(tmp_path / "x")
 
 
+def parts_of(path):
+    """What a file of a model is made of, by name."""
+    with zipfile.ZipFile(path) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def packed(path, parts, compression=zipfile.ZIP_STORED, digest=True):
+    """A file of some parts, with the digest that belongs to them or the old one."""
+    if digest:
+        whole = b"".join(part for name, part in parts.items() if name != "digest")
+        parts["digest"] = hashlib.blake2b(whole).hexdigest().encode()
+    with zipfile.ZipFile(path, "w", compression) as new:
+        for name, part in parts.items():
+            new.writestr(name, part)
+    return path
+
+
+def as_npy(array):
+    part = io.BytesIO()
+    np.save(part, array)
+    return part.getvalue()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda array: array[:-1],
+        lambda array: np.concatenate([array, array]),
+        lambda array: array[..., None],
+        lambda array: array * np.nan,
+        lambda array: array + 1e-3,
+    ],
+)
+def test_a_file_with_another_array_is_refused(saved, tmp_path, change):
+    parts = parts_of(saved)
+    for name in parts:
+        if name.endswith(".npy"):
+            other = as_npy(change(np.load(io.BytesIO(parts[name]))))
+            if other != parts[name]:
+                packed(tmp_path / "x", {**parts, name: other}, digest=False)
+                with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
+                    IKD.load(tmp_path / "x")
+
+
+@pytest.mark.parametrize("name", ["transform", "fit", "_place"])
+def test_nothing_in_a_file_hides_a_method(saved, tmp_path, name):
+    parts = parts_of(saved)
+    head = json.loads(parts["model.json"])
+    head["state"]["dict"].append([name, "x"])
+    packed(tmp_path / "x", {**parts, "model.json": json.dumps(head).encode()})
+    with pytest.raises(ValueError, match=f"{name}' is a method"):
+        IKD.load(tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("embedding_", lambda one: one[:-1]),
+        ("embedding_", lambda one: one * np.nan),
+        ("eigenvalues_", lambda one: np.append(one, 1.0)),
+        ("_inverse", lambda one: one + 99),
+        ("_first", lambda one: one[1:]),
+        ("n_features_in_", lambda one: one + 1),
+        ("_rows", lambda one: one[:, 1:]),
+    ],
+)
+def test_arrays_that_do_not_belong_together_are_refused(saved, tmp_path, name, value):
+    model = IKD.load(saved)
+    setattr(model, name, value(getattr(model, name)))
+    model.save(tmp_path / "x")
+    with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
+        IKD.load(tmp_path / "x")
+
+
+def test_a_compressed_file_and_one_of_equal_names_are_refused(saved, tmp_path):
+    packed(tmp_path / "x", parts_of(saved), zipfile.ZIP_DEFLATED)
+    with pytest.raises(ValueError, match="compressed"):
+        IKD.load(tmp_path / "x")
+    with zipfile.ZipFile(saved, "a") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        file.writestr("digest", b"x")
+    with pytest.raises(ValueError, match="have one name"):
+        IKD.load(saved)
+
+
 def test_a_pickle_inside_is_never_run(saved, tmp_path):
     class Trap:
         def __reduce__(self):
             return (Path.touch, (tmp_path / "sprung",))
 
-    with zipfile.ZipFile(saved) as file:
-        whole = {name: file.read(name) for name in file.namelist()}
+    whole = parts_of(saved)
     with (tmp_path / "trap.npy").open("wb") as file:
         np.save(file, np.array([Trap()], dtype=object), allow_pickle=True)
     whole["0.npy"] = (tmp_path / "trap.npy").read_bytes()
-    with zipfile.ZipFile(tmp_path / "x", "w") as new:
-        for name, part in whole.items():
-            new.writestr(name, part)
+    packed(tmp_path / "x", whole)
     with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
         IKD.load(tmp_path / "x")
     assert not (tmp_path / "sprung").exists()

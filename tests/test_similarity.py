@@ -310,3 +310,14 @@ def test_shared_neighbours_separate_groups():
         return np.sum((Z - centres[label]) ** 2) / np.sum((Z - Z.mean(axis=0)) ** 2)
 
     assert apart("shared_neighbors") < apart("correlation")
+
+
+@pytest.mark.parametrize("affinity", ["precomputed", "precomputed_distance"])
+def test_ties_that_the_order_of_points_decides_are_told(affinity):
+    turn = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
+    apart = np.sqrt(2.0 - 2.0 * np.cos(turn[:, None] - turn))
+    given = apart if affinity == "precomputed_distance" else np.exp(-(apart**2))
+    with pytest.warns(UserWarning, match="40 of 40 points have several points as near"):
+        IKD(2, affinity=affinity, graph=3, refine=None).fit(given)
+    # Two neighbours on each side: no tie is cut.
+    IKD(2, affinity=affinity, graph=4, refine=None).fit(given)

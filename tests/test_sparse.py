@@ -165,3 +165,18 @@ def test_a_table_gives_rows_out_dense_and_keeps_the_others():
     np.testing.assert_array_equal(dense_rows(table.take(np.array([4, 2]))), X[[4, 2]])
     np.testing.assert_allclose(table.mean(axis=0), X.mean(axis=0))
     assert (len(table), table.shape, table.dtype) == (300, (300, 120), np.float64)
+
+
+@pytest.mark.usefixtures("kept_sparse")
+@pytest.mark.parametrize("affinity", ["euclidean", "cosine"])
+def test_a_model_of_sparse_rows_does_not_follow_the_table_it_was_fitted_to(affinity):
+    X = sp.csr_array(sparse_rows(0, 60, 20))
+    model, twin = IKD(affinity=affinity, refine=None), IKD(affinity=affinity, refine=None)
+    quiet(model, X)
+    quiet(twin, X.copy())
+    kept = X.copy()
+    X.data *= 0.0
+    X.indices[:] = 0
+    np.testing.assert_array_equal(model.transform(kept), model.embedding_)
+    np.testing.assert_array_equal(model.transform(1.1 * kept), twin.transform(1.1 * kept))
+    assert model.score(kept) == twin.score(kept)

@@ -29,7 +29,7 @@ def noisy_problem(seed, n=40, m=2, noise=0.02):
     corr += noise * rng.standard_normal((n, n))
     corr = np.clip(0.5 * (corr + corr.T), -0.9, 0.999)
     np.fill_diagonal(corr, 1.0)
-    g = graph.union(graph.threshold_graph(corr, 0.4), graph.neighbor_graph(corr, 6))
+    g = graph.union(graph.threshold(corr, 0.4), graph.neighbors(corr, 6))
     return latent, graph.join(g, corr).graph
 
 
@@ -90,7 +90,7 @@ def test_exact_distances_stay_where_they_are(kernel, dense_limit, monkeypatch):
     # On a line the geodesics along the graph are exact too.
     latent = np.sort(np.random.default_rng(1).uniform(-2.0, 2.0, 30))[:, None] + 7.0
     corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
-    g = graph.union(graph.threshold_graph(corr, 0.4), graph.neighbor_graph(corr, 3))
+    g = graph.union(graph.threshold(corr, 0.4), graph.neighbors(corr, 3))
     g = graph.join(g, corr).graph
     fit = refine.stress(latent, g, kernel, 50)
     assert fit.converged
@@ -192,7 +192,7 @@ def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
     monkeypatch.setattr(_pairs, "ANCHORS", 60)
     latent, g = noisy_problem(3, n=200)
     order = np.random.default_rng(0).permutation(200)
-    moved = graph.from_sparse(graph.to_sparse(g)[order][:, order].tocsr())
+    moved = graph.from_scipy(graph.to_sparse(g)[order][:, order].tocsr())
     here = refine.stress(latent, g, "matern", weights=weights)
     there = refine.stress(latent[order], moved, "matern", weights=weights)
     tolerance = 1e-8 if dense_limit == 2000 else 1e-5

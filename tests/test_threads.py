@@ -21,6 +21,12 @@ def blas_threads():
 
 
 @pytest.fixture
+def faiss():
+    """A library whose BLAS has a setting for each thread, loaded before threads are set."""
+    return pytest.importorskip("faiss")
+
+
+@pytest.fixture
 def two_blas_threads():
     with threadpool_limits(2, user_api="blas"):
         if blas_threads() != {2}:
@@ -51,9 +57,7 @@ def test_an_exception_does_not_leak_the_setting(two_blas_threads):
     assert blas_threads() == {2}
 
 
-@pytest.mark.parametrize("other", ["numpy", "faiss"])
-def test_overlapping_fits_do_not_restore_each_others_setting(other, two_blas_threads):
-    pytest.importorskip(other)  # faiss brings a BLAS with a setting for each thread
+def test_overlapping_fits_do_not_restore_each_others_setting(faiss, two_blas_threads):
     inside, leave = threading.Event(), threading.Event()
 
     def first():
@@ -190,8 +194,8 @@ WORKQUEUE = """
     from ikd_graph.covariance import correlation
 
     corr = correlation(np.random.default_rng(0).normal(size=(300, 20)))
-    g = graph.neighbor_graph(corr, 8)
-    work = lambda _: geodesics.geodesic_distances(g, kernels.SquaredExponential()).sum()
+    g = graph.neighbors(corr, 8)
+    work = lambda _: geodesics.distances(g, kernels.SquaredExponential()).sum()
     with ThreadPoolExecutor(4) as pool:
         print(len(set(pool.map(work, range(8)))))
 """

@@ -139,7 +139,7 @@ def test_what_is_not_there_to_draw_is_named_with_what_is():
         ValueError, match=r"basis must be a key of adata\.obsm: 'X_pca'; got 'X_ikd'"
     ):
         pl.ikd(adata)
-    with pytest.raises(ValueError, match=r"color must be a column of adata\.obs: 'kind'; got 'a'"):
+    with pytest.raises(ValueError, match=r"color must be a column of adata\.obs: 'kind', or"):
         pl.ikd(adata, "a", basis="X_pca")
 
 
@@ -157,3 +157,16 @@ def test_a_real_annotated_matrix_survives_its_file(tmp_path, expected):
     backed = anndata.read_h5ad(tmp_path / "t.h5ad", backed="r+")
     tl.ikd(backed, key_added="X_backed", **PLAIN)
     np.testing.assert_allclose(backed.obsm["X_backed"], expected.embedding_, atol=1e-6)
+
+
+def test_genes_and_several_colours_are_drawn():
+    counts = np.arange(60) % 5
+    table = np.column_stack([counts, X[:, 0]])
+    adata = Annotated(
+        table, obs={"kind": counts}, obsm={"X_ikd": X[:, :2]}, var_names=["gene a", "gene b"]
+    )
+    shown = pl.ikd(adata, ["kind", "gene a", "gene b"])
+    assert [ax.get_legend() is None for ax in shown] == [False, True, True]
+    np.testing.assert_array_equal(shown[1].collections[0].get_array(), counts)
+    with pytest.raises(ValueError, match="did you mean 'gene a'"):
+        pl.ikd(adata, "gen a")

@@ -49,9 +49,9 @@ def solve(latent, rows, kernel, restarts):
     """R2 after stress and after the likelihood, with processor seconds of all together."""
     begin = time.process_time()
     corr = covariance.to_correlation(gplvm.sample_covariance(rows))
-    near = graph.join(graph.neighbor_graph(corr, 6), corr).graph
-    g = graph.union(graph.threshold_graph(corr, graph.auto_threshold(rows.shape[1])), near)
-    squares = geodesics.geodesic_sq_distances(g, kernel, "distance")
+    near = graph.join(graph.neighbors(corr, 6), corr).graph
+    g = graph.union(graph.threshold(corr, graph.auto_threshold(rows.shape[1])), near)
+    squares = geodesics.sq_distances(g, kernel, "distance")
     start = eigen.coordinates(squares, latent.shape[1]).coordinates
     start = refine.stress(start, g, kernel, rows.shape[1]).latent
     end = refine.Likelihood(restarts=restarts).run(start, rows, kernel).latent

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ikd_graph import IKD, graph, kernels, strategies
+from ikd_graph._checks import check_choice
 from ikd_graph._files import write_whole
-from ikd_graph._validation import check_choice
 from ikd_graph.study import baselines
-from ikd_graph.study.compare import IKD_METHODS
 from ikd_graph.study.datasets import fixed_latent, gp_mapping
 from ikd_graph.study.timing import Timed, timed
 
@@ -25,7 +24,9 @@ CLOSED_GEODESIC = {
     "refine": None,
 }
 OURS = {
-    **IKD_METHODS,
+    "ikd": {},
+    **{name: {"strategy": name, "refine": None} for name in ("blockwise", "geodesic", "eigen")},
+    "geodesic+stress": {"strategy": "geodesic", "refine": "stress"},
     "paper_blockwise": {
         "affinity": "correlation",
         "strategy": strategies.Blockwise.paper(),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ikd_graph._validation import check_integer
+from ikd_graph._checks import check_integer
 from ikd_graph.study import metrics
 from ikd_graph.study.datasets import load
 

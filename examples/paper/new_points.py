@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 from ikd_graph import IKD
-from ikd_graph._validation import check_choice
+from ikd_graph._checks import check_choice
 from ikd_graph.study.datasets import load
 from ikd_graph.study.timing import timed
 

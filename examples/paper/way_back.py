@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist
 from sklearn.decomposition import PCA, KernelPCA
 
 from ikd_graph import IKD, kernels
-from ikd_graph._validation import check_choice
+from ikd_graph._checks import check_choice
 from ikd_graph.study.datasets import fixed_latent, gp_mapping
 from ikd_graph.study.timing import timed
 

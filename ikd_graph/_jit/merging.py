@@ -9,10 +9,15 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 import numpy as np
 
 from .._numba import helper, jit
-from .alignment import nearest_rotation
+from .alignment import diagonalise, nearest_rotation
 
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
+
+FLAT, ROUNDING = 50.0, 1e-14
+"""Variances of the residual that the mirror image must fit worse by, which about one in a hundred
+flat sets of points does by chance (docs/decisions/006-merging-cliques.md), and the least variance,
+that of rounding errors, as a share of the sum of squares."""
 
 
 @helper
@@ -108,12 +113,16 @@ def find_entry(state, point, block):
 
 
 @helper
-def fit_shared(state, big, small, n_shared, rotation, translation, cross):
+def fit_shared(state, big, small, n_shared, motion):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
 
-    A point moves to ``point @ rotation + translation``; ``cross`` (M, M) is room to work in.
+    A point moves to ``point @ rotation + translation``: the first M and the next row of ``motion``
+    (4 M + 1, M), the rest of which is room to work in. Returns whether the motion is certain: the
+    shared points are not so flat (a line in the plane, a plane in space) that the mirror image fits
+    them nearly as well, unless the small block is as flat.
     """
     m = state.coordinates.shape[1]
+    rotation, translation, cross = motion[:m], motion[m], motion[m + 1 : 2 * m + 1]
     pairs = np.empty((n_shared, 2), np.int64)
     means = np.zeros((2, m), np.float64)
     count = 0
@@ -141,6 +150,80 @@ def fit_shared(state, big, small, n_shared, rotation, translation, cross):
         translation[j] = means[1, j]
         for k in range(m):
             translation[j] -= means[0, k] * rotation[k, j]
+    if n_shared <= m:
+        return False
+    misfit = 0.0
+    for i in range(count):
+        misfit += squared_off(state, pairs[i], rotation, translation)
+    # Of n_shared m numbers as many were fitted as a motion has; below the floor is rounding.
+    variance = misfit / (n_shared * m - m * (m + 1) / 2)
+    variance = max(variance, ROUNDING * np.sqrt(sizes[0] * sizes[1]))
+    left, right = motion[2 * m + 1 : 3 * m + 1], motion[3 * m + 1 :]
+    left[:] = cross
+    diagonalise(left, right)
+    for p in range(m):
+        # The mirror image across this direction fits worse by four times its singular value.
+        square = 0.0
+        for i in range(m):
+            square += left[i, p] * left[i, p]
+        if 4.0 * np.sqrt(square) <= FLAT * variance:
+            width = 0.0
+            entry = state.first[small]
+            while entry >= 0:
+                along = 0.0
+                for j in range(m):
+                    value = translation[j] - means[1, j]
+                    for k in range(m):
+                        value += state.coordinates[entry, k] * rotation[k, j]
+                    along += value * right[j, p]
+                width += along * along
+                entry = state.following[entry]
+            if width > FLAT * variance * state.size[small]:
+                return False
+    return True
+
+
+@helper
+def squared_off(state, pair, rotation, translation):
+    """Squared distance between two entries of a point after a motion of the first."""
+    total = 0.0
+    for j in range(translation.size):
+        value = translation[j] - state.coordinates[pair[1], j]
+        for k in range(translation.size):
+            value += state.coordinates[pair[0], k] * rotation[k, j]
+        total += value * value
+    return total
+
+
+@helper
+def larger_first(state, low, high):
+    """Blocks of two names, the larger first."""
+    big, small = state.slot[low], state.slot[high]
+    return (small, big) if state.size[big] < state.size[small] else (big, small)
+
+
+@helper
+def find_certain(state, low, motion):
+    """Make the partner of a name the one with the most shared points whose motion is certain.
+
+    Pairs that leave the motion open count as many points as always do, M at most.
+    """
+    m = state.coordinates.shape[1]
+    row = cached_row(state, state.slot[low])
+    best, partner = np.int64(0), np.int64(0)
+    for i in range(state.n_counted[row]):
+        name = np.int64(state.counted[row, i])
+        count = np.int64(state.rows[row, name])
+        if count < best or (count == best and name > partner):
+            continue
+        big, small = larger_first(state, low, name)
+        if count > m and not fit_shared(state, big, small, count, motion):
+            count = m
+        if count > best or (count == best and name < partner):
+            best, partner = count, name
+    clear(state.best, state.best_tops, low)
+    raise_to(state.best, state.best_tops, low, best)
+    state.partner[low] = partner
 
 
 @helper
@@ -263,16 +346,16 @@ def find_partner(state, block, counts, touched):
 
 
 @jit
-def merge_all(state, order):
+def merge_all(state, order, open_motions):
     """Merge the two blocks with the most shared points until none share any (Section 2.4).
 
-    ``order`` (n_blocks, 3) is filled with the names of the two blocks of each merger, of which the
-    merged block has the lower, and the number of points they share. Returns the number of mergers.
+    Pairs that leave the motion open come last. ``order`` (n_blocks, 3) is filled with the names of
+    the two blocks of each merger, of which the merged block has the lower, and the number of points
+    they share; ``open_motions`` (n_blocks,) with whether the motion was open. Returns the number of
+    mergers.
     """
     m = state.coordinates.shape[1]
-    rotation = np.empty((m, m), np.float64)
-    translation = np.empty(m, np.float64)
-    cross = np.empty((m, m), np.float64)
+    motion = np.empty((4 * m + 1, m), np.float64)
     for block in range(state.first.size):
         find_partner(state, block, state.rows[0], state.counted[0])
     n_mergers = 0
@@ -281,15 +364,18 @@ def merge_all(state, order):
         if state.best[low] == 0:
             break
         high = np.int64(state.partner[low])
-        order[n_mergers, 0] = low
-        order[n_mergers, 1] = high
-        order[n_mergers, 2] = state.best[low]
-        n_mergers += 1
-        big, small = state.slot[low], state.slot[high]
-        if state.size[big] < state.size[small]:
-            big, small = small, big
+        big, small = larger_first(state, low, high)
         row = cached_row(state, big)
-        fit_shared(state, big, small, np.int64(state.best[low]), rotation, translation, cross)
-        absorb(state, big, small, low, rotation, translation, row)
-        rename(state, big, small, low, high, row)
+        n_shared = np.int64(state.rows[row, state.name[small]])
+        certain = fit_shared(state, big, small, n_shared, motion)
+        if not certain and state.best[low] > m:
+            find_certain(state, low, motion)
+            continue
+        order[n_mergers, 0] = min(low, high)
+        order[n_mergers, 1] = max(low, high)
+        order[n_mergers, 2] = n_shared
+        open_motions[n_mergers] = not certain
+        n_mergers += 1
+        absorb(state, big, small, min(low, high), motion[:m], motion[m], row)
+        rename(state, big, small, min(low, high), max(low, high), row)
     return n_mergers

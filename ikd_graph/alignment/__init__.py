@@ -2,21 +2,25 @@
 
 Every clique is solved in a frame of its own, and a rigid motion (rotation or reflection, then
 translation) brings it to the others on the points that they share (Li & Wu 2024, Section 2.4).
-`merge_greedy` is the paper's way, `merge_global` aligns all cliques to a consensus.
+`merge_greedy` is the paper's way, `merge` aligns all cliques to a consensus.
 """
 
+from .._records import MergeResult, RigidMap
 from ._bound import MergeBound, merge_bound
-from ._consensus import merge_global
+from ._consensus import merge
 from ._greedy import merge_greedy
 from ._rigid import place_groups, rigid_fit
-from ._rounds import residuals
+from ._rounds import proposals, residuals
 
 __all__ = [
     "MergeBound",
+    "MergeResult",
+    "RigidMap",
+    "merge",
     "merge_bound",
-    "merge_global",
     "merge_greedy",
     "place_groups",
+    "proposals",
     "residuals",
     "rigid_fit",
 ]

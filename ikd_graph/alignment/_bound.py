@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .._records import SolvedBlocks
-from .._validation import check_choice, check_finite
 from ._consensus import WEIGHTINGS
 from ._frames import cost_of, dual_of, lift, quadratic_form, settle
 from ._rounds import Rounds, check_places
@@ -26,8 +25,6 @@ MOST_LIFTED = 2000
 _EXACT = 1e-12
 # A bound that gives away no more of the cost is not improved.
 _TIGHT = 0.002
-# Gaps up to which a merger is called proven, the next larger one being told.
-_PROVEN = (1e-4, 1e-3, 1e-2)
 # Columns that frames are lifted by, one after the other.
 _MOST_COLUMNS = 2
 
@@ -44,15 +41,14 @@ class MergeBound(NamedTuple):
         """What the gap says."""
         if self.gap < 1e-6:
             return "the merger is proven optimal"
-        for level in _PROVEN:
-            if self.gap <= level:
-                return f"the merger is proven to be within {100.0 * level:g}% of the lowest cost"
+        if self.gap <= 0.01:
+            return f"the merger is proven to be within {self.gap:.2%} of the lowest cost"
         if self.bound == 0.0:
-            return "no proof was found of how good the merger is"
+            return "it could not be proved that this merger is optimal"
         return f"no merger of these cliques can cost less than {1.0 - self.gap:.1%} of this one"
 
 
-@door.takes(coordinates=door.table)
+@door.takes(check_places, coordinates=door.table, weighting=door.one_of(WEIGHTINGS))
 def merge_bound(
     solved: SolvedBlocks, coordinates: Floats, *, weighting: str = "precision"
 ) -> MergeBound | None:
@@ -65,7 +61,7 @@ def merge_bound(
 
     For a dozen noisy pieces of a plane the bound found is that of the semidefinite relaxation, to
     .3 % of it. A gap says that some other merger may cost less, not that it is nearer to the truth:
-    where blocks are noisy the cheapest merger may be far from it, and `merge_global` stays near its
+    where blocks are noisy the cheapest merger may be far from it, and `merge` stays near its
     start.
 
     Parameters
@@ -75,7 +71,7 @@ def merge_bound(
     coordinates : (n, M) ndarray of float64
         Merged positions of the points.
     weighting : {"precision", "uniform"}
-        As in `merge_global`.
+        As in `merge`.
 
     Returns
     -------
@@ -87,15 +83,12 @@ def merge_bound(
     >>> import numpy as np
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
     >>> kernel, line = kernels.SquaredExponential(), np.arange(6.0)[:, None]
-    >>> g = graph.threshold_graph(kernel.covariance((line - line.T) ** 2), 0.1)
+    >>> g = graph.threshold(kernel.covariance((line - line.T) ** 2), 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), kernel, 1)
     >>> alignment.merge_bound(solved, line).words
     'the merger is proven optimal'
     """
-    check_choice("weighting", weighting, WEIGHTINGS)
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    check_finite("coordinates", points)
-    check_places(solved, points)
     n_blocks, size = solved.blocks.n_blocks, points.shape[1]
     if n_blocks * size > MOST_FRAMES:
         return None

@@ -5,38 +5,42 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .._records import MergeResult, SolvedBlocks, check_solved
-from .._threads import run_in_parallel
-from .._validation import (
-    check_choice,
-    check_integer,
-    check_positive,
-    check_same_shape,
-)
-from ._descent import Descent
 from ._greedy import groups_centred, merge_pairs, warn_weak
 from ._rigid import place_groups
-from ._rounds import ANCHOR_SHARE, CLEARLY_LOWER, Rounds
+from ._rounds import ANCHOR_SHARE, Rounds
 
 Floats = NDArray[np.float64]
 
 WEIGHTINGS = ("precision", "uniform")
 
-# Where the greedy start has less than this of what the other one ends with, after its few rounds,
-# the other one may be folded. It had .60 to .83 in the 7 of 384 mergers of curves, clouds, trees
-# and the paper's latents that were unfolded; of 120 rolls, none folded, it had 1.00 or more.
-_LOWER = 0.95
-# Depth of the bowl that points are lifted to, in standard deviations of a coordinate, and the
-# tolerance of the rounds there. Of 49 mergers .1, .3 and 1 halved the sum in 8, 8 and 9; the middle
-# one lost least. It is what the tables in `_unfolded` were measured with.
-_BOWL, _BOWL_TOLERANCE = 0.3, 1e-4
+
+def _check_start(
+    solved: SolvedBlocks, n_points: int | None = None, start: Floats | None = None, **_: object
+) -> None:
+    n_points = n_points or solved.n_points
+    if start is not None and start.shape != (n_points, solved.coordinates.shape[1]):
+        raise ValueError(
+            f"start must have a row for each of {n_points} points and the "
+            f"{solved.coordinates.shape[1]} columns of the blocks, got shape {start.shape}; it is "
+            "a latent of the same points"
+        )
 
 
-@door.takes(n_points=door.count, start=door.optional(door.table), weigh_start=door.flag)
-def merge_global(
+@door.takes(
+    check_solved,
+    _check_start,
+    n_points=door.optional(door.count),
+    start=door.optional(door.table),
+    weighting=door.one_of(WEIGHTINGS),
+    weigh_start=door.flag,
+    max_rounds=door.whole(1),
+    tolerance=door.positive,
+)
+def merge(
     solved: SolvedBlocks,
-    n_points: int,
+    n_points: int | None = None,
     *,
     start: Floats | None = None,
     weighting: str = "precision",
@@ -59,9 +63,7 @@ def merge_global(
     same graph is a good one, for it knows where things are at large. The greedy merger is the
     other: it is exact on exact data. Both get some rounds, and the given start goes on unless the
     greedy one then has less than half its sum: blocks that share little fit nearly as well with a
-    part of the whole mirrored, which only the start can tell. Where the given one ends above what
-    the greedy one had by then, it may be folded: it is aligned once more with room for another
-    coordinate, and brought back, which is taken if it halves the sum. Where a motion of the greedy
+    part of the whole mirrored, which only the start can tell. Where a motion of the greedy
     merger rests on fewer than M + 1 shared points, blocks leave angles or whole components open,
     and the given start joins in as one more block of all points with a small weight, which settles
     what is open and next to nothing else. With ``weigh_start`` its weight grows with the square of
@@ -105,35 +107,32 @@ def merge_global(
     >>> import numpy as np
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
     >>> kernel, line = kernels.SquaredExponential(), np.arange(6.0)
-    >>> g = graph.threshold_graph(kernel.covariance((line[:, None] - line) ** 2), 0.1)
+    >>> g = graph.threshold(kernel.covariance((line[:, None] - line) ** 2), 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), kernel, 1)
-    >>> merged = alignment.merge_global(solved, 6, start=line[:, None])
+    >>> merged = alignment.merge(solved, 6, start=line[:, None])
     >>> merged.coordinates.round(6).ravel()
     array([0., 1., 2., 3., 4., 5.])
     >>> merged.converged
     True
     """
-    check_solved(solved, n_points)
-    check_choice("weighting", weighting, WEIGHTINGS)
-    check_integer("max_rounds", max_rounds, 1)
-    check_positive("tolerance", tolerance)
+    n_points = n_points or solved.n_points
     if start is None:
         frame, greedy = None, merge_pairs(solved, n_points)
         if greedy.n_weak:
-            warn_weak(greedy, stacklevel=3)
+            warn_weak(greedy)
         consensus = Rounds(solved, n_points, weighting)
-        descent, trusted, second = consensus.descent(greedy.coordinates), False, np.inf
+        descent, trusted = consensus.descent(greedy.coordinates), False
     else:
         frame = np.array(start, dtype=np.float64, order="C")
-        expected = np.empty((n_points, solved.coordinates.shape[1]))
-        check_same_shape("start", frame, "the coordinates", expected)
-        greedy, consensus, given = _two_starts(solved, frame, weighting)
-        other = place_groups(greedy.coordinates, greedy.labels, frame)
-        descent, second = consensus.better(given, other)
+        greedy = merge_pairs(solved, n_points)
+        # The start joins in where blocks leave something open.
+        is_open = greedy.n_weak or greedy.labels.any()
+        consensus = Rounds(solved, n_points, weighting, frame if is_open else None)
+        given = consensus.trial(frame)
+        other = place_groups.unchecked(greedy.coordinates, greedy.labels, frame)
+        descent = consensus.better(given, other)
         trusted = descent is given
     descent.run(max_rounds, tolerance, consensus.floor)
-    if second < _LOWER * descent.lowest:
-        descent = _unfolded(solved, consensus, descent, (max_rounds, tolerance, consensus.floor))
     objective, residuals = consensus.fit_of(descent.mean)
     if weigh_start and frame is not None and trusted:
         share = consensus.share_for(objective, frame)
@@ -147,7 +146,7 @@ def merge_global(
         points = groups_centred(points, greedy.labels)
     else:
         # Blocks do not mind where all of it lies: bring it back to where the start was.
-        points = place_groups(points, np.zeros(n_points, dtype=np.int64), frame)
+        points = place_groups.unchecked(points, np.zeros(n_points, dtype=np.int64), frame)
     return greedy._replace(
         coordinates=points,
         residuals=residuals,
@@ -157,56 +156,3 @@ def merge_global(
         n_rounds=descent.n_rounds,
         converged=descent.converged,
     )
-
-
-def _unfolded(
-    solved: SolvedBlocks, consensus: Rounds, found: Descent, limits: tuple[int, float, float]
-) -> Descent:
-    """What was found, or a clearly lower place that is reached through one more coordinate.
-
-    A part that lies mirrored cannot turn over in the space of the latent. With one more coordinate
-    it can, and most local optima are none (Boumal, Voroninski and Bandeira 2016); the points are
-    lifted to a bowl, aligned there, brought back along their principal axes and aligned again (see
-    docs/decisions/006-merging-cliques.md).
-    """
-    points = found.mean - found.mean.mean(axis=0)
-    size = points.shape[1]
-    height = (points**2).sum(axis=1)
-    height -= height.mean()
-    spread = height.std()
-    if spread == 0.0:
-        return found
-    bowl = _BOWL * points.std() / spread * height
-    lifted = consensus.lifted(solved)
-    above = lifted.descent(np.column_stack([points, bowl]))
-    above.run(limits[0], _BOWL_TOLERANCE, lifted.floor)
-    places = above.mean - above.mean.mean(axis=0)
-    axes = np.linalg.eigh(places.T @ places)[1][:, ::-1]
-    other = consensus.descent(places @ axes[:, :size])
-    other.run(*limits)
-    return other if other.lowest < CLEARLY_LOWER * found.lowest else found
-
-
-def _two_starts(
-    solved: SolvedBlocks, frame: Floats, weighting: str
-) -> tuple[MergeResult, Rounds, Descent]:
-    """The greedy merger, and some rounds from a latent; if that is sure to join in, side by side.
-
-    It joins in where blocks leave something open.
-    """
-
-    def merged() -> MergeResult:
-        return merge_pairs(solved, len(frame))
-
-    def from_frame(joins_in: bool) -> tuple[Rounds, Descent]:
-        consensus = Rounds(solved, len(frame), weighting, frame if joins_in else None)
-        return consensus, consensus.trial(frame)
-
-    n_blocks, size = solved.blocks.n_blocks, frame.shape[1]
-    # So few points as these cannot share as many as a motion rests on.
-    if n_blocks > 1 and solved.blocks.sizes.min() <= size:
-        greedy, begun = run_in_parallel(merged, lambda: from_frame(True))
-    else:
-        greedy = merged()
-        begun = from_frame(bool(greedy.n_weak or greedy.labels.any()))
-    return greedy, *begun

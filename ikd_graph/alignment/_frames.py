@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from .._records import SolvedBlocks
 
@@ -21,11 +21,7 @@ Floats = NDArray[np.float64]
 # Sweeps bring frames near enough for Newton's method, which converges in a few steps.
 _SWEEPS, _MOST_STEPS = 3, 60
 _DAMPING = 1e-9
-# Shares of the cost that a bound may give away, tried in turn. Where none is enough, those above 1
-# still show the direction in which lifted frames cost less.
-_SHARES = (1e-9, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-_BEYOND = (2.0, 10.0, 100.0, 1e4)
-_INVERSE_STEPS, _LIFTED = 8, 0.3
+_LIFTED = 0.3  # size of a new column beside the others
 
 
 class Dual(NamedTuple):
@@ -105,11 +101,7 @@ def orthonormal(frames: Floats) -> Floats:
 
 
 def dual_of(quadratic: Floats, frames: Floats) -> Dual:
-    """What the multipliers of frames prove.
-
-    A Cholesky factorisation tells whether the least eigenvalue is above a level, in a fraction of
-    the time that finding it takes; the levels stand for shares of the cost that are given away.
-    """
+    """What the multipliers of frames prove."""
     n_blocks, size = frames.shape[:2]
     multipliers, scales = _multipliers(quadratic, frames), _scales(quadratic, size)
     cost = float(np.trace(multipliers, axis1=1, axis2=2).sum())
@@ -119,21 +111,10 @@ def dual_of(quadratic: Floats, frames: Floats) -> Dual:
     each = np.arange(n_blocks)
     blocked = slack.reshape(n_blocks, size, n_blocks, size)
     blocked[each, :, each] -= multipliers / scales[:, None, None]
-    diagonal = np.diagonal(slack).copy()
-    # Below this a factorisation tells nothing: rounding errors of the matrix and of its factors.
-    rounding = 4.0 * len(slack) * np.finfo(np.float64).eps
-    direction = np.cos(np.arange(len(slack)))
-    for share in _SHARES + _BEYOND:
-        level = max(share * cost / total, rounding)
-        np.fill_diagonal(slack, diagonal + level)
-        try:
-            factors = cho_factor(slack, lower=True, check_finite=False)
-        except LinAlgError:
-            continue
-        for _ in range(_INVERSE_STEPS):
-            direction = cho_solve(factors, direction / np.linalg.norm(direction))
-        return Dual(max(cost - total * level, 0.0), direction / root)
-    return Dual(0.0, direction / root)
+    values, vectors = eigh(slack, subset_by_index=(0, 0), overwrite_a=True, check_finite=False)
+    # Rounding errors of the matrix and of its eigenvalues.
+    level = max(-float(values[0]), 0.0) + 4.0 * len(slack) * np.finfo(np.float64).eps
+    return Dual(max(cost - total * level, 0.0), vectors[:, 0] / root)
 
 
 def _sweep(quadratic: Floats, frames: Floats) -> Floats:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
 from .._records import MergeResult, SolvedBlocks, check_solved
+from .._warn import warn
 from ._rounds import Rounds, entries_of_points, neighbors_near
 
 Floats = NDArray[np.float64]
@@ -52,8 +52,8 @@ class MergeState(NamedTuple):
     row_of: Integers  # (n_blocks,) row of each block, -1 for none
 
 
-@door.takes(n_points=door.count)
-def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
+@door.takes(check_solved, n_points=door.optional(door.count))
+def merge_greedy(solved: SolvedBlocks, n_points: int | None = None) -> MergeResult:
     """Merge the two blocks with the most shared points until one holds all (Section 2.4).
 
     The smaller block is moved by the rigid motion that fits it best to the larger one on the shared
@@ -61,8 +61,10 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     positions, weighted by how many cliques each already is the mean of. Ties go to the lowest
     indices of blocks.
 
-    A motion is unique from M + 1 shared points on. Pairs with fewer merge after all others and are
-    turned as little as possible; a warning counts them. Blocks that share no point stay apart, each
+    A motion is unique from M + 1 shared points on that are not flat: where they are on a line in
+    the plane or a plane in space, their mirror image fits nearly as well, judged by what the motion
+    leaves. Such pairs merge after all others and are turned as little as possible; a warning counts
+    them. Blocks that share no point stay apart, each
     component centred at 0 in a frame of its own, and `labels` tells them; points in no block are
     components of one. The caller places components (see `place_groups`).
 
@@ -70,8 +72,8 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     ----------
     solved : SolvedBlocks
         Blocks with their own coordinates.
-    n_points : int
-        Number of points in all.
+    n_points : int, optional
+        Number of points in all; by default the largest in a block, plus 1.
 
     Returns
     -------
@@ -81,7 +83,7 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     Warns
     -----
     UserWarning
-        If blocks merged on fewer than M + 1 shared points.
+        If blocks merged on fewer than M + 1 shared points, or on flat ones.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
     >>> line = np.arange(6.0)
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> g = graph.threshold(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> merged = alignment.merge_greedy(solved, 6)
     >>> abs(np.diff(merged.coordinates[:, 0])).round(6)
@@ -97,10 +99,10 @@ def merge_greedy(solved: SolvedBlocks, n_points: int) -> MergeResult:
     >>> merged.order[:, 2]
     array([2, 2, 2])
     """
-    check_solved(solved, n_points)
+    n_points = n_points or solved.n_points
     result = with_residuals(merge_pairs(solved, n_points), solved)
     if result.n_weak:
-        warn_weak(result, stacklevel=3)
+        warn_weak(result)
     return result
 
 
@@ -108,8 +110,9 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     """Greedy merger without the warning, and without what it leaves: see `with_residuals`."""
     state = _start_state(solved, n_points)
     order = np.empty((max(solved.blocks.n_blocks - 1, 0), 3), dtype=np.int64)
+    is_open = np.zeros(len(order), dtype=np.bool_)
     if order.size:
-        order = order[: _jit.merging.merge_all(state, order)].copy()
+        order = order[: _jit.merging.merge_all(state, order, is_open)].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]
     points = np.zeros((n_points, solved.coordinates.shape[1]))
@@ -118,7 +121,7 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     groups[covered] = state.name[state.owner[entries]]
     labels = _numbered_by_first(groups)
     points = groups_centred(points, labels)
-    n_weak = int(np.count_nonzero(order[:, 2] <= solved.coordinates.shape[1]))
+    n_weak = int(np.count_nonzero(is_open))
     return MergeResult(points, labels, np.zeros(n_points), order, n_weak, 0.0, 0, True)
 
 
@@ -184,13 +187,11 @@ def groups_centred(points: Floats, labels: Integers) -> Floats:
     return points - means[labels]
 
 
-def warn_weak(result: MergeResult, stacklevel: int) -> None:
+def warn_weak(result: MergeResult) -> None:
     """Say how many mergers had too few shared points for a unique motion."""
     needed = result.coordinates.shape[1] + 1
-    warnings.warn(
+    warn(
         f"{result.n_weak} of {result.order.shape[0]} mergers of blocks rest on fewer than {needed} "
-        "shared points, so that their angle is open; merge='global' starts from a geodesic latent, "
-        "which fixes the angle",
-        UserWarning,
-        stacklevel=stacklevel,
+        "shared points or on points that are flat, so that their angle is open; merge='global' "
+        "starts from a geodesic latent, which fixes the angle"
     )

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
+from .._checks import check_point_weights, check_same_shape
 from .._records import RigidMap
-from .._validation import check_finite, check_labels, check_point_weights, check_same_shape
 
 Floats = NDArray[np.float64]
 
@@ -56,8 +56,6 @@ def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = 
     points = np.ascontiguousarray(source, dtype=np.float64)
     places = np.ascontiguousarray(target, dtype=np.float64)
     check_same_shape("source", points, "target", places)
-    check_finite("source", points)
-    check_finite("target", places)
     if weights is None:
         mass = np.ones(points.shape[0])
     else:
@@ -72,7 +70,17 @@ def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = 
     return RigidMap(rotation, means[1] - means[0] @ rotation)
 
 
-@door.takes(points=door.table, labels=door.places, frame=door.table)
+def _check_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> None:
+    check_same_shape("points", points, "frame", frame)
+    door.check_nodes("labels", labels, len(points))
+    if labels.size != len(points):
+        raise ValueError(
+            f"labels must be one whole number for each of {len(points)} points, got {labels.size}; "
+            "number the groups from 0"
+        )
+
+
+@door.takes(_check_groups, points=door.table, labels=door.nodes, frame=door.table)
 def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Floats:
     """Groups of points moved rigidly to where they are nearest to another latent.
 
@@ -99,8 +107,6 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
     ... ).ravel()
     array([5., 4., 9.])
     """
-    check_same_shape("points", points, "frame", frame)
-    labels = check_labels("labels", labels, points.shape[0])
     order = np.argsort(labels, kind="stable")
     starts = np.zeros(int(labels.max(initial=-1)) + 2, dtype=np.int64)
     np.cumsum(np.bincount(labels, minlength=starts.size - 1), out=starts[1:])

@@ -6,10 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, SolvedBlocks, check_solved
-from .._validation import check_finite, check_rows
 from ._descent import Descent
 from ._rigid import centred
 
@@ -19,11 +18,7 @@ Floats = NDArray[np.float64]
 _TRIAL_ROUNDS, _TRIAL_TOLERANCE = 10, 1e-3
 # Where both starts are right their sums are mostly within a factor of two of each other by then, so
 # that a smaller gain says nothing: a latent with a part mirrored may be the lower one by chance.
-CLEARLY_LOWER = 0.5
-# A second start that is so many times above the first after so many rounds gets no more. Of 360
-# mergers of curves, clouds and rolls 10 went to the second, which was at most .51 of the first by
-# then; of 208 fresh ones that confirmed it 3 did, at .48.
-_FIRST_ROUNDS, _HOPELESS = 3, 10.0
+_CLEARLY_LOWER = 0.5
 # Weight of a start that holds together what blocks leave open, as a share of their own weight
 # (docs/decisions/006-merging-cliques.md, as for the next).
 ANCHOR_SHARE = 0.002
@@ -31,7 +26,6 @@ ANCHOR_SHARE = 0.002
 # all blocks do. Its weight is the square of noise / .03.
 _AS_MUCH = 0.03
 _MOST_SHARE = 3.0
-_ONE_MORE = ((0, 0), (0, 1))  # a column of zeros
 
 
 class Rounds:
@@ -115,25 +109,10 @@ class Rounds:
         given.run(_TRIAL_ROUNDS, _TRIAL_TOLERANCE, self.floor)
         return given
 
-    def better(self, given: Descent, second: Floats) -> tuple[Descent, float]:
-        """A start after its `trial`, or the second if as many rounds leave it clearly lower.
-
-        A second start that is above many times the first after a few rounds gets no more. Returns
-        too how low the second is by then.
-        """
-        other = self.descent(second)
-        other.run(_FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
-        if not other.converged and other.lowest <= _HOPELESS * given.lowest:
-            other.run(_TRIAL_ROUNDS - _FIRST_ROUNDS, _TRIAL_TOLERANCE, self.floor)
-        if other.lowest < CLEARLY_LOWER * given.lowest:
-            return other, other.lowest
-        return given, other.lowest
-
-    def lifted(self, solved: SolvedBlocks) -> Rounds:
-        """The same blocks where there is room for one more coordinate."""
-        solved = solved._replace(coordinates=np.pad(solved.coordinates, _ONE_MORE))
-        anchor = None if self.anchor is None else np.pad(self.anchor, _ONE_MORE)
-        return Rounds(solved, self.point_weights.size, self.weighting, anchor, self.share)
+    def better(self, given: Descent, second: Floats) -> Descent:
+        """A start after its `trial`, or the second if as many rounds leave it clearly lower."""
+        other = self.trial(second)
+        return other if other.lowest < _CLEARLY_LOWER * given.lowest else given
 
     def noise(self, objective: float, latent: Floats) -> float:
         """Mean square that blocks are off by, as a share of the variance of a latent.
@@ -167,15 +146,22 @@ class Rounds:
         entries = int(self.blocks.indptr[self.n_blocks])
         members = self.blocks.members[:entries]
         squares = ((self.proposals[:entries] - points[members]) ** 2).sum(axis=1)
-        counts = np.bincount(members, minlength=points.shape[0])
-        sums = np.bincount(members, squares, minlength=points.shape[0])
-        residuals = np.sqrt(sums / np.maximum(counts, 1))
-        return float(self.misfit[: self.n_blocks].sum()), residuals
+        return float(self.misfit[: self.n_blocks].sum()), _rms(squares, members, len(points))
 
 
-@door.takes(coordinates=door.table)
-def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
-    """How far blocks disagree with the place of each point, each block fitted rigidly.
+def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None:
+    """Raise unless blocks can lie at the places of points."""
+    check_solved(solved, len(coordinates))
+    if solved.coordinates.shape[1] != coordinates.shape[1]:
+        raise ValueError(
+            f"coordinates must have the {solved.coordinates.shape[1]} columns of those of the "
+            f"blocks, got {coordinates.shape[1]}; merge the same blocks"
+        )
+
+
+@door.takes(check_places, coordinates=door.table)
+def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
+    """Where each block would put its points, if it is fitted rigidly to coordinates.
 
     Parameters
     ----------
@@ -183,6 +169,39 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
         Blocks with their own coordinates.
     coordinates : (n, M) ndarray of float64
         Positions of the points.
+
+    Returns
+    -------
+    (total, M) ndarray of float64
+        Places of the members of all blocks, row by row with ``solved.blocks.members``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import alignment, blocks, cliques, graph, kernels
+    >>> places = np.arange(4.0)[:, None]
+    >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
+    >>> g = graph.threshold(corr, 0.1)
+    >>> solved = blocks.solve(g, [[0, 1, 2], [1, 2, 3]], "squared_exponential", 1)
+    >>> alignment.proposals(solved, places).round(6).ravel() + 0.0
+    array([0., 1., 2., 1., 2., 3.])
+    """
+    points = np.ascontiguousarray(coordinates, dtype=np.float64)
+    places, blocks = np.empty_like(solved.coordinates), solved.blocks
+    around = centred(blocks.indptr, solved.coordinates, np.sqrt(solved.precision))
+    misfit = np.empty(blocks.n_blocks)
+    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, places, misfit)
+    return places
+
+
+@door.takes(check_places, coordinates=door.table)
+def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
+    """How far blocks disagree with the place of each point, each block fitted rigidly.
+
+    Parameters
+    ----------
+    solved, coordinates : see `proposals`
+        Blocks, and the positions of the points.
 
     Returns
     -------
@@ -195,27 +214,21 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> import numpy as np
     >>> places = np.arange(6.0)[:, None]
     >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
-    >>> g = graph.threshold_graph(corr, 0.1)
+    >>> g = graph.threshold(corr, 0.1)
     >>> solved = blocks.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
     >>> bool(alignment.residuals(solved, places).max() < 1e-6)
     True
     """
-    points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    check_rows("coordinates", points, len(points))
-    check_finite("coordinates", points)
-    check_places(solved, points)
-    consensus = Rounds(solved, len(points), "precision")
-    return consensus.fit_of(points)[1]
+    members = solved.blocks.members
+    squares = ((proposals.unchecked(solved, coordinates) - coordinates[members]) ** 2).sum(axis=1)
+    return _rms(squares, members, len(coordinates))
 
 
-def check_places(solved: SolvedBlocks, points: Floats) -> None:
-    """Raise unless blocks can lie at the places of points."""
-    check_solved(solved, len(points))
-    if solved.coordinates.shape[1] != points.shape[1]:
-        raise ValueError(
-            f"coordinates must have the {solved.coordinates.shape[1]} columns of those of the "
-            f"blocks, got {points.shape[1]}; merge the same blocks"
-        )
+def _rms(squares: Floats, members: NDArray[np.int32], n_points: int) -> Floats:
+    """Root of the mean of the squares of each point, 0 without any."""
+    counts = np.bincount(members, minlength=n_points)
+    sums = np.bincount(members, squares, minlength=n_points)
+    return np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
 
 
 def entries_of_points(blocks: Blocks, n_points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

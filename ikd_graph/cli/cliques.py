@@ -7,8 +7,8 @@ import json
 import warnings
 from typing import Any
 
+from .._checks import check_integer
 from .._stages import progress_bar
-from .._validation import check_integer
 from ..estimator import IKD
 from ..show import plot
 from ..show.points import paint_points
@@ -31,7 +31,8 @@ def add_command(commands: Any) -> None:
         "cliques",
         help="look at the cliques of a data set",
         description="Count the cliques of the graph of a data set and show how they "
-        "overlap; save the counts as .json, a picture as .png and a page as .html.",
+        "overlap; save who is in them as .csv, the counts as .json, a picture as .png and a page "
+        "as .html.",
     )
     common.add_data_arguments(parser)
     parser.add_argument(
@@ -67,7 +68,9 @@ def run(arguments: argparse.Namespace) -> None:
     with common.named_stage("drawing"):
         png = common.picture(lambda ax: draw(ax, view), 7.2, 5.6)
         about: dict[str, Any] = {"warnings": arguments.heard, "picture": png}
+        heads, rows = clique_words.memberships(view)
         files = {
+            f"{stem}_cliques.csv": common.csv_text(common.unique_names(heads), rows),
             f"{stem}_cliques.json": json.dumps(counts, indent=1) + "\n",
             f"{stem}_cliques.png": png,
             f"{stem}_cliques.html": common.page(
@@ -78,8 +81,8 @@ def run(arguments: argparse.Namespace) -> None:
     def summarise() -> None:
         say(f"{data.name}: cliques")
         common.say_settings(model)
-        rows = clique_words.clique_facts(view).items()
-        facts([(name, say_number(value)) for name, value in rows if value is not None])
+        told = clique_words.clique_facts(view).items()
+        facts([(name, say_number(value)) for name, value in told if value is not None])
         if not view.complete:
             say(f"  only the first {limit} maximal cliques were listed; --limit raises that")
         for sentence in advice:

@@ -50,12 +50,11 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def named_stage(name: str) -> Iterator[None]:
-    """Let Ctrl-C say what was going on, unless something inside has said it better."""
+def named_stage(name: str, left: str = "nothing was written") -> Iterator[None]:
+    """Let Ctrl-C say what was going on and what is left, unless something inside has."""
     try:
         yield
     except KeyboardInterrupt as stopped:
-        left = "what was written is whole" if name == "writing" else "nothing was written"
         raise KeyboardInterrupt(f"{str(stopped) or f'stopped while {name}'}; {left}") from None
 
 
@@ -71,8 +70,11 @@ def check_output(arguments: argparse.Namespace) -> None:
     check_writable(arguments.output)
 
 
-def read_data(arguments: argparse.Namespace) -> Dataset:
-    """Load the data set of a command, after a look at where its results are to go."""
+def read_data(arguments: argparse.Namespace, judged: bool = True) -> Dataset:
+    """Load the data set of a command, after a look at where its results are to go.
+
+    Whether what may spoil an embedding is said as well is ``judged``.
+    """
     check_output(arguments)
     with named_stage("reading the data"):
         data = datasets.load(arguments.data, reading=reading(arguments))
@@ -82,7 +84,7 @@ def read_data(arguments: argparse.Namespace) -> Dataset:
             for note in data.notes:
                 say(note)
             flush()
-    data = replace(data, remarks=tuple(judge(data)))
+    data = replace(data, remarks=(*data.remarks, *(judge(data) if judged else ())))
     for remark in data.remarks:
         warnings.warn(remark, UserWarning, stacklevel=2)
     return data
@@ -147,9 +149,15 @@ def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes
     import matplotlib as mpl
 
     # A label is a word, whatever dollars it holds.
-    with mpl.rc_context({"text.parse_math": False}):
+    with mpl.rc_context({"text.parse_math": False}), warnings.catch_warnings(record=True) as heard:
         draw(ax)
-        return plot.png(ax)
+        png = plot.png(ax)
+    if any("Glyph" in str(one.message) for one in heard):
+        complain("warning", "the PNG's font lacks letters of some names; the page shows them")
+    for one in heard:
+        if "Glyph" not in str(one.message):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return png
 
 
 def page(arguments: argparse.Namespace, kind: str, *parts: Any, **options: Any) -> str | None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 PROG = "ikd-graph"
+_CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of letters that steer a terminal
 
 
 def say(text: str = "") -> None:
@@ -19,9 +22,27 @@ def say(text: str = "") -> None:
     if sys.stdout is None:
         # Closed before the command began.
         return
-    line = text.replace("\u202f", "") + "\n"
+    line = printable(text.replace("\u202f", "")) + "\n"
     coding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(line.encode(coding, "replace").decode(coding))
+
+
+def printable(text: str) -> str:
+    """Text whose control characters are spelt out: names from files may hold any.
+
+    Examples
+    --------
+    >>> len(printable(chr(27) + "[31m")), len(printable("[31m"))
+    (10, 4)
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter
+        if letter == "\n" or unicodedata.category(letter) not in _CONTROL
+        else json.dumps(letter)[1:-1]
+        for letter in text
+    )
 
 
 def flush() -> None:
@@ -38,6 +59,7 @@ def complain(kind: str, text: str, more: Sequence[str] = ()) -> None:
     if sys.stderr is None:
         return
     lines = [f"{PROG}: {kind}: {' '.join(text.split())}", *(f"  {line}" for line in more)]
+    lines = [printable(line) for line in lines]
     # Where nobody can hear it, the exit code says it.
     with suppress(OSError):
         sys.stderr.write("\n".join(lines) + "\n")

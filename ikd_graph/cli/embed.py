@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ..estimator import IKD
@@ -14,9 +15,10 @@ from ..strategies import Linear
 from ..study.datasets import Dataset
 from ..study.label_scores import score_labels
 from . import common
-from .console import facts, say
+from .console import PROG, facts, say
 from .flags import add_method_flags, method_parameters, used_flags
-from .outcome import finish, fit_record
+from .outcome import coordinates_csv, finish, fit_record, leave_files
+from .place import check_row_wise, save_model
 
 
 def add_command(commands: Any) -> None:
@@ -28,6 +30,10 @@ def add_command(commands: Any) -> None:
         ".png and a report as .html.",
     )
     common.add_data_arguments(parser)
+    parser.add_argument(
+        "--save-model", action="store_true",
+        help=f"keep the model too, so that `{PROG} place` can place new rows",
+    )  # fmt: skip
     add_method_flags(parser)
     parser.set_defaults(run=run)
 
@@ -35,18 +41,25 @@ def add_command(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     parameters = method_parameters(arguments)
+    check_row_wise(arguments, arguments.save_model)
     data = common.read_data(arguments)
     with common.named_stage("finding the coordinates"):
         model = IKD(**parameters, verbose=0 if arguments.quiet else 1).fit(data.X)
-    with common.named_stage("scoring the labels"):
+    stem = common.file_stem(data.name)
+    # What took long is kept, whatever happens to scores and pictures.
+    written = leave_files(
+        arguments.output, {f"{stem}_embedding.csv": coordinates_csv(model, model.embedding_, data)}
+    )
+    if arguments.save_model:
+        written.append(save_model(model, data, arguments.output / f"{stem}_model.ikd"))
+    left = f"the coordinates are in {written[0]}"
+    with common.named_stage("scoring the labels", left):
         scores = {one.title: score_labels(model.embedding_, one) for one in data.all_labels}
     steps = next_steps(model, arguments)
-    stem = common.file_stem(data.name)
-    with common.named_stage("drawing"):
+    with common.named_stage("drawing", left):
         png = common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4)
         about: dict[str, Any] = {"scores": scores, "warnings": arguments.heard}
         files = {
-            f"{stem}_embedding.csv": embedding_csv(model, data),
             f"{stem}_embedding.png": png,
             f"{stem}_report.html": common.page(
                 arguments, "embed_page", model, data, steps=steps, picture=png, **about
@@ -61,7 +74,8 @@ def run(arguments: argparse.Namespace) -> None:
         "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
     }
-    finish(arguments, data, files, lambda: summarise(model, data, scores), steps[0], result)
+    say_all = partial(summarise, model, data, scores)
+    finish(arguments, data, files, say_all, steps[0], result, written)
 
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
@@ -83,21 +97,6 @@ def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str
     ]
 
 
-def embedding_csv(model: IKD, data: Dataset) -> str:
-    """Comma-separated text: names or numbers of the rows, one column a dimension, labels."""
-    labels = [one.texts for one in data.all_labels]
-    titles = [one.title or "label" for one in data.all_labels]
-    rows = data.row_names or range(data.n_samples)
-    columns = [data.row_title or "row", *model.get_feature_names_out(), *titles]
-    return common.csv_text(
-        common.unique_names(columns),
-        (
-            [row, *point, *rest]
-            for row, point, *rest in zip(rows, model.embedding_.tolist(), *labels, strict=True)
-        ),
-    )
-
-
 def draw(ax: Any, model: IKD, data: Dataset) -> None:
     """Draw the embedding into an Axes, labels as colours."""
     paint = paint_points(data)
@@ -106,6 +105,8 @@ def draw(ax: Any, model: IKD, data: Dataset) -> None:
         data.y if paint.values is None else paint.values,
         names=(data.label_names or None) if paint.values is None else None,
         palette=data.label_palette,
+        quantity=None if paint.values is None else True,
+        period=paint.period,
         shares=variance_shares(model.embedding_),
         label_title=data.label_title,
         ax=ax,

@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
+from .._suggest import suggest
 from .._version import __version__
 from ..study.datasets import TableError
-from . import cliques, compare, datasets, diagnose, embed, warm
+from . import cliques, compare, datasets, diagnose, embed, place, warm
 from .console import PROG, close_pipe, complain, plain_warnings, told_of_waits
 from .flags import in_flags
 from .reading import STDOUT, join_bare
 from .signals import INTERRUPTED, ended_gently
 
-_COMMANDS = (embed, compare, cliques, diagnose, datasets, warm)
+_COMMANDS = (embed, place, compare, cliques, diagnose, datasets, warm)
 _WRONG = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser that takes whole flags only and says what a misspelt word may stand for."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        """End with a line, and what was likely meant."""
+        if wrong := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            message += suggest(wrong[1], re.findall(r"[\w.-]+", wrong[2]))
+        complain("error", f"{message}; {self.prog} --help lists what there is")
+        self.exit(_WRONG)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and refuse flags that this command does not have."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            flags = re.findall(r"--[\w-]+", self.format_usage())
+            near = [suggest(word, flags) for word in rest if word.startswith("-")]
+            self.error(f"unrecognized arguments: {' '.join(rest)}{''.join(near)}")
+        return found, rest
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=PROG,
         description="Few hidden coordinates behind many noisy measurements.",
         epilog=f"Begin with: {PROG} embed digits",

@@ -33,6 +33,8 @@ FLAGS = {
     "max_cliques": ("--max-cliques", "N", "blockwise: at most so many cliques are solved"),
     "reference": ("--reference", "NAME", "origin of inner products: center, min_max, min_mean"),
     "n_neighbors": ("--neighbors", "K", "threshold: also join points to K nearest neighbours"),
+    "fdr": ("--fdr", "RATE", "threshold: significantly correlated pairs are edges, with this false "
+        "discovery rate, such as 0.01"),
     "mutual": ("--mutual", "", "neighbors: keep edges only between neighbours of each other"),
     "search": ("--search", "auto|exact|approximate", "neighbors: how they are searched"),
     "prune": ("--prune", "auto|yes|no", "graph: remove edges that are short cuts"),
@@ -82,12 +84,17 @@ def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, 
         own = {field: options[field] for field in fields & options.keys()}
         if name in parameters or own:
             parameters[name] = _parameter(name, parameters.get(name, "auto"), own)
+    rule = parameters.get("graph")
+    if isinstance(rule, graph.Threshold) and getattr(arguments, "remove_mean_row", False):
+        rule.n_removed = 1
     return parameters
 
 
 def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
     """A value of ``--strategy``, ``--graph`` or ``--refine`` with the flags that belong to it."""
     kinds = _OBJECTS[name]
+    if value == "auto" and "fdr" in options:
+        value = "threshold"
     if name == "graph" and isinstance(value, (int, float)) and options:
         options = {"s0" if isinstance(value, float) else "k": value, **options}
         value = "threshold" if isinstance(value, float) else "neighbors"
@@ -164,7 +171,7 @@ def in_flags(text: str) -> str:
     >>> in_flags("n_components must be an integer; refine=None or graph=0.3 would do")
     '--components must be an integer; --refine None or --graph 0.3 would do'
     """
-    more = {"n_halves": ("--halves",), "n_draws": ("--n-draws",), "n_features": ("--n-features",)}
+    more = {"n_draws": ("--n-draws",), "n_splits": ("--splits",), "max_rows": ("--max-rows",)}
     for name, (flag, *_) in {**FLAGS, **more}.items():
         # What a user named stands in quotes.
         word = rf"(?<![\w'\"-]){name}"

@@ -6,17 +6,18 @@ import argparse
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._files import make_folder, remove_folders, write_together, write_whole
 from ..estimator import IKD
 from ..show.words import versions
 from ..study.datasets import Dataset
-from .common import named_stage
+from .common import csv_text, named_stage, unique_names
 from .console import say
 from .flags import in_flags, plain_settings
 from .reading import STDOUT
@@ -39,13 +40,14 @@ def finish(
     summarise: Callable[[], None],
     step: tuple[str, str],
     result: Mapping[str, Any],
+    before: Sequence[Path] = (),
 ) -> None:
     """Write files, say what came out and what to type next, or write all of it as JSON.
 
-    ``step`` is a sentence and a command.
+    ``step`` is a sentence and a command; files of ``before`` are written already.
     """
-    with named_stage("writing"):
-        written = leave_files(arguments.output, files)
+    with named_stage("writing", "what was written is whole"):
+        written = [*before, *leave_files(arguments.output, files)]
     if not arguments.quiet:
         summarise()
         for line in (step[0], f"  {step[1]}", "Wrote", *(f"  {path}" for path in written)):
@@ -67,6 +69,18 @@ def finish(
         say(text)
     else:
         write_whole(arguments.json, text + "\n")
+
+
+def coordinates_csv(model: IKD, Z: NDArray[np.float64], data: Dataset) -> str:
+    """Comma-separated text: names or numbers of the rows, one column a dimension, labels."""
+    labels = [one.texts for one in data.all_labels]
+    titles = [one.title or "label" for one in data.all_labels]
+    rows = data.row_names or range(data.n_samples)
+    columns = [data.row_title or "row", *model.get_feature_names_out(), *titles]
+    return csv_text(
+        unique_names(columns),
+        ([row, *point, *rest] for row, point, *rest in zip(rows, Z.tolist(), *labels, strict=True)),
+    )
 
 
 def fit_record(model: IKD) -> dict[str, Any]:

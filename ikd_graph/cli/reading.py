@@ -19,14 +19,22 @@ _LISTS = (
     ("--measured", "COLUMN,...", "labels in whole numbers that are a measurement, not classes"),
     ("--columns", "NAME,...", "only these columns; * and ? stand for any letters"),
     ("--drop", "NAME,...", "leave these columns out; * and ? stand for any letters"),
+    ("--na", "VALUE,...", "further cells that stand for a missing value, such as -999"),
 )
 _SINGLE = (
     ("--index", "COLUMN", "column that names the rows"),
     ("--key", "NAME", "array of an .npz or .mat file, layer of an .h5ad, sheet of an .xlsx, series "
      "of an .nwb"),
-    ("--bin", "SECONDS", "count the spike times of an .nwb file in bins of this length"),
+    ("--bin", "SECONDS", "count the spike times of an .nwb or .mat file in bins of this length"),
+)
+_SWITCHES = (
+    ("--transpose", "rows of the file are columns of the table"),
+    ("--standardize-rows", "centre rows and divide them by their standard deviation"),
+    ("--remove-mean-row", "take off what the mean row explains of each row: a market, a season, a "
+     "global signal"),
 )
 _CHOICES = (
+    ("--decimal", (".", ","), "sign before the decimals of a number"),
     ("--impute", IMPUTE, "fill missing cells with this value of their column"),
     ("--transform", TRANSFORMS, "apply this function to every value, such as sqrt to counts"),
     ("--scale", SCALES, "centre columns and divide them by their standard deviation (--scale "
@@ -71,11 +79,11 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         "--label-period", metavar="[COLUMN=]P,...", type=_periods, default=(),
         help="length of the circle that labels which are measurements run around, such as 360",
     )  # fmt: skip
-    group.add_argument(
-        "--transpose", action="store_true", help="rows of the file are columns of the table"
-    )
+    for flag, text in _SWITCHES:
+        group.add_argument(flag, action="store_true", help=text)
     for flag, choices, text in _CHOICES:
-        group.add_argument(flag, choices=choices, help=text)
+        default = "." if flag == "--decimal" else None
+        group.add_argument(flag, choices=choices, default=default, help=text)
 
 
 def reading(arguments: argparse.Namespace) -> Reading:
@@ -89,12 +97,12 @@ def reading(arguments: argparse.Namespace) -> Reading:
 def reading_flags(arguments: argparse.Namespace) -> list[str]:
     """The flags that were given, as words of a command."""
     words: list[str] = []
-    for name in Reading.__dataclass_fields__:
-        value: Any = getattr(arguments, name, None)
+    for name, default in vars(Reading()).items():
+        value: Any = getattr(arguments, name, default)
         name = name.replace("_", "-")
         if value is True:
             words.append(f"--{name}")
-        elif value not in (None, False, ()):
+        elif value not in (default, None):
             text = ",".join(value) if isinstance(value, tuple) else value
             # A name may begin with a dash.
             words += [f"--{name}={text}"] if str(text).startswith("-") else [f"--{name}", str(text)]

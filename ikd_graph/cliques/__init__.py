@@ -6,8 +6,13 @@ from ._cover import cover, covering_cliques
 from ._cover import in_large_clique as in_large_clique
 from ._describe import clique_graph, overlaps, summary
 from ._search import iter_cliques, maximal_cliques
+from ._sequence import Cliques
+
+# Named as itself: for the floors above, not for users.
+from ._sequence import any_cliques as any_cliques
 
 __all__ = [
+    "Cliques",
     "clique_graph",
     "cover",
     "covering_cliques",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, CsrGraph, check_graph, read_only
-from .._validation import check_integer
-from ..graph import subgraph
-from ._ragged import join, take
+from .._warn import warn
+from ..graph import GraphLike, any_graph, subgraph
 from ._search import StartGraph, fill, new_search, prepare, with_more_masks
+from ._sequence import Cliques, join, take
 
 if TYPE_CHECKING:
     from .._jit.chains import Chain
@@ -42,7 +42,12 @@ _LEAST_EFFORT, _EFFORT_PER_ENTRY = 100_000_000, 100
 """Effort that all bridges together may take: a least, and more for each edge and clique member."""
 
 
-def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Blocks:
+@door.takes(
+    g=any_graph,
+    min_size=door.whole(2, cure="take M + 2 for M latent dimensions"),
+    max_cliques=door.optional(door.whole(1, cure="None is two a point")),
+)
+def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cliques:
     """Choose maximal cliques that cover a graph, to solve on: about as many as there are points.
 
     Three stages, each of which grows maximal cliques, taking at each step the point that brings
@@ -59,7 +64,7 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
 
     Parameters
     ----------
-    g : CsrGraph
+    g : CsrGraph, networkx.Graph or scipy sparse array
         The graph; strong edges are preferred, so weights should be correlations.
     min_size : int
         Size from which a clique can be solved and placed: M + 2 for M latent dimensions.
@@ -70,7 +75,7 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
 
     Returns
     -------
-    Blocks
+    Cliques
         The cliques in the order found, those smaller than ``min_size`` too.
 
     Notes
@@ -94,21 +99,18 @@ def cover(g: CsrGraph, min_size: int, *, max_cliques: int | None = None) -> Bloc
     >>> from ikd_graph import cliques, graph
     >>> place = np.arange(8)
     >>> corr = np.exp(-0.1 * (place[:, None] - place) ** 2)
-    >>> blocks = cliques.cover(graph.threshold_graph(corr, 0.3), min_size=3)
-    >>> [blocks.members[a:b].tolist() for a, b in zip(blocks.indptr, blocks.indptr[1:])]
+    >>> [clique.tolist() for clique in cliques.cover(graph.threshold(corr, 0.3), min_size=3)]
     [[4, 5, 6, 7], [0, 1, 2, 3], [3, 4, 5, 6], [1, 2, 3, 4], [2, 3, 4, 5]]
     """
-    check_graph("g", g)
-    min_size = check_integer("min_size", min_size, 2, cure="take M + 2 for M latent dimensions")
     budget, room = _CLIQUES_PER_POINT * g.n_nodes, _ENTRIES_PER_POINT * g.n_nodes
     if max_cliques is not None:
-        budget = check_integer("max_cliques", max_cliques, 1, cure="use None for two a point")
-        room = budget * g.n_nodes
+        budget, room = max_cliques, max_cliques * g.n_nodes
     # Whatever ties is broken by the number of a point: the weakest point of a graph is its first,
     # so that the order of rows chooses nothing.
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     names = np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
-    return _cover(subgraph(g, names), min_size, budget, room).renamed(names)
+    blocks = _cover(subgraph.unchecked(g, names), min_size, budget, room).renamed(names)
+    return Cliques(blocks, g.n_nodes)
 
 
 def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
@@ -128,6 +130,7 @@ def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
     return join(parts)
 
 
+@door.takes(g=check_graph, min_size=door.whole(1))
 def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     """Whether each point lies in a clique of at least ``min_size`` points, as `cover` finds them.
 
@@ -148,12 +151,10 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.2], [0.2, 0.2, 1.0]])
-    >>> g = graph.threshold_graph(corr, 0.5)
+    >>> g = graph.threshold(corr, 0.5)
     >>> cliques.in_large_clique(g, 2).tolist()
     [True, True, False]
     """
-    check_graph("g", g)
-    min_size = check_integer("min_size", min_size, 1)
     start, state = prepare(g), _empty_cover(g)
     for _ in _rounds(g, state, start.graph.order, True, g.n_nodes, g.n_nodes**2):
         pass
@@ -161,7 +162,8 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     return np.asarray(state.largest >= min_size)
 
 
-def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
+@door.takes(g=any_graph, max_cliques=door.optional(door.whole(1)))
+def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques:
     """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
 
     The early stop of the paper's blockwise solution. On dense graphs it can visit cliques without
@@ -177,7 +179,7 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
 
     Returns
     -------
-    Blocks
+    Cliques
         The cliques visited, in the order of `maximal_cliques`; an isolated point is one of size 1.
 
     Warns
@@ -189,13 +191,10 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
     --------
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> cliques.covering_cliques(graph.threshold_graph(np.eye(3), 0.5)).sizes.tolist()
+    >>> cliques.covering_cliques(graph.threshold(np.eye(3), 0.5)).sizes.tolist()
     [1, 1, 1]
     """
-    check_graph("g", g)
-    budget = _VISITS_PER_POINT * g.n_nodes
-    if max_cliques is not None:
-        budget = check_integer("max_cliques", max_cliques, 1)
+    budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
     covered = np.zeros(g.n_nodes, dtype=np.bool_)
     kept: list[Blocks] = []
     n_kept = 0
@@ -209,16 +208,14 @@ def covering_cliques(g: CsrGraph, *, max_cliques: int | None = None) -> Blocks:
     covered = np.zeros(g.n_nodes, dtype=np.bool_)
     covered[visited.members] = True
     if covered.all():
-        return visited
-    warnings.warn(
+        return Cliques(visited, g.n_nodes)
+    warn(
         f"{int(np.sum(~covered))} of {g.n_nodes} points were not covered by the first {n_kept} "
-        "maximal cliques and got one each; merge='global' solves a cover of the edges instead",
-        UserWarning,
-        stacklevel=2,
+        "maximal cliques and got one each; merge='global' solves a cover of the edges instead"
     )
-    rest = cover(g, 2, max_cliques=1)
+    rest = cover.unchecked(g, 2, max_cliques=1).blocks
     opens = np.add.reduceat(~covered[rest.members], rest.indptr[:-1]) > 0
-    return join([visited, take(rest, np.flatnonzero(opens))])
+    return Cliques(join([visited, take(rest, np.flatnonzero(opens))]), g.n_nodes)
 
 
 def _empty_cover(g: CsrGraph) -> Cover:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,25 +10,27 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from .. import _checks as door
 from .. import _jit
-from .._records import Blocks, CsrGraph, check_graph
-from .._validation import check_integer
-from ._ragged import arrays, as_blocks
+from .._records import Blocks, CsrGraph
+from ..graph import GraphLike, any_edges
+from ._sequence import Cliques, arrays, as_blocks
 
 if TYPE_CHECKING:
     import networkx as nx
 
-Cliques = Blocks | Sequence[ArrayLike]
+AnyCliques = Cliques | Blocks | Iterable[ArrayLike]
 
 
-def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> dict[str, Any]:
+@door.takes(g=any_edges, n_components=door.optional(door.whole(1)))
+def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) -> dict[str, Any]:
     """Describe a list of cliques of a graph in numbers.
 
     Parameters
     ----------
-    g : CsrGraph
+    g : CsrGraph, networkx.Graph or scipy sparse array
         The graph.
-    cliques : Blocks or sequence of (k,) int arrays
+    cliques : Cliques or iterable of (k,) int arrays
         Cliques of it, all or some.
     n_components : int, optional
         Latent dimension M. With it the summary tells how many cliques are large enough to be
@@ -56,18 +58,17 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
     --------
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> g = graph.threshold_graph(np.array([[1, 0.9, 0.2], [0.9, 1, 0.8], [0.2, 0.8, 1]]), 0.5)
+    >>> g = graph.threshold(np.array([[1, 0.9, 0.2], [0.9, 1, 0.8], [0.2, 0.8, 1]]), 0.5)
     >>> facts = cliques.summary(g, cliques.maximal_cliques(g), n_components=1)
     >>> facts["n_cliques"], facts["sizes"]["histogram"], facts["overlaps"]["max"]
     (2, {2: 2}, 1)
     >>> facts["point_coverage"], facts["truncated"], facts["merge_components"]
     (1.0, False, 0)
     """
-    check_graph("g", g)
     blocks = as_blocks(cliques, g.n_nodes)
     overlap = None
     if n_components is not None:
-        overlap = min(check_integer("n_components", n_components, 1), 2**30) + 1
+        overlap = min(n_components, 2**30) + 1
     inverse = _invert(blocks, g.n_nodes)
     histogram = np.zeros(int(blocks.sizes.max(initial=0)) + 1, dtype=np.int64)
     group = np.empty(blocks.n_blocks, dtype=np.int32)
@@ -96,12 +97,13 @@ def summary(g: CsrGraph, cliques: Cliques, n_components: int | None = None) -> d
     }
 
 
-def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
+@door.takes(min_overlap=door.count)
+def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     """Count the points that cliques share.
 
     Parameters
     ----------
-    cliques : Blocks or sequence of (k,) int arrays
+    cliques : Cliques or iterable of (k,) int arrays
         The cliques.
     min_overlap : int
         Pairs that share fewer points are left out.
@@ -118,7 +120,6 @@ def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
     [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     """
     blocks = as_blocks(cliques)
-    min_overlap = check_integer("min_overlap", min_overlap, 1, 2**31 - 1)
     # Numbered anew: room is made for each point up to the last.
     points, members = np.unique(blocks.members, return_inverse=True)
     blocks = Blocks(blocks.indptr, members.astype(np.int32))
@@ -133,12 +134,12 @@ def overlaps(cliques: Cliques, min_overlap: int = 1) -> sp.csr_matrix:
     return both
 
 
-def clique_graph(cliques: Cliques, min_overlap: int = 1) -> nx.Graph:
+def clique_graph(cliques: AnyCliques, min_overlap: int = 1) -> nx.Graph:
     """Make the graph of cliques, an edge where two share enough points.
 
     Parameters
     ----------
-    cliques : Blocks or sequence of (k,) int arrays
+    cliques : Cliques or iterable of (k,) int arrays
         The cliques.
     min_overlap : int
         Points to share: M + 1 for the pairs that a rigid motion in M dimensions can join.

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import _jit
-from .._records import Blocks, CsrGraph, check_graph, read_only
+from .._records import Blocks, CsrGraph, read_only
 from .._threads import map_blocks
-from .._validation import check_integer
-from ._ragged import arrays
+from .._warn import warn
+from ..graph import GraphLike, any_edges
+from ._sequence import Cliques, arrays, join
 
 if TYPE_CHECKING:
     from .._jit.cliques import Search
@@ -38,9 +39,10 @@ class StartGraph(NamedTuple):
     width: int  # largest number of candidates of a start
 
 
-def maximal_cliques(
-    g: CsrGraph, min_size: int = 1, limit: int | None = None
-) -> list[NDArray[np.int32]]:
+@door.takes(
+    g=any_edges, min_size=door.whole(1), limit=door.optional(door.whole(1, cure="None is all"))
+)
+def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -> Cliques:
     """List the maximal cliques of a graph.
 
     Bron-Kerbosch with pivoting from the nodes in degeneracy order (Bron & Kerbosch 1973; Tomita et
@@ -49,8 +51,8 @@ def maximal_cliques(
 
     Parameters
     ----------
-    g : CsrGraph
-        The graph; weights play no part.
+    g : CsrGraph, networkx.Graph or scipy sparse array
+        The graph, see `graph.as_graph`; weights play no part.
     min_size : int
         Smallest clique to list. An isolated point is a clique of size 1.
     limit : int, optional
@@ -58,9 +60,9 @@ def maximal_cliques(
 
     Returns
     -------
-    list of (k,) int32 arrays
-        Points of each clique, ascending, views of common arrays. The order depends on the graph
-        alone: cliques come by the first of their points in degeneracy order.
+    Cliques
+        Sequence of (k,) int32 arrays, the points of each clique, ascending. The order depends on
+        the graph alone: cliques come by the first of their points in degeneracy order.
 
     Examples
     --------
@@ -68,17 +70,17 @@ def maximal_cliques(
     >>> from ikd_graph import cliques, graph
     >>> place = np.array([0, 1, 2, 4])
     >>> corr = np.exp(-0.1 * (place[:, None] - place) ** 2)
-    >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold_graph(corr, 0.5))]
+    >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold(corr, 0.5))]
     [[2, 3], [0, 1, 2]]
     """
-    check_graph("g", g)
-    min_size = check_integer("min_size", min_size, 1)
     if limit is not None:
-        limit = min(check_integer("limit", limit, 1, cure="use None for all cliques"), 2**62)
-        found = list(itertools.islice(iter_cliques(g, min_size, min(limit + 1, 4096)), limit + 1))
+        limit = min(limit, 2**62)
+        found = list(
+            itertools.islice(iter_cliques.unchecked(g, min_size, min(limit + 1, 4096)), limit + 1)
+        )
         if len(found) > limit:
             _warn_truncated(found[:limit], limit, g.n_nodes)
-        return found[:limit]
+        return Cliques(found[:limit], g.n_nodes)
     start = prepare(g)
     bounds = _equal_parts(start)
     parts: list[list[Blocks]] = [[] for _ in bounds[:-1]]
@@ -89,15 +91,16 @@ def maximal_cliques(
             parts[part] = list(fill(start, min_size, bounds[part], bounds[part + 1], room))
 
     map_blocks(work, len(parts), 1)
-    return [clique for part in parts for blocks in part for clique in arrays(blocks)]
+    return Cliques(join([blocks for part in parts for blocks in part]), g.n_nodes)
 
 
-def iter_cliques(g: CsrGraph, min_size: int = 1, chunk: int = 1024) -> Iterator[NDArray[np.int32]]:
+@door.takes(g=any_edges, min_size=door.whole(1), chunk=door.whole(1))
+def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator[NDArray[np.int32]]:
     """Yield the maximal cliques of a graph one by one, finding no more than is asked for.
 
     Parameters
     ----------
-    g : CsrGraph
+    g : CsrGraph, networkx.Graph or scipy sparse array
         The graph.
     min_size : int
         Smallest clique to yield.
@@ -114,13 +117,10 @@ def iter_cliques(g: CsrGraph, min_size: int = 1, chunk: int = 1024) -> Iterator[
     >>> import itertools
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> g = graph.threshold_graph(np.ones((1000, 1000)) * 0.5, 0.4)
+    >>> g = graph.threshold(np.ones((1000, 1000)) * 0.5, 0.4)
     >>> [clique.size for clique in itertools.islice(cliques.iter_cliques(g), 10)]
     [1000]
     """
-    check_graph("g", g)
-    min_size = check_integer("min_size", min_size, 1)
-    chunk = check_integer("chunk", chunk, 1)
     # Not a generator itself: bad arguments are refused at the call, not at the first clique.
     chunks = fill(prepare(g), min_size, 0, g.n_nodes, chunk)
     return (clique for blocks in chunks for clique in arrays(blocks))
@@ -200,9 +200,7 @@ def _equal_parts(start: StartGraph) -> NDArray[np.int64]:
 def _warn_truncated(found: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:
     """Warn that there are more cliques than asked for."""
     covered = np.unique(np.concatenate(found)).size
-    warnings.warn(
+    warn(
         f"stopped at the limit of {limit} maximal cliques, there are more: these cover {covered} "
-        f"of {n_nodes} points; raise limit, or use cliques.cover(), which covers every point",
-        UserWarning,
-        stacklevel=3,
+        f"of {n_nodes} points; raise limit, or use cliques.cover(), which covers every point"
     )

@@ -4,20 +4,23 @@ Points are rows; each observed dimension is one sample of the process, so the co
 ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section 2.2).
 """
 
+from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows, euclidean_similarity
-
-# Named as themselves: for the floors above, not for users.
 from ._pairwise import pairwise
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
+
+# Named as themselves: for the floors above, not for users.
+from ._rows import rows_vary as rows_vary
 from ._scale import (
     FLOOR,
     column_units,
     into_domain,
     sampling_variance,
-    scale_sparse_to_correlation,
-    scale_to_correlation,
+    standard_deviations,
     to_correlation,
 )
+from ._scale import ROUNDING as ROUNDING
+from ._scale import columns_vary as columns_vary
 from ._sparse import SparseRows as SparseRows
 from ._sparse import sparse_column_units as sparse_column_units
 from ._sparse import sparse_euclidean_rows as sparse_euclidean_rows
@@ -31,15 +34,17 @@ __all__ = [
     "correlation",
     "cosine",
     "covariance",
+    "effective_columns",
     "euclidean",
     "euclidean_rows",
     "euclidean_similarity",
     "gram",
     "into_domain",
     "pairwise",
+    "regress_out",
+    "remove_mean_row",
     "sampling_variance",
-    "scale_sparse_to_correlation",
-    "scale_to_correlation",
+    "standard_deviations",
     "to_correlation",
     "unit_rows",
 ]

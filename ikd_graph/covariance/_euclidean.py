@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
-from .._threads import map_blocks
-from .._validation import check_same_shape, check_varies
+from .. import _checks as door
+from .._checks import check_same_shape, check_varies
+from .._threads import block_rows, map_blocks
 from ._rows import gram
-from ._scale import ROUNDING, block_size, column_moments
+from ._scale import ROUNDING, column_moments
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,6 @@ class EuclideanRows(NamedTuple):
 
     def scaled(self, X: NDArray[np.floating]) -> Floats:
         """Other rows, (b, p), on the same scale."""
-        check_same_shape("a row of X", X[:1], "a row compared with", self.origin[None])
         points: Floats = (X - self.origin) / self.units / self.scale
         return points
 
@@ -38,7 +37,12 @@ class EuclideanRows(NamedTuple):
 _made = door.record(EuclideanRows, "covariance.euclidean_rows makes them")
 
 
-@door.takes(X=door.table, standardized=door.flag, like=door.optional(_made))
+def _check_like(X: Floats, like: EuclideanRows | None = None, **_: object) -> None:
+    if like is not None:
+        check_same_shape("a row of X", X[:1], "a row compared with", like.origin[None])
+
+
+@door.takes(_check_like, X=door.table, standardized=door.flag, like=door.optional(_made))
 def euclidean_rows(
     X: ArrayLike,
     *,
@@ -100,7 +104,7 @@ def euclidean_rows(
         # What centring leaves of equal rows is rounding.
         scale = np.inf if scale < ROUNDING else scale * top
         like = EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
-    points, half, step = np.empty((n, p), dtype), np.empty(n), block_size(p)
+    points, half, step = np.empty((n, p), dtype), np.empty(n), block_rows(p)
 
     def fill(start: int, stop: int) -> None:
         block = like.scaled(table[start:stop])
@@ -139,7 +143,7 @@ def euclidean(X: ArrayLike) -> Floats:
            [-0.5 ,  1.  ,  0.25],
            [ 0.25,  0.25,  1.  ]])
     """
-    return euclidean_similarity(euclidean_rows(X))
+    return euclidean_similarity.unchecked(euclidean_rows.unchecked(X))
 
 
 @door.takes(made=_made)
@@ -156,7 +160,7 @@ def euclidean_similarity(made: EuclideanRows) -> Floats:
     (n_samples, n_samples) ndarray of float64
         Similarities, at most 1 and ones on the diagonal.
     """
-    similarity = gram(made.points)
+    similarity = gram.unchecked(made.points)
     similarity -= made.half[:, None] + made.half - 1.0
     np.minimum(similarity, 1.0, out=similarity)
     np.fill_diagonal(similarity, 1.0)

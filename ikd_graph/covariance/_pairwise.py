@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
-from .._validation import check_choice
+from .. import _checks as door
 
 Floats = NDArray[np.float64]
 
 
-@door.takes(X=door.gapped, others=door.gapped)
+@door.takes(
+    X=door.gapped,
+    others=door.gapped,
+    scaling=door.one_of(("correlation", "cosine", "euclidean")),
+)
 def pairwise(X: Floats, others: Floats, scaling: str) -> tuple[Floats, Floats]:
     """Similarity of rows over the columns that both have, and the number of these columns.
 
@@ -30,7 +33,6 @@ def pairwise(X: Floats, others: Floats, scaling: str) -> tuple[Floats, Floats]:
     shared : (b, n) ndarray of float64
         Numbers of columns.
     """
-    check_choice("scaling", scaling, ("correlation", "cosine", "euclidean"))
     if X.shape[1] != others.shape[1]:
         raise ValueError(
             f"X and others must have the same columns, got {X.shape[1]} and {others.shape[1]}"

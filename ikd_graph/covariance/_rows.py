@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
-from .._threads import map_blocks
-from .._validation import check_choice, check_rows_vary, check_same_shape
+from .. import _checks as door
+from .._checks import check_rows_vary, check_same_shape
+from .._threads import block_rows, map_blocks
+from .._warn import warn
 
 Floats = NDArray[np.float64]
 
-AFFINITIES = ("correlation", "cosine", "covariance")
+AFFINITIES = ("correlation", "cosine")
 """Affinities that are inner products of scaled rows."""
 
-_BLOCK = 256
 
-
-@door.takes(X=door.table, scale=door.optional(door.positive), allow_flat=door.flag)
+@door.takes(X=door.table, affinity=door.one_of(AFFINITIES), allow_flat=door.flag)
 def unit_rows(
     X: ArrayLike,
     affinity: str = "correlation",
     *,
-    scale: float | None = None,
     allow_flat: bool = False,
 ) -> Floats:
     """Rows U for which ``U @ U.T`` is the affinity between points.
@@ -33,13 +29,9 @@ def unit_rows(
     ----------
     X : (n_samples, n_features) array_like of float64
         Points in rows.
-    affinity : {"correlation", "cosine", "covariance"}
+    affinity : {"correlation", "cosine"}
         "correlation" centres each row and scales it to length 1; "cosine" scales only (the
-        process has mean zero, Eq. 1); "covariance" centres each row and divides all by one
-        number, the root of the mean variance (Alg. 1, lines 2 and 3).
-    scale : float or None
-        The number that "covariance" divides by, the root of the summed squares of a typical
-        centred row; None takes it from X.
+        process has mean zero, Eq. 1).
     allow_flat : bool
         Keep rows without spread as rows of zeros, which are correlated with nothing, and warn with
         their count, instead of raising.
@@ -52,7 +44,7 @@ def unit_rows(
     Raises
     ------
     ValueError
-        If a row has no spread (correlation, cosine), or none has (covariance).
+        If a row has no spread.
 
     Examples
     --------
@@ -63,12 +55,7 @@ def unit_rows(
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    check_choice("affinity", affinity, AFFINITIES)
-    rows, spread = centred_rows(X, affinity, scale)
-    if affinity == "covariance" and scale is not None:
-        return rows
-    if affinity == "covariance":
-        spread[:] = np.sqrt(np.mean(spread**2))
+    rows, spread = centred_rows(X, affinity)
     flat = kept_flat(spread, allow_flat)
     spread[flat] = 1.0
     rows[flat] = 0.0
@@ -77,14 +64,12 @@ def unit_rows(
     return rows
 
 
-def centred_rows(X: ArrayLike, affinity: str, scale: float | None = None) -> tuple[Floats, Floats]:
+def centred_rows(X: ArrayLike, affinity: str) -> tuple[Floats, Floats]:
     """Rows that are centred as an affinity asks, and their lengths, 0 for one without spread."""
     rows = np.array(X, dtype=np.float64, order="C")
     # Before squares are taken: rows of 1e-200 or 1e200 are as good as any.
     largest = np.abs(rows).max(axis=1, initial=0.0)
     largest[largest == 0.0] = 1.0
-    if affinity == "covariance":
-        largest[:] = largest.max() if scale is None else scale
     rows /= largest[:, None]
     if affinity != "cosine":
         rows -= rows.mean(axis=1, keepdims=True)
@@ -94,6 +79,11 @@ def centred_rows(X: ArrayLike, affinity: str, scale: float | None = None) -> tup
     return rows, spread
 
 
+def rows_vary(X: NDArray[np.floating], affinity: str) -> NDArray[np.bool_]:
+    """Whether a row has a direction that it can be compared by, (n,); one with NaN has none."""
+    return np.asarray(centred_rows(X, affinity)[1] > 0.0)
+
+
 def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
     """Rows without spread that are kept all the same, with a warning, (n,)."""
     flat = spread == 0.0
@@ -101,16 +91,19 @@ def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
         return np.zeros_like(flat)
     # Equal rows reach this as one.
     few = "1 row of X does" if flat.sum() == 1 else f"{int(flat.sum())} rows of X do"
-    warnings.warn(
+    warn(
         f"{few} not vary: constant rows correlate with nothing and are kept as isolated points; "
-        "drop them if their place does not matter (equal rows count once)",
-        UserWarning,
-        stacklevel=3,
+        "drop them if their place does not matter (equal rows count once)"
     )
     return flat
 
 
-@door.takes(rows=door.table, others=door.optional(door.table))
+def _check_others(rows: Floats, others: Floats | None = None) -> None:
+    if others is not None:
+        check_same_shape("rows", rows, "others", others)
+
+
+@door.takes(_check_others, rows=door.table, others=door.optional(door.table))
 def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None) -> Floats:
     """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
 
@@ -130,7 +123,6 @@ def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None)
     n = rows.shape[0]
     out = np.empty((n, n))
     right = rows if others is None else others
-    check_same_shape("rows", rows, "others", right)
 
     def fill(start: int, stop: int) -> None:
         # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
@@ -140,7 +132,7 @@ def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None)
         out[start:stop, start:] = part
         out[start:, start:stop] = part.T
 
-    map_blocks(fill, n, _BLOCK)
+    map_blocks(fill, n, block_rows(n))
     return out
 
 
@@ -170,7 +162,7 @@ def correlation(X: ArrayLike) -> Floats:
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    return _bounded(gram(unit_rows(X, "correlation")))
+    return _bounded(gram.unchecked(unit_rows.unchecked(X, "correlation")))
 
 
 @door.takes(X=door.table)
@@ -199,7 +191,7 @@ def cosine(X: ArrayLike) -> Floats:
     array([[1.    , 0.7071],
            [0.7071, 1.    ]])
     """
-    return _bounded(gram(unit_rows(X, "cosine")))
+    return _bounded(gram.unchecked(unit_rows.unchecked(X, "cosine")))
 
 
 @door.takes(X=door.table, centre=door.flag)
@@ -230,7 +222,7 @@ def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:
     n_features = rows.shape[1]
     if centre:
         rows -= rows.mean(axis=1, keepdims=True)
-    return gram(rows) / max(n_features - centre, 1)
+    return gram.unchecked(rows) / max(n_features - centre, 1)
 
 
 def _bounded(corr: Floats) -> Floats:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
+from .. import _checks as door
+from .._threads import block_rows
+from .._warn import warn
 
 Floats = NDArray[np.float64]
 
@@ -20,57 +21,32 @@ ROUNDING = 1e-13
 """A column that varies by a smaller share of its largest value has one value."""
 
 
-@door.takes(cov=door.square)
-def scale_to_correlation(cov: ArrayLike) -> tuple[Floats, float]:
-    """Divide a covariance by its mean diagonal (Li & Wu 2024, Alg. 1, line 3).
+def _dense_or_sparse(name: str, value: Any) -> Any:
+    return door.sparse(name, value) if sp.issparse(value) else door.square(name, value)
+
+
+@door.takes(cov=_dense_or_sparse)
+def to_correlation(cov: Any) -> Any:
+    """Divide a covariance by the standard deviations of both points.
+
+    A sample covariance has variances that differ; dividing by their mean (Li & Wu 2024, Alg. 1,
+    line 3) makes correlations above 1 of it, which are distances of 0.
 
     Parameters
     ----------
-    cov : (n, n) array_like of float64, symmetric
-        Covariances of any scale.
+    cov : (n, n) array_like of float64 or scipy sparse, symmetric
+        Covariances of any scales. A sparse matrix without a stored diagonal holds correlations.
 
     Returns
     -------
-    scaled : (n, n) ndarray of float64
-        Covariances on the scale where the variance is 1.
-    variance : float
-        The mean diagonal.
-
-    Raises
-    ------
-    ValueError
-        If the mean diagonal is not positive.
-
-    Examples
-    --------
-    >>> from ikd_graph import covariance
-    >>> covariance.scale_to_correlation([[2.0, 1.0], [1.0, 2.0]])[1]
-    2.0
-    """
-    matrix = np.asarray(cov, dtype=np.float64)
-    variance = float(np.mean(np.diagonal(matrix)))
-    if not variance > 0.0:
-        raise ValueError(
-            f"the diagonal of a covariance must have a positive mean, got {variance:.3g}; "
-            "a precomputed X holds covariances (large is near), not distances"
-        )
-    return matrix / variance, variance
-
-
-@door.takes(cov=door.square)
-def to_correlation(cov: ArrayLike) -> Floats:
-    """Divide a covariance by the roots of its diagonal.
-
-    Parameters
-    ----------
-    cov : (n, n) array_like of float64, symmetric
-        Covariances of any scales.
-
-    Returns
-    -------
-    (n, n) ndarray of float64
+    (n, n) ndarray of float64 or csr_array
         Correlations in [-1, 1], ones on the diagonal; a point without variance is correlated with
-        no other.
+        no other. Of a sparse matrix all that was stored, zeros included.
+
+    Warns
+    -----
+    UserWarning
+        With the count of covariances that are larger than their variances allow.
 
     Examples
     --------
@@ -79,45 +55,53 @@ def to_correlation(cov: ArrayLike) -> Floats:
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
+    if sp.issparse(cov):
+        return _sparse_to_correlation(cov)
     matrix = np.asarray(cov, dtype=np.float64)
-    least = float(np.diagonal(matrix).min())
-    if least < 0.0:
-        raise ValueError(
-            f"the diagonal of a covariance must not be negative, got {least:.3g}: variances"
-        )
-    spread = np.sqrt(np.diagonal(matrix))
-    spread[spread == 0.0] = 1.0
-    corr = np.clip(matrix / np.outer(spread, spread), -1.0, 1.0)
+    spread = standard_deviations(matrix)
+    corr = matrix / np.outer(spread, spread)
+    _warn_above_one(corr)
+    np.clip(corr, -1.0, 1.0, out=corr)
     np.fill_diagonal(corr, 1.0)
     return corr
 
 
-@door.takes(cov=door.sparse)
-def scale_sparse_to_correlation(cov: Any) -> tuple[Any, float]:
-    """As `scale_to_correlation` for a sparse matrix; without a stored diagonal it is one already.
+def standard_deviations(cov: Any) -> Floats:
+    """Roots of the diagonal of a covariance, dense or sparse; 1 for a variance of 0 or unknown."""
+    variances = np.asarray(cov.diagonal(), dtype=np.float64)
+    least = float(variances.min(initial=0.0))
+    if least < 0.0:
+        raise ValueError(
+            f"the diagonal of a covariance must not be negative, got {least:.3g}: variances"
+        )
+    return np.sqrt(np.where(variances > 0.0, variances, 1.0))
 
-    Parameters
-    ----------
-    cov : (n, n) scipy sparse of float64, symmetric
-        Covariances between points; what is not stored is not known.
 
-    Returns
-    -------
-    scaled : (n, n) csr_array of float64
-        The same entries on the scale where the variance is 1, ones on the diagonal.
-    variance : float
-        The mean diagonal, or 1.
-    """
+def _sparse_to_correlation(cov: Any) -> sp.csr_array:
     entries = sp.coo_array(cov, dtype=np.float64)
-    on_diagonal = entries.row == entries.col
-    variance = float(entries.data[on_diagonal].mean()) if on_diagonal.any() else 1.0
-    if not variance > 0.0:
-        return scale_to_correlation(np.diag(cov.diagonal()))
-    ones = np.arange(cov.shape[0])
-    data = np.concatenate([entries.data[~on_diagonal] / variance, np.ones(ones.size)])
-    row = np.concatenate([entries.row[~on_diagonal], ones])
-    column = np.concatenate([entries.col[~on_diagonal], ones])
-    return sp.csr_array((data, (row, column)), shape=cov.shape), variance
+    off = entries.row != entries.col
+    n_without = int(np.count_nonzero(~(cov.diagonal() > 0.0)))
+    if n_without and not off.all():
+        raise ValueError(
+            f"cov must have a positive variance for every point on its diagonal, got {n_without} "
+            "points without; store no diagonal at all if the entries are correlations"
+        )
+    spread, every = standard_deviations(cov), np.arange(cov.shape[0])
+    row, column, data = (part[off] for part in (entries.row, entries.col, entries.data))
+    data = data / (spread[row] * spread[column])
+    _warn_above_one(data)
+    data = np.concatenate([np.clip(data, -1.0, 1.0), np.ones(every.size)])
+    places = np.concatenate([row, every]), np.concatenate([column, every])
+    return sp.csr_array((data, places), shape=cov.shape)
+
+
+def _warn_above_one(corr: Floats) -> None:
+    count = int(np.count_nonzero(corr > 1.0 + 1e-6))
+    if count:
+        warn(
+            f"{count} covariances exceed the standard deviations of their points (correlations "
+            "above 1) and are taken for 1; check that the diagonal holds the variances"
+        )
 
 
 @door.takes(corr=door.square, floor=door.positive)
@@ -157,12 +141,10 @@ def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:
     # Rounding puts the correlation of two equal rows a few bits above 1.
     above = int(np.count_nonzero(upper > 1.0 + 1e-9))
     if below or above:
-        warnings.warn(
+        warn(
             f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
             f"variance; they were set to {floor:g} and 1. Such pairs carry no distance: "
-            "strategy='geodesic' or 'blockwise' does without them",
-            UserWarning,
-            stacklevel=2,
+            "strategy='geodesic' or 'blockwise' does without them"
         )
     lifted = np.clip(corr, floor if below else None, 1.0)
     np.fill_diagonal(lifted, 1.0)
@@ -224,13 +206,19 @@ def column_units(X: NDArray[np.floating]) -> Floats:
     return np.where(deviation > ROUNDING * largest, deviation, np.inf)
 
 
+def columns_vary(X: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Whether a column varies by more than rounding, (p,)."""
+    _, deviation, largest = column_moments(X)
+    return np.asarray(deviation > ROUNDING * largest)
+
+
 def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
     """Mean, standard deviation and largest absolute value of every column, (p,) each.
 
     Summed in double precision over blocks of rows, in units of the largest value.
     """
     n, p = X.shape
-    step = block_size(p)
+    step = block_rows(p)
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     largest = np.max([np.abs(X[rows]).max(axis=0) for rows in blocks], axis=0).astype(np.float64)
     unit = np.where(largest > 0.0, largest, 1.0)
@@ -241,8 +229,3 @@ def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
         gaps = X[rows] / unit - mean
         squares += np.einsum("ij,ij->j", gaps, gaps)
     return mean * unit, np.sqrt(squares / n) * unit, largest
-
-
-def block_size(width: int) -> int:
-    """Rows of a table that are worked on together: two million entries, 16 MB."""
-    return max(16, min(4096, 2**21 // max(width, 1)))

@@ -52,28 +52,23 @@ def standard_frame(coordinates: Floats, inverse: Indices, *, turn: bool = True) 
     ordered = np.all(np.diff(np.diagonal(gram)) <= _UNCORRELATED * width)
     if off > _UNCORRELATED * width or not ordered:
         points = points @ np.linalg.eigh(gram)[1][:, ::-1]
-    points = eigen.pin_signs(points[inverse])
+    points = eigen.pin_signs.unchecked(points[inverse])
     return Frame(points, np.sum(points**2, axis=0))
-
-
-def axes_between(coordinates: Floats, frame: Frame, inverse: Indices) -> Floats:
-    """Rotation (m, m) from coordinates of distinct rows to those of a frame."""
-    before = coordinates[inverse] - coordinates[inverse].mean(axis=0)
-    left, _, right = np.linalg.svd(before.T @ frame.coordinates)
-    return np.asarray(left @ right)
 
 
 def expand_graph(g: CsrGraph, first: Indices, inverse: Indices) -> CsrGraph:
     """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
     if np.array_equal(first, np.arange(inverse.size)):
         return g
-    left, right, weights = edges(g)
+    left, right, weights = edges.unchecked(g)
     low, high = np.minimum(first[left], first[right]), np.maximum(first[left], first[right])
-    expanded = from_edges(inverse.size, low, high, weights)
+    expanded = from_edges.unchecked(inverse.size, low, high, weights)
     duplicates = np.setdiff1d(np.arange(inverse.size), first)
     if not duplicates.size:
         return expanded
-    return add_edges(expanded, first[inverse[duplicates]], duplicates, np.ones(duplicates.size))
+    return add_edges.unchecked(
+        expanded, first[inverse[duplicates]], duplicates, np.ones(duplicates.size)
+    )
 
 
 def expand_labels(labels: Indices, inverse: Indices) -> Indices:

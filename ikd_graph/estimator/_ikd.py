@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .. import (
@@ -19,6 +20,7 @@ from .. import (
     alignment,
     auto,
     blocks,
+    covariance,
     generative,
     gplvm,
     graph,
@@ -28,39 +30,43 @@ from .. import (
     placement,
     refine,
     strategies,
+    uncertainty,
 )
-from .._arrays import check_sparse
-from .._gaps import check_known
-from .._records import Blocks, CsrGraph
-from .._settings import Result, Settings
-from .._stages import Stages
-from .._table import rows_of, some_rows, stored_values
-from .._threads import limit_threads
-from .._validation import (
+from .._checks import (
     check_choice,
     check_components,
     check_enough_columns,
     check_enough_rows,
-    check_has_rows,
     check_integer,
-    check_jobs,
-    check_number_or_auto,
-    check_seed,
-    check_size,
+    check_sparse,
     check_symmetric,
     check_unmasked,
     check_varies,
+    few,
 )
+from .._records import CsrGraph
+from .._settings import Result, Settings
+from .._stages import Stages
+from .._table import dense_rows, rows_of, some_rows, stored_values
+from .._threads import limit_threads
 from .._version import __version__
+from .._warn import warn
+from ..cliques import Cliques
 from ..eigen import REFERENCES
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._frame import expand_graph, expand_labels, standard_frame
-from ._objects import as_table, is_dask, like
+from ._objects import as_table, is_dask, like, printable
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+_ALL_ALIKE = 1.0 - 1e-12
+"""A similarity beyond which the fourth decimal of a distance is rounding."""
+
+_DIAGONAL_ROUNDING = 1e-3
+"""Share of the largest distance that rounding leaves on the diagonal (in float32, of roots)."""
 
 FEWEST_COLUMNS = 20
 """Columns below which no Gaussian process places new rows: so few numbers leave many places."""
@@ -104,8 +110,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         cosine between square roots of counts; "shared_neighbors" the correlation times the root of
         the share of common neighbours (it separates groups but distorts continuous gradients). With
         "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
-        is not known) or a networkx graph; it is divided by the standard deviations of both points.
-        With "precomputed_distance" X is the matrix of distances. "auto" is "correlation" where X
+        is not known) or a graph of networkx or igraph; it is divided by the standard deviations of
+        both points. With "precomputed_distance" X is the matrix of distances, dense or sparse.
+        "auto" is "correlation" where X
         looks like samples of a Gaussian process (N >= 100 columns), else the simplest that predicts
         held-out columns best (`candidates_`).
     refine : {"auto", "stress", "likelihood", None} or refinement
@@ -157,17 +164,24 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Edges that were pruned as short cuts, with their scores.
     component_labels_ : (n_samples,) ndarray of int64
         Connected component of each point before components were joined.
-    cliques_ : Blocks or None
-        The cliques that were solved ("blockwise").
+    cliques_ : Cliques or None
+        The cliques that were solved ("blockwise"), a sequence of arrays of rows: ``len`` counts
+        them, ``of_point`` finds those of a row, ``to_pandas`` makes a table. Of duplicate rows the
+        first stands for all.
     merge_residuals_ : (n_samples,) ndarray of float64 or None
         How far the cliques of each point disagree about it ("blockwise").
     merge_order_ : (n_merges, 3) ndarray of int64 or None
         Pairs of blocks merged and the points they shared ("blockwise").
     merge_start_share_ : float or None
         Weight of the geodesic solution in the merge, all cliques having 1 ("blockwise").
-    standard_errors_ : (n_samples, n_components) ndarray of float64 or None
-        Standard errors of the coordinates from the curvature of the likelihood, after rigid
-        alignment (refinement by likelihood, where affordable).
+    standard_errors_ : (n_samples, n_components) ndarray of float64
+        Standard errors of the coordinates, after rigid alignment with the truth in units of the
+        length-scale (see `ikd_graph.uncertainty`). NaN where the fit has no Gaussian process;
+        `settings_` says why. Computed in `fit` after a refinement by likelihood, else when first
+        asked for.
+    reliability_ : float
+        R2 with the truth that the standard errors lead to expect, from 0 to 1; NaN without them.
+        After a refinement by likelihood `fit` warns below 0.75.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the likeliest first.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
@@ -196,12 +210,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (400, 2)
     """
 
-    # What draws stands on a floor above this one: the package sets it when IKD is first asked for.
-    _shown: Callable[[Any], str] | None = None
-
     _result: Result
     _noise: generative.NoiseModel | None
     _process: gplvm.Process | None
+    _posterior: uncertainty.LatentPosterior | None
+    _standard_errors: Floats | None
 
     def __init__(
         self,
@@ -230,6 +243,31 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    def set_params(self, **params: Any) -> IKD:
+        """Set parameters, also those of objects, such as ``strategy__path`` or ``kernel__nu``.
+
+        Parameters
+        ----------
+        **params
+            Values by name.
+
+        Returns
+        -------
+        IKD
+            The estimator. A kernel cannot be changed and is replaced.
+        """
+        nested = {name: params.pop(name) for name in list(params) if name.startswith("kernel__")}
+        super().set_params(**params)
+        if nested:
+            if _is_auto(self.kernel):
+                raise ValueError(
+                    f"kernel must be a kernel to set {next(iter(nested))}, got 'auto'; pass one of "
+                    "ikd_graph.kernels"
+                )
+            own = {name.removeprefix("kernel__"): value for name, value in nested.items()}
+            self.kernel = kernels.get(self.kernel).with_params(**own)
+        return self
+
     def fit(self, X: ArrayLike, y: Any = None) -> IKD:
         """Find the coordinates of the rows of X.
 
@@ -237,8 +275,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : (n_samples, n_features) array_like of float64
             Points in rows, or the (n_samples, n_samples) covariance for
-            ``affinity="precomputed"``, dense, scipy sparse, or a networkx graph whose edges have
-            their correlation in the attribute ``weight``. Large sparse tables of rows stay sparse.
+            ``affinity="precomputed"``, dense, scipy sparse, or a graph of networkx or igraph whose
+            edges have their correlation in the attribute ``weight``. Large sparse tables of rows
+            stay sparse. X is not changed, and changing it later does not change the model.
         y : ignored
             Present for the scikit-learn interface.
 
@@ -252,20 +291,27 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        asked = self._checked_settings()
-        table = self._checked_input(X)
-        asked = replace(
-            asked,
-            counts=self._counts,
-            graph=self._own_graph(table) if self._has_own_graph else asked.graph,
-        )
+        before = dict(vars(self))
         stages = Stages(self.verbose, total=6)
         try:
+            asked = self._checked_settings()
+            table = self._checked_input(X)
+            asked = replace(
+                asked,
+                counts=self._counts,
+                graph=self._own_graph(table) if self._has_own_graph else asked.graph,
+            )
             with limit_threads(self.n_jobs):
                 filled = table
                 if self.missing == "pairwise":
                     filled = missing.fill(table, asked, stages)
                 self._fit(table, filled, asked, stages)
+                with stages("error bars"):
+                    self._report_errors()
+        except BaseException:
+            # What was fitted before stays as it was.
+            self.__dict__ = before
+            raise
         finally:
             stages.close()
         self.stage_times_ = stages.seconds
@@ -289,7 +335,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return like(X, self.fit(X).embedding_)
 
-    def transform(self, X: ArrayLike) -> Any:
+    def transform(self, X: ArrayLike, *, return_std: bool = False) -> Any:
         """Place rows in the embedding, each by itself.
 
         Parameters
@@ -297,17 +343,36 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X : (n_new, n_features) array_like of float64
             New rows, or their (n_new, n_samples) covariances or distances with the training rows
             where those were given.
+        return_std : bool
+            Also return the standard errors of the coordinates.
 
         Returns
         -------
-        (n_new, n_components) ndarray of float64
+        Z : (n_new, n_components) ndarray of float64
             Coordinates. A row that equals a training row gets the stored coordinates of that; any
             other is a weighted mean of its nearest training rows, or at its most likely position
-            where a Gaussian process was fitted. Objects come back as from `fit_transform`.
+            where a Gaussian process was fitted. A row that cannot be compared, such as one of
+            zeros under "cosine", gets NaN, with a warning. Objects come back as from
+            `fit_transform`.
+        std : (n_new, n_components) ndarray of float64
+            Only with ``return_std``; as `standard_errors_`.
+
+        Raises
+        ------
+        ValueError
+            If standard errors of a dask array are asked for.
         """
         if not is_dask(X):
-            return like(X, self._place(X)[0])
+            if not return_std:
+                return like(X, self._place(X)[0])
+            latent, _, std = self._place(X, errors=True)
+            return like(X, latent), std
         from ..distributed import place
+
+        if return_std:
+            raise ValueError(
+                "return_std must be False for a dask array, got True; pass its blocks one by one"
+            )
 
         check_is_fitted(self)
         return place(self, X, self.embedding_.shape[1], self.embedding_.dtype)
@@ -335,7 +400,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : (n_new, n_components) array_like of float64
             Coordinates.
         return_std : bool
-            Also return the posterior standard deviation of the noise-free row.
+            Also return the standard deviation of the noise-free row, given the process and, where
+            there are standard errors, what they leave open of the latent.
 
         Returns
         -------
@@ -350,7 +416,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If covariances or distances were given, which know no rows.
         """
         check_is_fitted(self)
-        check_has_rows(self._has_rows, "inverse_transform")
+        self._require_rows("inverse_transform")
         points = check_array(Z, dtype=np.float64)
         width = self.embedding_.shape[1]
         if points.shape[1] != width:
@@ -362,6 +428,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             rows, std = generative.reconstruct(
                 points, self._points, self._rows[self._first], self.noise_model()
             )
+            if return_std and not _scales_values(self._result):
+                known = self._latent_posterior()
+                if known is not None:
+                    std = np.hypot(
+                        std, uncertainty.row_deviations(self._sampled_process(), known, points)
+                    )
         return (rows, std) if return_std else rows
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
@@ -370,7 +442,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, n_features) array_like of float64
-            Rows, the training rows or others; at most 2000 are used.
+            Rows, the training rows or others; at most 2000 are used, and none that `transform`
+            gives NaN.
         y : ignored
             Present for the scikit-learn interface.
 
@@ -386,7 +459,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             As `inverse_transform` does.
         """
         check_is_fitted(self)
-        check_has_rows(self._has_rows, "score")
+        self._require_rows("score")
         latent, rows = self._place(X)[0], X
         if self.missing == "pairwise":
             rows = missing.fill_new(
@@ -394,7 +467,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self._rows,
                 self._result.similarity.name,
             )
-        rows = rows_of(check_array(rows, dtype=np.float64, accept_sparse="csr"))
+        placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
+        rows = check_array(
+            rows, dtype=np.float64, accept_sparse="csr", ensure_all_finite="allow-nan"
+        )
+        latent, rows = latent[placed], rows_of(rows[placed])
         centred = self._result.similarity.centres_rows
         with limit_threads(self.n_jobs):
             return generative.log_likelihood(self.noise_model(), latent, rows, centred=centred)
@@ -416,10 +493,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If covariances or distances were given, which know no rows.
         """
         check_is_fitted(self)
-        check_has_rows(self._has_rows, "noise_model")
+        self._require_rows("noise_model")
         if self._noise is None:
             sample = generative.evenly_spaced(self._first.size, _limits.GENERATIVE)
-            cov = gplvm.sample_covariance(
+            cov = gplvm.sample_covariance.unchecked(
                 self._rows[self._first[sample]], centered=self._result.similarity.centres_rows
             )
             with limit_threads(self.n_jobs):
@@ -446,7 +523,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if solved is None or strategy.merge != "global" or result.refined is not None:
             return None
         with limit_threads(self.n_jobs):
-            return alignment.merge_bound(solved, self._points)
+            return alignment.merge_bound.unchecked(solved, self._points)
 
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.show.plot` for options.
@@ -463,8 +540,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         matplotlib Figure
             The picture.
         """
-        from importlib import import_module
-
         check_is_fitted(self)
         draw = import_module("ikd_graph.show.plot").embedding
         return draw(self.embedding_, color, **options)
@@ -520,17 +595,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the file is not one of a model, is damaged, or was written in a newer format.
         """
         model = cls()
-        model.__dict__.update(_saved.read(path))
+        model.__dict__.update(_saved.read(path, cls))
         return model
 
     # Checks ---------------------------------------------------------------------------------------
 
     def _checked_settings(self) -> Settings:
         """What was asked for, or ValueError on a parameter that breaks a rule."""
-        if isinstance(self.n_components, str):
-            check_number_or_auto("n_components", self.n_components)
-        else:
-            check_integer("n_components", self.n_components, 1)
+        if not _is_auto(self.n_components):
+            check_integer("n_components", self.n_components, 1, cure="'auto' chooses")
         strategy: Any = self.strategy
         if not _is_auto(strategy):
             if isinstance(strategy, str):
@@ -561,22 +634,38 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
             refinement.check()
         if isinstance(refinement, refine.Likelihood):
-            check_has_rows(self._has_rows, "refine='likelihood'")
+            self._require_rows("refine='likelihood'")
         landmarks.check_number(
             self.n_landmarks, 1 if self.n_components == "auto" else int(self.n_components)
         )
         check_choice("missing", self.missing, ("error", "pairwise"))
         if self.missing == "pairwise":
-            check_has_rows(self._has_rows, "missing='pairwise'")
+            self._require_rows("missing='pairwise'")
         check_integer("verbose", self.verbose, 0)
-        check_jobs("n_jobs", self.n_jobs)
-        check_seed("random_state", self.random_state)
+        jobs = self.n_jobs
+        if jobs is not None and (
+            not isinstance(jobs, Integral) or isinstance(jobs, bool) or not jobs
+        ):
+            raise ValueError(
+                f"n_jobs must be None or a whole number other than 0, got {jobs!r}; -1 is all cores"
+            )
+        try:
+            check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(
+                "random_state must be None, a whole number from 0 to 2**32 - 1 or a numpy "
+                f"RandomState; {error}"
+            ) from None
+        rule, affinity = self._graph_rule(), self.affinity
+        if isinstance(rule, graph.Threshold) and rule.fdr is not None:
+            check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
+            affinity = "correlation" if affinity == "auto" else affinity
         return Settings(
             n_components=self.n_components,
             strategy=strategy,
-            graph=self._graph_rule(),
+            graph=rule,
             kernel=self.kernel,
-            affinity=self.affinity,
+            affinity=affinity,
             refine=refinement,
             n_landmarks=self.n_landmarks,
             random_state=self.random_state,
@@ -585,27 +674,19 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _has_own_graph(self) -> bool:
         """Whether ``graph`` is a graph of the rows, and not a rule."""
-        rule = (str, float, int, np.floating, np.integer, graph.Threshold, graph.Neighbors)
+        rule = (str, float, int, np.number, np.bool_, graph.Threshold, graph.Neighbors)
         return self.graph is not None and not isinstance(self.graph, rule)
 
     def _graph_rule(self) -> Any:
         """Rule of the graph; one that is a graph itself is taken once X is known."""
-        value = self.graph
-        if isinstance(value, (bool, np.bool_)) or value is None or self._has_own_graph:
-            if self._has_own_graph and not isinstance(value, (bool, np.bool_)):
-                return "auto"
+        value = rule = self.graph
+        if _is_auto(value) or self._has_own_graph:
+            return "auto"
+        if value is None or isinstance(value, (str, bool, np.bool_)):
             raise ValueError(
                 "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
                 f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
             )
-        if isinstance(value, str):
-            if value != "auto":
-                raise ValueError(
-                    "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an "
-                    f"object from ikd_graph.graph, or a graph of the rows; got {value!r}"
-                )
-            return value
-        rule = value
         if isinstance(value, (int, np.integer)):
             rule = graph.Neighbors(int(value))
         elif isinstance(value, (float, np.floating)):
@@ -621,6 +702,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _own_graph(self, X: Any) -> CsrGraph:
         """The given graph of the rows of X."""
         return graph.as_graph(self.graph, X.shape[0])
+
+    def _require_rows(self, what: str) -> None:
+        if not self._has_rows:
+            raise ValueError(
+                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
+                "itself, with affinity='correlation' or 'cosine'"
+            )
 
     @property
     def _has_rows(self) -> bool:
@@ -644,36 +732,38 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_enough_columns(X.shape[1], self.affinity, least)
             check_varies(stored_values(X))
         else:
-            check_symmetric("a precomputed X", X)
-            self._check_values(X)
+            X = self._checked_pairs(X)
         if self.n_components != "auto":
             check_components(int(self.n_components), X.shape[0])
         return X
 
-    def _check_values(self, X: Any) -> None:
-        """Raise where distances were passed for covariances, or the other way round."""
-        if sp.issparse(X):
-            if self.affinity == "precomputed_distance":
+    def _checked_pairs(self, X: Any) -> Any:
+        """Values of pairs; raise where they are distances and covariances are due, or other way."""
+        if not sp.issparse(X):
+            check_symmetric("a precomputed X", X)
+        # Whatever is stored; a covariance is not larger than both variances.
+        stored = X.tocoo() if sp.issparse(X) else None
+        values = X if stored is None else stored.data
+        diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
+        rounding = _DIAGONAL_ROUNDING * float(np.abs(values).max(initial=0.0))
+        zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
+        if self.affinity == "precomputed":
+            if zeros and rounding > 0.0:
                 raise ValueError(
-                    "X must be dense for affinity='precomputed_distance', got a sparse matrix; "
-                    "turn distances into similarities and pass affinity='precomputed'"
+                    "X must hold covariances, with variances on the diagonal, for "
+                    "affinity='precomputed', got a diagonal of zeros, as distances have; "
+                    "affinity='precomputed_distance' takes those"
                 )
-            return
-        diagonal = np.diagonal(X)
-        if self.affinity == "precomputed_distance":
-            if np.any(diagonal != 0.0) or X.min() < 0.0:
-                raise ValueError(
-                    "X must hold distances, with zeros on the diagonal and no negative values, for "
-                    f"affinity='precomputed_distance'; got a diagonal from {diagonal.min():.3g} to "
-                    f"{diagonal.max():.3g} and a smallest value of {X.min():.3g}; "
-                    "affinity='precomputed' takes covariances"
-                )
-        elif not np.any(diagonal) and np.any(X):
+            return X
+        least = float(values.min(initial=0.0))
+        if (diagonal.size and not zeros) or least < -rounding:
             raise ValueError(
-                "X must hold covariances, with variances on the diagonal, for "
-                "affinity='precomputed', got a diagonal of zeros, as distances have; "
-                "affinity='precomputed_distance' takes those"
+                "X must hold distances, with zeros on the diagonal and no negative values, for "
+                f"affinity='precomputed_distance'; got a largest value of "
+                f"{np.abs(diagonal).max(initial=0.0):.3g} on the diagonal and a smallest value of "
+                f"{least:.3g}; affinity='precomputed' takes covariances"
             )
+        return abs(X) if least < 0.0 else X
 
     def _read(self, X: Any, **options: Any) -> Any:
         """X by scikit-learn's rules, with NaN for what is missing where that may be."""
@@ -687,12 +777,42 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if gaps and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         check_unmasked("X", X)
-        finite = "allow-nan" if self._has_rows else True
-        X = validate_data(self, X, ensure_all_finite=finite, **options)
-        if self._has_rows and not gaps:
-            check_known("X", X)
-        if self._has_rows:
-            check_size("X", X)
+        try:
+            X = validate_data(self, X, ensure_all_finite="allow-nan", **options)
+        except ValueError as error:
+            # It may tell names of columns, which must not write to a terminal.
+            raise ValueError(printable(str(error))) from None
+        known = X.data if sp.issparse(X) else X
+        # NaN in one entry is NaN in the sum: nothing of the size of X is made.
+        some_missing = not gaps and bool(np.isnan(np.sum(known)))
+        if some_missing and not self._has_rows:
+            raise ValueError(
+                f"Input X contains NaN: got {np.count_nonzero(np.isnan(known))} pairs that are not "
+                "known; pass a scipy sparse matrix that stores only what is known"
+            )
+        if not self._has_rows:
+            return X
+        if some_missing:
+            rows = (
+                np.unique(sp.coo_array(X).row[np.isnan(known)])
+                if sp.issparse(X)
+                else (np.flatnonzero(np.isnan(X).any(axis=1)))
+            )
+            raise ValueError(
+                f"Input X contains NaN: every value must be known, got {rows.size} rows with some "
+                f"missing: {few(rows)}; pass missing='pairwise', drop those rows, or impute"
+            )
+        # Moments of larger values would be infinite, of smaller ones zero.
+        largest = float(
+            np.fmax(
+                np.fmax.reduce(known, None, initial=0.0), -np.fmin.reduce(known, None, initial=0.0)
+            )
+        )
+        if largest > 0.0 and not 1e-70 <= largest <= 1e70:
+            raise ValueError(
+                f"the largest value of X must lie between 1e-70 and 1e+70, got {largest:g}; "
+                "multiply X by a power of ten"
+            )
         return X
 
     # Fit and placement ----------------------------------------------------------------------------
@@ -700,6 +820,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, table: Any, filled: Any, asked: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
         n = filled.shape[0]
+        dense = self._has_rows and isinstance(filled, np.ndarray)
+        if dense and np.any(filled != filled[0]) and not covariance.columns_vary(filled).any():
+            raise ValueError(
+                "columns of X must vary by more than rounding, got values that differ by less than "
+                f"{covariance.ROUNDING:g} of their size; subtract the mean of every column, better "
+                "where the data come from"
+            )
         first = inverse = equal = np.arange(n)
         if self._has_rows and not self._has_own_graph:
             first, inverse, equal = _distinct_rows(filled, self.n_components)
@@ -713,6 +840,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 # Rows that cannot be compared are named by their numbers in X.
                 compare(filled, settings.affinity, counts=settings.counts)
                 raise
+        if similarity.has_rows and first.size > 1:
+            after = np.arange(1, first.size)
+            if similarity.between(after - 1, after).min() > _ALL_ALIKE and not (equal == 0).all():
+                warn(
+                    f"all {settings.affinity} similarities are 1 up to rounding: the embedding is "
+                    "one place or noise; subtract the mean of every column from X if it is large"
+                )
         result = pipeline.fit(similarity, rows, settings, stages)
         with stages("placement"):
             self._store(table, filled, result, first, inverse, equal)
@@ -737,10 +871,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         position[inverse[::-1]] = np.arange(inverse.size)[::-1]
         points = frame.coordinates[position]
         self._result, self._first, self._inverse = result, first, inverse
-        # A copy: changing X after the fit changes nothing.
-        self._rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
+        self._rows: Any = None
+        if self._has_rows:
+            # A copy: changing X after the fit changes nothing.
+            self._rows = np.array(rows) if isinstance(rows, np.ndarray) else rows
         self._points = points
-        self._noise = self._process = None
+        self._noise = self._process = self._posterior = self._standard_errors = None
         if (
             isinstance(refined, refine.CoreFit)
             and refined.core.size == first.size
@@ -775,10 +911,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fit: Any = refined.fit if isinstance(refined, refine.CoreFit) else refined
         self.n_iter_ = 0 if fit is None else fit.n_iter
         self.optima_ = getattr(fit, "optima", ())
-        errors = getattr(fit, "standard_errors", None)
-        if errors is not None and len(errors) < first.size:
-            errors = None
-        self.standard_errors_ = None if errors is None else errors[inverse]
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
         self._placement = placement.prepare(
@@ -797,21 +929,21 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> None:
         """Keep the cliques and how far they disagree about each point."""
         solved = result.solution.solved
-        self.cliques_: Blocks | None = None
+        self.cliques_: Cliques | None = None
         self.merge_residuals_: Floats | None = None
         self.merge_order_ = result.solution.merge_order
         self.merge_start_share_ = result.solution.start_share
         if solved is None or result.graph is None:
             return
-        self.cliques_ = solved.blocks.renamed(first)
+        self.cliques_ = Cliques(solved.blocks.renamed(first), inverse.size)
         residuals = result.solution.residuals
         if result.refined is not None or residuals is None:
             if result.kernel != pipeline.closed_form_kernel(result.settings):
                 reference = result.settings.strategy.reference
-                solved = blocks.solve(
+                solved = blocks.solve.unchecked(
                     result.graph, solved.blocks, result.kernel, points.shape[1], reference
                 )
-            residuals = alignment.residuals(solved, points)
+            residuals = alignment.residuals.unchecked(solved, points)
         self.merge_residuals_ = residuals[inverse]
 
     def _warn_components(self, labels: Indices, inverse: Indices) -> None:
@@ -836,10 +968,131 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         self._result.settings.reasons["components"] = what
         if not _is_auto(self.graph):
-            warnings.warn(what, UserWarning, stacklevel=5)
+            warn(what)
 
-    def _place(self, X: Any) -> tuple[Floats, Floats]:
-        """Coordinates and residual of rows."""
+    @property
+    def standard_errors_(self) -> Floats:
+        """Standard errors of the coordinates, (n_samples, n_components)."""
+        check_is_fitted(self)
+        known = self._latent_posterior()
+        if known is None:
+            return np.full((self._inverse.size, self._points.shape[1]), np.nan)
+        if self._standard_errors is None:
+            used = self._sampled()
+            others = np.setdiff1d(np.arange(len(self._points)), used)
+            errors = np.empty(self._points.shape)
+            errors[used] = known.standard_errors
+            errors[others] = self._errors_of(self._modelled(others), self._points[others])
+            self._standard_errors = errors
+        return np.asarray(self._standard_errors[self._inverse])
+
+    @property
+    def reliability_(self) -> float:
+        """R² with the truth that the standard errors lead to expect."""
+        check_is_fitted(self)
+        known = self._latent_posterior()
+        if known is None:
+            return float("nan")
+        return uncertainty.reliability(self._points[self._sampled()], known.standard_errors)
+
+    def _report_errors(self) -> None:
+        """Say how reliable the embedding is, or why that is not known."""
+        reasons = self._result.settings.reasons
+        missing_for = self._no_errors_because()
+        if missing_for:
+            reasons["standard errors"] = f"there are no standard errors: {missing_for}"
+            return
+        if not isinstance(self._result.refined, refine.CoreFit):
+            reasons["standard errors"] = "standard errors are computed when first asked for"
+            return
+        value = self.reliability_
+        reasons["standard errors"] = (
+            f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
+            "with the truth"
+        )
+        if value < uncertainty.TRUSTED:
+            warn(
+                f"the embedding has a reliability of {value:.2f}, below {uncertainty.TRUSTED}: its "
+                "standard errors are large (standard_errors_), and what it shows may not be there; "
+                "measure more columns, or average rows that belong together"
+            )
+
+    def _no_errors_because(self) -> str:
+        """Why there are no standard errors; nothing where there are."""
+        result = self._result
+        if not self._has_rows:
+            return "they need the rows, and values between points were given"
+        if isinstance(result.refined, refine.CoreFit):
+            return ""
+        if result.separate:
+            return "components of the graph were laid side by side"
+        if self._rows.shape[1] < FEWEST_COLUMNS:
+            return f"they need at least {FEWEST_COLUMNS} columns, got {self._rows.shape[1]}"
+        if not result.settings.trusted:
+            return (
+                "the columns were not taken for samples of a Gaussian process; "
+                "refine='likelihood' takes them for that"
+            )
+        return ""
+
+    def _sampled(self) -> Indices:
+        """Distinct rows whose posterior is sampled."""
+        refined = self._result.refined
+        if isinstance(refined, refine.CoreFit):
+            return refined.core
+        return generative.evenly_spaced(self._first.size, uncertainty.MAX_POINTS)
+
+    def _modelled(self, numbers: Indices) -> Floats:
+        """Some of the distinct rows as the model sees them."""
+        rows = dense_rows(some_rows(self._rows, self._first[numbers]))
+        return np.asarray(self._result.similarity.modelled(rows), dtype=np.float64)
+
+    def _latent_posterior(self) -> uncertainty.LatentPosterior | None:
+        """Where the truth of the sampled rows may be; None where that is not known."""
+        if self._posterior is None and not self._no_errors_because():
+            seed = self._result.settings.random_state
+            seed = int(seed) if isinstance(seed, (int, np.integer)) else None
+            with limit_threads(self.n_jobs):
+                self._posterior = uncertainty.posterior(
+                    self._sampled_process(), seed, optima=[end.latent for end in self.optima_[1:]]
+                )
+        return self._posterior
+
+    def _sampled_process(self) -> gplvm.Process:
+        """The process of the sampled rows, in units of the kernel of the embedding."""
+        used = self._sampled()
+        if isinstance(self._result.refined, refine.CoreFit):
+            return self._condition(used, _noise_of(self._result.refined.fit))
+        rows = self._modelled(used)
+        cov = gplvm.sample_covariance(rows, centered=self._result.similarity.centres_rows)
+        fitted = gplvm.fit_variances.unchecked(self._points[used], cov, rows.shape[1], self.kernel_)
+        return self._condition(used, generative.NoiseModel(*fitted, self.kernel_))
+
+    def _condition(self, used: Indices, noise: generative.NoiseModel) -> gplvm.Process:
+        """The process given some of the distinct rows."""
+        return gplvm.condition.unchecked(
+            self._points[used],
+            self._modelled(used),
+            noise.kernel,
+            noise.variance,
+            noise.noise,
+            centred=self._result.similarity.centres_rows,
+        )
+
+    def _errors_of(self, rows: NDArray[np.floating], places: NDArray[np.floating]) -> Floats:
+        """Standard errors of places of modelled rows that are not among the sampled ones."""
+        known = self._latent_posterior()
+        if known is None or not len(places):
+            return np.full(places.shape, np.nan)
+        with limit_threads(self.n_jobs):
+            return np.sqrt(
+                uncertainty.place_variances(
+                    self._sampled_process(), known, rows, places.astype(np.float64)
+                )
+            )
+
+    def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
+        """Coordinates and residual of rows, and standard errors where asked for."""
         check_is_fitted(self)
         similarity = self._result.similarity
         X = self._read(
@@ -854,13 +1107,25 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             X = np.ascontiguousarray(X)
         equal = self._known.find(X if self._has_rows else sp.csr_array(X))
         known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
-        latent = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=self.embedding_.dtype)
-        residual = np.zeros(X.shape[0])
-        latent[known] = self.embedding_[equal[known]]
+        latent = np.full((X.shape[0], self.embedding_.shape[1]), np.nan, self.embedding_.dtype)
+        residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
+        latent[known], residual[known] = self.embedding_[equal[known]], 0.0
+        if errors:
+            std[known] = self.standard_errors_[equal[known]]
+        if not new.size:
+            return latent, residual, std
+        fresh = X if new.size == X.shape[0] else some_rows(X, new)
+        if self.missing == "pairwise":
+            fresh = missing.fill_new(fresh, self._rows, similarity.name)
+        comparable = similarity.comparable(fresh)
+        if not comparable.all():
+            silent = new[~comparable]
+            warn(
+                f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
+                f"(all zero, constant, or too few values) and get NaN: {few(silent)}"
+            )
+            new, fresh = new[comparable], some_rows(fresh, np.flatnonzero(comparable))
         if new.size:
-            fresh = X if new.size == X.shape[0] else some_rows(X, new)
-            if self.missing == "pairwise":
-                fresh = missing.fill_new(fresh, self._rows, similarity.name)
             with limit_threads(self.n_jobs):
                 latent[new], residual[new] = placement.place(
                     self._placement,
@@ -869,7 +1134,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     process=self._fitted_process(),
                     verbose=self.verbose,
                 )
-        return latent, residual
+            if errors:
+                std[new] = self._errors_of(
+                    self._result.similarity.modelled(dense_rows(fresh)), latent[new]
+                )
+        return latent, residual, std
 
     def _fitted_process(self) -> gplvm.Process | None:
         """The process that places new rows; None where the embedding is not one of the model."""
@@ -887,22 +1156,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise = (
             _noise_of(refined.fit) if isinstance(refined, refine.CoreFit) else self.noise_model()
         )
-        self._process = gplvm.condition(
-            self._points[used],
-            self._result.similarity.modelled(self._rows[self._first[used]]),
-            noise.kernel,
-            noise.variance,
-            noise.noise,
-            centred=self._result.similarity.centres_rows,
-        )
+        self._process = self._condition(used, noise)
         return self._process
 
     # What scikit-learn and notebooks ask ----------------------------------------------------------
 
     def _repr_html_inner(self) -> str:
         """What a notebook shows: a picture and reasons, before a fit the parameters."""
-        draw = type(self)._shown
-        shown = draw(self) if draw is not None and hasattr(self, "_result") else ""
+        shown = ""
+        if hasattr(self, "_result"):
+            # It stands on a floor above this one.
+            shown = import_module("ikd_graph.show.notebook").model_html(self)
         return shown or str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -919,11 +1183,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         state = dict(state)
         version = state.pop("_ikd_graph_version", "an older version")
         if version != __version__ and "_result" in state:
-            warnings.warn(
+            warn(
                 f"this IKD was pickled by ikd_graph {version} and is read by {__version__}, which "
-                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load",
-                UserWarning,
-                stacklevel=2,
+                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load"
             )
         super().__setstate__(state)
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import graph
+
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:
     """X as scikit-learn's checks take it, or an error that says what to pass instead.
@@ -27,6 +29,9 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
             f"X must be a table of numbers, got an {kind} of {X.shape[0]} rows and {X.shape[1]} "
             f"columns; pass {', or '.join(['adata.X', *parts])}"
         )
+    if library == "igraph":
+        X = X.to_networkx()
+        kind = f"{kind} from igraph"
     if hasattr(X, "adjacency") and hasattr(X, "is_directed"):
         return _from_networkx(X, kind, pairs=pairs)
     if library == "xarray":
@@ -39,7 +44,30 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
         raise ValueError("X must be a table of numbers, got a LazyFrame; pass frame.collect()")
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X)
+        return X.where(X.notna(), np.nan) if "object" in map(str, X.dtypes) else X
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(
+            f"X must hold numbers, got times ({X.dtype}); (X - X[0]) / numpy.timedelta64(1, 's') "
+            "turns them into seconds"
+        )
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
+        return _from_objects(X)
     return X
+
+
+def _from_objects(X: NDArray[Any]) -> NDArray[Any]:
+    """Numbers among objects, NaN where a cell is the NA of pandas."""
+    missing = [type(cell).__name__ == "NAType" for cell in X.flat]
+    X = np.where(np.reshape(missing, X.shape), np.nan, X)
+    try:
+        return X.astype(np.float64)
+    except TypeError as error:
+        raise TypeError(f"X must hold numbers only: {error}") from None
+
+
+def printable(text: str) -> str:
+    """Text whose control characters are escaped, but for ends of lines."""
+    return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def like(X: Any, Z: NDArray[np.floating]) -> Any:
@@ -65,20 +93,7 @@ def _from_networkx(X: Any, kind: str, *, pairs: bool) -> Any:
             f"X must be a table of numbers, got a networkx {kind}; affinity='precomputed' takes "
             "the weights of its edges for correlations"
         )
-    if X.is_directed() or X.is_multigraph():
-        raise ValueError(
-            f"X must have one edge between two nodes, got a networkx {kind}; pass networkx.Graph(X)"
-        )
-    n_open = sum("weight" not in edge for *_, edge in X.edges(data=True))
-    if n_open:
-        raise ValueError(
-            f"X must have the correlation of each edge in its attribute 'weight', got "
-            f"{n_open} of {X.number_of_edges()} edges without; "
-            "networkx.set_edge_attributes(X, values, 'weight') sets it"
-        )
-    from networkx import to_scipy_sparse_array
-
-    return to_scipy_sparse_array(X, dtype=np.float64, format="csr")
+    return graph.networkx_matrix(X)
 
 
 def is_dask(X: Any) -> bool:
@@ -106,7 +121,8 @@ def _from_xarray(X: Any, kind: str) -> Any:
     if X.ndim != 2:
         dims = ", ".join(f"{name}: {size}" for name, size in zip(X.dims, X.shape, strict=True))
         raise ValueError(
-            f"X must have 2 dimensions, points and measurements, got an xarray {kind} of ({dims}); "
+            "X must have 2 dimensions, points and measurements, got an xarray "
+            f"{kind} of ({printable(dims)}); "
             "X.stack(point=[...], measurement=[...]) makes two of them"
         )
     return np.asarray(X.values)
@@ -161,5 +177,5 @@ def _is_numeric(X: Any, place: int, dtype: Any) -> bool:
     if name == "object":
         cells = np.asarray(X.iloc[: min(len(X), 100), place], dtype=object).tolist()
         return not any(isinstance(cell, (str, bytes)) or hasattr(cell, "year") for cell in cells)
-    words = ("date", "time", "duration", "string", "str", "categorical", "category", "enum")
-    return not name.startswith(words) and name not in ("utf8", "period", "interval")
+    words = ("date", "time", "duration", "str", "categor", "enum", "utf8", "period", "interval")
+    return not name.startswith(words)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
 import os
 import zipfile
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,17 +18,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import graph, kernels, refine
-from .._arrays import check_blocks, check_sparse
+from .._checks import check_nodes, check_sparse
 from .._files import write_whole
-from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks
+from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks, check_blocks
 from .._settings import Candidate, Result, Settings
 from .._table import SparseTable
 from .._version import __version__
+from ..cliques import Cliques
 from ..covariance import EuclideanRows, SparseRows
 from ..generative import NoiseModel
 from ..placement import Placement
 from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, Scaling, SparsePrecomputed
 from ..strategies import STRATEGIES, Solution
+from ..uncertainty import LatentPosterior
 
 FORMAT = 1
 """Version of the format: it rises with every change that an older reader would not understand."""
@@ -36,18 +40,23 @@ _HEAD = "model.json"
 _RECORDS: dict[str, Any] = {
     one.__name__: one
     for one in (
-        Affinity, Blocks, Candidate, CsrGraph, Embedding, EuclideanRows, KnownRows, NoiseModel,
-        Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution, SolvedBlocks,
-        SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
+        Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
+        LatentPosterior,
+        NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
+        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
         refine.OptimumRecord, refine.Stress, refine.StressFit,
         *STRATEGIES.values(), *kernels.KERNELS.values(),
     )
 }  # fmt: skip
-_BROKEN = (
-    zipfile.BadZipFile, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError,
-    MemoryError, NotImplementedError, RecursionError, RuntimeError,
-)  # fmt: skip
+_DIGEST = "digest"
+
+# Sizes of learnt arrays: n rows, u distinct ones, m coordinates; as many for each letter.
+_SHAPES = {
+    "embedding_": "nm", "closed_form_": "nm", "_points": "um", "_first": "u", "_inverse": "n",
+    "eigenvalues_": "m", "explained_variance_ratio_": "m", "component_labels_": "n",
+    "merge_residuals_": "n", "_standard_errors": "um",
+}  # fmt: skip
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
@@ -57,19 +66,26 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
     head = {"kind": _KIND, "format": FORMAT, "version": __version__, "state": body}
 
     def content(file: BinaryIO) -> None:
+        digest = hashlib.blake2b()
         with zipfile.ZipFile(file, "w") as archive:
-            # Times left out: one model makes one file.
-            archive.writestr(zipfile.ZipInfo(_HEAD), json.dumps(head, allow_nan=False))
+
+            def add(name: str, part: Any) -> None:
+                # Times left out: one model makes one file.
+                archive.writestr(zipfile.ZipInfo(name), part)
+                digest.update(part)
+
+            add(_HEAD, json.dumps(head, allow_nan=False).encode())
             for number, array in enumerate(writer.arrays):
                 part = io.BytesIO()
                 np.lib.format.write_array(part, array, allow_pickle=False)
-                archive.writestr(zipfile.ZipInfo(f"{number}.npy"), part.getbuffer())
+                add(f"{number}.npy", part.getbuffer())
+            add(_DIGEST, digest.hexdigest().encode())
 
     return write_whole(path, content)
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read what `write` wrote.
+def read(path: str | os.PathLike[str], kind: type) -> dict[str, Any]:
+    """Read what `write` wrote of an estimator of a class.
 
     Raises
     ------
@@ -79,14 +95,17 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
+                _check_parts(archive)
                 head = json.loads(archive.read(_HEAD))
                 if head["kind"] != _KIND:
                     raise ValueError("it holds something else")
                 newer = not isinstance(head["format"], int) or head["format"] > FORMAT
-                state = {} if newer else _Reader(archive).decode(head["state"])
-                if not newer and not isinstance(state.get("_result"), Result):
-                    raise ValueError("it holds no fitted model")
-        except _BROKEN as error:
+                if not newer:
+                    _check_digest(archive)
+                    state = _Reader(archive).decode(head["state"])
+                    _check_state(state)
+                    _check_names(kind, state)
+        except Exception as error:
             raise ValueError(
                 f"{os.fspath(path)!r} must be a file that IKD.save wrote, got one that cannot be "
                 f"read ({type(error).__name__}: {error!s:.80}); fit and save the model again"
@@ -98,6 +117,57 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             "ikd_graph"
         )
     return state
+
+
+def _check_parts(archive: zipfile.ZipFile) -> None:
+    """Raise if a file would be larger in memory than on the disk, which `write` never makes."""
+    names = archive.namelist()
+    stored = all(part.compress_type == zipfile.ZIP_STORED for part in archive.infolist())
+    if not stored or len(set(names)) < len(names):
+        raise ValueError("its parts are compressed or have one name")
+
+
+def _check_digest(archive: zipfile.ZipFile) -> None:
+    """Raise unless the parts of a file are those that were written, in their order."""
+    digest = hashlib.blake2b()
+    *parts, last = archive.infolist()
+    for part in parts:
+        with archive.open(part) as file:
+            while chunk := file.read(2**20):
+                digest.update(chunk)
+    if last.filename != _DIGEST or archive.read(last) != digest.hexdigest().encode():
+        raise ValueError("it was changed after it was written")
+
+
+def _check_state(state: Any) -> None:
+    """Raise unless what was read are parameters and results of a fit that belong together."""
+    if not isinstance(state, dict) or not isinstance(state.get("_result"), Result):
+        raise ValueError("it holds no fitted model")
+    sizes: dict[str, int] = {}
+    for name, letters in _SHAPES.items():
+        array = state[name]
+        if array is None:
+            continue
+        # Errors and residuals may be unknown; all that places rows is finite.
+        finite = name in ("standard_errors_", "merge_residuals_") or np.isfinite(array).all()
+        if array.dtype.kind not in "iuf" or not finite:
+            raise ValueError(f"{name} holds other values than numbers")
+        for letter, size in zip(letters, array.shape, strict=True):
+            if sizes.setdefault(letter, size) != size:
+                raise ValueError(f"{name} has another size than what belongs to it")
+    n, u = sizes["n"], sizes["u"]
+    for name, size in (("_first", n), ("_inverse", u)):
+        check_nodes(name, state[name], size)
+    rows = state["_rows"]
+    if rows is not None and rows.shape != (n, state["n_features_in_"]):
+        raise ValueError("its rows have another size than what belongs to them")
+
+
+def _check_names(kind: type, names: Iterable[Any]) -> None:
+    """Raise if something would stand where an object of a class has a method."""
+    hidden = [name for name in names if callable(getattr(kind, str(name), None))]
+    if hidden:
+        raise ValueError(f"{hidden[0]!r:.40} is a method")
 
 
 class _Writer:
@@ -208,11 +278,16 @@ class _Reader:
         kind: Any = _RECORDS[value["record"]]
         parts = {a: self.decode(b) for a, b in value["of"]}
         if issubclass(kind, tuple):
-            return Blocks(*check_blocks(**parts)) if kind is Blocks else kind(**parts)
+            made = kind(**parts)
+            return check_blocks("blocks", made) if kind is Blocks else made
         if is_dataclass(kind):
             return cast(Any, kind)(**parts)
+        _check_names(kind, parts)
         made = kind.__new__(kind)
         made.__dict__.update(parts)
+        # Compiled code reads these without looking how long they are.
+        if kind is SparseRows and {len(made.shift), len(made.left), len(made.right)} != {len(made)}:
+            raise ValueError("sparse rows have shifts of another length")
         return made
 
     def _array(self, number: int) -> Any:

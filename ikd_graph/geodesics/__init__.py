@@ -4,22 +4,22 @@ An entry of the covariance that is not to be trusted is replaced by the best pat
 that are (paper, Section 2.4). There are two ways to measure a path, and one search for both:
 
 - the paper's: the covariance of a path is the product of those along it, and the best path has the
-  largest, which is the shortest for edges of length -log s (:func:`geodesic_covariance`);
+  largest, which is the shortest for edges of length -log s (:func:`covariance`);
 - the one that agrees with the kernel k = f(d): a path is as long as the distances sqrt(f^-1(s))
-  along it (:func:`geodesic_distances`).
+  along it (:func:`distances`).
 
 Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no path.
 """
 
 from ._farthest import farthest_nodes
-from ._kernel import geodesic_sq_distances, path_lengths, squares_of_lengths
+from ._kernel import path_lengths, sq_distances, squares_of_lengths
 from ._paths import (
     ShortestPaths,
+    covariance,
     covariance_lengths,
     distance_lengths,
+    distances,
     distances_from,
-    geodesic_covariance,
-    geodesic_distances,
     path,
     shortest_distances,
     shortest_paths,
@@ -27,16 +27,16 @@ from ._paths import (
 
 __all__ = [
     "ShortestPaths",
+    "covariance",
     "covariance_lengths",
     "distance_lengths",
+    "distances",
     "distances_from",
     "farthest_nodes",
-    "geodesic_covariance",
-    "geodesic_distances",
-    "geodesic_sq_distances",
     "path",
     "path_lengths",
     "shortest_distances",
     "shortest_paths",
+    "sq_distances",
     "squares_of_lengths",
 ]

@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .._records import CsrGraph, check_graph
-from .._validation import check_integer
+from ._paths import check_lengths
 from ._search import prepared, search
 
 
-@door.takes(count=door.count)
+def _check_count(g: CsrGraph, count: int) -> None:
+    door.check_integer("count", count, 1, max(g.n_nodes, 1))
+
+
+@door.takes(check_lengths, _check_count, g=check_graph, count=door.count)
 def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Find nodes of a connected graph, each the farthest from those before it.
 
@@ -41,9 +45,7 @@ def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[
     >>> nodes.tolist(), distances[0].tolist()
     ([3, 0], [3.5, 3.0, 1.0, 0.0])
     """
-    check_graph("g", g)
     n = g.n_nodes
-    count = check_integer("count", count, 1, max(n, 1))
     ways, mean = prepared(g), np.full(n, np.inf)
     degrees = np.diff(g.indptr)
     sums = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])

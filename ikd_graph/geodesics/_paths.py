@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
-from .._arrays import as_array, check_nodes
+from .._checks import check_nodes
 from .._records import CsrGraph, check_graph
 from .._threads import map_blocks
 from ..kernels import StationaryKernel, as_kernel
@@ -28,8 +28,51 @@ class ShortestPaths(NamedTuple):
     predecessors: NDArray[np.int32]  # (s, n) node before each on its path; -1 at a source or apart
 
 
-@door.takes(kernel=as_kernel)
-def geodesic_distances(
+def _check_dtype(name: str, dtype: Any) -> np.dtype[Any]:
+    """One of the two types of floats."""
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError):
+        kind = None
+    if kind not in (np.float64, np.float32):
+        raise ValueError(f"dtype must be float64 or float32, got {dtype!r}; use float64")
+    return kind
+
+
+def _check_sources(g: CsrGraph, sources: Any = None, *_: Any, **__: Any) -> None:
+    """Raise unless the sources are nodes of the graph."""
+    if sources is not None and check_nodes("sources", sources, g.n_nodes).size == 0:
+        raise ValueError(
+            f"sources must be a list of one or more nodes, got {sources!r}; "
+            "leave it out to start from all of them"
+        )
+
+
+def check_lengths(g: CsrGraph, *_: Any, **__: Any) -> None:
+    """Raise unless the weights of a graph are lengths."""
+    if not np.all(g.weights >= 0.0):
+        raise ValueError(
+            f"lengths must not be negative, got {np.count_nonzero(~(g.weights >= 0.0))} edges that "
+            "are (or are NaN); turn correlations into lengths with distance_lengths first"
+        )
+
+
+def _limit(name: str, value: Any) -> float:
+    return door.check_real(name, value, "be positive", lambda x: x > 0.0)
+
+
+_SOURCES = door.optional(door.nodes)
+
+
+@door.takes(
+    _check_sources,
+    g=check_graph,
+    kernel=as_kernel,
+    sources=_SOURCES,
+    limit=_limit,
+    dtype=_check_dtype,
+)
+def distances(
     g: CsrGraph,
     kernel: StationaryKernel,
     sources: Nodes = None,
@@ -58,15 +101,18 @@ def geodesic_distances(
     >>> from ikd_graph import geodesics, graph, kernels
     >>> z = np.array([0.0, 1.0, 2.0, 3.0])
     >>> kernel = kernels.SquaredExponential()
-    >>> g = graph.threshold_graph(kernel.covariance((z[:, None] - z) ** 2), 0.5)
-    >>> geodesics.geodesic_distances(g, kernel, [0]).round(12).tolist()
+    >>> g = graph.threshold(kernel.covariance((z[:, None] - z) ** 2), 0.5)
+    >>> geodesics.distances(g, kernel, [0]).round(12).tolist()
     [[0.0, 1.0, 2.0, 3.0]]
     """
-    return shortest_distances(distance_lengths(g, kernel), sources, limit=limit, dtype=dtype)
+    lengths = distance_lengths.unchecked(g, kernel)
+    return shortest_distances.unchecked(lengths, sources, limit=limit, dtype=dtype)
 
 
-@door.takes(keep_edges=door.flag)
-def geodesic_covariance(
+@door.takes(
+    _check_sources, g=check_graph, sources=_SOURCES, keep_edges=door.flag, dtype=_check_dtype
+)
+def covariance(
     g: CsrGraph,
     sources: Nodes = None,
     *,
@@ -89,23 +135,26 @@ def geodesic_covariance(
     -------
     (s, n) ndarray of float
         Covariances; 0 where there is no path and 1 from a node to itself. With all sources
-        exactly symmetric.
+        exactly symmetric. A product that underflows is the smallest number of its type; logarithms
+        of products are `shortest_distances` of `covariance_lengths`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
     >>> corr = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.5], [0.0, 0.5, 1.0]])
-    >>> geodesics.geodesic_covariance(graph.threshold_graph(corr, 0.4), [0]).round(12).tolist()
+    >>> geodesics.covariance(graph.threshold(corr, 0.4), [0]).round(12).tolist()
     [[1.0, 0.8, 0.4]]
     """
-    check_graph("g", g)
-    starts = _check_sources(sources, g.n_nodes)
-    out = shortest_distances(covariance_lengths(g), sources, dtype=dtype)
+    starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
+    out = shortest_distances.unchecked(covariance_lengths.unchecked(g), sources, dtype=dtype)
 
     def to_covariance(start: int, stop: int) -> None:
         part = out[start:stop]
+        apart = part == np.inf
         np.exp(np.negative(part, out=part), out=part)
+        part[apart] = 0.0
+        np.maximum(part, np.finfo(out.dtype).tiny, out=part, where=~apart)
 
     map_blocks(to_covariance, starts.size, 64)
     if keep_edges:
@@ -119,7 +168,7 @@ def geodesic_covariance(
     return out
 
 
-@door.takes(kernel=as_kernel)
+@door.takes(g=check_graph, kernel=as_kernel)
 def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     """Turn correlations into kernel distances sqrt(f^-1(s)), the lengths of edges.
 
@@ -139,13 +188,14 @@ def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     --------
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph, kernels
-    >>> g = graph.threshold_graph(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
+    >>> g = graph.threshold(np.array([[1.0, np.exp(-2.0)], [np.exp(-2.0), 1.0]]), 0.1)
     >>> geodesics.distance_lengths(g, kernels.SquaredExponential()).weights.tolist()
     [2.0, 2.0]
     """
     return _with_lengths(g, lambda s: np.sqrt(kernel.sq_distance(s)))
 
 
+@door.takes(g=check_graph)
 def covariance_lengths(g: CsrGraph) -> CsrGraph:
     """Turn correlations into -log s, so that the shortest path has the largest product.
 
@@ -173,14 +223,15 @@ def covariance_lengths(g: CsrGraph) -> CsrGraph:
 
 def _with_lengths(g: CsrGraph, length: Callable[[Floats], Floats]) -> CsrGraph:
     """The graph with lengths of correlations up to 1, infinite where one is not positive."""
-    check_graph("g", g)
     lengths = np.full(g.weights.size, np.inf)
     walkable = g.weights > 0.0
     lengths[walkable] = length(np.minimum(g.weights[walkable], 1.0))
     return CsrGraph.trusted(g.indptr, g.indices, lengths)
 
 
-@door.takes(limit=door.number)
+@door.takes(
+    check_lengths, _check_sources, g=check_graph, sources=_SOURCES, limit=_limit, dtype=_check_dtype
+)
 def shortest_distances(
     g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf, dtype: DTypeLike = np.float64
 ) -> NDArray[np.floating]:
@@ -209,19 +260,19 @@ def shortest_distances(
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> g = graph.threshold_graph(corr, 0.4)
+    >>> g = graph.threshold(corr, 0.4)
     >>> geodesics.shortest_distances(g._replace(weights=1.0 - g.weights)).round(12).tolist()
     [[0.0, 0.1, 0.6], [0.1, 0.0, 0.5], [0.6, 0.5, 0.0]]
     """
-    check_graph("g", g)
-    starts = _check_sources(sources, g.n_nodes)
-    out = np.empty((starts.size, g.n_nodes), _check_dtype(dtype))
+    starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
+    out = np.empty((starts.size, g.n_nodes), dtype)
     search(prepared(g), starts, limit, out)
     if sources is None:
         map_blocks(partial(_jit.geodesics.mirror_smaller, out), g.n_nodes, 64)
     return out
 
 
+@door.takes(check_lengths, g=check_graph)
 def distances_from(g: CsrGraph) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
     """`shortest_distances` for whoever asks again and again: the graph is put in order once.
 
@@ -243,11 +294,10 @@ def distances_from(g: CsrGraph) -> Callable[[NDArray[np.int64]], NDArray[np.floa
     >>> geodesics.distances_from(g)(np.array([0])).tolist()
     [[0.0, 0.5, 2.5]]
     """
-    check_graph("g", g)
     ways = prepared(g)
 
-    def measure(sources: NDArray[np.int64]) -> NDArray[np.float64]:
-        starts = _check_sources(sources, g.n_nodes)
+    def measure(starts: NDArray[np.int64]) -> NDArray[np.float64]:
+        _check_sources(g, starts)
         out = np.empty((starts.size, g.n_nodes))
         search(ways, starts, np.inf, out)
         return out
@@ -255,7 +305,7 @@ def distances_from(g: CsrGraph) -> Callable[[NDArray[np.int64]], NDArray[np.floa
     return measure
 
 
-@door.takes(limit=door.number)
+@door.takes(check_lengths, _check_sources, g=check_graph, sources=_SOURCES, limit=_limit)
 def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf) -> ShortestPaths:
     """Find the smallest sums of lengths along paths, and the paths.
 
@@ -275,12 +325,11 @@ def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf)
     >>> import numpy as np
     >>> from ikd_graph import geodesics, graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> lengths = geodesics.covariance_lengths(graph.threshold_graph(corr, 0.4))
+    >>> lengths = geodesics.covariance_lengths(graph.threshold(corr, 0.4))
     >>> geodesics.shortest_paths(lengths, [0]).predecessors.tolist()
     [[-1, 0, 1]]
     """
-    check_graph("g", g)
-    starts = _check_sources(sources, g.n_nodes)
+    starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
     distances = np.empty((starts.size, g.n_nodes), np.float64)
     search(prepared(g), starts, limit, distances)
     predecessors = np.empty(distances.shape, np.int32)
@@ -329,33 +378,3 @@ def path(predecessors: NDArray[np.int32], source: int, target: int) -> NDArray[n
             "look for an infinite distance first, or join the components"
         )
     return np.array(nodes[::-1], np.int64)
-
-
-def _check_dtype(dtype: Any) -> np.dtype[Any]:
-    """Raise unless ``dtype`` is one of the two types of floats."""
-    try:
-        kind = np.dtype(dtype)
-    except (TypeError, ValueError):
-        kind = None
-    if kind not in (np.float64, np.float32):
-        raise ValueError(f"dtype must be float64 or float32, got {dtype!r}; use float64")
-    return kind
-
-
-def _check_sources(sources: Any, n: int) -> NDArray[np.int64]:
-    """Raise unless the sources are nodes of the graph."""
-    if sources is None:
-        return np.arange(n)
-    starts = as_array("sources", sources)
-    if starts.ndim != 1 or starts.size == 0 or not np.issubdtype(starts.dtype, np.integer):
-        raise ValueError(
-            f"sources must be a list of one or more nodes, got {sources!r}; "
-            "leave it out to start from all of them"
-        )
-    if starts.min() < 0 or starts.max() >= n:
-        outside = starts[(starts < 0) | (starts >= n)]
-        raise ValueError(
-            f"sources must be nodes from 0 to {n - 1}, got {int(outside[0])}; "
-            "leave it out to start from all of them"
-        )
-    return starts.astype(np.int64)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from .. import _jit
 from .._records import CsrGraph
 from .._threads import map_blocks
-from .._validation import check_positive
 
 
 class Ways(NamedTuple):
@@ -21,20 +20,14 @@ class Ways(NamedTuple):
 
 
 def prepared(g: CsrGraph) -> Ways:
-    """Check the lengths of a graph."""
+    """A graph of lengths that are not negative."""
     lengths = g.weights
-    if not np.all(lengths >= 0.0):
-        raise ValueError(
-            f"lengths must not be negative, got {np.count_nonzero(~(lengths >= 0.0))} edges that "
-            "are (or are NaN); turn correlations into lengths with distance_lengths first"
-        )
     walkable = lengths[lengths < np.inf]
     return Ways(g, float(walkable.mean()) if walkable.size else 0.0)
 
 
 def search(ways: Ways, starts: NDArray[np.int64], limit: float, out: NDArray[np.floating]) -> None:
     """Write the distances from the starts to ``out``."""
-    limit = np.inf if limit == np.inf else check_positive("limit", limit)
 
     def seek(start: int, stop: int) -> None:
         some = starts[start:stop]

@@ -13,7 +13,7 @@ this is the likelihood at the best constant mean of every point.
 from __future__ import annotations
 
 from ._gradient import SampleLikelihood
-from ._information import expected_information
+from ._information import column_scores, expected_information
 from ._likelihood import (
     LikelihoodGradient,
     fit_variances,
@@ -21,7 +21,16 @@ from ._likelihood import (
     negative_log_likelihood_and_gradient,
     sample_covariance,
 )
-from ._locate import Process, Seen, condition, likeliest, see
+from ._locate import (
+    Process,
+    Seen,
+    at_latent,
+    condition,
+    likeliest,
+    scoring_step,
+    see,
+    weights_at,
+)
 from ._posterior import Posterior, posterior_mean
 
 __all__ = [
@@ -30,6 +39,8 @@ __all__ = [
     "Process",
     "SampleLikelihood",
     "Seen",
+    "at_latent",
+    "column_scores",
     "condition",
     "expected_information",
     "fit_variances",
@@ -38,5 +49,7 @@ __all__ = [
     "negative_log_likelihood_and_gradient",
     "posterior_mean",
     "sample_covariance",
+    "scoring_step",
     "see",
+    "weights_at",
 ]

@@ -1,4 +1,4 @@
-"""What observations can tell of a latent: the expected information."""
+"""What observations can tell of a latent: expected information, and the pull of each column."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
-from .. import _doors as door
+from .. import _checks as door
 from ..kernels import StationaryKernel, as_kernel
 from ._model import NOT_POSITIVE, covariances, inverse_of
 
@@ -88,3 +88,68 @@ def expected_information(
     out[size + 1, size] = 0.5 * signal - by_noise
     out[size, size] = 0.5 * n - signal + by_noise
     return np.asarray(np.tril(out) + np.tril(out, -1).T)
+
+
+@door.takes(
+    latent=door.table,
+    rows=door.table,
+    kernel=as_kernel,
+    variance=door.positive,
+    noise=door.not_negative,
+)
+def column_scores(
+    latent: Floats, rows: Floats, kernel: StationaryKernel, variance: float, noise: float
+) -> Floats:
+    r"""Derivative of the log likelihood of each column in latent and variances.
+
+    With w = A^-1 x it is 1/2 (w^T dA w - tr(A^-1 dA)) for a column x. Over samples of the model its
+    mean is 0 and its covariance the expected information.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        Latent points Z.
+    rows : (n, n_observed) float64
+        Observations, centred if the model was fitted to centred rows.
+    kernel : StationaryKernel
+        Kernel of the model.
+    variance, noise : float
+        Signal variance v > 0 and noise variance n > 0, in the units of the rows squared.
+
+    Returns
+    -------
+    (n m + 2, n_observed) ndarray of float64
+        Coordinates row by row, then log v, then log n.
+
+    Raises
+    ------
+    ValueError
+        If A is not positive definite to working precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels
+    >>> latent, rows = np.array([[0.0], [1.0], [3.0]]), np.ones((3, 7))
+    >>> gplvm.column_scores(latent, rows, kernels.Matern(), 1.0, 0.1).shape
+    (5, 7)
+    """
+    n, m = latent.shape
+    cov, change = covariances(latent, kernel)
+    model = variance * cov
+    model.flat[:: n + 1] += noise
+    factor, failed = dpotrf(model.T, lower=1)
+    if failed:
+        raise ValueError(NOT_POSITIVE.format(noise))
+    inverse = inverse_of(factor)
+    weighted = inverse @ rows
+    out = np.empty((n * m + 2, rows.shape[1]))
+    for axis in range(m):
+        move = 2.0 * variance * change * (latent[:, axis, None] - latent[:, axis])
+        mean = np.sum(inverse * move, axis=1)[:, None]
+        out[axis : n * m : m] = weighted * (move @ weighted) - mean
+    by_noise = 0.5 * noise * (np.sum(weighted**2, axis=0) - np.trace(inverse))
+    out[-1] = by_noise
+    # w^T v K w = w^T x - n w^T w.
+    out[-2] = 0.5 * (np.sum(weighted * rows, axis=0) - n) - by_noise
+    return out

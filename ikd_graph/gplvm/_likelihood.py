@@ -8,9 +8,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
-from .. import _doors as door
-from .._validation import check_positive, check_symmetric
-from ..kernels import StationaryKernel, as_kernel, get
+from .. import _checks as door
+from ..kernels import StationaryKernel, as_kernel
 from ._gradient import LOG_2PI, LikelihoodGradient, SampleLikelihood
 
 Floats = NDArray[np.float64]
@@ -46,19 +45,29 @@ def sample_covariance(rows: ArrayLike, centered: bool = True) -> Floats:
     return 0.5 * (product + product.T)
 
 
+def _check_points(latent: Floats, sample_cov: Floats, **_: object) -> None:
+    """Raise unless a latent and a covariance are of the same points."""
+    if len(latent) != len(sample_cov):
+        raise ValueError(
+            f"latent must have one row per row of sample_cov, got shape {latent.shape} for "
+            f"{sample_cov.shape}; both describe the same points"
+        )
+
+
 @door.takes(
+    _check_points,
     latent=door.table,
-    sample_cov=door.square,
+    sample_cov=door.symmetric,
     n_observed=door.count,
     kernel=as_kernel,
     variance=door.positive,
     noise=door.not_negative,
 )
 def log_likelihood(
-    latent: ArrayLike,
-    sample_cov: ArrayLike,
+    latent: Floats,
+    sample_cov: Floats,
     n_observed: int,
-    kernel: str | StationaryKernel,
+    kernel: StationaryKernel,
     variance: float = 1.0,
     noise: float = 0.0,
 ) -> float:
@@ -93,18 +102,18 @@ def log_likelihood(
     >>> round(gplvm.log_likelihood(latent, cov, 50, "squared_exponential", 1.0, 0.1) / 50, 3)
     -4.158
     """
-    points, cov, kernel = _checked(latent, sample_cov, kernel, variance)
-    model = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
+    model = variance * kernel.covariance(cdist(latent, latent, "sqeuclidean"))
     model.flat[:: len(model) + 1] += noise
     factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
     if failed:
         return -np.inf
     log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
-    trace = float(np.trace(dpotrs(factor, np.asfortranarray(cov), lower=1)[0]))
-    return -0.5 * n_observed * (len(points) * LOG_2PI + log_det + trace)
+    trace = float(np.trace(dpotrs(factor, np.asfortranarray(sample_cov), lower=1)[0]))
+    return -0.5 * n_observed * (len(latent) * LOG_2PI + log_det + trace)
 
 
 @door.takes(
+    _check_points,
     latent=door.table,
     sample_cov=door.square,
     kernel=as_kernel,
@@ -157,16 +166,18 @@ def negative_log_likelihood_and_gradient(
     >>> bool(np.abs(at.latent).max() < 1e-12)
     True
     """
-    _check_points(latent, sample_cov)
     return SampleLikelihood(sample_cov, often=False)(latent, kernel, variance, noise, shape=shape)
 
 
-@door.takes(latent=door.table, sample_cov=door.square, n_observed=door.count, kernel=as_kernel)
+@door.takes(
+    _check_points,
+    latent=door.table,
+    sample_cov=door.symmetric,
+    n_observed=door.count,
+    kernel=as_kernel,
+)
 def fit_variances(
-    latent: ArrayLike,
-    sample_cov: ArrayLike,
-    n_observed: int,
-    kernel: str | StationaryKernel,
+    latent: Floats, sample_cov: Floats, n_observed: int, kernel: StationaryKernel
 ) -> tuple[float, float, float]:
     """Signal and noise variance under which a latent is likeliest.
 
@@ -195,12 +206,11 @@ def fit_variances(
     >>> bool(8.5 < variance + noise < 9.5)
     True
     """
-    points, cov, kernel = _checked(latent, sample_cov, kernel, 1.0)
-    n = len(points)
-    values, vectors = np.linalg.eigh(kernel.covariance(cdist(points, points, "sqeuclidean")))
+    n = len(latent)
+    values, vectors = np.linalg.eigh(kernel.covariance(cdist(latent, latent, "sqeuclidean")))
     values = np.maximum(values, 0.0)
     # Covariances over the columns that pairs of rows share may be negative along a vector.
-    power = np.maximum(np.einsum("ij,ij->j", vectors, cov @ vectors), 0.0)
+    power = np.maximum(np.einsum("ij,ij->j", vectors, sample_cov @ vectors), 0.0)
 
     def scale(log_ratio: float) -> float:
         # Rows that do not vary have none, and a likelihood without bound.
@@ -215,24 +225,3 @@ def fit_variances(
     total = n * (LOG_2PI + 1.0) + n * np.log(variance)
     total += float(np.log(values + np.exp(log_ratio)).sum())
     return variance, variance * float(np.exp(log_ratio)), -0.5 * n_observed * float(total)
-
-
-def _checked(
-    latent: ArrayLike, sample_cov: ArrayLike, kernel: str | StationaryKernel, variance: float
-) -> tuple[Floats, Floats, StationaryKernel]:
-    """Latent, covariance and kernel that fit one another."""
-    points = np.asarray(latent, dtype=np.float64)
-    cov = np.asarray(sample_cov, dtype=np.float64)
-    check_symmetric("sample_cov", cov)
-    check_positive("variance", variance)
-    _check_points(points, cov)
-    return points, cov, get(kernel)
-
-
-def _check_points(points: Floats, cov: Floats) -> None:
-    """Raise unless a latent and a covariance are of the same points."""
-    if points.ndim != 2 or len(points) != len(cov):
-        raise ValueError(
-            f"latent must have one row per row of sample_cov, got shape {points.shape} for "
-            f"{cov.shape}; both describe the same points"
-        )

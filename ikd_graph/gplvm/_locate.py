@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
-from .. import _doors as door
+from .. import _checks as door
 from ..kernels import StationaryKernel, as_kernel
 from ._model import NOT_POSITIVE, inverse_of
 
@@ -124,23 +124,74 @@ def condition(
         raise ValueError(
             f"latent and rows must have the same points, got {len(latent)} and {len(rows)}"
         )
-    points, noise = np.asarray(latent, dtype=np.float64), noise + JITTER * variance
-    cov = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
-    cov.flat[:: len(cov) + 1] += noise
-    factor, failed = dpotrf(cov.T, lower=1, overwrite_a=1)
-    if failed:
-        raise ValueError(NOT_POSITIVE.format(noise))
-    inverse, axes = inverse_of(factor), None
-    values = _values(rows, centred)
+    values, axes = _values(rows, centred), None
     n_observed = values.shape[1]
     if n_observed > len(values):
         # The likelihood sees no more of a row than its part in the space of the training rows.
         axes = np.linalg.qr(values.T)[0]
         values = values @ axes
-    weights = inverse @ values
-    return Process(
-        points, values, axes, n_observed, centred, inverse, weights, kernel, variance, noise
+    points, empty = np.asarray(latent, dtype=np.float64), np.empty((0, 0))
+    bare = Process(points, values, axes, n_observed, centred, empty, empty, kernel, variance, noise)
+    return at_latent.unchecked(bare, points, variance, noise)
+
+
+@door.takes(process=_PROCESS, latent=door.table, variance=door.positive, noise=door.not_negative)
+def at_latent(process: Process, latent: Floats, variance: float, noise: float) -> Process:
+    """Process of the same rows and kernel at another latent with other variances.
+
+    Parameters
+    ----------
+    process : Process
+        What `condition` returned.
+    latent : (n, m) ndarray of float
+        Latent of its training rows.
+    variance, noise : float
+        Signal and noise variance.
+
+    Returns
+    -------
+    Process
+        Plain arrays.
+
+    Raises
+    ------
+    ValueError
+        If the covariance of the latent is not positive definite to working precision.
+    """
+    noise = noise + JITTER * variance
+    cov = variance * process.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    cov.flat[:: len(cov) + 1] += noise
+    factor, failed = dpotrf(cov.T, lower=1, overwrite_a=1)
+    if failed:
+        raise ValueError(NOT_POSITIVE.format(noise))
+    inverse = inverse_of(factor)
+    return process._replace(
+        latent=latent,
+        inverse=inverse,
+        weights=inverse @ process.rows,
+        variance=variance,
+        noise=noise,
     )
+
+
+@door.takes(process=_PROCESS, place=door.line)
+def weights_at(process: Process, place: Floats) -> Floats:
+    """Weights k^T A^-1 of the training points in what the process predicts at a place.
+
+    Parameters
+    ----------
+    process : Process
+        What `condition` returned.
+    place : (m,) ndarray of float64
+        A latent point.
+
+    Returns
+    -------
+    (n,) ndarray of float64
+        Of any values at the training points, weights @ values is the prediction.
+    """
+    squares = np.sum((place - process.latent) ** 2, axis=1)
+    return np.asarray(process.variance * process.kernel.covariance(squares) @ process.inverse)
 
 
 @door.takes(process=_PROCESS, row=door.line)
@@ -220,6 +271,30 @@ def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, floa
     return place, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
 
 
+@door.takes(process=_PROCESS, seen=_SEEN, start=door.line)
+def scoring_step(process: Process, seen: Seen, start: Floats) -> tuple[Floats, Floats]:
+    """One step of Fisher scoring towards the likeliest place of a row.
+
+    Parameters
+    ----------
+    process : Process
+        What `condition` returned.
+    seen : Seen
+        The row, from `see`.
+    start : (m,) ndarray of float64
+        Where the step begins.
+
+    Returns
+    -------
+    step : (m,) ndarray of float64
+        At most a length-scale long.
+    curvature : (m, m) ndarray of float64
+        Expected curvature of the cost at the start.
+    """
+    at = _look(process, seen, start)
+    return _step(process, at, _FIRST_DAMPING), at.curvature
+
+
 def _likeliest_point(process: Process, seen: Seen) -> Floats:
     """Training point, (m,), that is the likeliest place of a row."""
     noise = process.noise
@@ -235,14 +310,9 @@ def _likeliest_point(process: Process, seen: Seen) -> Floats:
 def _descend(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
     """Local minimum of the cost, by damped scoring in steps of at most a length-scale."""
     here, at, damping = start, _look(process, seen, start), _FIRST_DAMPING
-    longest = process.kernel.length_scale
-    reach = max(longest**2, at.away)
+    reach = max(process.kernel.length_scale**2, at.away)
     for _ in range(_MOST_STEPS):
-        metric = at.curvature.copy()
-        metric.flat[:: len(metric) + 1] *= 1.0 + damping
-        metric.flat[:: len(metric) + 1] += 1e-12 * float(np.trace(metric)) + _SMALLEST_CURVATURE
-        step = -np.linalg.solve(metric, at.slope)
-        step *= min(1.0, longest / max(float(np.sqrt(step @ step)), _SMALLEST_CURVATURE))
+        step = _step(process, at, damping)
         new = _look(process, seen, here + step)
         if new.cost < at.cost and new.away <= reach:
             gain = at.cost - new.cost
@@ -254,6 +324,16 @@ def _descend(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float
             if damping > _LAST_DAMPING:
                 break
     return here, at.cost
+
+
+def _step(process: Process, at: _Look, damping: float) -> Floats:
+    """Damped step of Fisher scoring, at most a length-scale long."""
+    metric = at.curvature.copy()
+    metric.flat[:: len(metric) + 1] *= 1.0 + damping
+    metric.flat[:: len(metric) + 1] += 1e-12 * float(np.trace(metric)) + _SMALLEST_CURVATURE
+    step = -np.linalg.solve(metric, at.slope)
+    length = max(float(np.sqrt(step @ step)), _SMALLEST_CURVATURE)
+    return np.asarray(step * min(1.0, process.kernel.length_scale / length))
 
 
 def _look(process: Process, seen: Seen, place: Floats) -> _Look:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.spatial.distance import cdist
 
-from .. import _doors as door
-from .._validation import check_positive
-from ..kernels import StationaryKernel, as_kernel, get
+from .. import _checks as door
+from ..kernels import StationaryKernel, as_kernel
 from ._locate import JITTER
 from ._model import NOT_POSITIVE
 
@@ -34,10 +33,10 @@ class Posterior(NamedTuple):
     noise=door.number,
 )
 def posterior_mean(
-    latent_new: ArrayLike,
-    latent: ArrayLike,
-    rows: ArrayLike,
-    kernel: str | StationaryKernel,
+    latent_new: Floats,
+    latent: Floats,
+    rows: Floats,
+    kernel: StationaryKernel,
     variance: float = 1.0,
     noise: float = 0.0,
 ) -> Posterior:
@@ -68,13 +67,11 @@ def posterior_mean(
     array([[1., 2.]])
     """
     points, fresh = np.asarray(latent, dtype=np.float64), np.asarray(latent_new, dtype=np.float64)
-    kernel = get(kernel)
-    if points.shape[1] != fresh.shape[1] or len(points) != len(np.asarray(rows)):
+    if points.shape[1] != fresh.shape[1] or len(points) != len(rows):
         raise ValueError(
             "latent_new must have the columns of latent, rows one row for each of its points, got "
             f"shapes {fresh.shape}, {points.shape} and {np.shape(rows)}"
         )
-    check_positive("variance", variance)
     model = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
     model.flat[:: len(model) + 1] += noise + JITTER * variance
     across = variance * kernel.covariance(cdist(fresh, points, "sqeuclidean"))

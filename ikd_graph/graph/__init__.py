@@ -5,17 +5,22 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbours
 ``CsrGraph`` records; their weights are correlations, at most 1.
 """
 
+from .._records import CsrGraph
 from ._build import (
     WEIGHT_FLOOR,
     from_neighbors,
-    neighbor_graph,
+    neighbors,
     pairs_above,
     row_correlations,
     row_neighbor_graph,
     row_products,
     row_threshold_graph,
-    threshold_graph,
+    threshold,
 )
+from ._build import walkable as walkable
+
+# Named as themselves: for the floors above, not for users.
+from ._csr import GraphLike as GraphLike
 from ._csr import (
     above,
     as_graph,
@@ -24,22 +29,24 @@ from ._csr import (
     from_edges,
     from_networkx,
     from_scipy,
-    from_sparse,
     strongest,
     subgraph,
     to_networkx,
     to_sparse,
     union,
 )
+from ._csr import any_edges as any_edges
+from ._csr import any_graph as any_graph
+from ._csr import networkx_matrix as networkx_matrix
+from ._csr import stored_pairs as stored_pairs
 from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
 from ._nearest import SEARCHES, block_neighbors, row_neighbors
-
-# Named as themselves: for the floors above, not for users.
 from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
 from ._nearest import projected_block as projected_block
 from ._prune import EdgeScores, prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
+from ._significant import significant_graph
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
@@ -47,6 +54,7 @@ __all__ = [
     "N_LINKS",
     "SEARCHES",
     "WEIGHT_FLOOR",
+    "CsrGraph",
     "EdgeScores",
     "JoinedGraph",
     "Listed",
@@ -64,10 +72,9 @@ __all__ = [
     "from_neighbors",
     "from_networkx",
     "from_scipy",
-    "from_sparse",
     "join",
     "joined_by",
-    "neighbor_graph",
+    "neighbors",
     "pairs_above",
     "prune",
     "row_correlations",
@@ -75,10 +82,11 @@ __all__ = [
     "row_neighbors",
     "row_products",
     "row_threshold_graph",
+    "significant_graph",
     "strongest",
     "subgraph",
     "sure_threshold",
-    "threshold_graph",
+    "threshold",
     "to_networkx",
     "to_sparse",
     "union",

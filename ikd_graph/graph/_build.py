@@ -12,16 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
-from .._arrays import as_array, check_block, check_nodes, check_values
+from .._checks import check_block, check_nodes, check_values
 from .._records import CsrGraph
-from .._threads import map_blocks, single_threaded_blas
-from .._validation import check_fraction, check_integer
+from .._threads import block_rows, map_blocks, single_threaded_blas
 from ._csr import mirrored
 from ._nearest import (
     block_neighbors,
-    block_rows,
     check_correlations,
     check_rows,
     row_neighbors,
@@ -31,7 +29,8 @@ WEIGHT_FLOOR = 1e-3
 """Least weight of an edge that is there whatever its correlation: a neighbour or a bridge."""
 
 
-def threshold_graph(corr: NDArray[np.float64], s0: float) -> CsrGraph:
+@door.takes(corr=check_correlations, s0=door.fraction)
+def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     """Keep the pairs whose correlation exceeds a threshold (paper, Section 2.4).
 
     Parameters
@@ -51,14 +50,13 @@ def threshold_graph(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> graph.threshold_graph(corr, 0.4).indices.tolist()
+    >>> graph.threshold(corr, 0.4).indices.tolist()
     [1, 0, 2, 1]
     """
-    corr = check_correlations(corr)
-    s0 = check_fraction("s0", s0)
-    return pairs_above(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
+    return pairs_above.unchecked(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
 
 
+@door.takes(rows=check_rows, s0=door.fraction)
 def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
     """Keep the pairs of rows whose product exceeds a threshold, without an (n, n) matrix.
 
@@ -82,14 +80,14 @@ def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
     >>> graph.row_threshold_graph(rows, 0.5).weights.tolist()
     [0.8, 0.8, 0.6, 0.6]
     """
-    rows = check_rows(rows)
-    s0 = check_fraction("s0", s0)
     with single_threaded_blas():
-        return pairs_above(lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows), s0)
+        return pairs_above.unchecked(
+            lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows), s0
+        )
 
 
-@door.takes(mutual=door.flag, shared=door.flag)
-def neighbor_graph(
+@door.takes(corr=check_correlations, mutual=door.flag, shared=door.flag)
+def neighbors(
     corr: NDArray[np.float64], k: int, *, mutual: bool = False, shared: bool = False
 ) -> CsrGraph:
     """Join each point to the points most correlated with it.
@@ -121,19 +119,18 @@ def neighbor_graph(
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> graph.neighbor_graph(corr, 1).indices.tolist()
+    >>> graph.neighbors(corr, 1).indices.tolist()
     [1, 0, 2, 1]
-    >>> graph.neighbor_graph(corr, 1, mutual=True).indices.tolist()
+    >>> graph.neighbors(corr, 1, mutual=True).indices.tolist()
     [1, 0]
     """
-    corr = check_correlations(corr)
     found = block_neighbors(lambda start, stop: corr[start:stop], corr.shape[0], k)
-    return from_neighbors(
+    return from_neighbors.unchecked(
         found, lambda left, right: corr[left, right], mutual=mutual, shared=shared
     )
 
 
-@door.takes(mutual=door.flag, shared=door.flag)
+@door.takes(rows=check_rows, mutual=door.flag, shared=door.flag)
 def row_neighbor_graph(
     rows: NDArray[np.floating],
     k: int,
@@ -144,14 +141,14 @@ def row_neighbor_graph(
 ) -> CsrGraph:
     """Join each row to the rows most correlated with it, without an (n, n) matrix.
 
-    As :func:`neighbor_graph` otherwise.
+    As :func:`neighbors` otherwise.
 
     Parameters
     ----------
     rows, k, neighbors : see `row_neighbors`
         Rows and how the neighbours of each are found.
     mutual, shared : bool
-        As in `neighbor_graph`.
+        As in `neighbors`.
 
     Returns
     -------
@@ -165,18 +162,34 @@ def row_neighbor_graph(
     >>> graph.row_neighbor_graph(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), 1).indices.tolist()
     [1, 0, 2, 1]
     """
-    rows = check_rows(rows)
     found = row_neighbors(rows, k, neighbors=neighbors)
     with single_threaded_blas():
-        return from_neighbors(
+        return from_neighbors.unchecked(
             found,
-            lambda left, right: row_correlations(rows, left, right),
+            lambda left, right: row_correlations.unchecked(rows, left, right),
             mutual=mutual,
             shared=shared,
         )
 
 
-@door.takes(correlations=door.function, mutual=door.flag, shared=door.flag)
+def _check_neighbours(name: str, value: Any) -> NDArray[np.int32]:
+    """A table of points, one row for each of them."""
+    neighbours = door.as_array(name, value)
+    if neighbours.ndim != 2 or neighbours.size == 0:
+        raise ValueError(
+            f"neighbours must be a table (n, k) with k >= 1, got shape {neighbours.shape}; "
+            "row_neighbors finds them"
+        )
+    check_nodes(name, neighbours.ravel(), len(neighbours))
+    return neighbours.astype(np.int32, copy=False)
+
+
+@door.takes(
+    neighbours=_check_neighbours,
+    correlations=door.function,
+    mutual=door.flag,
+    shared=door.flag,
+)
 def from_neighbors(
     neighbours: NDArray[np.int32],
     correlations: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]],
@@ -193,17 +206,17 @@ def from_neighbors(
     correlations : callable
         Maps two (m,) arrays of points to the correlations of those pairs.
     mutual, shared : bool
-        As in :func:`neighbor_graph`.
+        As in :func:`neighbors`.
 
     Returns
     -------
     CsrGraph
         The neighbour graph.
     """
-    neighbours = as_array("neighbours", neighbours)
-    _check_neighbours(neighbours)
     left, right = _neighbour_pairs(neighbours, mutual)
-    weights = check_values("the correlations", correlations(left, right), left.size)
+    weights = correlations(left, right)
+    if np.shape(weights) != left.shape:
+        check_values("the correlations", weights, left.size)
     if shared:
         weights = weights * np.sqrt(shared_part(neighbours, left, right))
     # In order already, and each once.
@@ -212,6 +225,18 @@ def from_neighbors(
     return mirrored(counts, right, walkable(weights))
 
 
+def _check_pairs(
+    rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
+) -> None:
+    left, right = check_nodes("left", left, len(rows)), check_nodes("right", right, len(rows))
+    if left.size != right.size:
+        raise ValueError(
+            f"left and right must be as long as one another, got {left.size} and {right.size}; "
+            "a pair is one of each"
+        )
+
+
+@door.takes(_check_pairs, rows=check_rows, left=door.nodes, right=door.nodes)
 def row_products(
     rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
 ) -> NDArray[np.float64]:
@@ -237,13 +262,6 @@ def row_products(
     >>> graph.row_products(rows, np.array([0, 1]), np.array([1, 1])).round(12).tolist()
     [0.8, 1.0]
     """
-    rows = check_rows(rows)
-    left, right = check_nodes("left", left, len(rows)), check_nodes("right", right, len(rows))
-    if left.size != right.size:
-        raise ValueError(
-            f"left and right must be as long as one another, got {left.size} and {right.size}; "
-            "a pair is one of each"
-        )
     out = np.empty(left.size, np.float64)
 
     def multiply(start: int, stop: int) -> None:
@@ -254,6 +272,7 @@ def row_products(
     return out
 
 
+@door.takes(_check_pairs, rows=check_rows, left=door.nodes, right=door.nodes)
 def row_correlations(
     rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
 ) -> NDArray[np.float64]:
@@ -279,7 +298,7 @@ def row_correlations(
     >>> graph.row_correlations(rows, np.array([0, 1]), np.array([1, 1])).round(12).tolist()
     [0.8, 1.0]
     """
-    return np.minimum(row_products(rows, left, right), 1.0)
+    return np.minimum(row_products.unchecked(rows, left, right), 1.0)
 
 
 @door.takes(block_of=door.function, n=door.count, floor=door.number)
@@ -302,7 +321,6 @@ def pairs_above(
     CsrGraph
         Its edges are those pairs.
     """
-    check_integer("n", n, 1)
     size = block_rows(n)
     counts = np.zeros(n, np.int64)
     parts: list[Any] = [None] * -(-n // size)
@@ -338,16 +356,6 @@ def shared_part(
 
     map_blocks(count, left.size, 16_384)
     return shared / (neighbours.shape[1] + 1.0)
-
-
-def _check_neighbours(neighbours: NDArray[Any]) -> None:
-    """Raise unless ``neighbours`` is a table of points, one row for each of them."""
-    if neighbours.ndim != 2 or neighbours.size == 0:
-        raise ValueError(
-            f"neighbours must be a table (n, k) with k >= 1, got shape {neighbours.shape}; "
-            "row_neighbors finds them"
-        )
-    check_nodes("neighbours", neighbours.ravel(), len(neighbours))
 
 
 def _neighbour_pairs(

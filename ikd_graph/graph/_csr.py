@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import _jit
-from .._arrays import check_edges, check_nodes, check_sparse
+from .._checks import check_distinct, check_finite, check_sparse
 from .._records import CsrGraph, check_graph
-from .._validation import (
-    check_distinct,
-    check_finite,
-    check_integer,
-    check_number,
-    check_symmetric,
-)
 
 if TYPE_CHECKING:
     import networkx as nx
 
+GraphLike: TypeAlias = "CsrGraph | nx.Graph | sp.sparray | sp.spmatrix"
+Nodes = NDArray[np.int64]
 
+
+def _check_edges(n: int, left: Nodes, right: Nodes, weights: NDArray[np.float64]) -> None:
+    """Raise unless edges list each pair of nodes once, the smaller one on the left."""
+    door.check_nodes("right", right, n)
+    if not left.size == right.size == weights.size or np.any(left >= right):
+        raise ValueError(
+            "left, right and weights must be as long as one another and left < right for every "
+            f"edge, got {left.size}, {right.size} and {weights.size}; give each edge once, its "
+            "smaller node on the left"
+        )
+    check_distinct("edges", left * n + right)
+
+
+@door.takes(
+    _check_edges, n=door.whole(0, 2**31), left=door.nodes, right=door.nodes, weights=door.line_of
+)
 def from_edges(
     n: int, left: NDArray[np.int64], right: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> CsrGraph:
@@ -51,15 +62,12 @@ def from_edges(
     >>> g.indices.tolist(), g.weights.tolist()
     ([2, 2, 0, 1], [0.9, 0.5, 0.9, 0.5])
     """
-    n = check_integer("n", n, 0)
-    left, right, weights = check_edges(n, left, right, weights)
     upper = sp.coo_array((weights, (left, right)), shape=(n, n)).tocsr()
-    # Edges given twice have been added up.
-    check_distinct("edges", left.size - upper.nnz)
     upper.sort_indices()
     return mirrored(np.diff(upper.indptr), upper.indices, upper.data)
 
 
+@door.takes(g=check_graph)
 def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """List each edge once, the smaller node first, in order.
 
@@ -80,16 +88,16 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> left, right, weights = graph.edges(graph.threshold_graph(corr, 0.4))
+    >>> left, right, weights = graph.edges(graph.threshold(corr, 0.4))
     >>> left.tolist(), right.tolist(), weights.tolist()
     ([0, 1], [1, 2], [0.9, 0.5])
     """
-    check_graph("g", g)
     left = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     once = left < g.indices
     return left[once], g.indices[once].astype(np.int64), g.weights[once]
 
 
+@door.takes(g=check_graph, s0=door.number)
 def above(g: CsrGraph, s0: float) -> CsrGraph:
     """Keep the edges of a graph whose weight exceeds a threshold.
 
@@ -113,12 +121,12 @@ def above(g: CsrGraph, s0: float) -> CsrGraph:
     >>> graph.above(g, 0.6).n_edges
     1
     """
-    check_graph("g", g)
-    keep = g.weights > check_number("s0", s0)
+    keep = g.weights > s0
     indptr = np.concatenate(([0], np.cumsum(keep)))[g.indptr]
     return CsrGraph.trusted(indptr, g.indices[keep], g.weights[keep])
 
 
+@door.takes(g=check_graph, k=door.whole(1))
 def strongest(g: CsrGraph, k: int) -> CsrGraph:
     """Keep the edges that are among the k strongest of one of their ends.
 
@@ -139,11 +147,9 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.4], [0.9, 1.0, 0.5], [0.4, 0.5, 1.0]])
-    >>> graph.strongest(graph.threshold_graph(corr, 0.1), 1).weights.tolist()
+    >>> graph.strongest(graph.threshold(corr, 0.1), 1).weights.tolist()
     [0.9, 0.9, 0.5, 0.5]
     """
-    check_graph("g", g)
-    check_integer("k", k, 1)
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     order = np.lexsort((-g.weights, rows))
     # Sorted within rows, so that the rank of an edge is its place after the start of its row.
@@ -151,9 +157,15 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     left, right = rows[kept], g.indices[kept].astype(np.int64)
     low, high = np.minimum(left, right), np.maximum(left, right)
     _, first = np.unique(low * g.n_nodes + high, return_index=True)
-    return from_edges(g.n_nodes, low[first], high[first], g.weights[kept][first])
+    return from_edges.unchecked(g.n_nodes, low[first], high[first], g.weights[kept][first])
 
 
+def _check_some(g: CsrGraph, nodes: Nodes) -> None:
+    door.check_nodes("nodes", nodes, g.n_nodes)
+    check_distinct("nodes", nodes)
+
+
+@door.takes(_check_some, g=check_graph, nodes=door.nodes)
 def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     """Keep some nodes and the edges among them.
 
@@ -174,12 +186,9 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> graph.subgraph(graph.threshold_graph(corr, 0.1), np.array([2, 0])).weights.tolist()
+    >>> graph.subgraph(graph.threshold(corr, 0.1), np.array([2, 0])).weights.tolist()
     [0.2, 0.2]
     """
-    check_graph("g", g)
-    nodes = check_nodes("nodes", nodes, g.n_nodes)
-    check_distinct("nodes", nodes.size - np.unique(nodes).size)
     whole = sp.csr_array((g.weights, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
     part = whole[nodes][:, nodes]
     part.sort_indices()
@@ -188,6 +197,7 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     )
 
 
+@door.takes(a=check_graph, b=check_graph)
 def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     """Keep the edges of either graph; where both have an edge the weight of ``a`` stays.
 
@@ -206,25 +216,29 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> both = graph.union(graph.threshold_graph(corr, 0.8), graph.neighbor_graph(corr, 1))
+    >>> both = graph.union(graph.threshold(corr, 0.8), graph.neighbors(corr, 1))
     >>> both.n_edges
     2
     """
-    check_graph("a", a)
-    check_graph("b", b)
     if a.n_nodes != b.n_nodes:
         raise ValueError(
             f"b must have as many nodes as a, got {b.n_nodes} for {a.n_nodes}; "
             "build both graphs from the same points"
         )
     n = a.n_nodes
-    (left_a, right_a, weights_a), (left_b, right_b, weights_b) = edges(a), edges(b)
+    (left_a, right_a, weights_a), (left_b, right_b, weights_b) = (
+        edges.unchecked(a),
+        edges.unchecked(b),
+    )
     keys = np.concatenate((left_a * n + right_a, left_b * n + right_b))
     # np.unique keeps the first of equals, so an edge that both have is taken from a.
     keys, first = np.unique(keys, return_index=True)
-    return from_edges(n, keys // n, keys % n, np.concatenate((weights_a, weights_b))[first])
+    return from_edges.unchecked(
+        n, keys // n, keys % n, np.concatenate((weights_a, weights_b))[first]
+    )
 
 
+@door.takes(g=check_graph)
 def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     """Number the connected components in the order of their smallest nodes.
 
@@ -242,30 +256,29 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> g = graph.threshold_graph(np.array([[1.0, 0.1, 0.9], [0.1, 1, 0], [0.9, 0, 1]]), 0.5)
+    >>> g = graph.threshold(np.array([[1.0, 0.1, 0.9], [0.1, 1, 0], [0.9, 0, 1]]), 0.5)
     >>> graph.component_labels(g).tolist()
     [0, 1, 0]
     """
-    check_graph("g", g)
     labels = np.empty(g.n_nodes, np.int64)
     _jit.graph.label_components(g.indptr, g.indices, labels)
     return labels
 
 
-def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGraph:
-    """Graph of a networkx graph, a scipy sparse array of weights, or a graph as it is.
+def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weight") -> CsrGraph:
+    """Graph of a networkx or igraph graph, a scipy sparse array of weights, or a graph as it is.
 
     Weights are similarities from 0 to 1. What is stored is an edge: a weight of 1 is an edge of
     length 0; a stored 0 is no edge. Nothing that is given is changed.
 
     Parameters
     ----------
-    obj : networkx.Graph, scipy sparse array or matrix, or CsrGraph
+    obj : networkx.Graph, igraph.Graph, scipy sparse array or matrix, or CsrGraph
         The graph.
     n : int, optional
         Number of points it must have.
-    weight : str
-        Attribute of the edges of a networkx graph.
+    weight : str or None
+        Attribute of the edges of a networkx graph; None takes every edge for one of weight 1.
 
     Returns
     -------
@@ -290,12 +303,14 @@ def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGr
         g = obj
     elif sp.issparse(obj):
         g = from_scipy(obj)
+    elif type(obj).__module__.partition(".")[0] == "igraph":
+        g = from_networkx(obj.to_networkx(), weight=weight)
     elif hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes"):
         g = from_networkx(obj, weight=weight)
     else:
         raise TypeError(
             "a graph must be a networkx graph, a scipy sparse array of weights or a CsrGraph, got "
-            f"{type(obj).__name__}; graph.threshold_graph and graph.neighbor_graph make graphs"
+            f"{type(obj).__name__}; graph.threshold and graph.neighbors make graphs"
         )
     if n is not None and g.n_nodes != n:
         raise ValueError(
@@ -305,13 +320,23 @@ def as_graph(obj: Any, n: int | None = None, *, weight: str = "weight") -> CsrGr
     return g
 
 
+def any_graph(name: str, value: Any) -> CsrGraph:
+    """Rule of arguments that are graphs of any kind, see `as_graph`."""
+    return as_graph(value)
+
+
+def any_edges(name: str, value: Any) -> CsrGraph:
+    """Rule of arguments that are graphs of any kind whose weights play no part."""
+    return as_graph(value, weight=None)
+
+
 def from_scipy(matrix: Any) -> CsrGraph:
     """Graph of a sparse array of weights; see :func:`as_graph`. The diagonal is ignored.
 
     Parameters
     ----------
     matrix : (n, n) scipy sparse array or matrix, symmetric
-        Similarities from 0 to 1; where both triangles differ by less than 1e-9, their mean counts.
+        Similarities from 0 to 1, see :func:`stored_pairs`.
 
     Returns
     -------
@@ -325,14 +350,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
     >>> graph.from_scipy(sp.csr_array([[0.0, 0.5], [0.5, 0.0]])).weights.tolist()
     [0.5, 0.5]
     """
-    matrix = _copied(matrix)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"a graph must be a square matrix, got shape {matrix.shape}; entry (i, j) is the "
-            "similarity of points i and j"
-        )
-    matrix.setdiag(0.0)
-    weights = matrix.data
+    left, right, weights = stored_pairs(matrix)
     wrong = int(np.count_nonzero((weights < 0.0) | (weights > 1.0 + 1e-9)))
     if wrong:
         raise ValueError(
@@ -340,19 +358,70 @@ def from_scipy(matrix: Any) -> CsrGraph:
             f"{weights.min():g} to {weights.max():g}; exp(-distance) turns distances into "
             "similarities"
         )
-    difference = abs(matrix - matrix.T)
-    if difference.nnz and difference.max() > 1e-9:
+    there = weights > 0.0
+    weights = np.minimum(weights[there], 1.0)
+    return from_edges.unchecked(matrix.shape[0], left[there], right[there], weights)
+
+
+def stored_pairs(
+    matrix: Any, *, one_sided: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Pairs of points that a sparse matrix has a value for, zeros among them, each once.
+
+    Parameters
+    ----------
+    matrix : (n, n) scipy sparse array or matrix
+        Values of pairs, the same both ways round to 1e-8 of the largest. It is not changed.
+    one_sided : bool
+        Whether a value may be stored one way round only, as in a graph of nearest neighbours.
+
+    Returns
+    -------
+    left, right : (m,) int64
+        The points, ``left < right``.
+    values : (m,) float64
+        Their values, the mean of both ways round.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square, not symmetric or not finite.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from ikd_graph import graph
+    >>> left, right, values = graph.stored_pairs(sp.csr_array([[4.0, 1.0], [1.0, 1.0]]))
+    >>> left.tolist(), right.tolist(), values.tolist()
+    ([0], [1], [1.0])
+    """
+    check_sparse("matrix", matrix)
+    n = matrix.shape[0]
+    if n != matrix.shape[-1]:
         raise ValueError(
-            "the two weights of an edge must be the same, got weights that differ by "
-            f"{difference.max():g}; (matrix + matrix.T) / 2 is symmetric"
+            f"a matrix of pairs must be square, got shape {tuple(matrix.shape)}; entry (i, j) "
+            "belongs to points i and j"
         )
-    upper = sp.triu((matrix + matrix.T) * 0.5, 1).tocoo()
-    upper.eliminate_zeros()
-    left, right = upper.row.astype(np.int64), upper.col.astype(np.int64)
-    return from_edges(matrix.shape[0], left, right, np.minimum(upper.data, 1.0))
+    entries = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    entries.sum_duplicates()
+    check_finite("matrix", entries.data, "leave out pairs that are not known")
+    entries = entries.tocoo()
+    off = entries.row != entries.col
+    row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
+    low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
+    keys, place, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
+    sums = np.bincount(place, data, minlength=keys.size).astype(np.float64)
+    values: NDArray[np.float64] = sums / (counts if one_sided else 2.0)
+    worst = 2.0 * float(np.abs(data - values[place]).max(initial=0.0))
+    if worst > 1e-8 * max(float(np.abs(data).max(initial=0.0)), 1.0):
+        raise ValueError(
+            "a matrix of pairs must be symmetric, got entries that differ from their mirror image "
+            f"by up to {worst:.3g}; pass (K + K.T) / 2 if the difference is noise"
+        )
+    return keys // n, keys % n, values
 
 
-def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
+def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
     """Graph of a networkx graph, its nodes in the order they come; see :func:`as_graph`.
 
     Nodes that are the numbers 0 to n - 1 are taken in numerical order.
@@ -361,8 +430,8 @@ def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
     ----------
     G : networkx.Graph
         Undirected, with a similarity from 0 to 1 for each edge; loops are ignored.
-    weight : str
-        Attribute that holds it.
+    weight : str or None
+        Attribute that holds it; None takes every edge for one of weight 1.
 
     Returns
     -------
@@ -378,6 +447,11 @@ def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
     >>> graph.from_networkx(G).weights.tolist()
     [0.5, 0.5]
     """
+    return from_scipy(networkx_matrix(G, weight))
+
+
+def networkx_matrix(G: nx.Graph, weight: str | None = "weight") -> sp.coo_array:
+    """Weights of the edges of a networkx graph, loops on the diagonal; see `from_networkx`."""
     if G.is_directed() or G.is_multigraph():
         raise ValueError(
             "a networkx graph must be undirected, with one edge a pair, got a "
@@ -387,7 +461,8 @@ def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
     if set(nodes) == set(range(n)):
         nodes = list(range(n))
     number = {node: place for place, node in enumerate(nodes)}
-    pairs = [(number[u], number[v], held.get(weight)) for u, v, held in G.edges(data=True)]
+    held = G.edges(data=weight, default=None) if weight else ((*edge, 1.0) for edge in G.edges)
+    pairs = [(number[u], number[v], value) for u, v, value in held]
     without = sum(value is None for _, _, value in pairs)
     if without:
         raise ValueError(
@@ -396,81 +471,12 @@ def from_networkx(G: nx.Graph, *, weight: str = "weight") -> CsrGraph:
         )
     ends = np.array([pair[:2] for pair in pairs], dtype=np.int64).reshape(-1, 2)
     values = np.array([pair[2] for pair in pairs], dtype=np.float64)
-    both = np.vstack((ends, ends[:, ::-1]))
-    return from_scipy(sp.coo_array((np.tile(values, 2), tuple(both.T)), shape=(n, n)))
+    back = ends[:, 0] != ends[:, 1]
+    both = np.vstack((ends, ends[back, ::-1]))
+    return sp.coo_array((np.concatenate((values, values[back])), tuple(both.T)), shape=(n, n))
 
 
-def _copied(matrix: Any) -> sp.csr_array:
-    """Copy of a square sparse matrix of finite numbers, each entry once."""
-    check_sparse("matrix", matrix)
-    matrix = sp.csr_array(matrix, dtype=np.float64, copy=True)
-    check_sparse("matrix", matrix)
-    matrix.sum_duplicates()
-    check_finite("matrix", matrix.data)
-    return matrix
-
-
-def from_sparse(matrix: Any) -> CsrGraph:
-    """Read a graph from a sparse covariance, every stored entry an edge.
-
-    Entries are divided by the standard deviations of their row and column; a matrix without a
-    stored diagonal is taken to hold correlations already. The diagonal is dropped, explicit
-    zeros are kept.
-
-    Parameters
-    ----------
-    matrix : (n, n) scipy sparse array or matrix, symmetric
-        Covariances between points.
-
-    Returns
-    -------
-    CsrGraph
-        Weights are correlations.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from ikd_graph import graph
-    >>> g = graph.from_sparse(sp.csr_array([[4.0, 1.0], [1.0, 1.0]]))
-    >>> g.weights.tolist()
-    [0.5, 0.5]
-    """
-    if not sp.issparse(matrix):
-        raise TypeError(
-            f"matrix must be a scipy sparse array, got {type(matrix).__name__}; "
-            "use threshold_graph or neighbor_graph for a dense one"
-        )
-    matrix = _copied(matrix)
-    check_symmetric("matrix", matrix)
-    n = matrix.shape[0]
-    left = np.repeat(np.arange(n), np.diff(matrix.indptr))
-    right = matrix.indices.astype(np.int64)
-    spread = np.ones(n)
-    if np.any(left == right):
-        variance = matrix.diagonal()
-        if not np.all(variance > 0.0):
-            raise ValueError(
-                "matrix must have a positive diagonal (the variances), got "
-                f"{np.count_nonzero(~(variance > 0.0))} entries that are not; "
-                "store no diagonal at all if the entries are correlations"
-            )
-        spread = np.sqrt(variance)
-    off = left != right
-    # An explicit zero may be stored on one side only: both triangles are read.
-    keys = np.minimum(left, right)[off] * n + np.maximum(left, right)[off]
-    keys, first = np.unique(keys, return_index=True)
-    left, right = keys // n, keys % n
-    weights = matrix.data[off][first] / (spread[left] * spread[right])
-    too_large = int(np.count_nonzero(weights > 1.0 + 1e-6))
-    if too_large:
-        warnings.warn(
-            f"{too_large} covariances exceed the variances of their points and are taken as "
-            "correlations of 1; check that the diagonal holds the variances",
-            stacklevel=2,
-        )
-    return from_edges(n, left, right, np.minimum(weights, 1.0))
-
-
+@door.takes(g=check_graph)
 def to_sparse(g: CsrGraph) -> sp.csr_array:
     """Return the graph as a sparse array, explicit zeros kept, nothing on the diagonal.
 
@@ -488,16 +494,16 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
     --------
     >>> import numpy as np
     >>> from ikd_graph import graph
-    >>> graph.to_sparse(graph.threshold_graph(np.array([[1.0, 0.9], [0.9, 1.0]]), 0.5)).toarray()
+    >>> graph.to_sparse(graph.threshold(np.array([[1.0, 0.9], [0.9, 1.0]]), 0.5)).toarray()
     array([[0. , 0.9],
            [0.9, 0. ]])
     """
-    check_graph("g", g)
     # Copies: scipy writes to what it holds, and a graph can only be read.
     parts = (g.weights.copy(), g.indices.copy(), g.indptr.copy())
     return sp.csr_array(parts, shape=(g.n_nodes, g.n_nodes))
 
 
+@door.takes(g=check_graph)
 def to_networkx(g: CsrGraph) -> nx.Graph:
     """Return the graph for networkx, the correlation of an edge in its attribute ``weight``.
 
@@ -521,10 +527,9 @@ def to_networkx(g: CsrGraph) -> nx.Graph:
     """
     import networkx as nx
 
-    check_graph("g", g)
     out = nx.Graph()
     out.add_nodes_from(range(g.n_nodes))
-    left, right, weights = edges(g)
+    left, right, weights = edges.unchecked(g)
     out.add_weighted_edges_from(zip(left.tolist(), right.tolist(), weights.tolist(), strict=True))
     return out
 

@@ -8,15 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
-from .._arrays import check_block, check_nodes, check_values
-from .._records import GRAPH_CURE, CsrGraph, check_graph
-from .._threads import map_blocks, single_threaded_blas
-from .._validation import check_integer, check_positive
+from .._checks import check_block, check_nodes, check_values
+from .._records import CsrGraph, check_graph
+from .._threads import block_rows, map_blocks, single_threaded_blas
 from ._build import row_correlations, walkable
 from ._csr import component_labels, edges, from_edges, union
-from ._nearest import block_rows, check_correlations, check_rows
+from ._nearest import check_correlations, check_rows
 
 Pairs = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 
@@ -34,10 +33,13 @@ class JoinedGraph(NamedTuple):
     links: NDArray[np.int64]  # (m, 2) edges added, the smaller end first
 
 
-_GRAPH = door.record(CsrGraph, GRAPH_CURE)
-
-
-@door.takes(strength=door.positive)
+@door.takes(
+    g=check_graph,
+    corr=door.optional(check_correlations),
+    rows=door.optional(check_rows),
+    n_links=door.whole(1),
+    strength=door.positive,
+)
 def join(
     g: CsrGraph,
     corr: NDArray[np.float64] | None = None,
@@ -76,18 +78,18 @@ def join(
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.1, 0.9], [0.1, 1.0, 0.3], [0.9, 0.3, 1.0]])
-    >>> joined = graph.join(graph.threshold_graph(corr, 0.5), corr, n_links=1)
+    >>> joined = graph.join(graph.threshold(corr, 0.5), corr, n_links=1)
     >>> joined.links.tolist(), joined.graph.weights.tolist()
     ([[1, 2]], [0.9, 0.3, 0.9, 0.3])
     """
-    check_graph("g", g)
-    check_positive("strength", strength)
     correlations = _correlation_source(g, corr, rows)
-    low, high = find_links(g, correlations, n_links=n_links)
+    low, high = find_links.unchecked(g, correlations, n_links=n_links)
     known = correlations(low)[np.arange(low.size), high].astype(np.float64)
     if rows is not None:
-        known = row_correlations(rows, low, high)
-    return JoinedGraph(add_edges(g, low, high, strength * known), np.column_stack((low, high)))
+        known = row_correlations.unchecked(rows, low, high)
+    return JoinedGraph(
+        add_edges.unchecked(g, low, high, strength * known), np.column_stack((low, high))
+    )
 
 
 class Listed(NamedTuple):
@@ -100,7 +102,12 @@ class Listed(NamedTuple):
 _LISTED = door.record(Listed, "it holds neighbours and their correlations")
 
 
-@door.takes(g=_GRAPH, correlations=door.function, listed=door.optional(_LISTED))
+@door.takes(
+    g=check_graph,
+    correlations=door.function,
+    listed=door.optional(_LISTED),
+    n_links=door.whole(1),
+)
 def find_links(
     g: CsrGraph,
     correlations: Callable[[NDArray[np.int64]], NDArray[np.floating]],
@@ -130,8 +137,7 @@ def find_links(
     low, high : (m,) int64
         Ends of the pairs, in order.
     """
-    check_integer("n_links", n_links, 1)
-    labels = components = component_labels(g)
+    labels = components = component_labels.unchecked(g)
     n_bridges = int(labels.max(initial=0))
     found: list[tuple[int, int]] = []
     with single_threaded_blas():
@@ -147,7 +153,7 @@ def find_links(
     return ends[:, 0], ends[:, 1]
 
 
-@door.takes(g=_GRAPH, wider=_GRAPH)
+@door.takes(g=check_graph, wider=check_graph)
 def joined_by(g: CsrGraph, wider: CsrGraph) -> CsrGraph:
     """Graph with those edges of a wider one that connect its components.
 
@@ -168,19 +174,29 @@ def joined_by(g: CsrGraph, wider: CsrGraph) -> CsrGraph:
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.exp(-np.square(np.subtract.outer(*2 * [np.array([0.0, 0.1, 0.2, 0.6])])))
-    >>> near = graph.neighbor_graph(corr, 2, mutual=True)
-    >>> graph.joined_by(near, graph.neighbor_graph(corr, 2)).n_edges - near.n_edges
+    >>> near = graph.neighbors(corr, 2, mutual=True)
+    >>> graph.joined_by(near, graph.neighbors(corr, 2)).n_edges - near.n_edges
     2
     """
-    labels = component_labels(g)
+    labels = component_labels.unchecked(g)
     if not labels.any():
         return g
-    left, right, weights = edges(wider)
+    left, right, weights = edges.unchecked(wider)
     across = labels[left] != labels[right]
-    return union(g, from_edges(g.n_nodes, left[across], right[across], weights[across]))
+    between = from_edges.unchecked(g.n_nodes, left[across], right[across], weights[across])
+    return union.unchecked(g, between)
 
 
-@door.takes(g=_GRAPH)
+def _check_added(
+    g: CsrGraph, low: NDArray[np.int64], high: NDArray[np.int64], weights: NDArray[np.float64]
+) -> None:
+    check_values("weights", weights, low.size)
+    check_nodes("high", high, g.n_nodes)
+    if low.size != high.size or np.any(low >= high):
+        raise ValueError(f"low must be below high, got {low.size} and {high.size} nodes")
+
+
+@door.takes(_check_added, g=check_graph, low=door.nodes, high=door.nodes)
 def add_edges(
     g: CsrGraph,
     low: NDArray[np.int64],
@@ -203,11 +219,9 @@ def add_edges(
     CsrGraph
         The graph with them.
     """
-    low, high = check_nodes("low", low, g.n_nodes), check_nodes("high", high, g.n_nodes)
-    weights = check_values("weights", weights, low.size)
-    left, right, known = edges(g)
+    left, right, known = edges.unchecked(g)
     left, right = np.concatenate((left, low)), np.concatenate((right, high))
-    return from_edges(g.n_nodes, left, right, np.concatenate((known, walkable(weights))))
+    return from_edges.unchecked(g.n_nodes, left, right, np.concatenate((known, walkable(weights))))
 
 
 def _nearest_pairs(
@@ -319,7 +333,8 @@ def _correlation_source(
             "join must get either corr or rows, got "
             f"{'neither' if corr is None else 'both'}; pass the one the graph was built from"
         )
-    table = check_correlations(corr) if rows is None else check_rows(rows)
+    table = corr if rows is None else rows
+    assert table is not None
     if table.shape[0] != g.n_nodes:
         raise ValueError(
             f"{'corr' if rows is None else 'rows'} must have one row a node, got "

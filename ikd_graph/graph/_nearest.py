@@ -11,7 +11,6 @@ J. Johnson, M. Douze and H. Jégou, Billion-scale similarity search with GPUs, I
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit, _limits
-from .._arrays import check_block
-from .._threads import map_blocks, single_threaded_blas
-from .._validation import check_choice, check_finite, check_integer
+from .._checks import check_block, check_finite, check_integer
+from .._threads import block_rows, map_blocks, single_threaded_blas
+from .._warn import warn
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -31,6 +30,29 @@ Exact = Callable[[Indices], NDArray[np.floating]]
 Pairs = Callable[[Indices, Indices], Floats]
 
 SEARCHES = ("auto", "exact", "approximate")
+
+
+def check_rows(name: str, rows: Any) -> NDArray[np.floating]:
+    """A table of finite numbers in one piece; float32 stays float32."""
+    return np.ascontiguousarray(door.table(name, rows))
+
+
+def check_correlations(name: str, corr: Any) -> NDArray[np.float64]:
+    """A square table of finite numbers in one piece."""
+    return np.ascontiguousarray(door.square(name, corr), np.float64)
+
+
+def _check_rows_or_sparse(name: str, rows: Any) -> Any:
+    return rows if hasattr(rows, "pairs_from") else check_rows(name, rows)
+
+
+def _check_count(rows: Any, k: int, **_: Any) -> None:
+    check_integer("k", k, 1, rows.shape[0] - 1, "a point has n - 1 others; 5 to 15 are usual")
+
+
+def _check_block_count(block_of: Any, n: int, k: int) -> None:
+    check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
+
 
 RECALL = 0.97
 """Share of the true neighbours of sampled rows at which no more lists are visited."""
@@ -43,6 +65,12 @@ _BLOCK = 2048  # rows of one call of the library
 _log = logging.getLogger(__name__)
 
 
+@door.takes(
+    _check_count,
+    rows=_check_rows_or_sparse,
+    metric=door.one_of(("product", "euclidean")),
+    neighbors=door.one_of(SEARCHES),
+)
 def row_neighbors(
     rows: Any, k: int, *, metric: str = "product", neighbors: str = "auto"
 ) -> NDArray[np.int32]:
@@ -81,11 +109,7 @@ def row_neighbors(
     [[1], [0], [1]]
     """
     dense = not hasattr(rows, "pairs_from")
-    rows = check_rows(rows) if dense else rows
     n = rows.shape[0]
-    k = check_neighbor_count(k, n)
-    check_choice("neighbors", neighbors, SEARCHES)
-    check_choice("metric", metric, ("product", "euclidean"))
     half = np.zeros(n)
     if dense:
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
@@ -101,7 +125,9 @@ def row_neighbors(
         if faiss is None and dense:
             return _exact_neighbors(rows, half, k)
         if faiss is None:
-            return block_neighbors(lambda start, stop: rows.products(np.arange(start, stop)), n, k)
+            return block_neighbors.unchecked(
+                lambda start, stop: rows.products(np.arange(start, stop)), n, k
+            )
         if not dense:
             return _approximate_neighbors(faiss, rows, k, rows.products, rows.pairs_from)
 
@@ -163,7 +189,7 @@ def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Indices, Float
     return indices, np.take_along_axis(values, indices, axis=1).astype(np.float64)
 
 
-@door.takes(block_of=door.function, n=door.count)
+@door.takes(_check_block_count, block_of=door.function, n=door.count)
 def block_neighbors(
     block_of: Callable[[int, int], NDArray[np.floating]], n: int, k: int
 ) -> NDArray[np.int32]:
@@ -183,8 +209,7 @@ def block_neighbors(
     (n, k) int32
         Neighbours of each point, the nearest first; of equals the lower index.
     """
-    check_integer("n", n, 1)
-    neighbours = np.empty((n, check_neighbor_count(k, n)), np.int32)
+    neighbours = np.empty((n, k), np.int32)
 
     def find(start: int, stop: int) -> None:
         block = np.ascontiguousarray(check_block(block_of(start, stop), (stop - start, n)))
@@ -364,11 +389,7 @@ def _library(neighbors: str, n: int) -> Any:
             raise ImportError(
                 f"faiss must be installed for neighbors='approximate', got none; {cure}"
             ) from None
-        warnings.warn(
-            f"the neighbours of {n} rows are searched exactly, which may take minutes; {cure}",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"the neighbours of {n} rows are searched exactly, which may take minutes; {cure}")
         return None
     return faiss
 
@@ -382,38 +403,3 @@ def _exact_only(neighbors: str, squares: NDArray[np.floating]) -> str:
             "metric='euclidean', or correlations or cosines instead of covariances"
         )
     return "exact"
-
-
-def check_rows(rows: Any) -> NDArray[np.floating]:
-    """Raise unless ``rows`` is a table of finite numbers; float32 stays float32."""
-    rows = door.as_real("rows", rows)
-    rows = np.ascontiguousarray(rows, np.float32 if rows.dtype == np.float32 else np.float64)
-    if rows.ndim != 2 or rows.shape[0] == 0:
-        raise ValueError(
-            f"rows must be a table (n, p) with n >= 1, got shape {rows.shape}; "
-            "pass covariance.unit_rows(X, affinity)"
-        )
-    check_finite("rows", rows, "drop constant or incomplete rows first")
-    return rows
-
-
-def check_correlations(corr: Any) -> NDArray[np.float64]:
-    """Raise unless ``corr`` is a square table of finite numbers."""
-    corr = door.as_real("corr", corr).astype(np.float64, copy=False)
-    if corr.ndim != 2 or corr.shape[0] != corr.shape[1] or corr.shape[0] == 0:
-        raise ValueError(
-            f"corr must be square (n, n) with n >= 1, got shape {corr.shape}; "
-            "pass covariance.correlation(X), or use the row_ functions for rows"
-        )
-    check_finite("corr", corr, "drop constant or incomplete rows first")
-    return np.ascontiguousarray(corr)
-
-
-def check_neighbor_count(k: Any, n: int) -> int:
-    """Raise unless a point has ``k`` others."""
-    return check_integer("k", k, 1, n - 1, cure="a point has n - 1 others; 5 to 15 are usual")
-
-
-def block_rows(n: int) -> int:
-    """Return the number of rows in a block of about 4 million entries."""
-    return max(16, min(512, 2**22 // max(n, 1)))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import _jit
 from .._records import CsrGraph, check_graph
 from ._csr import component_labels, edges, from_edges, union
@@ -34,6 +35,7 @@ class _Search(NamedTuple):
     room: tuple[NDArray[Any], ...]
 
 
+@door.takes(g=check_graph, support=door.optional(check_graph))
 def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeScores]:
     """Remove edges whose ends are far apart without them: short cuts and false correlations.
 
@@ -68,15 +70,11 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeS
     >>> line = np.arange(40.0) / 8.0
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
     >>> corr[3, 36] = corr[36, 3] = 0.9
-    >>> pruned, removed = graph.prune(graph.threshold_graph(corr, 0.3))
+    >>> pruned, removed = graph.prune(graph.threshold(corr, 0.3))
     >>> removed.pairs.tolist()
     [[3, 36]]
     """
-    check_graph("g", g)
-    whole = g
-    if support is not None:
-        check_graph("support", support)
-        whole = union(g, support)
+    whole = g if support is None else union.unchecked(g, support)
     search = _search_of(whole)
     removed = _contradicted(whole, search)
     removed |= _far_apart(whole, search, removed)
@@ -86,21 +84,21 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeS
     _jit.detours.detours(search.graph, search.edges, some, search.room, removed, detours)
     removed[some] = np.isfinite(detours)
     some, detours = some[np.isfinite(detours)], detours[np.isfinite(detours)]
-    low, high, weights = edges(g)
+    low, high, weights = edges.unchecked(g)
     at = np.searchsorted(left * n + right, low * n + high)
     keep = ~removed[at]
     mine = np.isin(some, at[~keep], assume_unique=True)
     some, detours = some[mine], detours[mine]
     with np.errstate(divide="ignore", invalid="ignore"):
         scores = detours / across[some]
-    pruned = from_edges(n, low[keep], high[keep], weights[keep])
+    pruned = from_edges.unchecked(n, low[keep], high[keep], weights[keep])
     return pruned, EdgeScores(np.column_stack((left[some], right[some])), scores)
 
 
 def _search_of(g: CsrGraph) -> _Search:
     """Lengths of the edges of a graph, and room for searches in it."""
     n = g.n_nodes
-    left, right, weights = edges(g)
+    left, right, weights = edges.unchecked(g)
     across = np.sqrt(np.maximum(2.0 - 2.0 * weights, 0.0))
     rows = _rows(g)
     keys = np.minimum(rows, g.indices) * n + np.maximum(rows, g.indices)
@@ -149,7 +147,8 @@ def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArr
     _jit.detours.shared_within(search.graph, search.edges, _SHORTER, shares)
     some = np.flatnonzero(removed)
     ends = search.edges[0][some], search.edges[1][some]
-    bundle = component_labels(from_edges(g.n_nodes, *ends, np.ones(some.size)))[ends[0]]
+    bundles = from_edges.unchecked(g.n_nodes, *ends, np.ones(some.size))
+    bundle = component_labels.unchecked(bundles)[ends[0]]
     mean = np.bincount(bundle, shares[some]) / np.maximum(np.bincount(bundle), 1)
     removed[some] = mean[bundle] < _USUAL * np.median(shares)
     return _without_detour(search, order[removed[order]], absent)

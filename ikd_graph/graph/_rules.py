@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._validation import check_choice, check_flag, check_fraction, check_integer
+from .._checks import check_choice, check_fraction, check_integer, flag
 
 DISCONNECTED = ("join", "raise", "separate")
 SEARCHES = ("auto", "exact", "approximate")
@@ -26,8 +26,8 @@ class Threshold(BaseEstimator):
     Parameters
     ----------
     s0 : float or "auto"
-        The threshold, in (0, 1). "auto" is min(5 / sqrt(N), 0.5) for N columns, five standard
-        errors of a correlation.
+        The threshold, in (0, 1). "auto" is min(5 / sqrt(N), 0.5) for N independent columns
+        (`covariance.effective_columns`), five standard errors of a correlation.
     n_neighbors : int or None
         Also join each point to so many nearest neighbours, whatever the threshold. None is 6 where
         ``s0`` is "auto", which keeps every point in the graph, else none.
@@ -38,22 +38,35 @@ class Threshold(BaseEstimator):
         What to do with several components: join them by links between their nearest points, raise
         an error, or embed each by itself and lay them side by side.
 
+    fdr : float or None
+        In place of a threshold: significantly correlated pairs are edges, with this false discovery
+        rate, in (0, 1); see `graph.significant_graph`.
+    n_removed : int
+        Rows that were regressed out of the table, each of which costs a degree of freedom.
+
     Examples
     --------
     >>> from ikd_graph import graph
-    >>> graph.Threshold(0.3)
-    Threshold(s0=0.3)
+    >>> graph.Threshold(0.3), graph.Threshold(fdr=0.01)
+    (Threshold(s0=0.3), Threshold(fdr=0.01))
     """
 
     s0: float | str = "auto"
     n_neighbors: int | None = None
     prune: bool | str = "auto"
     disconnected: str = "join"
+    fdr: float | None = None
+    n_removed: int = 0
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
+        check_integer("n_removed", self.n_removed, 0)
+        if self.fdr is not None:
+            check_fraction("fdr", self.fdr)
+            if self.s0 != "auto":
+                raise ValueError(f"s0 must be 'auto' where fdr is given, got {self.s0!r}; name one")
         if self.s0 != "auto":
-            check_fraction("s0", self.s0, "'auto' chooses by the number of columns")
+            check_fraction("s0", self.s0)
         if self.n_neighbors is not None:
             check_integer("n_neighbors", self.n_neighbors, 1)
         _check_common(self.prune, self.disconnected)
@@ -94,6 +107,6 @@ class Neighbors(BaseEstimator):
         """Raise ValueError where a parameter breaks its rule."""
         if self.k != "auto":
             check_integer("k", self.k, 1, cure="'auto' chooses")
-        check_flag("mutual", self.mutual)
+        flag("mutual", self.mutual)
         check_choice("search", self.search, SEARCHES)
         _check_common(self.prune, self.disconnected)

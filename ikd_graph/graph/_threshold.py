@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from scipy import special
 
-from .. import _doors as door
-from .._validation import check_fraction
+from .. import _checks as door
 
 
-@door.takes(n_observed=door.optional(door.count))
-def auto_threshold(n_observed: int | None) -> float:
+@door.takes(n_observed=door.optional(door.positive))
+def auto_threshold(n_observed: float | None) -> float:
     """Threshold above which a correlation is signal.
 
     Parameters
     ----------
-    n_observed : int or None
-        Number N of observed dimensions: a correlation of nothing has the standard deviation
-        1 / sqrt(N), and five of them leave no false edge among a few thousand points.
+    n_observed : float or None
+        Number N of independent columns (`covariance.effective_columns`): a correlation of nothing
+        has the standard deviation 1 / sqrt(N), and five of them leave no false edge among a few
+        thousand points.
 
     Returns
     -------
@@ -26,8 +26,8 @@ def auto_threshold(n_observed: int | None) -> float:
     return 0.3 if n_observed is None else min(5.0 / n_observed**0.5, 0.5)
 
 
-@door.takes(n_observed=door.count, rate=door.number)
-def sure_threshold(n_observed: int, rate: float) -> float:
+@door.takes(n_observed=door.positive, rate=door.fraction)
+def sure_threshold(n_observed: float, rate: float) -> float:
     """Correlation that unrelated rows exceed at a rate.
 
     Of N Gaussian columns, row means taken off, r sqrt((N - 2) / (1 - r^2)) of two such rows is
@@ -35,8 +35,8 @@ def sure_threshold(n_observed: int, rate: float) -> float:
 
     Parameters
     ----------
-    n_observed : int
-        Number N of observed dimensions; with fewer than 3 no correlation is sure.
+    n_observed : float
+        Number N of independent columns; with fewer than 3 no correlation is sure.
     rate : float
         Share of the pairs, between 0 and 1.
 
@@ -56,9 +56,8 @@ def sure_threshold(n_observed: int, rate: float) -> float:
     >>> round(graph.sure_threshold(20, 1e-5), 3)
     0.803
     """
-    check_fraction("rate", rate)
-    free = n_observed - 2
-    if free < 1:
+    free = n_observed - 2.0
+    if free < 1.0:
         return 1.0
     t = float(special.stdtrit(free, 1.0 - rate))
     return t / (free + t * t) ** 0.5

@@ -6,18 +6,18 @@ variance is not a kernel's parameter here: covariances are divided by it before 
 
 The ARD kernel, exp(-1/2 sum_m (z_m - z'_m)^2 / l_m^2), and the Gaussian kernel,
 exp(-1/2 (z - z')^T L^{-1} (z - z')), are the squared exponential after the affine map
-z -> L^{-1/2} z (Section 2.3): solve with `SquaredExponential()` and hand the latent to
-`apply_metric` to have it in the units of L.
+z -> L^{-1/2} z (Section 2.3): solve with `SquaredExponential()`. A covariance leaves the rotation
+of a latent open, so it does not tell coordinates in the units of L: the true latent is Z R L^{1/2}
+for an orthogonal R, which must be known from elsewhere (a rigid fit to points of known place).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .. import _doors as door
 from .. import _jit
-from .._validation import check_kernel, check_symmetric
+from .._checks import check_choice
 from ._matern import CLOSED, Matern
 from ._stationary import (
     GammaExponential,
@@ -34,7 +34,6 @@ __all__ = [
     "RationalQuadratic",
     "SquaredExponential",
     "StationaryKernel",
-    "apply_metric",
     "compiled_form",
     "get",
 ]
@@ -76,66 +75,13 @@ def get(kernel: str | StationaryKernel) -> StationaryKernel:
     """
     if isinstance(kernel, StationaryKernel):
         return kernel
-    check_kernel(kernel, KERNELS)
+    check_choice("kernel", kernel, KERNELS, " or an instance from ikd_graph.kernels")
     return KERNELS[kernel]()
 
 
 def as_kernel(name: str, kernel: str | StationaryKernel) -> StationaryKernel:
     """The rule of arguments that are kernels, see `get`."""
     return get(kernel)
-
-
-@door.takes(latent=door.table, metric=door.numbers)
-def apply_metric(latent: ArrayLike, metric: ArrayLike) -> Floats:
-    """Latent of an ARD or a Gaussian kernel, from the latent of the squared exponential.
-
-    Both kernels see the latent through L^(-1/2) (Li & Wu 2024, Section 2.3), so what the squared
-    exponential with ``length_scale=1`` returns has to go through L^(1/2).
-
-    Parameters
-    ----------
-    latent : (n, m) array_like of float64
-        Latent in the units of the kernel.
-    metric : (m,) or (m, m) array_like of float64
-        Squared length-scales l_m^2 of an ARD kernel, or the symmetric positive definite matrix L
-        of a Gaussian kernel.
-
-    Returns
-    -------
-    (n, m) ndarray of float64
-        ``latent @ L^(1/2)``.
-
-    Raises
-    ------
-    ValueError
-        If the metric does not fit the latent or is not symmetric positive definite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import kernels
-    >>> kernels.apply_metric(np.eye(2), [4.0, 9.0])
-    array([[2., 0.],
-           [0., 3.]])
-    """
-    points = np.asarray(latent, dtype=np.float64)
-    matrix = np.asarray(metric, dtype=np.float64)
-    if matrix.ndim == 1:
-        matrix = np.diag(matrix)
-    n_columns = points.shape[1] if points.ndim == 2 else -1
-    if matrix.shape != (n_columns, n_columns):
-        raise ValueError(
-            f"metric must have one row per latent dimension, got shape {np.shape(metric)} for a "
-            f"latent of shape {points.shape}; pass (m,) squared length-scales or an (m, m) matrix"
-        )
-    check_symmetric("metric", matrix)
-    values, vectors = np.linalg.eigh(matrix)
-    if not values[0] > 0.0:
-        raise ValueError(
-            f"metric must be positive definite, got a smallest eigenvalue of {values[0]:.3g}; "
-            "squared length-scales are positive"
-        )
-    return points @ (vectors * np.sqrt(values)) @ vectors.T
 
 
 def compiled_form(kernel: StationaryKernel) -> tuple[int, float] | None:

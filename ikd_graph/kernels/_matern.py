@@ -66,6 +66,8 @@ class Matern(StationaryKernel):
         three-term recurrence of K reads q_(nu+1) = 2 nu + x^2 / q_nu and
         g_(nu+1) = g_nu q_(nu+1) / (2 nu): positive terms only.
         """
+        # f has underflown there; beyond 1e9 scipy has no Bessel functions.
+        x = np.minimum(x, 1e6)
         steps = max(int(np.ceil(self.nu - 1.5)), 0)
         order = self.nu - steps
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -85,21 +87,20 @@ class Matern(StationaryKernel):
             value = value * ratio / (2.0 * below)
         return np.where(tiny, 1.0, value), ratio
 
-    def _f_inverse(self, k: Floats) -> Floats:
+    def _inverse_of_log(self, depth: Floats) -> Floats:
         if self.nu == 0.5:
-            return np.log(k) ** 2
-        flat = np.ascontiguousarray(k).ravel()
+            return depth**2
+        flat = np.ascontiguousarray(depth).ravel()
         out = np.empty_like(flat)
         table = _inverse_table(self.nu)
         # Chunks that stay in cache: the table look-up gathers at random.
         for start in range(0, flat.size, 16384):
             part = slice(start, start + 16384)
             out[part] = self._solve(flat[part], table)
-        return out.reshape(k.shape)
+        return out.reshape(depth.shape)
 
-    def _solve(self, k: Floats, table: _InverseTable) -> Floats:
+    def _solve(self, depth: Floats, table: _InverseTable) -> Floats:
         """Distances of one chunk: the table, then a Newton step where f is cheap."""
-        depth = -np.log(k)
         with np.errstate(divide="ignore"):
             u = np.log(depth)
         d = np.exp(table(u))
@@ -115,10 +116,11 @@ class Matern(StationaryKernel):
 
 
 class _InverseTable(NamedTuple):
-    """Piecewise cubic of log d over u = log(-log f), on a uniform grid, linear beyond its ends.
+    """Piecewise cubic of log d over u = log(-log f), on a uniform grid.
 
     log d is nearly linear in u at both ends (slope 1 / min(nu, 1) towards 0, slope 2 towards
-    infinity), which is what makes a uniform grid enough.
+    infinity), which is what makes a uniform grid enough. Beyond the underflow of f the root of d is
+    linear in -log f.
     """
 
     start: float
@@ -136,8 +138,10 @@ class _InverseTable(NamedTuple):
         if low.any():
             inner[low] = (c1 * t + c0)[low]
         if high.any():
-            top = c3 + c2 + c1 + c0 + (3.0 * c3 + 2.0 * c2 + c1) * (t - 1.0)
-            inner[high] = top[high]
+            # The distance is linear in -log f.
+            top, slope = c3 + c2 + c1 + c0, (3.0 * c3 + 2.0 * c2 + c1) / self.step
+            rise = np.expm1(self.step * (t[high] - 1.0))
+            inner[high] = top[high] + 2.0 * np.log1p(0.5 * slope[high] * rise)
         return inner
 
 
@@ -149,9 +153,10 @@ def _inverse_table(nu: float, n_cells: int = 16384) -> _InverseTable:
     lowest = -28.0 / min(nu, 1.0)
     highest = np.log(750.0**2 / (2.0 * nu) + 750.0)
     coarse = np.linspace(lowest, highest, 4 * n_cells)
+    value = kernel._f(np.exp(coarse))
     with np.errstate(divide="ignore"):
-        u = np.log(-np.log(kernel._f(np.exp(coarse))))
-    good = np.isfinite(u)
+        u = np.log(-np.log(value))
+    good = np.isfinite(u) & (value > 1e-300)
     good &= np.maximum.accumulate(np.where(good, u, -np.inf)) == u
     nodes = np.linspace(max(u[good][0], -27.0), u[good][-1], n_cells + 1)
     log_d = np.interp(nodes, u[good], coarse[good])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
-from .._validation import check_positive
+from .._checks import check_positive
 
 Floats = NDArray[np.float64]
 
@@ -21,15 +21,17 @@ def formula(name: str) -> Any:
 
 
 _LARGEST = 1e150  # the square of a length-scale is divided by
+_FARTHEST = 1e60  # largest scaled squared distance: its square does not overflow
 
 
 @dataclass(frozen=True, kw_only=True)
 class StationaryKernel:
     """A kernel of unit variance, a function of the squared distance over ``length_scale`` squared.
 
-    Subclasses give the function f of the scaled squared distance, its inverse and its derivative:
-    ``_f``, ``_f_inverse`` and ``_f_prime``. Those of this package have f and its derivative from
-    `_jit.kernels`, where the formulas stand once for arrays and for compiled loops.
+    Subclasses give the function f of the scaled squared distance, its inverse as a function of
+    -log f, and its derivative: ``_f``, ``_inverse_of_log`` and ``_f_prime``. Those of this package
+    have f and its derivative from `_jit.kernels`, where the formulas stand once for arrays and for
+    compiled loops.
     """
 
     shape_name: ClassVar[str | None] = None
@@ -50,6 +52,36 @@ class StationaryKernel:
         if self.length_scale > _LARGEST:
             check_positive("length_scale", self.length_scale, _LARGEST)
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name, as scikit-learn asks for them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def with_params(self, **params: Any) -> StationaryKernel:
+        """Kernel of the same kind with some parameters changed.
+
+        Parameters
+        ----------
+        **params
+            Values by name.
+
+        Returns
+        -------
+        StationaryKernel
+            Another kernel: this one cannot be changed.
+
+        Raises
+        ------
+        ValueError
+            If it has no such parameter.
+        """
+        unknown = set(params) - set(self.get_params())
+        if unknown:
+            raise ValueError(
+                f"{type(self).__name__} has no parameter {min(unknown)!r}; it has "
+                f"{', '.join(self.get_params())}"
+            )
+        return replace(self, **params)
+
     def covariance(self, sq_dist: ArrayLike) -> Floats:
         """Covariance of two points at a squared distance.
 
@@ -63,7 +95,8 @@ class StationaryKernel:
         ndarray of float64
             Values in (0, 1], the same shape.
         """
-        return self._f(np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2)
+        scaled = np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2
+        return self._f(np.minimum(scaled, _FARTHEST))
 
     def sq_distance(self, cov: ArrayLike) -> Floats:
         """Squared distance of two points with a covariance: the inverse of `covariance`.
@@ -93,7 +126,27 @@ class StationaryKernel:
                 f"{np.nanmin(values):.3g} to {np.nanmax(values):.3g}; divide by the variance and "
                 "threshold or clip them first"
             )
-        return self._f_inverse(values) * self.length_scale**2
+        return self.sq_distance_from_log(np.log(values))
+
+    def sq_distance_from_log(self, log_cov: ArrayLike) -> Floats:
+        """Squared distance of two points from the logarithm of their covariance.
+
+        Products of many covariances underflow; their logarithms do not.
+
+        Parameters
+        ----------
+        log_cov : array_like of float64
+            Logarithms of covariances, <= 0, any shape.
+
+        Returns
+        -------
+        ndarray of float64
+            Squared latent distances, the same shape, at most 1e60 squared length-scales.
+        """
+        depth = np.minimum(np.abs(np.asarray(log_cov, dtype=np.float64)), _FARTHEST)
+        with np.errstate(over="ignore"):
+            sq_dist = self._inverse_of_log(depth)
+        return np.minimum(sq_dist, _FARTHEST) * self.length_scale**2
 
     def derivative(self, sq_dist: ArrayLike) -> Floats:
         """Derivative of the covariance in the squared distance.
@@ -130,7 +183,7 @@ class StationaryKernel:
     def _f(self, d: Floats) -> Floats:
         raise NotImplementedError
 
-    def _f_inverse(self, k: Floats) -> Floats:
+    def _inverse_of_log(self, depth: Floats) -> Floats:
         raise NotImplementedError
 
     def _f_prime(self, d: Floats) -> Floats:
@@ -168,9 +221,8 @@ class SquaredExponential(StationaryKernel):
     def _f(self, d: Floats) -> Floats:
         return formula("value")(_jit.kernels.SQUARED_EXPONENTIAL, d, 1.0)
 
-    def _f_inverse(self, k: Floats) -> Floats:
-        # abs: so that k = 1 gives 0, not -0.
-        return np.abs(-2.0 * np.log(k))
+    def _inverse_of_log(self, depth: Floats) -> Floats:
+        return 2.0 * depth
 
     def _f_prime(self, d: Floats) -> Floats:
         return formula("slope")(_jit.kernels.SQUARED_EXPONENTIAL, d, 1.0, self._f(d))
@@ -201,8 +253,8 @@ class RationalQuadratic(StationaryKernel):
     def _f(self, d: Floats) -> Floats:
         return formula("value")(_jit.kernels.RATIONAL_QUADRATIC, d, self.alpha)
 
-    def _f_inverse(self, k: Floats) -> Floats:
-        return np.abs(2.0 * self.alpha * np.expm1(-np.log(k) / self.alpha))
+    def _inverse_of_log(self, depth: Floats) -> Floats:
+        return 2.0 * self.alpha * np.expm1(depth / self.alpha)
 
     def _f_prime(self, d: Floats) -> Floats:
         return formula("slope")(_jit.kernels.RATIONAL_QUADRATIC, d, self.alpha, self._f(d))
@@ -237,8 +289,8 @@ class GammaExponential(StationaryKernel):
     def _f(self, d: Floats) -> Floats:
         return formula("value")(_jit.kernels.GAMMA_EXPONENTIAL, d, self.gamma)
 
-    def _f_inverse(self, k: Floats) -> Floats:
-        return np.abs(np.log(k)) ** (2.0 / self.gamma)
+    def _inverse_of_log(self, depth: Floats) -> Floats:
+        return depth ** (2.0 / self.gamma)
 
     def _f_prime(self, d: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):

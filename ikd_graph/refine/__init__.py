@@ -7,7 +7,6 @@ from ._closed_forms import random_closed_form
 from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision
-from ._standard_errors import standard_errors
 from ._stress import StressFit, stress
 
 REFINEMENTS = {"stress": Stress, "likelihood": Likelihood}
@@ -25,6 +24,5 @@ __all__ = [
     "likelihood",
     "likelihood_by_core",
     "random_closed_form",
-    "standard_errors",
     "stress",
 ]

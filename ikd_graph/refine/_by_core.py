@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import gplvm, kernels
 from .._threads import map_blocks, single_threaded_blas
-from .._validation import check_integer, check_rows
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import random_closed_form
@@ -21,7 +20,7 @@ from ._likelihood import EXTRA, LikelihoodFit, likelihood
 Floats = NDArray[np.float64]
 CoreClosedForm = Callable[[NDArray[np.int64], np.random.Generator], ArrayLike]
 
-MAX_POINTS = 400
+MAX_POINTS = 250
 """Rows whose likelihood is searched; the others are placed by the process, 1 ms each."""
 
 _BLOCK = 64  # rows that one thread places before it takes the next
@@ -36,10 +35,17 @@ class CoreFit(NamedTuple):
     process: gplvm.Process  # given the core, ready to place new rows
 
 
+def _check_lead(rows: Floats, lead: Floats, **_: object) -> None:
+    door.check_rows("lead", lead, len(rows))
+
+
 @door.takes(
+    _check_lead,
     rows=door.table,
     lead=door.table,
     centered=door.flag,
+    max_points=door.whole(2),
+    n_closed_forms=door.whole(0),
     fit_shape=door.flag,
     random_state=door.seed,
 )
@@ -101,12 +107,9 @@ def likelihood_by_core(
     (40, True)
     """
     values, lead = np.asarray(rows), np.asarray(lead, dtype=np.float64)
-    check_rows("lead", lead, len(values))
-    check_integer("max_points", max_points, 2)
-    check_integer("n_closed_forms", n_closed_forms, 0)
     core = _farthest_points(lead, max_points)
     inside = np.ascontiguousarray(values[core], dtype=np.float64)
-    sample_cov = gplvm.sample_covariance(inside, centered)
+    sample_cov = gplvm.sample_covariance.unchecked(inside, centered)
     latents = {name: np.asarray(latent)[core] for name, latent in (starts or {}).items()}
     latents = {"own": lead[core], **latents}
     rng = np.random.default_rng(random_state or 0)
@@ -114,7 +117,7 @@ def likelihood_by_core(
     if closed_form is None:
         first = kernels.get("squared_exponential" if kernel == "auto" else kernel)
         n_columns = min(lead.shape[1] + EXTRA, core.size - 1)
-        draw = partial(random_closed_form, to_correlation(sample_cov), n_columns, first)
+        draw = partial(random_closed_form, to_correlation.unchecked(sample_cov), n_columns, first)
     else:
         draw = partial(closed_form, core)
     with single_threaded_blas():
@@ -132,7 +135,7 @@ def likelihood_by_core(
             time_budget=time_budget,
             random_state=random_state,
         )
-        process = gplvm.condition(
+        process = gplvm.condition.unchecked(
             fit.latent, inside, fit.kernel, fit.variance, fit.noise, centred=centered
         )
         return CoreFit(_place_others(process, values, lead, core), core, fit, process)
@@ -150,7 +153,9 @@ def _place_others(
 
     def place(start: int, stop: int) -> None:
         for i in others[start:stop]:
-            latent[i] = gplvm.likeliest(process, gplvm.see(process, rows[i]), latent[i])[0]
+            latent[i] = gplvm.likeliest.unchecked(
+                process, gplvm.see.unchecked(process, rows[i]), latent[i]
+            )[0]
 
     map_blocks(place, others.size, _BLOCK)
     return latent

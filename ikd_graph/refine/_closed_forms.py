@@ -38,8 +38,8 @@ def random_closed_form(
         Latent.
     """
     g = _random_graph(corr, rng)
-    sq_dist = geodesics.geodesic_sq_distances(g, kernel, "distance")
-    return eigen.coordinates(sq_dist, n_components).coordinates
+    sq_dist = geodesics.sq_distances(g, kernel, "distance")
+    return eigen.coordinates.unchecked(sq_dist, n_components).coordinates
 
 
 def _random_graph(corr: Floats, rng: np.random.Generator) -> CsrGraph:
@@ -47,8 +47,8 @@ def _random_graph(corr: Floats, rng: np.random.Generator) -> CsrGraph:
     neighbors, threshold = int(rng.integers(_NEIGHBORS[0], _NEIGHBORS[1] + 1)), None
     if rng.random() < 0.5:
         neighbors, threshold = _JOINED, rng.uniform(*_STRONGEST)
-    near = graph.neighbor_graph(corr, min(neighbors, len(corr) - 1))
-    near = graph.join(near, corr).graph
+    near = graph.neighbors.unchecked(corr, min(neighbors, len(corr) - 1))
+    near = graph.join.unchecked(near, corr).graph
     if threshold is None:
         return near
-    return graph.union(graph.threshold_graph(corr, threshold), near)
+    return graph.union.unchecked(graph.threshold.unchecked(corr, threshold), near)

@@ -17,9 +17,6 @@ Pairs = deque[tuple[Floats, Floats, float]]
 SOFT = (1.0, 0.3, 0.1)
 """Noise floors of an annealed descent, in units of the mean variance."""
 
-COOL = (0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
-"""Noise floors that follow, down to none."""
-
 _COOL_STEPS = 15
 _LOOSE = 1e-7  # tolerance under a floor: the next one moves the optimum anyway
 _MEMORY = 20
@@ -38,7 +35,7 @@ class Optimum(NamedTuple):
     start: str  # name of the start
 
 
-def anneal(objective: Objective, latent: Floats, start: str, steps: int = 30) -> Optimum:
+def anneal(objective: Objective, latent: Floats, start: str, steps: int = 20) -> Optimum:
     """Descend from a latent, at its best scale, under falling noise floors.
 
     Parameters
@@ -82,7 +79,7 @@ def cool(objective: Objective, at: Optimum) -> Optimum:
     Optimum
         Near a local optimum.
     """
-    for floor in COOL:
+    for floor in np.geomspace(0.03, 1e-6, 7):
         at = minimise(objective, at, _COOL_STEPS, floor)
     return at
 

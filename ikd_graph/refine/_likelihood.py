@@ -15,22 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import eigen, gplvm, kernels
 from .._threads import single_threaded_blas
-from .._validation import check_components, check_integer, check_positive, check_symmetric
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import random_closed_form
 from ._descent import SOFT, Optimum, anneal, converge, cool, minimise
 from ._objective import Clock, Objective
-from ._standard_errors import standard_errors
 
 Floats = NDArray[np.float64]
 ClosedForm = Callable[[np.random.Generator], ArrayLike]
-
-STANDARD_ERRORS = 1500
-"""Coordinates up to which standard errors are computed: eigenvalues of a matrix of this size."""
 
 EXTRA = 2
 """Dimensions that a restart adds: curves that cross in a latent pass each other in more."""
@@ -39,7 +34,6 @@ _EXTRA_SIZE, _JITTER = 0.5, 0.3  # standard deviation there over the latent's, a
 _SHRINK = (0.6, 0.3, 0.1)  # factors of the extra coordinates before they are dropped
 _LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the winner
 _SHRINK_STEPS, _FLAT_STEPS = 10, 20
-_STEPS, _RESTART_STEPS = 30, 20  # of every noise floor
 _HOPELESS = 0.2  # a restart ends if it is so much above the best under a noise floor,
 _SAME = 0.005  # or is the same local optimum as one that was followed
 
@@ -50,6 +44,7 @@ class OptimumRecord(NamedTuple):
     start: str  # name of the start
     log_likelihood: float  # of all observed dimensions
     distance: float  # root mean square distance to the winner, rigidly aligned, in length-scales
+    latent: Floats  # (n, m), centred and rigidly aligned
 
 
 class LikelihoodFit(NamedTuple):
@@ -62,12 +57,27 @@ class LikelihoodFit(NamedTuple):
     log_likelihood: float  # of all observed dimensions
     n_iter: int  # evaluations of the likelihood and its gradient
     start: str  # name of the start that led to it
-    standard_errors: Floats | None  # (n, m) after rigid alignment; None for very many coordinates
     optima: tuple[OptimumRecord, ...]  # one for each descent, most likely first
     complete: bool  # False if the time budget ended the search
 
 
-@door.takes(sample_cov=door.square, fit_shape=door.flag, random_state=door.seed)
+def _check_starts(
+    sample_cov: Floats, n_components: int, starts: Mapping[str, ArrayLike], **_: object
+) -> None:
+    door.check_components(n_components, len(sample_cov))
+    if not isinstance(starts, Mapping) or not starts:
+        raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")
+
+
+@door.takes(
+    _check_starts,
+    sample_cov=door.symmetric,
+    n_observed=door.whole(1),
+    restarts=door.whole(0),
+    fit_shape=door.flag,
+    time_budget=door.optional(door.positive),
+    random_state=door.seed,
+)
 def likelihood(
     sample_cov: ArrayLike,
     n_observed: int,
@@ -92,8 +102,9 @@ def likelihood(
     n_components : int
         Columns of the latent.
     kernel : str or StationaryKernel
-        Kernel of the model. "auto" takes the one of four that is likeliest after a descent from
-        the first start. Where one is named, the likeliest latent under the other three is a start.
+        Kernel of the model. "auto" takes the one of four that is likeliest after a short descent
+        from the first start. Where one is named, the likeliest latent under the other three is a
+        start.
     starts : mapping of str to (n, n_components) array_like of float64
         Latents to descend from, at least one, the most trusted first. One with more columns is
         shrunk to ``n_components`` on the way.
@@ -132,18 +143,12 @@ def likelihood(
     True
     """
     cov = np.array(sample_cov, dtype=np.float64, order="C")
-    check_symmetric("sample_cov", cov)
-    check_integer("n_observed", n_observed, 1)
-    check_components(n_components, len(cov))
-    check_integer("restarts", restarts, 0)
-    if time_budget is not None:
-        check_positive("time_budget", time_budget)
-    if not isinstance(starts, Mapping) or not starts:
-        raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")
     # Random numbers belong to points, whatever order these come in.
     order = _order_of_points(cov)
     cov = np.ascontiguousarray(cov[np.ix_(order, order)])
-    scale = check_positive("the mean variance", float(np.trace(cov)) / len(cov))
+    scale = float(np.trace(cov)) / len(cov)
+    if not scale > 0.0:
+        raise ValueError(f"the mean variance must be positive, got {scale!r}")
     cov /= scale
     shape = (len(cov), n_components)
     latents = {
@@ -154,7 +159,7 @@ def likelihood(
     if closed_form is None:
         default = kernels.get("squared_exponential" if _is_auto(kernel) else kernel)
         n_columns = min(n_components + EXTRA, len(cov) - 1)
-        draw = partial(random_closed_form, to_correlation(cov), n_columns, default)
+        draw = partial(random_closed_form, to_correlation.unchecked(cov), n_columns, default)
     else:
         given = closed_form
 
@@ -214,9 +219,9 @@ def _choose_kernel(
     Under a kernel that is named, the likeliest latent of the others is a start.
     """
     if not is_named:
-        tried = [(objective, _descend(objective, latent, start)) for objective in objectives]
+        tried = [(each, _descend(each, latent, start, last=False)) for each in objectives]
         objective, end = min(tried, key=lambda pair: pair[1].value)
-        return objective, [end]
+        return objective, [converge(objective, end)]
     objective, *others = objectives
     ends = [_descend(objective, latent, start)]
     others = [other.with_components(latent.shape[1]) for other in others]
@@ -227,18 +232,22 @@ def _choose_kernel(
 
 
 def _descend(
-    objective: Objective, latent: Floats, start: str, soft: float | None = None
+    objective: Objective,
+    latent: Floats,
+    start: str,
+    soft: float | None = None,
+    *,
+    last: bool = True,
 ) -> Optimum:
     """From a latent under falling noise floors to a local optimum.
 
     Of a latent with more columns than asked for, the others are shrunk and dropped on the way.
     With ``soft``, the best value under the last noise floor, the descent ends early where it is far
-    above that or at the same place.
+    above that or at the same place. Without the ``last`` steps it has not quite converged.
     """
     extra = latent.shape[1] - objective.n_components
     wide = objective.with_components(latent.shape[1]) if extra else objective
-    steps = _STEPS if soft is None else _RESTART_STEPS
-    at = anneal(wide, latent - latent.mean(axis=0), start, steps)
+    at = anneal(wide, latent - latent.mean(axis=0), start)
     if extra:
         for factor in _SHRINK:
             vector = at.vector.copy()
@@ -249,7 +258,8 @@ def _descend(
         at = minimise(objective, at, _FLAT_STEPS, SOFT[-1])
     if soft is not None and (at.value > soft + _HOPELESS or abs(at.value - soft) < _SAME):
         return at
-    return converge(objective, cool(objective, at))
+    at = cool(objective, at)
+    return converge(objective, at) if last else at
 
 
 def _widened(objective: Objective, best: Optimum, rng: np.random.Generator) -> Floats:
@@ -292,24 +302,21 @@ def _report(
     variance, noise = objective.variances(best.vector)
     latent = _principal_axes(objective.latent(best.vector))
     back = np.argsort(order)
-    errors = None
-    if latent.size <= STANDARD_ERRORS:
-        errors = standard_errors(latent, n_observed, kernel, variance, noise)[back]
 
     def log_likelihood(at: Optimum) -> float:
         # A density of values that are larger by the root of the scale is smaller by that root each.
         return float(-n_observed * (at.value + 0.5 * len(order) * np.log(scale)))
 
-    optima = tuple(
-        OptimumRecord(
-            at.start,
-            log_likelihood(at),
-            _rigid_distance(latent, at.vector[: latent.size].reshape(latent.shape))
-            / kernel.length_scale,
-        )
-        for at in sorted(ends, key=lambda at: at.value)
-        if np.isfinite(at.value)
-    )
+    optima = []
+    for at in sorted(ends, key=lambda at: at.value):
+        if np.isfinite(at.value):
+            other = _aligned(latent, objective.latent(at.vector))
+            distance = float(np.sqrt(((other - latent) ** 2).sum(axis=1).mean()))
+            optima.append(
+                OptimumRecord(
+                    at.start, log_likelihood(at), distance / kernel.length_scale, other[back]
+                )
+            )
     return LikelihoodFit(
         latent=latent[back],
         kernel=kernel,
@@ -318,8 +325,7 @@ def _report(
         log_likelihood=log_likelihood(best),
         n_iter=objective.clock.n_evaluations,
         start=best.start,
-        standard_errors=errors,
-        optima=optima,
+        optima=tuple(optima),
         complete=not objective.clock.expired,
     )
 
@@ -344,11 +350,10 @@ def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats
 def _principal_axes(latent: Floats) -> Floats:
     """Centred latent, turned so that its columns are uncorrelated, the widest first."""
     left, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
-    return eigen.pin_signs(left * sizes)
+    return eigen.pin_signs.unchecked(left * sizes)
 
 
-def _rigid_distance(latent: Floats, other: Floats) -> float:
-    """Root mean square distance after the best rotation or reflection and shift."""
-    a, b = latent - latent.mean(axis=0), other - other.mean(axis=0)
-    rotation, _ = orthogonal_procrustes(b, a)
-    return float(np.sqrt(((b @ rotation - a) ** 2).sum(axis=1).mean()))
+def _aligned(latent: Floats, other: Floats) -> Floats:
+    """Another latent after the best rotation or reflection and shift to a centred one."""
+    centred = other - other.mean(axis=0)
+    return np.asarray(centred @ orthogonal_procrustes(centred, latent)[0])

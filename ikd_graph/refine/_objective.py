@@ -22,7 +22,6 @@ VARIANCES = (1e-3, 1e2)
 linear model; beyond a hundred it only grows larger and smaller without end."""
 
 _SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2), "nu": (0.1, 20.0)}
-_SCALES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
 _START_NOISE = 0.05
 
 
@@ -151,5 +150,5 @@ class Objective:
     def best_scale(self, latent: Floats, floor: float) -> Floats:
         """Vector of the likeliest of several multiples of a latent, under a noise floor."""
         noise = max(_START_NOISE, floor)
-        vectors = [self.vector(scale * latent, noise=noise) for scale in _SCALES]
+        vectors = [self.vector(scale * latent, noise=noise) for scale in np.geomspace(0.5, 2.0, 7)]
         return min(vectors, key=lambda vector: self(vector)[0])

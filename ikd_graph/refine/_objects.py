@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from .._checks import check_choice, check_integer, check_positive, flag
 from .._records import CsrGraph
-from .._validation import check_choice, check_flag, check_integer, check_positive
-from ..kernels import StationaryKernel
+from ..kernels import StationaryKernel, get
 from ._by_core import CoreClosedForm, CoreFit, likelihood_by_core
 from ._stress import WEIGHTS, StressFit, stress
 
@@ -42,7 +43,7 @@ class Stress(BaseEstimator):
 
     def run(
         self,
-        latent: ArrayLike,
+        latent: NDArray[np.float64],
         g: CsrGraph,
         kernel: str | StationaryKernel,
         n_observed: int = 1,
@@ -68,7 +69,7 @@ class Stress(BaseEstimator):
         weights = self.weights
         if weights == "auto":
             weights = "precision" if trusted else "uniform"
-        return stress(latent, g, kernel, n_observed, weights=weights, path=path)
+        return stress.unchecked(latent, g, get(kernel), n_observed, weights=weights, path=path)
 
 
 @dataclass(repr=False)
@@ -98,7 +99,7 @@ class Likelihood(BaseEstimator):
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         check_integer("restarts", self.restarts, 0)
-        check_flag("fit_shape", self.fit_shape)
+        flag("fit_shape", self.fit_shape)
         if self.time_budget is not None:
             check_positive("time_budget", self.time_budget)
 

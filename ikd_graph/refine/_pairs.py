@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import geodesics
 from .._records import CsrGraph
+from .._threads import block_rows
 from ..covariance import sampling_variance
-from ..kernels import StationaryKernel, as_kernel, get
+from ..kernels import StationaryKernel, as_kernel
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +24,6 @@ ANCHORS, ANCHOR_ENTRIES = 1000, 25 * 10**6
 """Most anchors, and most entries that their distances may have (100 MB)."""
 
 _FEWEST_ANCHORS = 100
-_BATCH_ENTRIES = 10**7  # of paths in double precision at a time
 _FAINT = 1e-3  # weight of a pair without an edge, relative to the median edge ("precision")
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it equations lose their digits
 _CLOSEST = 1.0 - 1e-9  # correlation
@@ -43,9 +43,7 @@ class Pairs(NamedTuple):
 
 
 @door.takes(corr=door.numbers, kernel=as_kernel, n_observed=door.count)
-def distance_precision(
-    corr: ArrayLike, kernel: str | StationaryKernel, n_observed: int = 1
-) -> Floats:
+def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: int = 1) -> Floats:
     """Inverse sampling variance of the distances that correlations stand for (paper, Eq. 11).
 
     Parameters
@@ -69,10 +67,14 @@ def distance_precision(
     >>> bool(near > 50.0 * far)
     True
     """
-    kernel = get(kernel)
     values = np.minimum(np.asarray(corr, dtype=np.float64), _CLOSEST)
     sq_dist = kernel.sq_distance(values)
-    return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
+    return (
+        4.0
+        * sq_dist
+        * kernel.derivative(sq_dist) ** 2
+        / sampling_variance.unchecked(values, n_observed)
+    )
 
 
 def pairs_of(
@@ -99,11 +101,11 @@ def pairs_of(
         All pairs, or edges and anchors.
     """
     n = g.n_nodes
-    lengths = geodesics.distance_lengths(g, kernel)
+    lengths = geodesics.distance_lengths.unchecked(g, kernel)
     usable = np.isfinite(lengths.weights)
     near, far = np.where(usable, 1.0, 0.0), 1.0
     if weights == "precision":
-        near[usable] = distance_precision(g.weights[usable], kernel, n_observed)
+        near[usable] = distance_precision.unchecked(g.weights[usable], kernel, n_observed)
         typical = float(np.median(near[usable])) if usable.any() else 1.0
         np.minimum(near, _HEAVIEST * typical, out=near)
         far = _FAINT * typical
@@ -117,7 +119,8 @@ def pairs_of(
         targets[rows, g.indices[usable]] = lengths.weights[usable]
         counts[rows, g.indices[usable]] = near[usable]
     else:
-        edges = lengths._replace(weights=np.where(usable, lengths.weights, 0.0))
+        walked = np.where(usable, lengths.weights, 0.0)
+        edges = CsrGraph.trusted(lengths.indptr, lengths.indices, walked)
     counts[anchors, np.arange(anchors.size)] = 0.0
     targets[counts == 0.0] = 0.0
     return Pairs(edges, near, anchors, targets, counts)
@@ -129,8 +132,8 @@ def _path_distances(
     """Distances (n, a) along the best paths, infinite where there is no path."""
     n = g.n_nodes
     out = np.empty((n, anchors.size), dtype=np.float32)
-    measure = geodesics.distances_from(geodesics.path_lengths(g, kernel, path))
-    step = max(1, _BATCH_ENTRIES // n)
+    measure = geodesics.distances_from.unchecked(geodesics.path_lengths(g, kernel, path))
+    step = block_rows(n)
     for start in range(0, anchors.size, step):
         part = slice(start, start + step)
         lengths = measure(anchors[part])

@@ -17,15 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from .. import _doors as door
+from .. import _checks as door
 from .. import _jit
 from .._records import CsrGraph, check_graph
 from .._threads import single_threaded_blas
-from .._validation import check_choice, check_integer
-from ..kernels import StationaryKernel, get
+from ..kernels import StationaryKernel, as_kernel
 from ._pairs import Pairs, pairs_of
 
 Floats = NDArray[np.float64]
@@ -46,11 +45,19 @@ class StressFit(NamedTuple):
     converged: bool
 
 
-@door.takes(latent=door.table, n_observed=door.count)
+@door.takes(
+    latent=door.table,
+    g=check_graph,
+    kernel=as_kernel,
+    n_observed=door.count,
+    weights=door.one_of(WEIGHTS),
+    path=door.one_of(("distance", "covariance")),
+    max_iter=door.whole(0),
+)
 def stress(
-    latent: ArrayLike,
+    latent: Floats,
     g: CsrGraph,
-    kernel: str | StationaryKernel,
+    kernel: StationaryKernel,
     n_observed: int = 1,
     *,
     weights: str = "precision",
@@ -90,15 +97,11 @@ def stress(
     >>> from ikd_graph import graph, kernels, refine
     >>> z = np.linspace(0.0, 3.0, 10)[:, None]
     >>> kernel = kernels.SquaredExponential()
-    >>> g = graph.threshold_graph(kernel.covariance((z - z.T) ** 2), 0.5)
+    >>> g = graph.threshold(kernel.covariance((z - z.T) ** 2), 0.5)
     >>> fit = refine.stress(z + 0.1 * np.sin(9.0 * z), g, kernel)
     >>> bool(fit.history[-1] < 1e-3 * fit.history[0])
     True
     """
-    check_graph("g", g)
-    check_choice("weights", weights, WEIGHTS)
-    check_choice("path", path, ("distance", "covariance"))
-    check_integer("max_iter", max_iter, 0)
     points = np.array(latent, dtype=np.float64, order="C")
     if len(points) != g.n_nodes:
         raise ValueError(
@@ -106,7 +109,7 @@ def stress(
             f"{g.n_nodes} nodes; fit both to the same points"
         )
     with single_threaded_blas():
-        pairs = pairs_of(g, get(kernel), n_observed, weights, path)
+        pairs = pairs_of(g, kernel, n_observed, weights, path)
         return _majorise(pairs, _solver(pairs, uniform=weights == "uniform"), points, max_iter)
 
 

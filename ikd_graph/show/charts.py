@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr
 
 from ..study.dimension import eigengap
 from . import colors
 from .words import say_seconds
+
+if TYPE_CHECKING:
+    from ..study.diagnosis import Diagnosis
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +31,6 @@ class Curve(NamedTuple):
     y: Floats  # (k,)
     color: str
     half: Floats | None = None  # (k,) half the height of the band around it
-    line: bool = True
     dots: bool = False
 
 
@@ -181,22 +184,39 @@ def mean_and_spread(runs: ArrayLike) -> tuple[Floats, Floats]:
     return mean, spread
 
 
-def named_points(
-    points: Mapping[str, Sequence[float]],
-    xlabel: str = "",
-    ylabel: str = "",
-    palette: Mapping[str, str] | None = None,
-) -> Chart:
-    """Few points, each with its name beside it: methods by two measures; NaN is left out."""
-    known = {name: at for name, at in points.items() if np.isfinite(at).all()}
-    curves = tuple(
-        Curve(
-            name, np.array([x]), np.array([y]),
-            (palette or {}).get(name, colors.class_color(code)), line=False, dots=True,
-        )
-        for code, (name, (x, y)) in enumerate(known.items())
+def diagnosis(found: Diagnosis) -> tuple[Chart, Chart]:
+    """Correlations of all pairs against chance, and expected R² over the number of features."""
+    edges = np.asarray(found.correlation_edges)
+    counts = np.asarray(found.correlation_counts, dtype=float)
+    free = max(found.n_effective - 2.0, 1.0)
+    inside = np.clip(edges, -1.0 + 1e-9, 1.0 - 1e-9)
+    by_chance = np.diff(stdtr(free, inside * np.sqrt(free / (1.0 - inside**2)))) * counts.sum()
+    drawn = np.flatnonzero((counts > 0.0) | (by_chance >= 0.5))
+    drawn = np.arange(drawn[0], drawn[-1] + 1)
+    at = 0.5 * (edges[1:] + edges[:-1])[drawn]
+    expected = np.where(by_chance >= 0.5, by_chance, np.nan)[drawn]
+    least = float(found.trusted_correlations[-1]) if found.n_trusted else None
+    pairs = Chart(
+        "correlations of all pairs of points, and what chance makes (line)",
+        "correlation", "pairs",
+        (Curve("chance", at, expected, colors.SECOND),),
+        Bars(at, counts[drawn], drawn.size),
+        None if least is None else (least, f"significant from {least:.2g}"),
+        log_y=True,
     )  # fmt: skip
-    return Chart("points with names", xlabel, ylabel, curves, named="right")
+    width = found.n_observed
+    sizes = np.geomspace(max(width / 8.0, 1.0), 8.0 * width, 60)
+    parts = np.array([np.mean(found.quarters_r2), np.mean(found.halves_r2)])
+    measured = Curve(
+        "measured", np.array([width / 4.0, width / 2.0]), parts, colors.INK, dots=True
+    )  # fmt: skip
+    accuracy = Chart(
+        "expected R² over the number of features: from parts of them (dots), and from more (line)",
+        "features", "expected R²",
+        (Curve("expected", sizes, found.expected_r2(sizes), colors.ACCENT), measured),
+        mark=(float(width), f"now: {width}"), log_x=True, ceiling=1.0,
+    )  # fmt: skip
+    return pairs, accuracy
 
 
 def levels(

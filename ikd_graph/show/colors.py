@@ -22,6 +22,11 @@ MUTED = "#8b95a1"
 INK = "#2b3138"
 RULE = "#d9dde2"
 # Lightness rises evenly, so that it reads in grey as well.
+# A circle of hues in OKLab whose lightness rises and falls once, so that it has no seam.
+_CYCLE = (
+    *("#b05a77", "#cf7668", "#de975b", "#d4b45b", "#b0c56d", "#76c387", "#28b09b"),
+    *("#0092a6", "#1171a5", "#44589e", "#664a92", "#8a4b85", "#b05a77"),
+)
 _SEQUENCE = ("#2c3172", "#2e5c9c", "#25859c", "#41aa8a", "#8fc774", "#e2d76f")
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -131,6 +136,6 @@ def point_colors(labels: Any, names: Any = None, *, count: int = 0) -> list[str]
     return [class_color(int(code)) for code in group(labels, names).codes]
 
 
-def sequence() -> list[str]:
-    """The stops of the continuous scale, least first."""
-    return list(_SEQUENCE)
+def sequence(cyclic: bool = False) -> list[str]:
+    """The stops of the continuous scale, least first; of a circle the last is the first."""
+    return list(_CYCLE if cyclic else _SEQUENCE)

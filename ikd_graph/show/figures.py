@@ -44,7 +44,8 @@ def figure(chart: Chart) -> dict[str, Any]:
                   yanchor="bottom", xshift=-34, yshift=4)
         )  # fmt: skip
     traces = [] if chart.bars is None else [_bars(chart.bars)]
-    if chart.bars is not None and chart.bars.at.size and np.ptp(chart.bars.at) < 10:
+    whole = chart.bars is not None and np.array_equal(chart.bars.at, np.round(chart.bars.at))
+    if chart.bars is not None and whole and chart.bars.at.size and np.ptp(chart.bars.at) < 10:
         # Between whole numbers there is nothing to read.
         layout["xaxis"]["dtick"] = 1
     for curve in chart.curves:
@@ -77,7 +78,7 @@ def _upright(at: float) -> dict[str, Any]:
 def _mark_text(chart: Chart, at: float, text: str) -> dict[str, Any]:
     """Words of a mark, on the side that has room."""
     places = [curve.x for curve in chart.curves] or [chart.bars.at if chart.bars else np.zeros(1)]
-    low, high = np.min(places), np.max(places)
+    low, high = np.concatenate(places).min(), np.concatenate(places).max()
     right = at - low > 0.66 * (high - low)
     # Above the curves, unless the name of the axis stands there.
     above = at - low > 0.3 * (high - low)
@@ -98,17 +99,14 @@ def _bars(bars: Bars) -> dict[str, Any]:
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    """Line, dots or both; ``meta`` is what a legend of the page calls it."""
-    # A dot without a line has its name above it.
-    alone = [] if curve.line else ["text"]
-    mode = "+".join(["lines"] * curve.line + ["markers"] * curve.dots + alone)
+    """Line, with dots or without; ``meta`` is what a legend of the page calls it."""
+    mode = "lines+markers" if curve.dots else "lines"
     return {
         "type": "scatter", "mode": mode, "name": escape(curve.name), "meta": curve.name,
-        "text": [] if curve.line else [escape(curve.name)] * len(curve.x),
-        "textposition": "top center", "cliponaxis": False, "textfont": {"color": curve.color},
+        "cliponaxis": False,
         "x": _plain(curve.x), "y": _plain(curve.y), "connectgaps": False,
         "line": {"color": curve.color, "width": 2},
-        "marker": {"color": curve.color, "size": 5 if curve.line else 9},
+        "marker": {"color": curve.color, "size": 5},
         "hovertemplate": escape(curve.name) + ": %{x:.4~g}, %{y:.4~g}<extra></extra>",
     }  # fmt: skip
 

@@ -35,17 +35,20 @@ class Paint(NamedTuple):
     title: str = ""
     groups: colors.Groups | None = None
     values: NDArray[np.float64] | None = None  # (n,) quantity
+    period: float | None = None  # of a quantity that runs around a circle
 
 
 def paint(labels: Labels) -> Paint:
     """Choose how a column of labels colours points."""
     # More classes than can be told apart are better on a scale, where they are numbers.
     many = label_quantity(labels) if len(labels.names) > colors.MAX_CLASSES else None
-    if many is None and (labels.names or not colors.is_quantity(labels.y)):
+    around = labels.period is not None and not labels.names
+    if many is None and not around and (labels.names or not colors.is_quantity(labels.y)):
         groups = colors.group(labels.y, labels.names or None)
         return Paint(labels.title, groups._replace(palette=labels.palette))
     values = np.asarray(labels.y, dtype=np.float64) if many is None else many
-    return Paint(labels.title, None, values)
+    period = labels.period
+    return Paint(labels.title, None, values if period is None else values % period, period)
 
 
 def paint_points(data: Dataset) -> Paint:
@@ -104,9 +107,10 @@ def _column(one: Paint, rows: NDArray[np.intp]) -> dict[str, Any]:
     """One column of labels as the page's script reads it."""
     if one.groups is None:
         values = np.zeros(rows.size) if one.values is None else one.values[rows]
-        stops = colors.sequence()
+        stops = colors.sequence(one.period is not None)
         scale = [[k / (len(stops) - 1), color] for k, color in enumerate(stops)]
-        return {"title": one.title, "data": packed(values), "scale": scale}
+        ends = {} if one.period is None else {"cmin": 0.0, "cmax": one.period}
+        return {"title": one.title, "data": packed(values), "scale": scale, "ends": ends}
     names = one.groups.names
     found: dict[str, Any] = {
         "title": one.title,
@@ -177,8 +181,9 @@ def legend(one: Paint) -> dict[str, Any]:
         return {"title": one.title, "entries": []}
     numbers = one.values[np.isfinite(one.values)]
     low, high = (numbers.min(), numbers.max()) if numbers.size else (0.0, 0.0)
+    low, high = (low, high) if one.period is None else (0.0, one.period)
     ends = [f"{low:.3g}", f"{high:.3g}"]
-    return {"title": one.title, "ends": ends, "stops": colors.sequence()}
+    return {"title": one.title, "ends": ends, "stops": colors.sequence(one.period is not None)}
 
 
 def in_order(data: Dataset, Z: NDArray[np.float64]) -> bool:

@@ -52,8 +52,7 @@ def compare(X: Any, affinity: str, *, counts: bool = False) -> Similarity:
     >>> rows.between(np.array([0]), np.array([1])).round(3)
     array([0.5])
     """
-    if affinity == "precomputed_distance":
-        return Precomputed(X, distances=True)
-    if affinity == "precomputed":
-        return SparsePrecomputed(X) if sp.issparse(X) else Precomputed(X)
+    if affinity in GIVEN:
+        kind = SparsePrecomputed if sp.issparse(X) else Precomputed
+        return kind(X, distances=affinity == "precomputed_distance")
     return RowSimilarity(AFFINITIES[affinity], X, counts=counts)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .. import covariance
 from .._table import SparseTable
-from .._validation import check_not_negative
 
 Floats = NDArray[np.float64]
 
@@ -35,11 +34,6 @@ class Affinity:
     least_columns: int = 2
 
     @property
-    def is_counts_only(self) -> bool:
-        """Whether it is made for tables of counts."""
-        return self.square_roots
-
-    @property
     def over_pairs(self) -> str:
         """How `covariance.pairwise` compares rows with missing values."""
         if self.euclidean:
@@ -49,11 +43,14 @@ class Affinity:
     def modelled(self, X: Any, units: Floats | None = None) -> Any:
         """Table whose columns the likelihood takes for samples of a Gaussian process."""
         if self.square_roots:
-            if isinstance(X, SparseTable):
-                check_not_negative("X", X.stored.data, f"affinity={self.name!r}")
-                return X.map(np.sqrt)
-            check_not_negative("X", X, f"affinity={self.name!r}")
-            return np.sqrt(X)
+            sparse = isinstance(X, SparseTable)
+            least = float((X.stored.data if sparse else X).min(initial=0.0))
+            if least < 0.0:
+                raise ValueError(
+                    f"X must not be negative for affinity={self.name!r}, which takes the roots of "
+                    f"counts, got {least:.3g}; use affinity='cosine' for a table of measurements"
+                )
+            return X.map(np.sqrt) if sparse else np.sqrt(X)
         if not self.scales_columns:
             return X
         units = self.column_units(X) if units is None else units
@@ -67,7 +64,7 @@ class Affinity:
         if not self.scales_columns:
             return None
         sparse = isinstance(X, SparseTable)
-        return covariance.sparse_column_units(X) if sparse else covariance.column_units(X)
+        return covariance.sparse_column_units(X) if sparse else covariance.column_units.unchecked(X)
 
 
 _ALL = (
@@ -142,7 +139,7 @@ class Scaling:
                 made = made._replace(units=self.units)
             self.half = 0.5 - self.rows.left[:, 0]
         elif affinity.euclidean:
-            made = covariance.euclidean_rows(
+            made = covariance.euclidean_rows.unchecked(
                 X,
                 standardized=affinity.scales_columns,
                 dtype=np.float64 if double else X.dtype,
@@ -153,7 +150,7 @@ class Scaling:
             if sparse:
                 self.rows = covariance.sparse_unit_rows(table, self._unit, allow_flat=self.counts)
             else:
-                rows = covariance.unit_rows(table, self._unit, allow_flat=self.counts)
+                rows = covariance.unit_rows.unchecked(table, self._unit, allow_flat=self.counts)
                 self.rows = rows if double else rows.astype(X.dtype, copy=False)
             self.half = np.zeros(X.shape[0])
             return
@@ -169,4 +166,11 @@ class Scaling:
         X = np.asarray(X, dtype=np.float64)
         if self.made is not None:
             return self.made.scaled(X)
-        return covariance.unit_rows(self.affinity.modelled(X), self._unit, allow_flat=self.counts)
+        return covariance.unit_rows.unchecked(self.affinity.modelled(X), self._unit)
+
+    def comparable(self, X: NDArray[np.floating]) -> NDArray[np.bool_]:
+        """Whether new rows, (b, p), have what is compared: no NaN, and a direction where due."""
+        known = np.isfinite(X).all(axis=1)
+        if not self.affinity.euclidean:
+            known[known] = covariance.rows_vary(self.affinity.modelled(X[known]), self._unit)
+        return np.asarray(known)

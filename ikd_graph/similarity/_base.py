@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from .. import graph
 from .._records import CsrGraph
-from .._validation import check_fraction
+from .._threads import block_rows
 from ._affinity import Affinity
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-_BLOCK = 512  # points whose similarities with all are held at a time
 
 
 class Similarity(ABC):
@@ -31,7 +29,6 @@ class Similarity(ABC):
     has_rows = True
     is_graph = False  # whether what is stored is the graph, so that no neighbours are chosen
     search = "auto"  # how neighbours are searched, see `graph.row_neighbors`
-    variance = 1.0  # what covariances were divided by in the mean
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
@@ -73,6 +70,10 @@ class Similarity(ABC):
         of equals the lower, and their similarities.
         """
 
+    @abstractmethod
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """Whether new rows can be compared with the points, (b,)."""
+
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""
         return np.asarray(self.block(np.arange(self.n_samples)), dtype=np.float64)
@@ -80,8 +81,9 @@ class Similarity(ABC):
     def totals(self) -> Floats:
         """Sum of the similarities of each point with all, (n,)."""
         sums = np.empty(self.n_samples)
-        for start in range(0, self.n_samples, _BLOCK):
-            points = np.arange(start, min(start + _BLOCK, self.n_samples))
+        step = block_rows(self.n_samples)
+        for start in range(0, self.n_samples, step):
+            points = np.arange(start, min(start + step, self.n_samples))
             sums[points] = self.block(points).sum(axis=1)
         return sums
 
@@ -104,18 +106,18 @@ class Similarity(ABC):
 
     def _search(self, k: int) -> NDArray[np.int32]:
         """Neighbours from blocks of similarities."""
-        return graph.block_neighbors(
+        return graph.block_neighbors.unchecked(
             lambda start, stop: self.block(np.arange(start, stop)), self.n_samples, k
         )
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """Graph that joins each point to its neighbours, or to those that are so mutually."""
-        g = graph.from_neighbors(
+        g = graph.from_neighbors.unchecked(
             self.neighbors(k), self.between, mutual=mutual, shared=self.affinity.shared
         )
-        if not mutual or not graph.component_labels(g).any():
+        if not mutual or not graph.component_labels.unchecked(g).any():
             return g
-        return graph.joined_by(g, self.neighbor_graph(k))
+        return graph.joined_by.unchecked(g, self.neighbor_graph(k))
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """Graph of the pairs whose similarity exceeds a threshold."""
@@ -123,22 +125,33 @@ class Similarity(ABC):
         def upper(start: int, stop: int) -> NDArray[np.floating]:
             return np.ascontiguousarray(self.block(np.arange(start, stop))[:, start:])
 
-        return graph.pairs_above(upper, self.n_samples, check_fraction("threshold", s0))
+        return graph.pairs_above.unchecked(upper, self.n_samples, s0)
+
+    def effective_columns(self, n_removed: int = 0) -> float | None:
+        """Number of independent columns (`covariance.effective_columns`), None where not known."""
+        return self.n_observed
+
+    def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
+        """Graph of the pairs that are significantly correlated (`graph.significant_graph`)."""
+        raise ValueError(
+            f"fdr must be None for affinity={self.name!r}, got {fdr!r}; it is for correlations of "
+            "the rows of a dense table"
+        )
 
     def join(self, g: CsrGraph) -> CsrGraph:
         """Graph whose connected components are joined by links between their nearest points.
 
         Of many long rows each tries the partner that is nearest along a few directions.
         """
-        if not graph.component_labels(g).any():
+        if not graph.component_labels.unchecked(g).any():
             return g
         rows = self.factor()
         near = None if rows is None else graph.projected_block(rows)
         if near is None:
-            low, high = graph.find_links(g, self.block, self._listed())
+            low, high = graph.find_links.unchecked(g, self.block, self._listed())
         else:
-            low, high = graph.find_links(g, near, self._listed(), self.between)
-        return graph.add_edges(g, low, high, self.between(low, high))
+            low, high = graph.find_links.unchecked(g, near, self._listed(), self.between)
+        return graph.add_edges.unchecked(g, low, high, self.between(low, high))
 
     def _listed(self) -> graph.Listed | None:
         """Neighbours that were searched, with their similarities."""

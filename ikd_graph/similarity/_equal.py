@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from .._threads import block_rows
 
 Floats = NDArray[np.float64]
 
@@ -15,19 +18,21 @@ Floats = NDArray[np.float64]
 # columns always have 1/2, and rows of zeros and as many ones the same.
 _DECIMALS = 12
 
+_SIZE = 16  # bytes of a digest
+
 
 def row_keys(X: Any) -> list[bytes]:
     """Digest of every row; those of a dense and of a sparse table cannot be compared."""
     if sp.issparse(X):
-        table = sp.csr_array(X)
+        table = sp.csr_array(X, copy=True)
+        table.sum_duplicates()
         table.eliminate_zeros()
-        table.sort_indices()
         ends = zip(table.indptr[:-1], table.indptr[1:], strict=True)
         columns, values = table.indices.astype(np.int64), table.data.astype(np.float64)
         return [
             _digest(columns[one:end].tobytes() + values[one:end].tobytes()) for one, end in ends
         ]
-    keys, step = [], _block_rows(X.shape[1])
+    keys, step = [], block_rows(4 * X.shape[1])
     for start in range(0, X.shape[0], step):
         # + 0.0 makes -0.0 the zero it equals.
         block = np.ascontiguousarray(X[start : start + step]) + 0.0
@@ -35,41 +40,29 @@ def row_keys(X: Any) -> list[bytes]:
     return keys
 
 
-def _block_rows(width: int) -> int:
-    """Rows that are looked at together: a million entries, 8 MB."""
-    return max(1, min(1024, 2**20 // max(width, 1)))
-
-
 def _digest(data: Any) -> bytes:
-    """Sixteen bytes that stand for many."""
-    return hashlib.blake2b(data, digest_size=16).digest()
+    """A few bytes that stand for many."""
+    return hashlib.blake2b(data, digest_size=_SIZE).digest()
 
 
 class KnownRows:
-    """Which training row a row equals, if any.
-
-    Training rows are kept, and looked at when rows are first looked for; a sparse matrix is looked
-    at now, and not kept.
-    """
+    """Which training row a row equals, if any: digests of the rows, which are not kept."""
 
     def __init__(self, rows: Any) -> None:
-        self._rows = None if sp.issparse(rows) else rows
-        self._first = _first_of(rows) if sp.issparse(rows) else {}
+        self._digests = np.frombuffer(b"".join(row_keys(rows)), np.uint8).reshape(-1, _SIZE)
+
+    @cached_property
+    def _first(self) -> dict[bytes, int]:
+        """Index of the first row with each digest."""
+        known: dict[bytes, int] = {}
+        for index, digest in enumerate(self._digests):
+            known.setdefault(digest.tobytes(), index)
+        return known
 
     def find(self, rows: Any) -> NDArray[np.int64]:
         """First training row that each of (b, p) rows equals, -1 where there is none."""
-        if not self._first:
-            self._first.update(_first_of(self._rows))
         found = [self._first.get(key, -1) for key in row_keys(rows)]
         return np.array(found, dtype=np.int64)
-
-
-def _first_of(rows: Any) -> dict[bytes, int]:
-    """Index of the first row with each digest."""
-    known: dict[bytes, int] = {}
-    for index, key in enumerate(row_keys(rows)):
-        known.setdefault(key, index)
-    return known
 
 
 def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -122,7 +115,7 @@ def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
     # Cosines of whole numbers are linearly independent over the rationals (Lindemann and
     # Weierstrass), so that no two rows of whole numbers have one projection.
     axis = np.cos(np.arange(1.0, X.shape[1] + 1.0))
-    step = _block_rows(X.shape[1])
+    step = block_rows(4 * X.shape[1])
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
         block = X[rows[part]].astype(np.float64)

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import covariance, graph
+from .. import covariance, geodesics, graph
 from .._records import CsrGraph
-from .._validation import check_whole_matrix
+from .._warn import warn
 from ._affinity import Affinity
 from ._base import Floats, Indices, Similarity
 
@@ -18,6 +18,9 @@ COVARIANCES = Affinity(
     "precomputed", "the covariances that were given, over the standard deviations of both points"
 )
 DISTANCES = Affinity("precomputed_distance", "the distances that were given", euclidean=True)
+
+_TIE = 1e-12  # similarities that differ by rounding
+_SOURCES = 100  # points from which the mean squared distance on a graph is measured
 
 
 class Precomputed(Similarity):
@@ -28,31 +31,34 @@ class Precomputed(Similarity):
 
     has_rows = False
 
-    def __init__(self, X: Floats, *, distances: bool = False) -> None:
+    def __init__(self, X: Any, *, distances: bool = False) -> None:
         super().__init__(DISTANCES if distances else COVARIANCES, X.shape[0], None)
+        self._scale, self._values = self._measured(X) if distances else self._divided(X)
+
+    def _divided(self, X: Any) -> tuple[Any, Any]:
+        """Standard deviations (n,) and correlations."""
+        corr = covariance.to_correlation.unchecked(X)
+        return covariance.standard_deviations(X), 0.5 * (corr + corr.T)
+
+    def _measured(self, X: Any) -> tuple[Any, Any]:
+        """Mean squared distance, and similarities."""
+        squares = np.square(0.5 * (X + X.T))
+        np.fill_diagonal(squares, 0.0)
         n = self.n_samples
-        if distances:
-            mean = float(np.mean(X**2)) * n / max(n - 1, 1)
-            self._unit = 1.0 / mean if mean > 0.0 else 1.0
-            self._values = 1.0 - self._unit * X**2
-        else:
-            diagonal = np.diagonal(X)
-            self.variance = float(diagonal.mean())
-            spread = np.sqrt(np.maximum(diagonal, 0.0))
-            self._spread = np.where(spread > 0.0, spread, 1.0)
-            self._values = covariance.to_correlation(X)
+        mean = (float(np.mean(squares)) * n / max(n - 1, 1)) or 1.0
+        return mean, 1.0 - squares / mean
 
     def block(self, points: Indices) -> Floats:
         """See `Similarity.block`."""
-        return self._values[points]
+        return np.asarray(self._values[points])
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """See `Similarity.between`."""
-        return np.asarray(0.5 * (self._values[left, right] + self._values[right, left]))
+        return np.asarray(self._values[left, right])
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
-        return self._values
+        return np.asarray(self._values)
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
@@ -60,22 +66,75 @@ class Precomputed(Similarity):
 
     def factor_of(self, X: Any) -> Floats:
         """Values of new points with all; the standard deviation of a new point is not known."""
-        values = X.toarray() if sp.issparse(X) else np.asarray(X)
+        if self.affinity != DISTANCES:
+            values = X.toarray() if sp.issparse(X) else X
+            return np.asarray(values / (self._scale * np.sqrt(np.mean(self._scale**2))))
+        if not sp.issparse(X):
+            return np.asarray(1.0 - np.square(X) / self._scale)
+        # What is not stored is as far as two points are in the mean.
+        near = X.tocoo()
+        values = np.zeros(X.shape)
+        values[near.row, near.col] = 1.0 - near.data**2 / self._scale
+        return values
+
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """See `Similarity.comparable`: a new point needs a covariance above 0 with some point."""
+        values = self.factor_of(X)
+        return np.asarray((values > 0.0).any(axis=1) | (self.affinity == DISTANCES))
+
+    def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
+        """See `Similarity.neighbor_graph`; points without a covariance are no neighbours."""
+        near, every = self.neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
+        if near.shape[1] > k:
+            last, next_one = (self.between(every, near[:, at]) for at in (k - 1, k))
+            tied = int(np.count_nonzero((last - next_one <= _TIE) & (next_one > 0.0)))
+            if tied:
+                warn(
+                    f"{tied} of {every.size} points have several points as near as their neighbour "
+                    f"number {k}: which of them is taken depends on the order of the points; "
+                    "another number of neighbours or a threshold may not cut through ties"
+                )
+        g = super().neighbor_graph(k, mutual=mutual)
         if self.affinity == DISTANCES:
-            return np.asarray(1.0 - self._unit * values**2)
-        scale = float(np.sqrt(self.variance)) if self.variance > 0.0 else 1.0
-        return np.asarray(values / (self._spread * scale), dtype=np.float64)
+            return g
+        left, right, weights = graph.edges.unchecked(g)
+        known = self.between(left, right) > 0.0
+        return graph.from_edges.unchecked(self.n_samples, left[known], right[known], weights[known])
 
 
-class SparsePrecomputed(Similarity):
-    """Covariances of some pairs: what is stored is the graph, and what is not is not known."""
+class SparsePrecomputed(Precomputed):
+    """Values of some pairs: what is stored is the graph, and what is not is not known.
 
-    has_rows = False
+    A covariance of 0 or below is known, and no edge.
+    """
+
     is_graph = True
+    _graph: CsrGraph
 
-    def __init__(self, X: Any) -> None:
-        super().__init__(COVARIANCES, X.shape[0], None)
-        self._values, self.variance = covariance.scale_sparse_to_correlation(X)
+    def _divided(self, X: Any) -> tuple[Any, Any]:
+        corr = covariance.to_correlation.unchecked(X)
+        return covariance.standard_deviations(X), self._stored(*graph.stored_pairs(corr))
+
+    def _measured(self, X: Any) -> tuple[Any, Any]:
+        left, right, values = graph.stored_pairs(X, one_sided=True)
+        lengths = graph.from_edges.unchecked(self.n_samples, left, right, values)
+        sources = np.linspace(0, self.n_samples - 1, min(self.n_samples, _SOURCES)).astype(np.int64)
+        squares = geodesics.shortest_distances(lengths, sources) ** 2
+        known = np.isfinite(squares)
+        mean = float(squares[known].sum()) / max(int(known.sum()) - sources.size, 1)
+        weights = graph.walkable(1.0 - values**2 / (mean or 1.0))
+        return mean or 1.0, self._stored(left, right, weights)
+
+    def _stored(self, left: Indices, right: Indices, values: Floats) -> sp.csr_array:
+        """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
+        there = values > 0.0
+        self._graph = graph.from_edges.unchecked(
+            self.n_samples, left[there], right[there], values[there]
+        )
+        every = np.arange(self.n_samples)
+        places = np.concatenate([left, right, every]), np.concatenate([right, left, every])
+        data = np.concatenate([values, values, np.ones(every.size)])
+        return sp.csr_array((data, places), shape=2 * (self.n_samples,))
 
     def block(self, points: Indices) -> Floats:
         """See `Similarity.block`."""
@@ -87,26 +146,22 @@ class SparsePrecomputed(Similarity):
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
-        check_whole_matrix(self._values)
+        stored, every = self._values.nnz, self.n_samples**2
+        if stored < every:
+            raise ValueError(
+                "strategy='eigen' must know the covariance of every pair, got a sparse X with "
+                f"{stored} of {every} entries stored; use strategy='geodesic' or 'blockwise', or "
+                "pass a dense X"
+            )
         return np.asarray(self._values.toarray())
 
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
-        """See `Similarity.nearest`."""
-        return graph.nearest_values(self.factor_of(X), k)
-
-    def factor_of(self, X: Any) -> Floats:
-        """Values of new points with all."""
-        values = X.toarray() if sp.issparse(X) else np.asarray(X)
-        return np.asarray(values / (self.variance or 1.0), dtype=np.float64)
-
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
-        """What is stored."""
-        return graph.from_sparse(self._values)
+        """Of what is stored, the strongest edges of every point."""
+        return graph.strongest.unchecked(self._graph, k)
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """See `Similarity.threshold_graph`; 0 takes all that is stored."""
-        g = graph.from_sparse(self._values)
-        return graph.above(g, s0) if s0 else g
+        return graph.above.unchecked(self._graph, s0) if s0 else self._graph
 
     def _search(self, k: int) -> NDArray[np.int32]:
         raise NotImplementedError("a sparse covariance is a graph: it has no neighbours to search")

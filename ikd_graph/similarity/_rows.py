@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from .. import _limits, covariance, graph
 from .._records import CsrGraph
 from .._table import SparseTable
+from .._threads import block_rows
 from ._affinity import Affinity, Scaling
 from ._base import Floats, Indices, Similarity
-
-_PAIRS = 2**22  # entries of rows whose differences are held at a time: 32 MB
 
 
 class RowSimilarity(Similarity):
@@ -62,9 +61,9 @@ class RowSimilarity(Similarity):
         if self._sparse:
             return np.minimum(self.rows.pairs(left, right), 1.0)
         if self._half is None:
-            return graph.row_correlations(self.rows, left, right)
+            return graph.row_correlations.unchecked(self.rows, left, right)
         values = np.empty(left.size)
-        step = max(1, _PAIRS // self.rows.shape[1])
+        step = block_rows(self.rows.shape[1])
         for start in range(0, left.size, step):
             part = slice(start, start + step)
             gaps = self.rows[left[part]].astype(np.float64, copy=False) - self.rows[right[part]]
@@ -84,6 +83,12 @@ class RowSimilarity(Similarity):
             values = values + 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
         return near, values
 
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """See `Similarity.comparable`."""
+        step = block_rows(X.shape[1])
+        blocks = (X[start : start + step] for start in range(0, len(X), step))
+        return np.concatenate([self.scaling.comparable(block) for block in blocks])
+
     def factor(self) -> Any:
         """See `Similarity.factor`."""
         return self.rows
@@ -96,7 +101,7 @@ class RowSimilarity(Similarity):
         """See `Similarity.matrix`."""
         if self._sparse:
             return super().matrix()
-        values = covariance.gram(self.rows)
+        values = covariance.gram.unchecked(self.rows)
         if self._half is not None:
             values -= self._half
             values += 1.0 - self._half[:, None]
@@ -107,8 +112,20 @@ class RowSimilarity(Similarity):
         """See `Similarity.threshold_graph`."""
         if self._sparse or self._half is not None:
             return super().threshold_graph(s0)
-        return graph.row_threshold_graph(self.rows, s0)
+        return graph.row_threshold_graph.unchecked(self.rows, s0)
+
+    def effective_columns(self, n_removed: int = 0) -> float | None:
+        """See `Similarity.effective_columns`; the columns of a sparse table have no order."""
+        if self._sparse:
+            return max((self.n_observed or 0) - n_removed, 1)
+        return covariance.effective_columns.unchecked(self.rows, n_removed=n_removed)
+
+    def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
+        """See `Similarity.significant_graph`."""
+        if self._sparse or self.affinity.over_pairs != "correlation":
+            return super().significant_graph(fdr, n_removed)
+        return graph.significant_graph.unchecked(self.rows, fdr, n_removed=n_removed)
 
     def _search(self, k: int) -> NDArray[np.int32]:
         metric = "product" if self._half is None else "euclidean"
-        return graph.row_neighbors(self.rows, k, metric=metric, neighbors=self.search)
+        return graph.row_neighbors.unchecked(self.rows, k, metric=metric, neighbors=self.search)

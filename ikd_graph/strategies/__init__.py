@@ -8,7 +8,7 @@ closed form of a linear kernel: principal components.
 
 from __future__ import annotations
 
-from .._validation import check_choice
+from .._checks import check_choice
 from ._base import Landmarks, Solution, Strategy
 from ._blockwise import Blockwise
 from ._eigen import Eigen

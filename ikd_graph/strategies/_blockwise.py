@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _limits, alignment, blocks, cliques, eigen
+from .._checks import check_choice, check_integer
 from .._records import CsrGraph, Embedding, SolvedBlocks
-from .._validation import check_choice, check_integer
+from .._warn import warn
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Floats, Landmarks, Solution, Strategy
@@ -29,26 +30,32 @@ class Blockwise(Strategy):
 
     Parameters
     ----------
-    merge : {"global", "greedy"}
+    merge : {"global", "greedy"} or callable
         "global" solves a cover of the edges and aligns all cliques at once, from the geodesic
         solution, which itself counts where cliques are noisy; "greedy" is the paper's: cliques
-        until every point is covered, then always the pair that shares most points.
+        until every point is covered, then always the pair that shares most points. A function of
+        the solved cliques (`blocks.SolvedBlocks`) and the number of points returns coordinates.
     max_cliques : int or None
         Budget of the clique cover; None lets the number of points decide.
     reference : {"center", "min_max", "min_mean"}
         Origin of the inner products of each clique.
+    cliques : callable or None
+        Function of the graph (`graph.CsrGraph`) that returns the cliques to solve, such as
+        `cliques.maximal_cliques`; None takes those of ``merge``. Duplicate rows are one node.
 
     Examples
     --------
-    >>> from ikd_graph import strategies
+    >>> from ikd_graph import cliques, strategies
     >>> strategies.Blockwise.paper()
     Blockwise(merge='greedy', reference='min_max')
+    >>> all_of_them = strategies.Blockwise(cliques=cliques.maximal_cliques)
     """
 
     name: ClassVar[str] = "blockwise"
-    merge: str = "global"
+    merge: str | Callable[[SolvedBlocks, int], ArrayLike] = "global"
     max_cliques: int | None = None
     reference: str | int = "center"
+    cliques: Callable[[CsrGraph], Iterable[ArrayLike]] | None = None
 
     @classmethod
     def paper(cls) -> Blockwise:
@@ -57,7 +64,8 @@ class Blockwise(Strategy):
 
     def check(self) -> None:
         """See `Strategy.check`."""
-        check_choice("merge", self.merge, MERGES)
+        if not callable(self.merge):
+            check_choice("merge", self.merge, MERGES)
         if self.max_cliques is not None:
             check_integer("max_cliques", self.max_cliques, 1)
         check_choice("reference", self.reference, eigen.REFERENCES)
@@ -78,50 +86,69 @@ class Blockwise(Strategy):
         over cliques.
         """
         assert graph is not None
+        n = graph.n_nodes
+        if self.cliques is not None:
+            chosen = cliques.Cliques(self.cliques(graph), n)
+        elif self.merge == "greedy":
+            chosen = cliques.covering_cliques.unchecked(graph)
+        else:
+            chosen = cliques.cover.unchecked(graph, n_components + 2, max_cliques=self.max_cliques)
+        solve = blocks.solve if self.cliques else blocks.solve.unchecked
+        solved = solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
+        solved = blocks.largest_first.unchecked(solved)
+        if callable(self.merge):
+            points = _merged_by(self.merge, solved, n)
+            return Solution(_embedding(points, solved), solved)
         frame = geodesic_frame(graph, kernel, n_components)
+        residuals: Floats | None = None
+        share: float | None = None
         if self.merge == "greedy":
-            chosen = cliques.covering_cliques(graph)
+            # It weighs all points alike, and its residuals with them: these are left out.
+            merged = alignment.merge_greedy.unchecked(solved, n)
+            points = alignment.place_groups.unchecked(merged.coordinates, merged.labels, frame)
         else:
-            chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
-        solved = blocks.solve(graph, chosen, kernel, n_components, str(self.reference))
-        solved = blocks.largest_first(solved)
-        if self.merge == "greedy":
-            merged = alignment.merge_greedy(solved, graph.n_nodes)
-            points = merged.coordinates
-            if merged.labels.any():
-                points = alignment.place_groups(points, merged.labels, frame)
-        else:
-            tolerance = _TOLERANCE if graph.n_nodes <= _limits.SOLVED_WHOLE else _COARSE
-            merged = alignment.merge_global(
-                solved, graph.n_nodes, start=frame, weigh_start=True, tolerance=tolerance
+            tolerance = _TOLERANCE if n <= _limits.SOLVED_WHOLE else _COARSE
+            merged = alignment.merge.unchecked(
+                solved, n, start=frame, weigh_start=True, tolerance=tolerance
             )
-            points = merged.coordinates
+            points, residuals, share = merged.coordinates, merged.residuals, merged.start_share
         if merged.labels.any():
             _warn_groups(merged.labels)
-        points = points - points.mean(axis=0)
-        # The frame of merged coordinates is free: turn it to its principal axes, as eigenpairs are.
-        values, axes = np.linalg.eigh(points.T @ points)
-        order = np.argsort(values)[::-1]
-        points = eigen.pin_signs(points @ axes[:, order])
-        share, mass = _mean_spectrum(solved)
-        embedding = Embedding(points, values[order], share, mass, eigen.CENTRE)
-        # The greedy merge weighs all points alike, and its residuals with them.
-        if self.merge == "greedy":
-            return Solution(embedding, solved, merged.order)
-        return Solution(
-            embedding, solved, merged.order, merged.residuals, start_share=merged.start_share
+        return Solution(_embedding(points, solved), solved, merged.order, residuals, share)
+
+
+def _merged_by(
+    merge: Callable[[SolvedBlocks, int], ArrayLike], solved: SolvedBlocks, n_points: int
+) -> Floats:
+    """Coordinates that a caller's function makes of solved cliques."""
+    points = np.array(merge(solved, n_points), dtype=np.float64)
+    expected = (n_points, solved.coordinates.shape[1])
+    if points.shape != expected or not np.isfinite(points).all():
+        raise ValueError(
+            f"merge must return finite coordinates of shape {expected}, got shape {points.shape}; "
+            "one row for each node of the graph"
         )
+    return points
+
+
+def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
+    """Merged coordinates on their principal axes, with the mean spectrum of the cliques."""
+    points = points - points.mean(axis=0)
+    # The frame of merged coordinates is free: turn it to its principal axes, as eigenpairs are.
+    values, axes = np.linalg.eigh(points.T @ points)
+    order = np.argsort(values)[::-1]
+    points = eigen.pin_signs.unchecked(points @ axes[:, order])
+    share, mass = _mean_spectrum(solved)
+    return Embedding(points, values[order], share, mass, eigen.CENTRE)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:
     """Say how many points no clique connects to the rest."""
     sizes = np.bincount(labels)
-    warnings.warn(
+    warn(
         f"{sizes.size} groups of cliques share no point with one another; "
         f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
-        "strategy='geodesic' places all points so",
-        UserWarning,
-        stacklevel=3,
+        "strategy='geodesic' places all points so"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import eigen
 from .._records import CsrGraph
+from .._warn import warn
 from ..covariance import FLOOR, into_domain
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
@@ -56,8 +56,8 @@ class Eigen(Strategy):
         """See `Strategy.solve`."""
         if landmarks is not None:
             return self._by_landmarks(similarity, kernel, n_components, landmarks)
-        sq_dist = kernel.sq_distance(into_domain(similarity.matrix()))
-        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))
+        sq_dist = kernel.sq_distance(into_domain.unchecked(similarity.matrix()))
+        return Solution(eigen.coordinates.unchecked(sq_dist, n_components, self.reference))
 
     def _by_landmarks(
         self, similarity: Similarity, kernel: StationaryKernel, size: int, landmarks: Landmarks
@@ -74,12 +74,10 @@ class Eigen(Strategy):
         drawn = by_landmarks.draw_for(measure, similarity.totals(), landmarks, self.reference)
         drawn.lengths[np.arange(drawn.nodes.size), drawn.nodes] = 0.0
         if n_below:
-            warnings.warn(
+            warn(
                 f"{n_below} of {drawn.lengths.size} pairs with a landmark have a covariance <= 0; "
                 f"they were set to {FLOOR:g}. Such pairs carry no distance: strategy='geodesic' "
-                "does without them",
-                UserWarning,
-                stacklevel=5,
+                "does without them"
             )
         solution = by_landmarks.solve(drawn, np.square, size, self.reference)
         return Solution(solution, landmarks=drawn.nodes)

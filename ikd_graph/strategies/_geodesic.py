@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _limits, eigen, geodesics
+from .._checks import check_choice
 from .._records import CsrGraph
-from .._validation import check_choice
-from ..geodesics import geodesic_sq_distances, path_lengths, squares_of_lengths
+from ..geodesics import path_lengths, sq_distances, squares_of_lengths
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from . import landmarks as by_landmarks
@@ -68,8 +68,8 @@ class Geodesic(Strategy):
         assert graph is not None
         if landmarks is not None:
             return self._by_landmarks(graph, kernel, n_components, landmarks)
-        sq_dist = geodesic_sq_distances(graph, kernel, self.path)
-        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))
+        sq_dist = sq_distances(graph, kernel, self.path)
+        return Solution(eigen.coordinates.unchecked(sq_dist, n_components, self.reference))
 
     def _by_landmarks(
         self, graph: CsrGraph, kernel: StationaryKernel, size: int, landmarks: Landmarks
@@ -78,7 +78,7 @@ class Geodesic(Strategy):
         lengths = path_lengths(graph, kernel, self.path)
         sources = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
         strength = np.bincount(sources, graph.weights, minlength=graph.n_nodes).astype(np.float64)
-        measure = geodesics.distances_from(lengths)
+        measure = geodesics.distances_from.unchecked(lengths)
         drawn = by_landmarks.draw_for(measure, strength, landmarks, self.reference)
         # Edges keep their own lengths, as in the solution of all points.
         for row, node in enumerate(drawn.nodes):
@@ -92,10 +92,10 @@ class Geodesic(Strategy):
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
     if graph.n_nodes <= _limits.FRAME_WHOLE:
-        sq_dist = geodesic_sq_distances(graph, kernel, "distance")
-        return eigen.coordinates(sq_dist, n_components).coordinates
-    lengths = geodesics.distance_lengths(graph, kernel)
+        sq_dist = sq_distances(graph, kernel, "distance")
+        return eigen.coordinates.unchecked(sq_dist, n_components).coordinates
+    lengths = geodesics.distance_lengths.unchecked(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
-    nodes, distances = geodesics.farthest_nodes(lengths, count)
+    nodes, distances = geodesics.farthest_nodes.unchecked(lengths, count)
     drawn = by_landmarks.Drawn(nodes, distances, np.ones(count, dtype=np.int64))
     return by_landmarks.solve(drawn, np.square, n_components).coordinates

@@ -7,7 +7,6 @@ without bends looks like.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,12 +16,13 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .. import _limits, eigen
 from .._records import CsrGraph, Embedding
+from .._threads import block_rows
+from .._warn import warn
 from ..covariance import SparseRows
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Floats, Landmarks, Solution, Strategy
 
-_BLOCK = 4096  # rows that are centred at a time
 _ROUNDING = 1e-12  # eigenvalues below it, relative to the largest, are none
 
 
@@ -62,7 +62,7 @@ class Linear(Strategy):
         values = similarity.matrix()
         own = values.diagonal()
         sq_dist = np.maximum(own[:, None] + own - 2.0 * values, 0.0)
-        embedding = eigen.coordinates(sq_dist, n_components)
+        embedding = eigen.coordinates.unchecked(sq_dist, n_components)
         total = float(sq_dist.sum()) / (2.0 * len(sq_dist))
         share = embedding.eigenvalues / (total or 1.0)
         return Solution(embedding._replace(explained_variance_ratio=share))
@@ -71,7 +71,8 @@ class Linear(Strategy):
 def principal_components(rows: Any, n_components: int) -> Embedding:
     """Principal components of rows (n, q), dense or `SparseRows`; nothing of their size is made."""
     n, width = rows.shape
-    blocks = [slice(start, start + _BLOCK) for start in range(0, n, _BLOCK)]
+    step = block_rows(width)
+    blocks = [slice(start, start + step) for start in range(0, n, step)]
     mean = sum(rows[part].sum(axis=0, dtype=np.float64) for part in blocks) / n
     count = min(n_components, width)
     if width <= _limits.LANCZOS_FROM or count > width // 4:
@@ -85,18 +86,16 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
     real = values > _ROUNDING * max(float(values[0]), 0.0)
     span = int(np.count_nonzero(real))
     if span < n_components and total > 0.0:
-        warnings.warn(
+        warn(
             f"{n_components - span} of the {n_components} leading eigenvalues are not positive: "
-            f"the rows span {span} dimension(s); the coordinates beyond are zero",
-            UserWarning,
-            stacklevel=3,
+            f"the rows span {span} dimension(s); the coordinates beyond are zero"
         )
     points = np.zeros((n, n_components))
     for part in blocks:
         points[part, :count][:, real] = (rows[part] - mean) @ vectors[:, real]
     spectrum = np.pad(values, (0, n_components - count))
     share = spectrum / total if total > 0.0 else np.zeros_like(spectrum)
-    return Embedding(eigen.pin_signs(points), spectrum, share, 0.0, eigen.CENTRE)
+    return Embedding(eigen.pin_signs.unchecked(points), spectrum, share, 0.0, eigen.CENTRE)
 
 
 def _lanczos(

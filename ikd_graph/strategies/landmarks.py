@@ -8,7 +8,6 @@ point a landmark it is that one.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -19,9 +18,10 @@ from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
 from .. import _limits, eigen
+from .._checks import check_fraction, check_integer
 from .._records import Embedding
-from .._threads import map_blocks
-from .._validation import check_fraction, check_integer
+from .._threads import block_rows, map_blocks
+from .._warn import warn
 from ._base import Landmarks
 
 Floats = NDArray[np.float64]
@@ -34,8 +34,6 @@ BATCH = 20
 """Landmarks that are drawn together, before distances are looked at again."""
 
 _SINGLE_FROM = 2**30  # bytes of lengths from which they are kept in single precision
-_COLUMNS = 4096
-_MEASURED = 10**7  # lengths that are measured together: 80 MB
 
 
 class Drawn(NamedTuple):
@@ -89,7 +87,7 @@ def check_number(n_landmarks: Any, n_components: int) -> None:
     if n_landmarks is None or (isinstance(n_landmarks, str) and n_landmarks == "auto"):
         return
     if isinstance(n_landmarks, float):
-        check_fraction("n_landmarks", n_landmarks, "an int is a number of points, 'auto' chooses")
+        check_fraction("n_landmarks", n_landmarks)
         return
     check_integer("n_landmarks", n_landmarks, n_components + 1, cure="'auto' chooses a number")
 
@@ -130,7 +128,7 @@ def draw(
         part = slice(done, done + size)
         nodes[part] = batch
         # What is measured comes in double precision, and need not be held for all of a batch.
-        step = max(1, _MEASURED // n_points)
+        step = block_rows(n_points)
         for start in range(0, size, step):
             some = batch[start : start + step]
             lengths[done + start : done + start + some.size] = measure(some)
@@ -181,7 +179,7 @@ def solve(
     among = 0.5 * (among + among.T)
     if isinstance(reference, Integral):
         reference = int(np.flatnonzero(nodes == int(reference) % drawn.lengths.shape[1])[0])
-    at = eigen.reference_index(among, reference)
+    at = eigen.reference_index.unchecked(among, reference)
     share = drawn.counts / drawn.counts.sum()
     # What the distances of a point to the reference are made of: the mean, or one of them.
     seen = share if at == eigen.CENTRE else (np.arange(nodes.size) == at).astype(np.float64)
@@ -192,7 +190,7 @@ def solve(
     values, vectors = eigh(root[:, None] * gram * root, check_finite=False)
     total, negative = float(np.sum(values**2)), float(np.sum(np.minimum(values, 0.0) ** 2))
     values = values[: -n_components - 1 : -1].copy()
-    vectors = eigen.pin_signs(vectors[:, : -n_components - 1 : -1])
+    vectors = eigen.pin_signs.unchecked(vectors[:, : -n_components - 1 : -1])
     real = values > 1e-12 * max(float(values[0]), 0.0)
     if not real.all() and float(among.max()) > 0.0:
         _warn_flat(n_components, int(real.sum()))
@@ -207,7 +205,7 @@ def solve(
     def place(start: int, stop: int) -> None:
         points[start:stop] = origin - to_squares(drawn.lengths[:, start:stop]).T @ gower.T
 
-    map_blocks(place, points.shape[0], _COLUMNS)
+    map_blocks(place, points.shape[0], block_rows(nodes.size))
     points[nodes] = vectors * scale / root[:, None]
     ratio = values**2 / total if total > 0.0 else np.zeros_like(values)
     mass = negative / total if total > 0.0 else 0.0
@@ -217,9 +215,7 @@ def solve(
 
 def _warn_flat(n_components: int, n_real: int) -> None:
     """Say that the landmarks span fewer dimensions than were asked for."""
-    warnings.warn(
+    warn(
         f"{n_components - n_real} of the {n_components} leading eigenvalues are not positive: the "
-        f"distances between landmarks span {n_real} dimension(s); the coordinates beyond are zero",
-        UserWarning,
-        stacklevel=3,
+        f"distances between landmarks span {n_real} dimension(s); the coordinates beyond are zero"
     )

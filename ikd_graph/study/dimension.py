@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
 from .. import eigen
-from .._validation import check_choice, check_enough_rows, check_finite, check_integer
+from .._checks import check_choice, check_enough_rows, check_finite, check_integer
 
 Floats = NDArray[np.float64]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,6 +27,12 @@ DOMINANT_RATIO = 10.0
 
 _EQUAL = 1e-9
 _FIRST = 50
+_CLOCKS = {"time", "t", "timestamp", "date", "datetime", "day", "hour", "minute", "second", "frame"}
+_PLACES = {"angle", "theta", "phi", "heading", "direction", "azimuth", "bearing", "position", "pos"}
+_PLACES |= {"x", "y", "z", "lat", "latitude", "lon", "lng", "longitude"}
+_UNITS = {"s", "ms", "sec", "seconds", "min", "minutes", "h", "hours", "deg", "degrees", "rad"}
+_UNITS |= {"m", "mm", "cm", "km", "utc"}
+_MOST_ROWS = 1000  # whose distances are looked at
 
 
 def judge(data: Dataset) -> list[str]:
@@ -55,11 +62,15 @@ def judge(data: Dataset) -> list[str]:
         return []
     names = list(data.feature_names) or [str(c) for c in range(X.shape[1])]
     clocks = clock_columns(X)
+    places = [c for c in named_columns(data.feature_names) if c not in clocks]
     leaks = leaking_columns(data)
     found = [_say_clock(X, c, names) for c in clocks]
+    found += [_say_place(names[c]) for c in places]
     found += [_say_leak(names[c], title) for c, title in leaks]
-    rest = np.setdiff1d(np.arange(X.shape[1]), [*clocks, *(c for c, _ in leaks)])
-    found += _say_dominance(X[:, rest], [names[c] for c in rest])
+    rest = np.setdiff1d(np.arange(X.shape[1]), [*clocks, *places, *(c for c, _ in leaks)])
+    # What else is known to be wrong with values, such as codes for missing ones, comes first.
+    if not data.remarks:
+        found += _say_dominance(X[:, rest], [names[c] for c in rest]) or say_row_levels(X[:, rest])
     if len(data.X) < FEWEST_ROWS:
         wide = X.shape[1] > 10 * len(data.X)
         turned = "; if rows are measurements and columns are points, --transpose" if wide else ""
@@ -71,7 +82,7 @@ def judge(data: Dataset) -> list[str]:
 
 
 def clock_columns(X: Floats) -> list[int]:
-    """Columns that rise or fall by equal steps, or number the rows in any order.
+    """Columns that rise or fall by equal steps, gaps aside, or number the rows in any order.
 
     Parameters
     ----------
@@ -96,13 +107,31 @@ def clock_columns(X: Floats) -> list[int]:
 
 
 def _even_steps(X: Floats) -> NDArray[np.bool_]:
-    """Columns that rise or fall from row to row by equal steps."""
+    """Columns that rise or fall from row to row by equal steps, or by several at once in gaps."""
     steps = np.diff(X, axis=0)
-    mean = steps.mean(axis=0)
+    usual = np.median(steps, axis=0)
     # Clocks are rounded: their steps differ by parts of a step.
-    with np.errstate(invalid="ignore"):
-        even = np.abs(steps - mean).max(axis=0) <= 0.05 * np.abs(mean)
-    return np.asarray(even & (mean != 0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        counts = steps / usual
+        even = np.abs(counts - np.round(counts)).max(axis=0) <= 0.05
+        return np.asarray(even & (np.round(counts).min(axis=0) >= 1.0))
+
+
+def named_columns(names: Sequence[str]) -> list[int]:
+    """Columns whose name is that of a clock, an angle or a position, unless half of all are such.
+
+    Examples
+    --------
+    >>> named_columns(["time (s)", "s1", "s2", "s3", "heading_deg", "x_rate"])
+    [0, 4]
+    """
+    words = [re.findall("[a-z]+", name.lower()) or [""] for name in names]
+    found = [
+        c
+        for c, (first, *rest) in enumerate(words)
+        if first in _CLOCKS | _PLACES and set(rest) <= _UNITS
+    ]
+    return found if 2 * len(found) < len(words) else []
 
 
 def leaking_columns(data: Dataset) -> list[tuple[int, str]]:
@@ -190,16 +219,72 @@ def dominant_columns(X: Floats) -> tuple[list[int], float, str]:
     return [], 0.0, ""
 
 
+def row_level_shares(X: Floats) -> tuple[float, float]:
+    """Shares of the differences between rows that their levels and their lengths hold.
+
+    Parameters
+    ----------
+    X : (n, p) float64
+        A table.
+
+    Returns
+    -------
+    float, float
+        From 0 to 1: the share of the squared distances between rows that lies in the row means, and
+        the share of the variance of the other squared distances that is that of the squared lengths
+        of their two rows.
+    """
+    scale = float(np.abs(X).max(initial=0.0)) or 1.0
+    centred = X / scale - X.mean(axis=0) / scale
+    total, levels = float((centred**2).sum()), centred.mean(axis=1)
+    if len(X) < 3 or X.shape[1] < 3 or not total > 0.0:
+        return 0.0, 0.0
+    level = X.shape[1] * float((levels**2).sum()) / total
+    rows = centred[:: -(-len(X) // _MOST_ROWS)]
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    pairs = np.triu_indices(len(rows), 1)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    lengths = squares[pairs[0]] + squares[pairs[1]]
+    spread = float(np.var(lengths - 2.0 * (rows @ rows.T)[pairs]))
+    return level, float(np.var(lengths)) / spread if spread > 0.0 else 0.0
+
+
+def say_row_levels(X: Floats) -> list[str]:
+    """What to say of rows whose levels or lengths hold nearly all that distances compare."""
+    level, length = row_level_shares(X)
+    for what, share, of in (
+        ("means", level, "squared distances between rows"),
+        ("lengths", length, "differences between those distances"),
+    ):
+        if share >= DOMINANT_SHARE:
+            return [
+                f"row {what} hold {min(share, 1.0):.1%} of the {of}: an embedding by distances "
+                f"shows little else; --standardize-rows (affinity='correlation') ignores them"
+            ]
+    return []
+
+
 def _say_clock(X: Floats, column: int, names: Sequence[str]) -> str:
     """What to say of a column that looks like a clock or an index."""
     first = ", ".join(f"{value:g}" for value in X[:3, column])
     name, steps = names[column], np.diff(X[:, column])
     does = "rises" if np.all(steps > 0.0) else "falls" if np.all(steps < 0.0) else ""
-    does = f"{does} by equal steps" if does else "numbers the rows"
+    does = f"{does} by equal steps, as a clock does" if does else "numbers the rows"
     return (
-        f"column {name!r} ({first}, ...) {does}, as a clock or an index does, and is embedded like "
-        f"any measurement; {flag('drop', [name])} leaves it out, {flag('labels', [name])} colours "
-        "by it"
+        f"{name!r} ({first}, ...) is taken as a measurement and {does}; {flag('index', [name])} or "
+        f"{flag('labels', [name])}"
+    )
+
+
+def _say_place(name: str) -> str:
+    """What to say of a column with the name of a clock, an angle or a position."""
+    what = (
+        "a clock" if re.findall("[a-z]+", name.lower())[0] in _CLOCKS else "an angle or a position"
+    )
+    other = flag("index" if what == "a clock" else "drop", [name])
+    return (
+        f"{name!r} is taken as a measurement and has the name of {what}; {other} or "
+        f"{flag('labels', [name])}"
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import metrics
-from .datasets import Labels
+from .datasets import NO_LABEL, Labels
 from .metrics._tables import sample_of_classes
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ WORDS = {
 
 
 def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
-    """Compute every score of one column of labels that its kind allows.
+    """Compute every score that the kind of labels allows, of the points that have a label.
 
     Classes are predicted by neighbours and by a support vector machine, and have a silhouette.
     Measurements are predicted by neighbours, in shuffled parts and in blocks of consecutive rows:
@@ -60,11 +60,13 @@ def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
     out = {}
     codes, quantity = class_codes(labels), label_quantity(labels)
     if codes is not None:
+        known = codes >= 0
+        points, codes = np.asarray(Z)[known], codes[known]
         if np.bincount(codes).min() >= FEWEST_OF_A_CLASS:
-            out["knn"] = metrics.knn_accuracy(Z, codes)
-            out["svm"] = metrics.svm_accuracy(Z, codes)
+            out["knn"] = metrics.knn_accuracy(points, codes)
+            out["svm"] = metrics.svm_accuracy(points, codes)
         rows = sample_of_classes(codes, MOST_SILHOUETTE_POINTS, 2, 0)
-        out["silhouette"] = metrics.silhouette(Z[rows], codes[rows])
+        out["silhouette"] = metrics.silhouette(points[rows], codes[rows])
     if quantity is not None:
         near = min(10, int(np.count_nonzero(~np.isnan(quantity))) // 2)
         for name, seed in (("decoding", 0), ("decoding_blocks", None)):
@@ -83,12 +85,13 @@ def class_codes(labels: Labels) -> NDArray[np.int64] | None:
     Returns
     -------
     (n,) int64 or None
-        Classes that no point has are left out.
+        -1 for points without a label. Classes that no point has are left out.
     """
     if not labels.names:
         return None
-    present, codes = np.unique(labels.y.astype(np.int64), return_inverse=True)
-    return codes.astype(np.int64) if 1 < present.size < len(labels.y) else None
+    known, codes = labels.known, np.full(len(labels.y), -1)
+    present, codes[known] = np.unique(labels.y[known].astype(np.int64), return_inverse=True)
+    return codes if 1 < present.size < np.count_nonzero(known) else None
 
 
 def label_quantity(labels: Labels) -> Floats | None:
@@ -110,8 +113,7 @@ def label_quantity(labels: Labels) -> Floats | None:
     values = labels.y.astype(np.float64)
     if labels.names:
         try:
-            # A class of missing labels has no number.
-            known = [np.nan if name == "missing" else float(name) for name in labels.names]
+            known = [np.nan if name == NO_LABEL else float(name) for name in labels.names]
         except ValueError:
             return None
         values = np.array(known)[labels.y.astype(np.int64)]

@@ -49,7 +49,9 @@ def say_graph(model: IKD) -> str:
     rule = model.settings_.graph
     said = []
     if isinstance(rule, Threshold):
-        if float(rule.s0) > 0.0:
+        if rule.fdr is not None:
+            said.append(f"significant correlation (false discovery rate {rule.fdr:g})")
+        elif float(rule.s0) > 0.0:
             said.append(f"similarity above {float(rule.s0):.3g}")
         if rule.n_neighbors:
             said.append(f"{rule.n_neighbors} nearest neighbours")

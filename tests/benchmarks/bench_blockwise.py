@@ -72,7 +72,7 @@ def ours(solve):
 
     def run(corr):
         with limit_threads(2):
-            return solve(graph.threshold_graph(corr, FLOOR))
+            return solve(graph.threshold(corr, FLOOR))
 
     return run
 

@@ -17,7 +17,7 @@ CASES = {"digits > 0.85": (1797, 0.85), "digits > 0.9": (1797, 0.9), "300 digits
 @pytest.fixture(scope="module", params=CASES)
 def case(request):
     n, threshold = CASES[request.param]
-    g = graph.threshold_graph(np.corrcoef(load_digits().data[:n]), threshold)
+    g = graph.threshold(np.corrcoef(load_digits().data[:n]), threshold)
     sources, targets, _ = graph.edges(g)
     pairs = list(zip(sources.tolist(), targets.tolist(), strict=True))
     with_igraph = igraph.Graph(n=n, edges=pairs)

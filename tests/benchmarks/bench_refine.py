@@ -93,7 +93,7 @@ def test_stress(benchmark, who):
     start = latent + 0.1 * rng.standard_normal(latent.shape)
     distances = cdist(latent, latent)
     # A complete graph, so that both move to the same distances.
-    g = graph.threshold_graph(KERNEL.covariance(distances**2), 1e-3)
+    g = graph.threshold(KERNEL.covariance(distances**2), 1e-3)
     assert g.n_edges == 500 * 499 // 2
 
     def ours():

@@ -1,273 +1,312 @@
-import multiprocessing
-import pickle
-import sys
-from concurrent.futures import ProcessPoolExecutor
+"""A comparison is fair, says one thing, and says it only where its test does."""
+
+import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.decomposition import PCA
-from stubs_study import Dies, Hangs, Raises, memory_of_a_fit
+from matplotlib import pyplot
+from scipy.spatial import procrustes
+from scipy.stats import ttest_1samp
 
-from ikd_graph import IKD
-from ikd_graph.study import baselines, compare, datasets, metrics
-from ikd_graph.study.compare import _methods, _processes, _worker
-from ikd_graph.study.datasets._record import encode_labels
+import ikd_graph
+from ikd_graph import IKD, graph
+from ikd_graph.study import baselines, datasets, metrics
+from ikd_graph.study.compare import Comparison, Row, compare, lines, sentences
 
 
 @pytest.fixture(scope="module")
 def roll():
-    return datasets.swiss_roll(400)
+    data = datasets.swiss_roll(150)
+    rng = np.random.default_rng(0)
+    X = data.X @ rng.normal(size=(3, 12)) + rng.normal(size=(150, 12))
+    return replace(data, X=X, latent=None, name="roll")
 
 
 @pytest.fixture(scope="module")
-def found(roll):
-    return compare.compare(roll, ["isomap", ("mine", PCA())], noise=[0.0, 9.0], seeds=[0, 1])
+def result(roll):
+    return compare(roll, ("blockwise", "geodesic", "eigen", "pca"), noise=(0.0, 0.5), n_draws=4)
 
 
-def test_every_method_has_a_row_for_each_noise_and_seed(found):
-    assert [row.method for row in found.rows] == ["isomap"] * 4 + ["mine"] * 4
-    cells = [(0.0, 0), (0.0, 1), (9.0, 0), (9.0, 1)]
-    assert [(row.noise, row.seed) for row in found.rows[:4]] == cells
-    assert all(row.failure == "" for row in found.rows)
-    assert all(row.seconds > 0.0 and row.peak_mb > 10.0 for row in found.rows)
-    assert found.versions["numpy"] == np.__version__
+def made(first, second, measure="likeliest", noise=0.0):
+    """Comparison of two methods that have these scores (draws, references)."""
+    data = datasets.Dataset(X=np.zeros((4, 2)), name="made")
+    scores = {("blockwise", noise): np.array(first), ("geodesic", noise): np.array(second)}
+    rows = [Row(t, t, None, noise, v.mean(), 0.1, 1.0, {}) for (t, _), v in scores.items()]
+    Z = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [3.0, 1.0]])
+    return Comparison(data, measure, {}, rows, scores, dict.fromkeys(scores, Z))
 
 
-def test_rows_hold_what_the_method_gives_when_called_directly(found, roll):
-    direct = baselines.embed("isomap", roll.X).coordinates
-    np.testing.assert_allclose(found.embeddings[0], direct, atol=1e-8)
-    expected = compare.score(roll, direct)["r2_affine"]
-    assert found.rows[0].r2_affine == pytest.approx(expected)
-    assert (found.best().method, found.best().noise) == ("isomap", 0.0)
-    assert found.measure == "r2_affine"
+@pytest.mark.filterwarnings("ignore:.* pairs have a covariance <= 0")
+def test_all_strategies_have_the_similarity_and_the_graph_that_are_named(roll, result):
+    used = {name: result.used[name] for name in ("affinity", "graph", "kernel")}
+    models = {
+        name: IKD(2, strategy=name, refine=None, **used).fit(roll.X)
+        for name in ("blockwise", "geodesic", "eigen")
+    }
+    for name, model in models.items():
+        _, _, gap = procrustes(model.embedding_, result.embeddings[name, 0.0])
+        assert gap < 1e-12
+    first, second = models["blockwise"].graph_, models["geodesic"].graph_
+    np.testing.assert_array_equal(first.indices, second.indices)
+    assert result.head["graph"] == f"{result.used['graph'].k} nearest neighbours"
+    told = str(result)
+    assert all(text in told for text in result.head.values())
 
 
-def test_a_table_has_a_column_for_each_field(found):
-    pandas = pytest.importorskip("pandas")
-    table = found.to_pandas()
-    assert isinstance(table, pandas.DataFrame)
-    assert table.shape[0] == 8
-    assert set(compare.MEASURES) <= set(table.columns)
-    assert found.to_records()[0]["title"] == "Isomap"
+def test_settings_that_are_given_are_kept(roll):
+    given = {"affinity": "correlation", "graph": graph.Threshold(0.4), "kernel": "matern"}
+    result = compare(roll, noise=0, refine=None, **given)
+    assert {name: result.used[name] for name in given} == given
+    assert result.head["graph"] == "similarity above 0.4"
+    assert [row.refine for row in result.rows] == [None, None]
 
 
-def test_aligned_embeddings_lie_on_the_truth(found, roll):
-    turned = found.aligned()[0]
-    gap = np.mean((turned - roll.latent) ** 2)
-    assert gap < np.mean((found.embeddings[0] - roll.latent) ** 2)
-    assert gap < 0.3 * roll.latent.var()
+def test_noise_is_in_shares_of_each_column_and_the_score_is_against_the_table_as_given(roll):
+    units = 10.0 ** np.arange(12)
+    given = {"affinity": "standardized_euclidean", "graph": 10, "refine": None}
+    plain = compare(roll, noise=(0.0, 1.0), **given)
+    scaled = compare(replace(roll, X=roll.X * units), noise=(0.0, 1.0), **given)
+    for name in ("blockwise", "geodesic"):
+        first, second = (one.embeddings[name, 1.0] for one in (plain, scaled))
+        assert procrustes(first, second)[2] < 1e-6
+    # Independent noise cannot be predicted: against itself the score of pure noise would be zero.
+    data = replace(roll, X=roll.X[:, :2])
+    result = compare(data, ("pca",), noise=0.3, n_draws=2)
+    rng = np.random.default_rng([0, 0])
+    noisy = data.X + 0.3 * data.X.std(axis=0) * rng.standard_normal(data.X.shape)
+    expected = metrics.held_out_r2(baselines.embed("pca", noisy).coordinates, data.X)
+    assert result.scores["pca", 0.3].ravel()[0] == pytest.approx(expected)
+
+
+def test_a_known_truth_is_the_reference_and_leaves_no_chance_without_noise():
+    data = datasets.gplvm_data("medium", 200, noise=0.3)
+    result = compare(data, n_components=3, noise=(0.0, 1.0), refine=None)
+    assert result.measure == "true"
+    for name in ("blockwise", "geodesic"):
+        truth = metrics.affine_r2(data.latent, result.embeddings[name, 0.0])
+        assert result.row(name, 0.0).score == pytest.approx(truth)
+    still, moved = result.tests
+    assert still.half_width == 0.0
+    assert moved.half_width > 0.0
+    assert result.scores["geodesic", 1.0].shape == (4, 1)
 
 
 @pytest.mark.slow
-def test_strategies_share_an_affinity_and_the_default_call_is_what_it_is(roll):
-    found = compare.compare(roll, ["ikd", "geodesic", "blockwise", "eigen"], n_halves=1)
-    used = {row.method: row.used for row in found.rows}
-    assert used["geodesic"]["graph"] == used["blockwise"]["graph"]
-    assert len({used[name]["affinity"] for name in ("geodesic", "blockwise", "eigen")}) == 1
-    assert used["ikd"]["affinity"] == IKD().fit(roll.X).settings_.affinity
-
-
-def test_what_crashes_hangs_or_raises_is_a_row_with_its_reason(roll, monkeypatch):
-    found = compare.compare(roll, [("dies", Dies()), ("raises", Raises())])
-    reasons = {row.method: row.failure for row in found.rows}
-    assert reasons["dies"].startswith("the process ended with code 3")
-    assert reasons["raises"] == "RuntimeError: no luck"
-    assert all(np.isnan(row.seconds) and np.isnan(row.extra_mb) for row in found.rows)
-    with pytest.raises(ValueError, match="at least one row must have 'knn', got none"):
-        found.best("knn")
-    monkeypatch.setattr(_processes, "STARTUP_SECONDS", 0.0)
-    slow = compare.compare(roll, [("hangs", Hangs())], timeout=2.0, seeds=[0, 1])
-    assert [row.failure for row in slow.rows] == ["stopped after 2 s"] * 2
-
-
-def test_a_source_is_drawn_for_each_noise_and_seed():
-    asked = []
-
-    def draw(noise, seed):
-        asked.append((noise, seed))
-        return datasets.gplvm_data("medium", 20, noise=noise, seed=seed)
-
-    found = compare.compare(draw, ["pca"], n_components=[2, 3], noise=[0.0, 1.0], seeds=[4])
-    assert asked == [(0.0, 4), (1.0, 4)]
-    assert [row.n_components for row in found.rows] == [2, 2, 3, 3]
-    assert found.name == "medium_N20"
-    assert np.isfinite(found.rows[0].r2_rigid)
-
-
-def test_labels_without_a_latent_are_judged_by_classes():
-    moons = datasets.half_moons()
-    scores = compare.score(moons, moons.X)
-    assert scores["knn"] > 0.95
-    assert scores["svm"] > 0.95
-    assert scores["trustworthiness"] == scores["continuity_15"] == scores["r_nx_auc"] == 1.0
-    assert not {"r2_affine", "decoding", "centroid_triplets"} & set(scores)
-    large = datasets.swiss_roll(2300)
-    assert compare.score(large, large.latent)["trustworthiness"] > 0.98
-
-
-def test_a_score_is_what_the_measures_give_one_by_one(digits):
-    X, y = digits[0][:200], digits[1][:200]
-    Z = PCA(2).fit_transform(X)
-    data = datasets.Dataset(X=X, y=y, label_names=tuple("0123456789"))
-    scores = compare.score(data, Z)
-    assert set(scores) == {
-        name for group in ("labels", "local", "global") for name in compare.GROUPS[group]
-    } - {"decoding", "decoding_blocks"}
-    assert scores["trustworthiness_50"] == metrics.trustworthiness(X, Z, 50)
-    assert scores["continuity_15"] == metrics.continuity(X, Z, 15)
-    assert scores["global_distances"] == metrics.global_distance_preservation(X, Z)
-    assert scores["density"] == metrics.density_preservation(X, Z)
-    assert scores["centroid_distances"] == metrics.centroid_distances(X, Z, y)
-    assert scores["svm"] == metrics.svm_accuracy(Z, y)
-
-
-def test_a_measurement_is_decoded_and_an_angle_around_its_circle(rng):
-    angle = rng.uniform(0.0, 360.0, size=200)
-    ring = np.column_stack([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
-    data = datasets.Dataset(X=ring, y=angle)
-    scores = compare.score(data, ring)
-    assert scores["decoding"] == metrics.decoding_r2(ring, angle)
-    assert scores["decoding_blocks"] == metrics.decoding_r2(ring, angle, seed=None)
-    assert "knn" not in scores
-    around = compare.score(replace(data, label_period=360.0), ring)
-    assert around["decoding"] > scores["decoding"]
+def test_the_likeliest_latents_of_halves_stand_in_for_the_truth():
+    data = datasets.gplvm_data("medium", 600, noise=0.3)
+    pairs = [("blockwise", "geodesic"), ("paper_blockwise", "paper_geodesic")]
+    names = [name for pair in pairs for name in pair]
+    result = compare(data.X, names, n_components=3, noise=0.0, refine=None)
+    known = compare(data, names, n_components=3, noise=0.0, refine=None)
+    assert (result.measure, known.measure) == ("likeliest", "true")
+    for pair in pairs:
+        test, true = result.difference(*pair), known.difference(*pair)
+        assert test.better == true.better == pair[0]
+        assert test.mean == pytest.approx(true.mean, abs=0.02)
 
 
 @pytest.mark.parametrize(
-    ("values", "decoded"),
+    ("gaps", "better"),
     [
-        (np.arange(200) % 100, True),
-        (np.arange(200) % 10, False),
-        (np.repeat(np.arange(50), 4), True),
-        (np.where(np.arange(200) < 150, np.arange(200) / 7.0, np.nan), True),
-        (np.where(np.arange(200) < 150, np.arange(200) / 7.0, np.inf), True),
-        (np.full(200, np.nan), False),
-        (np.full(200, 0.5), False),
-        (np.array([f"name {i % 100}" for i in range(200)]), False),
+        ([0.05, 0.06, 0.05, 0.06], "blockwise"),
+        ([-0.05, -0.06, -0.05, -0.06], "geodesic"),
+        ([0.001, -0.001, 0.002, 0.0], ""),
+        ([0.3, -0.2, 0.1, 0.2], None),
+        ([0.008, 0.008, 0.008, 0.0081], ""),
     ],
 )
-def test_many_whole_numbers_are_a_measurement_and_names_or_few_numbers_are_none(values, decoded):
-    y, names = encode_labels(values)
-    Z = np.arange(200.0)[:, None]
-    scores = compare.score(datasets.Dataset(X=Z, y=y, label_names=names), Z)
-    assert ("decoding" in scores) == decoded
-    assert np.all(np.isfinite(list(scores.values())))
+def test_a_verdict_follows_from_the_interval_and_the_sentence_from_the_verdict(gaps, better):
+    result = made([0.5 + np.array(gaps)], [[0.5] * 4])
+    (test,) = result.tests
+    assert test.better == better
+    said = sentences(result)[0]
+    assert ("better" in said) == bool(better)
+    assert ("do not differ" in said) == (better == "")
+    assert ("too few columns" in said) == (better is None)
+    if better:
+        assert said.startswith(f"{better} is better than")
 
 
-@pytest.mark.slow
-def test_methods_predict_the_other_half_of_the_columns_and_the_noise_costs(rng):
-    data = datasets.gplvm_data("medium", 40, seed=0)
-    clean, noisy = compare.compare(data, [("mine", PCA())], noise=[0.0, 2.0], n_halves=3).rows
-    expected = metrics.co_smoothing(PCA(2), data.X, n_splits=3)
-    assert clean.co_smoothing == pytest.approx(expected.r2)
-    assert clean.co_smoothing_error == pytest.approx(expected.standard_error)
-    assert noisy.co_smoothing < clean.co_smoothing
-    (none,) = compare.compare(data, ["pca"], n_halves=0).rows
-    assert np.isnan(none.co_smoothing)
-    few = datasets.Dataset(X=data.X[:, :7])
-    assert np.isnan(compare.compare(few, ["pca"]).rows[0].co_smoothing)
+def test_draws_of_noise_are_a_paired_t_test():
+    rng = np.random.default_rng(0)
+    both = rng.normal(size=(6, 1))
+    first, second = both + rng.normal(0.1, 0.05, (6, 1)), both
+    test = made(first, second, "true", 0.5).difference("blockwise", "geodesic", 0.5)
+    low, high = ttest_1samp((first - second).ravel(), 0.0).confidence_interval(0.95)
+    assert test.mean - test.half_width == pytest.approx(low)
+    assert test.mean + test.half_width == pytest.approx(high)
 
 
-@pytest.mark.slow
-def test_halves_are_not_fitted_to_where_the_whole_was_too_much(tmp_path, monkeypatch):
-    data = datasets.Dataset(X=np.random.default_rng(0).normal(size=(200, 8)))
-    asked = []
-    plain = _processes._watch
-    monkeypatch.setattr(_processes, "STARTUP_SECONDS", 20.0)
-
-    def watch(folder, cells, timeout, bar):
-        asked.append([cell.number for cell in cells])
-        return plain(folder, cells, timeout, bar)
-
-    monkeypatch.setattr(_processes, "_watch", watch)
-    found = compare.compare(data, [("dies", Dies())], seeds=[0, 1], n_halves=2)
-    assert asked == [[0, 1, 2, 3, 4, 5], [1, 4, 5]]
-    assert len(found.rows) == 2
+def test_one_value_decides_nothing_unless_it_is_the_truth():
+    assert made([[0.9]], [[0.1]], "held-out").tests[0].better is None
+    assert made([[0.9]], [[0.1]], "true").tests[0].better == "blockwise"
 
 
-@pytest.mark.parametrize(
-    ("methods", "message"),
-    [
-        (["pcaa"], "methods must be one of 'ikd', 'blockwise'"),
-        ([], "methods must name at least one"),
-        ([("mine", object())], "must have fit_transform"),
-    ],
-)
-def test_unknown_methods_are_refused(roll, methods, message):
-    with pytest.raises(ValueError, match=message):
-        compare.compare(roll, methods)
-
-
-def test_the_default_and_the_peers_leave_out_what_is_not_installed(monkeypatch):
-    installed = {"sklearn", "pacmap"}
-    monkeypatch.setattr(_methods, "find_spec", lambda name: name if name in installed else None)
-    names = [name for name, _ in _methods.expand(None)]
-    assert names == [name for name in compare.DEFAULT_METHODS if name != "umap"]
-    peers = [name for name, _ in _methods.expand(["pca", "peers"])]
-    assert peers == ["pca", "isomap", "laplacian_eigenmaps", "tsne", "pacmap", "localmap"]
-    assert [name for name, _ in _methods.expand(["umap"])] == ["umap"]
-
-
-def test_a_kernel_is_given_to_our_own_methods_alone():
-    mine = ("mine", PCA())
-    eigen, *others = compare.with_kernel(["eigen", "pca", mine], "matern")
-    assert (eigen[0], eigen[1].strategy, eigen[1].kernel) == ("eigen", "eigen", "matern")
-    assert others == ["pca", mine]
-
-
-def test_a_strategy_is_compared_plain_refined_and_as_the_paper_has_it():
-    names = {f"{s}{r}" for s in ("blockwise", "geodesic") for r in ("", "+stress", "+likelihood")}
-    assert {"ikd", "eigen", "paper_blockwise", "paper_geodesic", *names} == set(compare.IKD_METHODS)
-    paper = _methods.our_own("paper_geodesic")
-    assert (paper.strategy.path, paper.graph.s0, paper.refine) == ("covariance", 0.1, None)
-
-
-@pytest.mark.slow
-def test_a_refined_strategy_is_a_row_of_its_own():
-    data = datasets.gplvm_data(datasets.fixed_latent("medium", 40), 100, noise=0.5, seed=0)
-    found = compare.compare(data, ["geodesic", "geodesic+stress"], n_components=3)
-    plain, refined = found.rows
-    assert [row.title for row in found.rows] == ["IKD geodesic", "IKD geodesic+stress"]
-    assert "refine='stress'" in refined.settings
-    assert plain.r2_affine != refined.r2_affine
-
-
-def test_a_signal_is_named(tmp_path):
-    log = tmp_path / "log"
-    log.write_text("line\nKilled\n")
-    assert _processes._reason(-9, log) == (
-        "the process was ended by signal 9 (often out of memory): Killed"
+def test_disagreement_is_what_is_left_after_a_similarity_and_points_are_called_by_name(roll):
+    frame = pd.DataFrame(roll.X, index=[f"s{k}" for k in range(150)])
+    result = compare(
+        frame, noise=0, refine=None, labels=pd.Series(np.where(roll.y > 8, "out", "in"), name="far")
     )
+    first, second = (result.embeddings[name, 0.0] for name in ("blockwise", "geodesic"))
+    a, b, _ = procrustes(first, second)
+    # scipy gives both unit size, which is not the best scale of the second.
+    np.testing.assert_allclose(
+        result.disagreement, np.linalg.norm(a - b, axis=1) * np.sqrt(150), rtol=1e-6
+    )
+    worst = f"s{int(np.argmax(result.disagreement))}"
+    assert f"largest at {worst} (" in str(result)
+    points = pd.DataFrame(result.points())
+    assert points["row"].tolist() == frame.index.tolist()
+    assert set(points["far"]) == {"out", "in"}
+    np.testing.assert_allclose(points["disagreement"], result.disagreement)
 
 
-def test_a_worker_leaves_a_result_for_each_cell(tmp_path, roll):
-    np.save(tmp_path / "X.npy", roll.X)
-    cells = [_worker.Cell(n, str(tmp_path / "X.npy"), 2, n) for n in range(2)]
-    (tmp_path / "job.pkl").write_bytes(pickle.dumps(_worker.Job("pca", None, cells)))
-    _worker.main(tmp_path)
-    outcome = pickle.loads((tmp_path / "result-1.pkl").read_bytes())
-    assert outcome.coordinates.shape == (400, 2)
-    assert outcome.failure == ""
+def test_equal_embeddings_do_not_disagree_whatever_their_turn_and_scale():
+    result = made([[0.5]], [[0.5]])
+    Z = result.embeddings["blockwise", 0.0]
+    result.embeddings["geodesic", 0.0] = 7.0 * Z[:, ::-1] + 3.0
+    np.testing.assert_allclose(result.disagreement, 0.0, atol=1e-12)
+
+
+def test_a_refinement_is_a_row_of_its_own_and_its_gain_is_told(result):
+    assert [row.title for row in result.rows if row.noise == 0.0] == [
+        "blockwise", "blockwise + stress", "geodesic", "geodesic + stress", "eigen", "pca",
+    ]  # fmt: skip
+    gain = result.difference("geodesic + stress", "geodesic")
+    (said,) = [text for text in sentences(result) if text.startswith("Refinement")]
+    assert f"geodesic {gain.mean:+.3f}" in said
+
+
+def test_rows_go_to_pandas_with_what_they_share(result):
+    table = result.to_pandas()
+    assert len(table) == 12
+    assert set(table["graph"]) == {result.head["graph"]}
+    assert table["score"].between(-1.0, 1.0).all()
+    assert (table["error"] > 0.0).all()
+
+
+def test_a_method_that_is_not_there_is_a_line_and_none_at_all_an_error(roll, monkeypatch):
+    gone = baselines.PEERS["phate"]._replace(module="no_such_module")
+    monkeypatch.setitem(baselines.PEERS, "phate", gone)
+    result = compare(roll, ("pca", "phate"), noise=0)
+    assert [line for line in lines(result) if "phate" in line] == [
+        "  phate  needs phate, which is not installed (pip install phate)"
+    ]
+    with pytest.raises(ValueError, match="no method gave an embedding: phate needs phate"):
+        compare(roll, "phate", noise=0)
+
+
+def test_peers_that_are_not_installed_are_left_out_of_the_group(roll, monkeypatch):
+    for name in ("tsne", "umap", "densmap", "opentsne", "pacmap", "localmap", "phate"):
+        gone = baselines.PEERS[name]._replace(module="no_such_module")
+        monkeypatch.setitem(baselines.PEERS, name, gone)
+    titles = [row.title for row in compare(roll, "peers", noise=0).rows]
+    assert titles == ["pca", "isomap", "laplacian_eigenmaps"]
+
+
+def test_columns_that_follow_one_another_are_halved_in_runs():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(80, 10)), 8, axis=1)
+    result = compare(X, "pca", noise=0)
+    assert result.head["halves"].startswith("8 runs of columns")
+    # Nothing is shared by different columns: in random halves the same column is in both.
+    assert result.row("pca", 0.0).score < 0.02
+    mixed = compare(X[:, rng.permutation(80)], "pca", noise=0)
+    assert "halves" not in mixed.head
+    assert mixed.row("pca", 0.0).score > 0.05
+
+
+def test_few_columns_have_no_verdict_without_noise():
+    result = compare(datasets.half_moons(60), noise=0)
+    assert result.tests[0].better is None
+    text = " ".join(sentences(result))
+    assert "too few columns" in text
+    assert "nan" not in text
+
+
+def test_large_tables_are_compared_on_a_sample_that_keeps_names_and_labels():
+    data = datasets.digits()
+    result = compare(data, ("pca",), noise=0, max_rows=300)
+    rows = [int(name) for name in result.names]
+    np.testing.assert_array_equal(result.data.X, data.X[rows])
+    np.testing.assert_array_equal(result.data.y, data.y[rows])
+    assert result.row("pca", 0.0).labels["knn"] > 0.4
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"methods": "magic"}, "methods must be one of"),
+        ({"methods": ()}, "methods must name at least one of"),
+        ({"noise": -1.0}, "noise must be finite shares"),
+        ({"noise": ()}, "noise must be finite shares"),
+        ({"n_draws": 1}, "n_draws must be an integer"),
+        ({"affinity": "precomputed"}, "affinity must compare rows of a table"),
+        ({"labels": [1, 2]}, "labels must have one value for each of 150 rows"),
+        ({"graph": 0}, "k must be an integer at least 1"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(more, message, roll):
+    with pytest.raises(ValueError, match=message):
+        compare(roll, **more)
+
+
+def test_the_seed_decides_everything(roll):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        texts = [str(compare(roll, noise=0.5, refine=None, random_state=s)) for s in (1, 1, 2)]
+    scores = [text.splitlines()[3].split()[1] for text in texts]
+    assert scores[0] == scores[1] != scores[2]
+
+
+def test_the_function_is_at_the_top_and_the_result_draws_itself(result):
+    assert ikd_graph.compare is compare
+    ax = result.plot()
+    assert len(ax.patches) == 2 * 6
+    assert len(ax.containers) == 2 * 2
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == result.titles
+    panels = [one for one in ax.figure.axes if len(one.collections) == 1 and not one.patches]
+    assert len(panels) >= 2 * 6 + 1
+    pyplot.close(ax.figure)
+
+
+def tables():
+    """Tables of six kinds, small."""
+    rng = np.random.default_rng(1)
+    noise = datasets.Dataset(X=rng.normal(size=(60, 120)), name="noise")
+    digits = datasets.digits()
+    counts = datasets.spike_counts(90, 40)
+    model = datasets.gplvm_data(datasets.fixed_latent("medium", 60), 120, noise=0.3)
+    levels = noise.X + 30.0 * rng.normal(size=(60, 1))
+    return {
+        "moons": datasets.half_moons(80), "digits": replace(digits, X=digits.X[:150],
+        y=digits.y[:150]), "counts": counts, "model": replace(model, latent=None),
+        "noise": noise, "levels": replace(noise, X=levels),
+    }  # fmt: skip
 
 
 @pytest.mark.slow
-def test_memory_is_that_of_the_fit_and_not_of_what_came_before():
-    if not sys.platform.startswith("linux"):
-        pytest.skip("the peak can be reset on Linux only")
-    # A process of its own: what other tests gave back to theirs would not be asked for again. Its
-    # peak must not be that of the process that starts it.
-    large = np.ones(60_000_000)
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:
-        peak, extra = fresh.submit(memory_of_a_fit).result()
-    assert 30.0 < extra < 60.0
-    assert extra < peak < large.nbytes / 2**20
-
-
-def test_our_own_strategies_are_rows_with_their_spectrum():
-    data = datasets.gplvm_data("medium", 300, seed=0)
-    ours = compare.with_kernel(["eigen"], "squared_exponential")
-    found = compare.compare(data, ours, n_components=3, n_halves=1)
-    assert found.rows[0].failure == ""
-    assert found.rows[0].title == "IKD eigen"
-    assert found.spectra[0].shape == (3,)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", tables())
+def test_no_line_contradicts_another(name):
+    result = compare(tables()[name], ("blockwise", "geodesic", "pca"), noise=(0.0, 0.8), n_draws=2)
+    text = str(result)
+    assert "nan" not in text
+    wins = re.findall(r"(?:At noise (\S+) )?(\w[\w+ ]*?) is better than (.*?) by ([\d.]+)", text)
+    for level, better, worse, gap in wins:
+        level = float(level or 0.0)
+        better = better.removeprefix("then ")
+        first, second = (result.row(title, level).score for title in (better, worse))
+        assert first - second == pytest.approx(float(gap), abs=0.0006)
+    for level, test in zip(result.levels, result.tests, strict=True):
+        names = f"{test.first} and {test.second}"
+        assert (f"At noise {level:g} {names} do not differ" in text) == (test.better == "")
+        said = f"At noise {level:g} too few columns to tell {names} apart"
+        assert (said in text) == (test.better is None)
+    if name == "noise":
+        assert "columns carry no distance" in text
+        assert result.tests[0].better in ("", None)

@@ -45,7 +45,7 @@ def test_the_wing_imports_downwards_only(path):
 
 
 def test_the_guard_catches_planted_faults():
-    assert wing_imports("metrics", "from .._validation import check_finite", 1) == []
+    assert wing_imports("metrics", "from .._checks import check_finite", 1) == []
     assert wing_imports("metrics", "from .datasets import load", 1) == ["datasets"]
     assert wing_imports("metrics", "def f():\n    from . import compare", 1) == ["compare"]
     assert wing_imports("compare", "from .. import metrics, diagnosis", 2) == ["diagnosis"]

@@ -28,6 +28,22 @@ def test_nothing_is_said_of_the_built_in_data(name):
     assert judge(datasets.load(name)) == []
 
 
+def test_levels_of_rows_are_named_with_a_cure_that_works(smooth):
+    X = smooth + np.random.default_rng(0).uniform(300.0, 900.0, 60)[:, None]
+    (said,) = judge(Dataset(X, feature_names=NAMES))
+    assert said.startswith("row means hold 9")
+    assert "--standardize-rows" in said
+    rows, done = datasets.change_columns(X, datasets.Reading(standardize_rows=True))
+    np.testing.assert_allclose(
+        (rows.mean(axis=1), rows.std(axis=1)), [[0] * 60, [1] * 60], atol=1e-9
+    )
+    assert len(done) == 1
+    assert judge(Dataset(rows, feature_names=NAMES)) == []
+    X[3, 3] = np.nan
+    with pytest.raises(ValueError, match="standardize_rows must meet no missing cells"):
+        datasets.change_columns(X, datasets.Reading(standardize_rows=True))
+
+
 @pytest.mark.parametrize("how", ["scale", "offset"])
 def test_a_column_of_another_unit_is_named(smooth, how):
     X = smooth.copy()
@@ -62,8 +78,27 @@ def test_a_clock_or_an_index_is_named_once(smooth, make):
     X = np.column_stack([make(len(smooth)), smooth])
     said = judge(Dataset(X, feature_names=("time", *NAMES)))
     assert len(said) == 1
-    assert said[0].startswith("column 'time' (")
-    assert "--drop time leaves it out" in said[0]
+    assert said[0].startswith("'time' (")
+    assert said[0].endswith("--index time or --labels time")
+
+
+@pytest.mark.parametrize("name", ["time", "t (s)", "angle", "heading_deg", "x", "Longitude"])
+def test_a_clock_an_angle_or_a_position_is_named_whatever_its_values(smooth, name):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([smooth, 1000 * np.cumsum(rng.exponential(size=len(smooth)))])
+    (said,) = judge(Dataset(X, feature_names=(*NAMES, name)))
+    assert said.startswith(f"{name!r} is taken as a measurement")
+    assert "--labels" in said
+    assert "--scale" not in said
+
+
+def test_a_clock_with_gaps_is_named_without_its_name(smooth):
+    kept = np.delete(np.arange(80), np.arange(20, 40))
+    assert clock_columns(np.column_stack([smooth, 0.1 * kept])) == [9]
+
+
+def test_a_table_of_positions_is_a_table(smooth):
+    assert judge(Dataset(smooth[:, :3], feature_names=("x", "y", "z"))) == []
 
 
 def test_what_only_rises_or_counts_is_no_clock(smooth):

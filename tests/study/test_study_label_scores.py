@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ikd_graph.study import compare, datasets, metrics
-from ikd_graph.study.datasets import Dataset, Labels, Reading
+from ikd_graph.study import compare, metrics
+from ikd_graph.study.datasets import Dataset, Labels
 from ikd_graph.study.label_scores import label_quantity, score_labels
 
 
@@ -62,38 +62,9 @@ def test_several_columns_of_labels_are_all_scored(ring):
         Z, y=angle, label_title="angle",
         other_labels=(Labels("third", third, ("a", "b", "c")), Labels("one", 0 * third, ("x",))),
     )  # fmt: skip
-    found = compare.compare(data, ["pca"], n_halves=0)
+    found = compare.compare(data, ["pca"], noise=0)
     (row,) = found.rows
-    assert row.decoding == metrics.decoding_r2(row_embedding(found), angle)
-    assert row.other_labels["third"]["knn"] > 0.9
-    assert row.other_labels["one"] == {}
-
-
-def row_embedding(found):
-    return found.embeddings[0]
-
-
-def write(folder, text):
-    path = folder / "t.csv"
-    path.write_text(text)
-    return path
-
-
-def test_whole_numbers_can_be_said_to_be_measured(tmp_path):
-    rows = "".join(f"{k},{k * k},{k % 4},{k % 3},{'uv'[k % 2]}\n" for k in range(20))
-    path = write(tmp_path, "a,b,dose,group,kind\n" + rows)
-    labels = ("dose", "group", "kind")
-    plain = datasets.load(path, label_column=labels)
-    assert [len(one.names) for one in plain.all_labels] == [4, 3, 2]
-    reading = Reading(measured=("dose",), label_period=("group=3",))
-    data = datasets.load(path, label_column=labels, reading=reading)
-    assert [len(one.names) for one in data.all_labels] == [0, 0, 2]
-    assert [one.period for one in data.all_labels] == [None, 3.0, None]
-    assert data.y.tolist() == [k % 4 for k in range(20)]
-    assert "'group' (a measurement around a circle of 3)" in data.notes[0]
-    with pytest.raises(ValueError, match=r"--measured must name labels of t\.csv: .*got 'a'"):
-        datasets.load(path, label_column=labels, reading=Reading(measured=("a",)))
-    with pytest.raises(ValueError, match=r"the labels 'kind' .* must be numbers"):
-        datasets.load(path, label_column=labels, reading=Reading(measured=("kind",)))
-    with pytest.raises(ValueError, match=r"label_period must be a positive number.*got 'round'"):
-        Reading(label_period=("group=round",))
+    expected = metrics.decoding_r2(found.embeddings["pca", 0.0], angle)
+    assert row.labels["decoding"] == pytest.approx(expected)
+    assert row.labels["knn of third"] > 0.9
+    assert not any(name.endswith(" of one") for name in row.labels)

@@ -119,5 +119,5 @@ def test_levels_take_every_affinity(affinity):
     X = np.random.default_rng(0).normal(size=(40, 12))
     corr = covariance.euclidean(X) if affinity == "euclidean" else covariance.correlation(X)
     found = threshold_levels(X, affinity=affinity, thresholds=[0.2, 0.4])
-    wanted = [graph.threshold_graph(corr, level).n_edges for level in (0.2, 0.4)]
+    wanted = [graph.threshold(corr, level).n_edges for level in (0.2, 0.4)]
     assert found.edges.tolist() == wanted

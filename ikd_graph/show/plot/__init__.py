@@ -5,15 +5,15 @@ from .charts import (
     clique_sizes,
     degrees,
     level_bars,
-    named_points,
     noise_curves,
     spectrum,
     threshold_curve,
     time_bars,
 )
+from .comparison import comparison
 from .multiples import small_multiples
 from .network import clique_graph
-from .points import embedding, residuals
+from .points import embedding
 from .scaling import scaling
 from .style import axes, png, save
 
@@ -22,13 +22,12 @@ __all__ = [
     "chart",
     "clique_graph",
     "clique_sizes",
+    "comparison",
     "degrees",
     "embedding",
     "level_bars",
-    "named_points",
     "noise_curves",
     "png",
-    "residuals",
     "save",
     "scaling",
     "small_multiples",

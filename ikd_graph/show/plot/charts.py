@@ -38,8 +38,8 @@ def chart(what: Chart, *, ax: Axes | None = None) -> Axes:
             above = np.minimum(curve.y + curve.half, most)
             ax.fill_between(curve.x, curve.y - curve.half, above, color=curve.color,
                             alpha=0.16, linewidth=0)  # fmt: skip
-        ax.plot(curve.x, curve.y, color=curve.color, linewidth=2.0 if curve.line else 0.0,
-                marker="o" if curve.dots else "", markersize=4 if curve.line else 8)  # fmt: skip
+        ax.plot(curve.x, curve.y, color=curve.color, linewidth=2.0,
+                marker="o" if curve.dots else "", markersize=4)  # fmt: skip
         known = np.flatnonzero(np.isfinite(curve.y))
         if known.size and what.named:
             at = known[0 if what.named == "left" else -1]
@@ -54,8 +54,6 @@ def chart(what: Chart, *, ax: Axes | None = None) -> Axes:
             ax.set(**{f"{axis}scale": "log"})
     if what.bars is not None:
         whole_ticks(ax.xaxis)
-    if what.curves and not any(curve.line for curve in what.curves):
-        ax.margins(x=0.18, y=0.1)
     _label_ends(ax, ends, side=what.named)
     if what.mark is not None:
         _draw_mark(ax, *what.mark)
@@ -221,27 +219,6 @@ def level_bars(
     ax.invert_yaxis()
     ax.margins(x=0.16)
     return ax
-
-
-def named_points(
-    points: Mapping[str, tuple[float, float]],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    ax: Axes | None = None,
-) -> Axes:
-    """Few points, each with its name beside it: methods by two measures.
-
-    Parameters
-    ----------
-    points : mapping of str to (float, float)
-        Name and place; what is NaN is left out.
-    xlabel, ylabel : str
-        What the places are.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into and to return; by default those of a new figure.
-    """
-    return chart(charts.named_points(points, xlabel, ylabel), ax=ax)
 
 
 def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:

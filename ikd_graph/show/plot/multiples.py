@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,16 +58,21 @@ def small_multiples(
     drawn = []
     for at, (name, Z) in enumerate(panels.items()):
         one = figure.add_subplot(grid[at // n_columns, at % n_columns])
-        points = np.asarray(Z, dtype=np.float64)
-        points = points[:, None] if points.ndim == 1 else points
-        across, up = points[:, 0], points[:, 1 % points.shape[1]]
-        if points.shape[1] == 1:
-            across = np.arange(len(points), dtype=np.float64)
-        else:
-            one.set_aspect("equal", adjustable="datalim")
-        one.scatter(across, up, s=0.4 * _marker_size(len(points)), c=paint, linewidths=0)
-        bare(one)
+        panel(one, Z, paint)
         one.set_title(name, loc="left", fontsize=TEXT, color=colors.INK)
         one.set_xlabel((captions or {}).get(name, ""), fontsize=SMALL, loc="left")
         drawn.append(one)
     return drawn[0]
+
+
+def panel(ax: Axes, Z: ArrayLike, paint: Sequence[str]) -> None:
+    """Draw points in their colours, small and without axes."""
+    points = np.asarray(Z, dtype=np.float64)
+    points = points[:, None] if points.ndim == 1 else points
+    across, up = points[:, 0], points[:, 1 % points.shape[1]]
+    if points.shape[1] == 1:
+        across = np.arange(len(points), dtype=np.float64)
+    else:
+        ax.set_aspect("equal", adjustable="datalim")
+    ax.scatter(across, up, s=0.4 * _marker_size(len(points)), c=paint, linewidths=0)
+    bare(ax)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import colors
-from .style import SMALL, TEXT, bare, class_legend, drawing_axes, figure_of, quiet
+from .style import SMALL, TEXT, bare, class_legend, drawing_axes, figure_of, quiet, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,9 @@ def embedding(
     label_title: str = "",
     legend: bool = True,
     palette: Sequence[str] = (),
+    quantity: bool | None = None,
+    period: float | None = None,
+    points: Mapping[int, str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Scatter of an embedding, coloured by labels or by a quantity.
@@ -46,6 +49,12 @@ def embedding(
         Whether to explain the colours beside the picture.
     palette : sequence of str
         Colours of the classes, in their order; classes beyond it have the package's own.
+    quantity : bool, optional
+        Whether labels are a quantity; None tells it from their values.
+    period : float, optional
+        Length of the circle that a quantity runs around: its colours have no seam.
+    points : dict of int to str, optional
+        Rows to name in the picture, and their names.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
 
@@ -63,8 +72,9 @@ def embedding(
     size = _marker_size(n_points)
     if labels is None:
         ax.scatter(x, y, s=size, c=colors.ACCENT, alpha=0.75, linewidths=0, rasterized=True)
-    elif names is None and colors.is_quantity(labels):
-        _draw_quantity(ax, x, y, np.asarray(labels, dtype=float), size, label_title, legend)
+    elif quantity or (quantity is None and names is None and colors.is_quantity(labels)):
+        values = np.asarray(labels, dtype=float)
+        _draw_quantity(ax, x, y, values, size, label_title, legend, period)
     else:
         groups = colors.group(labels, names)._replace(palette=tuple(palette))
         _draw_classes(ax, x, y, groups, size, label_title, legend)
@@ -78,58 +88,19 @@ def embedding(
         ax.set_xlabel(_axis_name(0, shares))
         ax.set_ylabel(_axis_name(1, shares))
     ax.margins(0.04)
+    _name_points(ax, x, y, points or {})
     return ax
 
 
-def residuals(
-    Z: ArrayLike, residual: ArrayLike, *, n_worst: int = 5, ax: Axes | None = None
-) -> Axes:
-    """Embedding on which badly placed points stand out, the worst of them with their row number.
-
-    Parameters
-    ----------
-    Z : array-like of shape (n, m)
-        Coordinates.
-    residual : array-like of shape (n,)
-        How badly each point is placed, at least 0; NaN where unknown.
-    n_worst : int
-        Number of points to name.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into and to return; by default those of a new figure.
-    """
-    coordinates = _as_columns(Z)
-    values = np.asarray(residual, dtype=float)
-    known = np.where(np.isfinite(values), values, 0.0)
-    ax = drawing_axes(ax)
-    x, y = _plane(coordinates)
-    order = np.argsort(known, kind="stable")
-    top = known.max(initial=0.0) or 1.0
-    size = _marker_size(x.size) * (0.6 + 2.4 * known / top)
-    drawn = ax.scatter(
-        x[order],
-        y[order],
-        s=size[order],
-        c=known[order],
-        cmap=_scale(),
-        alpha=0.85,
-        linewidths=0,
-        rasterized=True,
-    )
-    for row in order[::-1][: min(n_worst, int(np.sum(known > 0)))]:
+def _name_points(
+    ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], names: Mapping[int, str]
+) -> None:
+    """Write names beside points."""
+    for row, name in names.items():
         ax.annotate(
-            str(row),
-            (x[row], y[row]),
-            xytext=(5, 5),
-            textcoords="offset points",
-            fontsize=SMALL,
-            color=colors.INK,
-        )
-    _color_bar(ax, drawn, "residual")
-    bare(ax)
-    if coordinates.shape[1] > 1:
-        ax.set_aspect("equal", adjustable="datalim")
-    ax.margins(0.06)
-    return ax
+            shortened(name), (x[row], y[row]), xytext=(5, 5), textcoords="offset points",
+            fontsize=SMALL, color=colors.INK,
+        )  # fmt: skip
 
 
 def _as_columns(Z: ArrayLike) -> NDArray[np.float64]:
@@ -188,24 +159,26 @@ def _draw_quantity(
     size: float,
     label_title: str,
     legend: bool,
+    period: float | None = None,
 ) -> None:
     """Draw points coloured by a quantity; points without one are grey."""
     known = np.isfinite(values)
+    values = values if period is None else values % period
     if not known.all():
         ax.scatter(x[~known], y[~known], s=size, c=colors.MUTED, alpha=0.5, linewidths=0)
     drawn = ax.scatter(
-        x[known], y[known], s=size, c=values[known], cmap=_scale(), alpha=0.85, linewidths=0,
-        rasterized=True,
+        x[known], y[known], s=size, c=values[known], cmap=_scale(period is not None), alpha=0.85,
+        linewidths=0, rasterized=True, vmin=None if period is None else 0.0, vmax=period,
     )  # fmt: skip
     if legend:
         _color_bar(ax, drawn, label_title)
 
 
-def _scale() -> Any:
+def _scale(cyclic: bool = False) -> Any:
     """The continuous colour scale as matplotlib wants it."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("ikd_graph", colors.sequence())
+    return LinearSegmentedColormap.from_list("ikd_graph", colors.sequence(cyclic))
 
 
 def _color_bar(ax: Axes, drawn: Any, label: str) -> None:
@@ -214,4 +187,4 @@ def _color_bar(ax: Axes, drawn: Any, label: str) -> None:
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelsize=SMALL, labelcolor=colors.INK)
     if label:
-        bar.set_label(label, size=TEXT, color=colors.INK)
+        bar.set_label(shortened(label), size=TEXT, color=colors.INK)

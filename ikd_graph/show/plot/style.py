@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 TEXT = 11.0
 SMALL = 9.5
+_LONGEST = 32  # letters of a name
 
 
 def axes(width: float = 6.4, height: float = 4.6) -> Axes:
@@ -134,13 +135,13 @@ def class_legend(ax: Axes, groups: Groups, title: str = "", markers: bool = Fals
     handles = [
         ax.scatter(
             [], [], s=42, c=groups.color(code), marker=class_marker(code) if markers else "o",
-            linewidths=0, label=groups.names[code] if code >= 0 else "no label",
+            linewidths=0, label=shortened(groups.names[code]) if code >= 0 else "no label",
         )
         for code in shown
     ]  # fmt: skip
     ax.legend(
         handles=handles,
-        title=title or None,
+        title=shortened(title) or None,
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0.0,
@@ -151,6 +152,17 @@ def class_legend(ax: Axes, groups: Groups, title: str = "", markers: bool = Fals
         ncols=1 + (len(shown) - 1) // 20,
         alignment="left",
     )
+
+
+def shortened(name: str) -> str:
+    """A name that leaves room for the picture, its end cut off where it is long.
+
+    Examples
+    --------
+    >>> len(shortened("x" * 400))
+    32
+    """
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
 def _padded(figure: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A look at the cliques of a data set: all that pages, pictures and counts are made from."""
+"""A look at the cliques of a data set: all that pages, pictures and tables are made from."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ... import cliques
+from ... import alignment, blocks, cliques, graph
+from ..._checks import check_integer
 from ..._records import Blocks, CsrGraph
-from ..._validation import check_integer
-from ...graph import Threshold
+from ...cliques import Cliques
+from ...similarity import GIVEN
 from ...study.datasets import Dataset
 from ...study.levels import Levels, threshold_levels
 
@@ -25,20 +25,16 @@ if TYPE_CHECKING:
 
     from ...estimator import IKD
 
-FEWEST_DISCS, MOST_DISCS, MOST_PAIRS = 300, 2000, 45_000
-"""Cliques of one picture: the largest, more of them where not so many pairs share points."""
-
-_ROWS = 500
-"""Cliques that are compared with all others at once."""
-
-_NOT_BLOCKWISE = (
-    "the model must be fitted with strategy='blockwise' to look at its cliques, got {!r}"
-)
+MOST_DISCS = 500
+"""Cliques of one picture: the largest."""
 
 
 @dataclass(frozen=True)
 class CliqueView:
     """What a look at the cliques of a data set found.
+
+    Links that join components are no trusted similarities: they are not among the edges here, and
+    no clique holds one.
 
     Attributes
     ----------
@@ -46,61 +42,61 @@ class CliqueView:
         Fitted with ``strategy="blockwise"``.
     data : Dataset
         Points and labels.
-    maximal : list of (k,) arrays of int
-        Maximal cliques of the graph.
+    graph : CsrGraph
+        Distinct rows and the edges among them.
+    n_links : int
+        Edges that join components.
+    sizes : (k,) ndarray of int64
+        Sizes of the maximal cliques of at least two points.
     complete : bool
-        Whether ``maximal`` holds all of them.
-    links : networkx.Graph
-        Solved cliques as nodes (their numbers) with ``size``, edges with ``overlap``, the number of
-        shared points.
+        Whether ``sizes`` holds all of them.
+    cliques : Cliques
+        Rows of cliques of at least two points that cover the graph, duplicate rows too: those
+        that the model solved, or if it had to join components a cover without the links.
+    proposals : (total, m) ndarray of float64
+        Where each clique would put each of its members.
+    summary : dict
+        See `ikd_graph.cliques.summary`.
     levels : Levels
         Counts at many thresholds.
     """
 
     model: IKD
     data: Dataset
-    maximal: list[NDArray[np.int32]]
+    graph: CsrGraph
+    n_links: int
+    sizes: NDArray[np.int64]
     complete: bool
-    links: nx.Graph
+    cliques: Cliques
+    proposals: NDArray[np.float64]
+    summary: dict[str, Any]
     levels: Levels
 
-    @property
-    def points(self) -> CsrGraph:
-        """The graph of points."""
-        if self.model.graph_ is None:
-            raise ValueError(_NOT_BLOCKWISE.format(self.model.settings_.strategy.name))
-        return self.model.graph_
+    @cached_property
+    def names(self) -> list[str]:
+        """What the rows are called: by their names, else by their numbers."""
+        return [str(name) for name in self.data.row_names or range(self.data.n_samples)]
 
     @cached_property
-    def shared(self) -> NDArray[np.int64]:
-        """How many pairs of solved cliques share 0 (not counted), 1, 2, ... points."""
-        blocks = self.solved
-        shape = (blocks.n_blocks, self.points.n_nodes)
-        held = sp.csr_matrix(
-            (np.ones(blocks.members.size, np.int32), blocks.members, blocks.indptr), shape
-        )
-        found = np.zeros(int(blocks.sizes.max(initial=0)) + 1, dtype=np.int64)
-        for start in range(0, blocks.n_blocks, _ROWS):
-            part = (held[start : start + _ROWS] @ held.T).data
-            found += np.bincount(part, minlength=found.size)
-        # Every clique shares all its points with itself, and every pair came twice.
-        return (found - np.bincount(blocks.sizes, minlength=found.size)) // 2
+    def disagreement(self) -> NDArray[np.float64]:
+        """Distance of each member from where its clique would put it, (total,)."""
+        Z = self.model.embedding_[self.cliques.blocks.members]
+        return np.asarray(np.linalg.norm(self.proposals - Z, axis=1), dtype=np.float64)
 
-    @property
-    def solved(self) -> Blocks:
-        """The cliques that were solved."""
-        if self.model.cliques_ is None:
-            raise ValueError(_NOT_BLOCKWISE.format(self.model.settings_.strategy.name))
-        return self.model.cliques_
+    @cached_property
+    def of_cliques(self) -> NDArray[np.float64]:
+        """Mean disagreement of each clique, (n_cliques,)."""
+        starts = self.cliques.blocks.indptr[:-1]
+        return np.asarray(np.add.reduceat(self.disagreement, starts) / self.cliques.sizes)
 
-    @property
-    def rule(self) -> int:
-        """Points that a clique needs to place its members, M + 2."""
-        return self.model.embedding_.shape[1] + 2
+    @cached_property
+    def links(self) -> nx.Graph:
+        """The largest cliques as nodes (positions in `cliques`), joined where they share points."""
+        import networkx as nx
 
-    def members(self, block: int) -> NDArray[np.int32]:
-        """Members of a solved clique."""
-        return self.solved.members[self.solved.indptr[block] : self.solved.indptr[block + 1]]
+        largest = np.sort(np.argsort(-self.cliques.sizes, kind="stable")[:MOST_DISCS])
+        chosen = cliques.clique_graph([self.cliques[k] for k in largest])
+        return nx.relabel_nodes(chosen, dict(enumerate(largest.tolist())))
 
 
 def view_cliques(
@@ -109,6 +105,7 @@ def view_cliques(
     *,
     limit: int = 100_000,
     progress: Callable[[Any], Iterable[Any]] | None = None,
+    thresholds: Iterable[float] | None = None,
 ) -> CliqueView:
     """Look at the cliques of a data set.
 
@@ -122,6 +119,8 @@ def view_cliques(
         List at most this number of maximal cliques.
     progress : callable, optional
         Wraps the iterable of thresholds, as ``tqdm`` does.
+    thresholds : iterable of float, optional
+        Levels to count at; see `threshold_levels`.
 
     Returns
     -------
@@ -138,44 +137,73 @@ def view_cliques(
     True
     """
     check_integer("limit", limit, 1)
-    if model.graph_ is None or model.cliques_ is None:
-        raise ValueError(_NOT_BLOCKWISE.format(model.settings_.strategy.name))
-    found = list(itertools.islice(cliques.iter_cliques(model.graph_), limit + 1))
-    threshold = threshold_of(model)
+    solved = model._result.solution.solved
+    if model.graph_ is None or solved is None:
+        raise ValueError(
+            "the model must be fitted with strategy='blockwise' to look at its cliques, got "
+            f"{model.settings_.strategy.name!r}"
+        )
+    whole = graph.subgraph(model.graph_, model._first)
+    labels = model.component_labels_[model._first]
+    left, right, weights = graph.edges(whole)
+    linked = labels[left] != labels[right]
+    g = graph.from_edges(whole.n_nodes, left[~linked], right[~linked], weights[~linked])
+    found = itertools.islice(cliques.iter_cliques(g, 2), limit + 1)
+    sizes = np.fromiter((clique.size for clique in found), dtype=np.int64)
+    size = model.embedding_.shape[1]
+    if linked.any():
+        solved = blocks.solve(g, cliques.cover(g, size + 2), model.kernel_, size)
+    solved = solved.take(np.flatnonzero(solved.blocks.sizes > 1))
+    rows, proposals = _with_duplicates(
+        solved.blocks, alignment.proposals(solved, model._points), model._inverse
+    )
+    return CliqueView(
+        model,
+        data,
+        g,
+        int(linked.sum()),
+        sizes[:limit],
+        sizes.size <= limit,
+        Cliques(rows, data.n_samples),
+        proposals,
+        cliques.summary(g, solved.blocks, size),
+        _levels(model, data.X, progress, thresholds),
+    )
+
+
+def _with_duplicates(
+    cliques: Blocks, proposals: NDArray[np.float64], inverse: NDArray[np.int64]
+) -> tuple[Blocks, NDArray[np.float64]]:
+    """Cliques of distinct rows as cliques of all rows, ascending, and where they put these."""
+    same = np.argsort(inverse, kind="stable").astype(np.int32)
+    copies = Blocks(np.append(0, np.cumsum(np.bincount(inverse))), same)
+    _, entries = copies.entries(cliques.members.astype(np.intp))
+    rows = copies.members[entries]
+    n_copies = copies.sizes[cliques.members]
+    clique = np.repeat(np.repeat(np.arange(cliques.n_blocks), cliques.sizes), n_copies)
+    order = np.lexsort((rows, clique))
+    starts = np.append(0, np.cumsum(np.bincount(clique, minlength=cliques.n_blocks)))
+    return Blocks(starts, rows[order]), np.repeat(proposals, n_copies, axis=0)[order]
+
+
+def _levels(model: IKD, X: Any, progress: Any, thresholds: Iterable[float] | None = None) -> Levels:
+    """What every threshold makes of the distinct rows; that of the graph is among them."""
+    used = threshold_of(model)
     with warnings.catch_warnings():
         # The fit has warned of the rows.
         warnings.simplefilter("ignore", UserWarning)
-        levels = threshold_levels(
-            data.X,
+        return threshold_levels(
+            X if model.settings_.affinity in GIVEN else X[np.sort(model._first)],
             affinity=model.settings_.affinity,
-            also=() if threshold is None else (threshold,),
+            thresholds=thresholds,
+            also=() if used is None else (used,),
             n_components=model.embedding_.shape[1],
             progress=progress,
         )
-    links = largest_graph(model.cliques_)
-    return CliqueView(model, data, found[:limit], len(found) <= limit, links, levels)
 
 
 def threshold_of(model: IKD) -> float | None:
     """Threshold of the graph of a fitted model; None where neighbours alone make it."""
     rule = model.settings_.graph
-    return float(rule.s0) if isinstance(rule, Threshold) and float(rule.s0) > 0.0 else None
-
-
-def largest_graph(blocks: Blocks) -> nx.Graph:
-    """Graph of the largest cliques of a list, as many as a picture holds.
-
-    Nodes are numbers in the list with ``size``, edges have ``overlap``.
-    """
-    import networkx as nx
-
-    def members(numbers: NDArray[np.intp]) -> list[NDArray[np.int32]]:
-        return [blocks.members[blocks.indptr[k] : blocks.indptr[k + 1]] for k in numbers]
-
-    largest = np.argsort(-blocks.sizes, kind="stable")[:MOST_DISCS]
-    pairs = cliques.overlaps(members(largest)).tocoo()
-    among = np.cumsum(np.bincount(np.maximum(pairs.row, pairs.col), minlength=largest.size)) // 2
-    fits = max(FEWEST_DISCS, int(np.searchsorted(among, MOST_PAIRS, side="right")))
-    kept = np.sort(largest[:fits])
-    chosen = members(kept)
-    return nx.relabel_nodes(cliques.clique_graph(chosen), dict(enumerate(kept.tolist())))
+    given = isinstance(rule, graph.Threshold) and rule.fdr is None and float(rule.s0) > 0.0
+    return float(rule.s0) if given else None

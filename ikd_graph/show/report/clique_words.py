@@ -3,73 +3,68 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import cliques
-from ..._records import Blocks
 from ...study.settings import say_graph
 from .. import colors
-from ..points import Paint
+from ..points import Paint, paint_points
 from ..words import count, say_number
-from .clique_view import CliqueView
-
-if TYPE_CHECKING:
-    from ...estimator import IKD
+from .clique_view import CliqueView, threshold_of
 
 # Share of the weight of all cliques from which a geodesic solution moves points to be seen.
 _TOLD_SHARE = 0.1
+# Names of points that a sentence holds.
+_N_NAMED = 8
 
 
 def clique_facts(view: CliqueView) -> dict[str, Any]:
     """Count what there is to count in the graph and its cliques."""
-    model = view.model
-    g, solved = view.points, view.solved
-    sizes = np.array([clique.size for clique in view.maximal])
-    # Where not all are listed, a larger one may be among those that were solved.
-    largest = max(sizes.max(initial=0), solved.sizes.max(initial=0))
-    shared = view.shared
-    more = "" if view.complete else "more than "
+    facts, g, used = view.summary, view.graph, threshold_of(view.model)
+    n_above = None
+    if used is not None and view.model.settings_.graph.n_neighbors:
+        n_above = int(np.count_nonzero(g.weights > used)) // 2
+    removed = view.model.removed_edges_
+    n_copies = view.data.n_samples - g.n_nodes
     return {
-        "points": g.n_nodes,
-        "graph": say_graph(model),
+        "points": view.data.n_samples,
+        "duplicate rows": n_copies or None,
+        "graph": say_graph(view.model),
         "edges": g.n_edges,
-        "mean neighbours": 2 * g.n_edges / g.n_nodes,
-        "components before joining": n_components(model),
-        "maximal cliques": f"{more}{say_number(len(view.maximal))}",
-        "largest clique": int(largest),
-        "mean clique size": float(sizes.mean()) if sizes.size else None,
-        "cliques solved": solved.n_blocks,
-        "points covered": f"{coverage(solved, g.n_nodes, view.rule):.1%}",
-        "mean overlap of solved": float(np.average(np.arange(shared.size), weights=shared))
-        if shared.any()
-        else None,
+        "edges above the threshold": n_above,
+        "edges removed as short cuts": None if removed is None else len(removed.pairs) or None,
+        "links between components": view.n_links or None,
+        "mean neighbours": facts["degrees"]["mean"],
+        "components": n_components(view),
+        "maximal cliques": n_maximal(view),
+        "largest clique": largest(view),
+        "mean clique size": float(view.sizes.mean()) if view.sizes.size else None,
+        "cliques listed": len(view.cliques),
+        "points covered": f"{facts['solvable_coverage']:.1%}",
+        "mean overlap": facts["overlaps"]["mean"] or None,
     }
 
 
-def n_components(model: IKD) -> int:
-    """Connected components of the graph of a fitted model before any were joined."""
-    return int(model.component_labels_.max()) + 1
+def n_maximal(view: CliqueView) -> str:
+    """Number of maximal cliques, or that there are more than were listed."""
+    return ("" if view.complete else "more than ") + say_number(view.sizes.size)
 
 
-def coverage(blocks: Blocks, n_points: int, size: int) -> float:
-    """Share of points in a clique that is large enough to place them.
+def largest(view: CliqueView) -> int:
+    """Points in the largest clique; where not all are listed it may be one that was solved."""
+    return int(max(view.sizes.max(initial=0), view.summary["sizes"]["max"]))
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph._records import Blocks
-    >>> coverage(Blocks(np.array([0, 3, 4]), np.array([0, 1, 2, 3])), 4, 3)
-    0.75
-    """
-    inside = np.repeat(blocks.sizes >= size, blocks.sizes)
-    return float(np.unique(blocks.members[inside]).size / n_points)
+
+def n_components(view: CliqueView) -> int:
+    """Connected components before any were joined."""
+    return int(view.model.component_labels_.max()) + 1
 
 
 def clique_advice(view: CliqueView) -> list[str]:
-    """Sentences on what to do about the threshold and about badly placed points."""
+    """Sentences on what to do about the threshold, and on what the cliques disagree about."""
     model, levels = view.model, view.levels
     said = []
     top = levels.connected_up_to
@@ -84,29 +79,33 @@ def clique_advice(view: CliqueView) -> list[str]:
             "components are joined by nearest neighbours (n_neighbors) or links."
         )
     whole = np.flatnonzero(levels.coverage >= 0.999)
-    size = view.rule
+    size = model.embedding_.shape[1] + 2
     if whole.size:
         said.append(
             f"Up to a threshold of {levels.threshold[whole[-1]]:.2f} every point is in a clique of "
             f"at least {size} points, the minimum in {size - 2}-D."
         )
-    if n_components(model) > 1:
+    if n_components(view) > 1:
         labels = np.bincount(model.component_labels_)
+        joined = f" {count(view.n_links, 'link')} alone fix their places." if view.n_links else ""
         said.append(
             f"The graph used has {count(labels.size, 'component')}; the largest holds "
-            f"{labels.max()} of {labels.sum()} points. Distances between components depend on "
-            "single edges."
+            f"{labels.max()} of {labels.sum()} points.{joined}"
         )
-    bad, limit = badly_placed(model)
-    if bad.size:
-        few = ", ".join(str(row) for row in bad[:8]) + (", …" if bad.size > 8 else "")
-        are, rows = ("is", "row") if bad.size == 1 else ("are", "rows")
+    rows, limit = disagreed(view)
+    residual = np.asarray(model.merge_residuals_)
+    if rows.size:
+        few = ", ".join(view.names[row] for row in rows[:_N_NAMED])
+        rest = f" and {count(rows.size - _N_NAMED, 'other')}" if rows.size > _N_NAMED else ""
         said.append(
-            f"{count(bad.size, 'point')} {are} uncertain: their cliques disagree by more than "
-            f"{limit:.3g} (three robust standard deviations above the median): {rows} {few}."
+            f"The cliques disagree about {count(rows.size, 'point')} by more than {limit:.3g} "
+            f"(three robust standard deviations above the median): {few}{rest}."
         )
-    elif model.merge_residuals_ is not None:
-        said.append("The cliques agree about all points.")
+    else:
+        said.append(
+            "The cliques disagree about no point much more than about the others (median "
+            f"{np.median(residual):.2g}, at most {np.max(residual):.2g})."
+        )
     bound = model.merge_bound()
     if bound is not None:
         said.append(f"{bound.words[0].upper()}{bound.words[1:]}.")
@@ -118,103 +117,111 @@ def clique_advice(view: CliqueView) -> list[str]:
     return said
 
 
-def badly_placed(model: IKD) -> tuple[NDArray[np.intp], float]:
-    """Rows about which cliques disagree unusually much, the worst first, and the limit.
+def disagreed(view: CliqueView) -> tuple[NDArray[np.intp], float]:
+    """Rows about which cliques disagree unusually much, the most first, and the limit.
 
     The limit is the residual from which a row counts: three robust deviations above the median.
     """
-    if model.merge_residuals_ is None:
-        return np.zeros(0, dtype=np.intp), 0.0
-    residual = np.nan_to_num(np.asarray(model.merge_residuals_, dtype=np.float64))
+    residual = np.nan_to_num(np.asarray(view.model.merge_residuals_, dtype=np.float64))
     middle = float(np.median(residual))
     limit = middle + 3.0 * 1.4826 * float(np.median(np.abs(residual - middle)))
     order = np.argsort(-residual, kind="stable")
     # Residuals of rounding size are agreement, whatever their spread.
-    floor = 1e-6 * (float(np.ptp(model.embedding_)) or 1.0)
+    floor = 1e-6 * (float(np.ptp(view.model.embedding_)) or 1.0)
     return order[residual[order] > max(limit, floor)], limit
-
-
-def main_label(members: NDArray[Any], paint: Paint) -> int:
-    """Most frequent class among the members of a clique, -1 without labels."""
-    if paint.groups is None:
-        return -1
-    codes = paint.groups.codes[members]
-    known = codes[codes >= 0]
-    return int(np.bincount(known).argmax()) if known.size else -1
 
 
 def clique_groups(view: CliqueView, paint: Paint) -> colors.Groups | None:
     """Most frequent class of each clique in the graph of cliques; None without classes."""
     if paint.groups is None:
         return None
-    codes = [main_label(view.members(node), paint) for node in view.links]
-    return paint.groups._replace(codes=np.array(codes, dtype=np.intp))
+    codes = np.full(len(view.links), -1, dtype=np.intp)
+    for at, node in enumerate(view.links):
+        known = paint.groups.codes[view.cliques[node]]
+        known = known[known >= 0]
+        if known.size:
+            codes[at] = np.bincount(known).argmax()
+    return paint.groups._replace(codes=codes)
 
 
 def clique_places(view: CliqueView) -> NDArray[np.float64]:
     """Mean coordinates of the members of each clique, where they are drawn."""
-    Z = view.model.embedding_
-    found = np.zeros((len(view.links), 2))
-    for row, node in enumerate(view.links):
-        found[row, : min(2, Z.shape[1])] = Z[view.members(node), :2].mean(axis=0)
-    return found
+    Z = np.column_stack([view.model.embedding_, np.zeros(view.data.n_samples)])
+    return np.array([Z[view.cliques[node], :2].mean(axis=0) for node in view.links]).reshape(-1, 2)
 
 
-def clique_residuals(view: CliqueView) -> NDArray[np.float64] | None:
-    """Mean residual of the members of each clique in the graph of cliques; None without any."""
-    residual = view.model.merge_residuals_
-    if residual is None:
-        return None
-    values = np.nan_to_num(np.asarray(residual, dtype=np.float64))
-    return np.array([values[view.members(node)].mean() for node in view.links])
-
-
-def largest_apart(found: list[NDArray[np.int32]], n_points: int, most: int) -> list[int]:
+def largest_apart(view: CliqueView, most: int) -> list[int]:
     """Positions of the largest cliques that are not almost the same, the largest first.
 
     At most half of each is in one before it.
     """
     chosen: list[int] = []
-    inside = np.zeros((most, n_points), dtype=bool)
-    for k in sorted(range(len(found)), key=lambda k: (-found[k].size, k)):
+    inside = np.zeros((most, view.data.n_samples), dtype=bool)
+    for k in np.argsort(-view.cliques.sizes, kind="stable").tolist():
         if len(chosen) == most:
             break
-        shared = inside[: len(chosen), found[k]].sum(axis=1)
-        if 2 * shared.max(initial=0) <= found[k].size:
-            inside[len(chosen), found[k]] = True
+        shared = inside[: len(chosen), view.cliques[k]].sum(axis=1)
+        if 2 * shared.max(initial=0) <= view.cliques.sizes[k]:
+            inside[len(chosen), view.cliques[k]] = True
             chosen.append(k)
     return chosen
 
 
-def say_labels(members: NDArray[Any], paint: Paint) -> str:
-    """Classes of the members of a clique, the most frequent first, as "8 cell × 12, morula × 3"."""
+def count_labels(members: NDArray[Any], paint: Paint) -> dict[str, int]:
+    """Classes of the members of a clique and how many have each, the most frequent first."""
     if paint.groups is None:
-        return ""
+        return {}
     names = ["no label" if c < 0 else paint.groups.names[c] for c in paint.groups.codes[members]]
-    return ", ".join(f"{name} × {number}" for name, number in Counter(names).most_common())
+    return dict(Counter(names).most_common())
+
+
+def say_labels(members: NDArray[Any], paint: Paint) -> list[str]:
+    """Classes of the members of a clique, as "8 cell × 12" and "morula × 3"."""
+    return [f"{name} × {n}" for name, n in count_labels(members, paint).items()]
+
+
+def memberships(view: CliqueView) -> tuple[list[str], Iterator[list[Any]]]:
+    """Table of the members of all cliques: heads, and a row for each member of each clique."""
+    labels = view.data.all_labels
+    heads = ["clique", "member", *(one.title or "label" for one in labels), "disagreement"]
+    names, texts = view.names, [one.texts for one in labels]
+    number = np.repeat(np.arange(len(view.cliques)), view.cliques.sizes).tolist()
+    entries = zip(
+        number, view.cliques.blocks.members.tolist(), view.disagreement.tolist(), strict=True
+    )
+    return heads, ([k, names[r], *(one[r] for one in texts), off] for k, r, off in entries)
 
 
 def clique_statistics(view: CliqueView) -> dict[str, Any]:
-    """Counts of a look at cliques, ready for JSON."""
-    model, g, levels = view.model, view.points, view.levels
-    bound = model.merge_bound()
-    sizes = [int(clique.size) for clique in view.maximal]
+    """Counts and cliques of a look at a data set, ready for JSON."""
+    model, levels, paint = view.model, view.levels, paint_points(view.data)
+    bound, names = model.merge_bound(), view.names
     components = np.bincount(model.component_labels_)
-    largest = sorted(view.maximal, key=lambda clique: -clique.size)[:20]
+    rows, limit = disagreed(view)
+    sizes, numbers = np.unique(view.sizes, return_counts=True)
     return {
         "data": view.data.name,
-        "n_points": int(g.n_nodes),
+        "n_points": view.data.n_samples,
         "graph": say_graph(model),
-        "n_edges": int(g.n_edges),
+        "n_edges": view.graph.n_edges,
+        "n_links": view.n_links,
         "components": {"count": int(components.size), "sizes": sorted(components.tolist())[::-1]},
-        "degree_distribution": occurrences(np.diff(g.indptr)),
         "maximal_cliques": {
-            "count": len(sizes),
+            "count": int(view.sizes.size),
             "complete": view.complete,
-            "size_distribution": occurrences(sizes),
-            "largest": [clique.tolist() for clique in largest],
+            "size_distribution": dict(zip(map(str, sizes), numbers.tolist(), strict=True)),
         },
-        "solved_cliques": cliques.summary(g, view.solved, model.embedding_.shape[1]),
+        "listed_cliques": view.summary,
+        "cliques": [
+            {
+                "clique": number,
+                "members": [names[row] for row in members],
+                "labels": count_labels(members, paint),
+                "disagreement": float(off),
+            }
+            for number, (members, off) in enumerate(zip(view.cliques, view.of_cliques, strict=True))
+        ],
+        "disagreed_about": {"limit": limit, "points": [names[row] for row in rows]},
         "merge_gap": None if bound is None else float(bound.gap),
         "merge_start_share": model.merge_start_share_,
         "thresholds": {
@@ -223,15 +230,3 @@ def clique_statistics(view: CliqueView) -> dict[str, Any]:
         },
         "advice": clique_advice(view),
     }
-
-
-def occurrences(values: Any) -> dict[str, int]:
-    """How often each whole number (as text, for JSON) occurs, ascending.
-
-    Examples
-    --------
-    >>> occurrences([3, 2, 3])
-    {'2': 1, '3': 2}
-    """
-    numbers, counts = np.unique(np.asarray(values, dtype=np.int64), return_counts=True)
-    return {str(n): int(c) for n, c in zip(numbers.tolist(), counts.tolist(), strict=True)}

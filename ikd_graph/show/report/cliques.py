@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...alignment import rigid_fit
+from ..._records import Blocks
 from ...study.levels import Levels
 from ...study.settings import say_graph
 from .. import charts, colors, page, points
-from ..charts import Chart, Curve
+from ..charts import Chart
 from ..figures import network_figure, packed
 from ..network import network
 from ..points import Paint
@@ -23,15 +23,17 @@ from .clique_words import (
     clique_facts,
     clique_groups,
     clique_places,
-    clique_residuals,
+    disagreed,
+    largest,
     largest_apart,
     n_components,
+    n_maximal,
     say_labels,
 )
 from .embed import drawn
 
 _N_LARGEST = 15
-_N_WORST = 12
+_DISAGREEMENT = "disagreement of cliques"
 # Places of points in cliques, at 4 (1 + M) bytes each: a few megabytes.
 _MOST_PLACES = 300_000
 
@@ -62,10 +64,8 @@ def cliques_page(
     paint = points.paint_points(data)
     rows = points.rows_to_draw(data)
     shades = _shades(view, paint)
-    residual = None
-    if model.merge_residuals_ is not None:
-        values = np.nan_to_num(np.asarray(model.merge_residuals_, dtype=np.float64))
-        residual = Paint("disagreement of cliques", None, values)
+    values = np.nan_to_num(np.asarray(model.merge_residuals_, dtype=np.float64))
+    residual = Paint(_DISAGREEMENT, None, values)
     return page.render(
         "cliques.html",
         title=data.name,
@@ -73,7 +73,7 @@ def cliques_page(
         command=command,
         fallback=page.image(picture),
         versions=versions(),
-        points=points.table(data, [residual, paint] if residual else [paint], rows),
+        points=points.table(data, [residual, paint], rows),
         warnings=warnings,
         advice=clique_advice(view),
         network=_network(view, paint, shades),
@@ -83,33 +83,31 @@ def cliques_page(
         facts=clique_facts(view),
         charts=_charts(view),
         largest=_largest(view, paint),
-        pictures=_pictures(view, paint, residual, rows) if residual else (),
+        pictures=_pictures(view, paint, residual, rows),
         offers=_offers(view),
-        last=data.n_samples - 1,
-        worst=_worst(view, residual.values) if residual and residual.values is not None else None,
-        merging=_merging(view),
+        row_title=data.row_title or "row",
+        disagreed=_disagreed(view, values),
         steps=steps,
     )
 
 
 def _lead(view: CliqueView) -> str:
     """The result in two sentences."""
-    model, g = view.model, view.points
-    listed = max((clique.size for clique in view.maximal), default=0)
-    most = max(listed, view.solved.sizes.max(initial=0))
-    number = ("" if view.complete else "more than ") + count(len(view.maximal), "maximal clique")
-    parts = count(n_components(model), "component")
+    parts = count(n_components(view), "component")
+    links = f" joined by {count(view.n_links, 'link')}" if view.n_links else ""
+    noun = "maximal clique" if view.complete and view.sizes.size == 1 else "maximal cliques"
     return (
-        f"{count(g.n_nodes, 'point')}, {count(g.n_edges, 'edge')} ({say_graph(model)}), {parts}: "
-        f"{number}, the largest of {most} points. "
-        f"The blockwise solution rests on {say_number(view.solved.n_blocks)} of them."
+        f"{count(view.data.n_samples, 'point')}, {count(view.graph.n_edges, 'edge')} "
+        f"({say_graph(view.model)}), {parts}{links}: {n_maximal(view)} {noun}, the largest of "
+        f"{largest(view)} points. {say_number(len(view.cliques))} of them cover the graph and are "
+        "listed here."
     )
 
 
 def _shades(view: CliqueView, paint: Paint) -> list[Paint]:
-    """What may colour the cliques: their residual first, then most of their members."""
-    residual, groups = clique_residuals(view), clique_groups(view, paint)
-    found = [] if residual is None else [Paint("disagreement of cliques", None, residual)]
+    """What may colour the cliques: how far they are off, then most of their members."""
+    found = [Paint(_DISAGREEMENT, None, view.of_cliques[list(view.links)])]
+    groups = clique_groups(view, paint)
     if groups is not None:
         found.append(Paint(paint.title or "label of most members", groups))
     return found
@@ -117,13 +115,11 @@ def _shades(view: CliqueView, paint: Paint) -> list[Paint]:
 
 def _network(view: CliqueView, paint: Paint, shades: Sequence[Paint]) -> dict[str, Any]:
     """Graph of cliques, laid out by the latent, with what may colour it."""
-    groups = clique_groups(view, paint)
-    notes = []
-    for row, node in enumerate(view.links):
-        text = f"clique {node}: {count(int(view.links.nodes[node].get('size', 0)), 'point')}"
-        if groups is not None and groups.codes[row] >= 0:
-            text += f", mostly {groups.names[groups.codes[row]]}"
-        notes.append(text)
+    notes = [
+        f"clique {node}: "
+        + ", ".join([count(size, "point"), *say_labels(view.cliques[node], paint)])
+        for node, size in view.links.nodes(data="size")
+    ]
     made: list[dict[str, Any]] = []
     for one in shades:
         if one.groups is not None:
@@ -132,18 +128,17 @@ def _network(view: CliqueView, paint: Paint, shades: Sequence[Paint]) -> dict[st
             made.append({"codes": codes, "marker": shade})
         elif one.values is not None:
             made.append({"marker": {"color": colors.ramp(one.values)}})
-    first = made[0]["marker"] if made else {"color": colors.ACCENT}
     net = network(view.links, clique_places(view))
-    return {**network_figure(net, notes, first), "shades": made or [{"marker": first}]}
+    return {**network_figure(net, notes, made[0]["marker"]), "shades": made}
 
 
 def _network_note(view: CliqueView) -> str:
     """What discs and lines are, and which of them are drawn."""
-    drawn_ones, n_solved = len(view.links), view.solved.n_blocks
-    rest = f" The {drawn_ones} largest of {n_solved} are drawn." if drawn_ones < n_solved else ""
+    drawn_ones, n_listed = len(view.links), len(view.cliques)
+    rest = f" The {drawn_ones} largest of {n_listed} are drawn." if drawn_ones < n_listed else ""
     return (
         "A disc is a clique, larger for more points, at the mean of the places of its members; "
-        "yellow ones are those about whose members cliques disagree most. A line joins cliques "
+        "yellow ones disagree most with the others about their members. A line joins cliques "
         "that share points, stronger for more; where there are too many, only the strongest of "
         "each clique and those that keep it connected are drawn." + rest
     )
@@ -200,38 +195,30 @@ def _or_more(number: float, limit: int) -> str:
 
 def _charts(view: CliqueView) -> list[dict[str, Any]]:
     """Histograms of clique sizes, overlaps and degrees."""
-    sizes = [clique.size for clique in view.maximal]
-    shared = np.repeat(np.arange(view.shared.size), view.shared)
-    degrees = np.diff(view.points.indptr)
+    shared, degrees = (_values(view.summary[name]) for name in ("overlaps", "degrees"))
     return [
-        drawn(charts.counts(sizes, "points in a clique", "maximal cliques"), "Sizes"),
-        drawn(charts.counts(shared, "points shared", "pairs of solved cliques"), "Overlaps"),
+        drawn(charts.counts(view.sizes, "points in a clique", "maximal cliques"), "Sizes"),
+        drawn(charts.counts(shared, "points shared", "pairs of cliques"), "Overlaps"),
         drawn(charts.counts(degrees, "neighbours of a point", "points"), "Degrees"),
     ]
 
 
-def _largest(view: CliqueView, paint: Paint) -> dict[str, Any] | None:
-    """Table of the largest maximal cliques with the labels of their members."""
-    order = largest_apart(view.maximal, view.points.n_nodes, _N_LARGEST)
-    if not order:
-        return None
-    labelled = paint.groups is not None
+def _values(distribution: dict[str, Any]) -> NDArray[np.int64]:
+    """Numbers of a distribution, each as often as it was counted."""
+    counted = distribution["histogram"]
+    return np.repeat(np.array([*counted], dtype=np.int64), [*counted.values()])
+
+
+def _largest(view: CliqueView, paint: Paint) -> dict[str, Any]:
+    """Table of the largest cliques with the labels of their members, and their names."""
     rows = []
-    for rank, k in enumerate(order, 1):
-        members = view.maximal[k]
-        row: list[Any] = [rank, int(members.size)]
-        if labelled:
-            row.append(say_labels(members, paint))
-        row.append(_few(members))
-        rows.append(row)
-    heads = ["rank", "points", *(["labels of its members"] if labelled else []), "rows"]
+    for k in largest_apart(view, _N_LARGEST):
+        members = view.cliques[k]
+        labels = [", ".join(say_labels(members, paint))] if paint.groups is not None else []
+        named = ", ".join(view.names[row] for row in members)
+        rows.append([(k, str(k)), members.size, *labels, named])
+    heads = ["clique", "points", *(["labels"] if paint.groups is not None else []), "members"]
     return page.table(heads, rows, sortable=True)
-
-
-def _few(members: Sequence[int] | NDArray[Any], most: int = 12) -> str:
-    """First row numbers of a clique."""
-    text = ", ".join(str(int(row)) for row in members[:most])
-    return text + (", …" if len(members) > most else "")
 
 
 def _pictures(
@@ -249,8 +236,8 @@ def _pictures(
         {
             "spec": points.picture(model.embedding_, rows, shares, **more),
             "legend": points.legend(residual),
-            "title": "residuals on the embedding",
-            "heading": "Residual of each point",
+            "title": "disagreement on the embedding",
+            "heading": "Disagreement about each point",
             "caption": "Yellow points are where the cliques that hold a point put it in different "
             "places. A click on a point lists its cliques and where each would put it."
             + drawn_part,
@@ -285,54 +272,37 @@ def _removed(view: CliqueView, rows: NDArray[np.intp]) -> list[list[int]]:
 
 def _places(view: CliqueView, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     """Cliques of each point drawn and where each would put it; None where they are too many."""
-    model = view.model
-    solved = model._result.solution.solved
-    if solved is None or solved.blocks.members.size > _MOST_PLACES:
+    members = view.cliques.blocks.members
+    if members.size > _MOST_PLACES:
         return None
-    blocks, own = solved.blocks, solved.coordinates
-    target = model._points
-    moved = np.empty_like(own)
-    for low, high in zip(blocks.indptr[:-1], blocks.indptr[1:], strict=True):
-        move = rigid_fit(own[low:high], target[blocks.members[low:high]])
-        moved[low:high] = own[low:high] @ move.rotation + move.translation
-    clique_of = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)
-    order = np.argsort(blocks.members, kind="stable")
-    begin = np.searchsorted(blocks.members[order], np.arange(len(target) + 1))
-    distinct = model._inverse[rows]
-    found = [order[begin[u] : begin[u + 1]] for u in distinct]
-    entries = np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
-    sizes = [len(one) for one in found]
+    order = np.argsort(members, kind="stable")
+    of_points = Blocks(
+        np.searchsorted(members[order], np.arange(view.data.n_samples + 1)), order.astype(np.int32)
+    )
+    starts, entries = of_points.entries(rows)
+    entries = order[entries]
     return {
-        "start": packed(np.concatenate([[0], np.cumsum(sizes)]), "i4"),
-        "clique": packed(clique_of[entries], "i4"),
-        "at": packed(moved[entries]),
+        "start": packed(starts, "i4"),
+        "clique": packed(
+            np.repeat(np.arange(len(view.cliques)), view.cliques.sizes)[entries], "i4"
+        ),
+        "at": packed(view.proposals[entries]),
     }
 
 
-def _worst(view: CliqueView, values: NDArray[np.float64]) -> dict[str, Any]:
-    """Table of the points about which cliques disagree most."""
-    worst = np.argsort(-values, kind="stable")[:_N_WORST]
-    degree = np.diff(view.points.indptr)
-    holding = np.bincount(view.solved.members, minlength=values.size)
-    names = view.data.labels
-    heads = ["row", *(["label"] if names is not None else []), "residual", "neighbours", "cliques"]
-    rows = [
-        [(int(r), str(r)), *([str(names[r])] if names is not None else []), float(values[r]),
-         int(degree[r]), int(holding[r])]
-        for r in worst
+def _disagreed(view: CliqueView, values: NDArray[np.float64]) -> dict[str, Any]:
+    """Table of the points about which cliques disagree unusually much, at least a few."""
+    rows = disagreed(view)[0]
+    if rows.size < _N_LARGEST:
+        rows = np.argsort(-values, kind="stable")[:_N_LARGEST]
+    degree = np.diff(view.graph.indptr)[view.model._inverse]
+    holding = np.bincount(view.cliques.blocks.members, minlength=values.size)
+    names, labels = view.names, view.data.labels
+    heads = [view.data.row_title or "row", *(["label"] if labels is not None else [])]
+    heads += ["disagreement", "neighbours", "cliques"]
+    table = [
+        [names[r], *([str(labels[r])] if labels is not None else []), values[r], degree[r],
+         holding[r]]
+        for r in rows
     ]  # fmt: skip
-    return page.table(heads, rows, sortable=True)
-
-
-def _merging(view: CliqueView) -> list[dict[str, Any]]:
-    """First and last merges of the greedy merge."""
-    order = view.model.merge_order_
-    if order is None or len(order) == 0:
-        return []
-    shared = np.asarray(order, dtype=float)[:, 2]
-    curve = Curve("shared", np.arange(1.0, shared.size + 1), shared, colors.ACCENT)
-    chart = Chart("points shared at each merge", "merge", "points shared", (curve,))
-    note = (
-        "Merging goes from the largest overlap to the smallest; the smallest carry the most error."
-    )
-    return [drawn(chart, caption=note)]
+    return page.table(heads, table, sortable=True)

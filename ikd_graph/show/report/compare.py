@@ -1,36 +1,26 @@
-"""Page of a comparison: a summary in words, a table, pictures side by side, curves, times."""
+"""Page of a comparison: the test in words, embeddings side by side, scores, disagreement."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...study.compare import Comparison
+from ...study.compare import RULE, SCORES, Comparison, label_words, sentences
 from ...study.datasets import Dataset
 from .. import charts, colors, page, points
-from .compare_neighbors import local_against_global, near_and_far
-from .compare_table import group_tables, table, table_note
-from .compare_words import (
-    MEASURE_WORDS,
-    Entry,
-    entries,
-    own_choices,
-    say_comparison,
-    scores_by_level,
-    shown_measures,
-)
+from ..words import versions
 from .embed import drawn
 
 _MOST_SMALL = 1500
-_LEADING = ("r2_affine", "r2_rigid", "knn", "decoding")
+_MOST_LISTED = 200
 
 
 def compare_page(
-    found: Comparison,
+    result: Comparison,
     command: str = "",
     *,
     warnings: Sequence[str] = (),
@@ -41,8 +31,8 @@ def compare_page(
 
     Parameters
     ----------
-    found : Comparison
-        What `ikd_graph.study.compare.compare` found.
+    result : Comparison
+        What `ikd_graph.compare` returned.
     command, warnings, steps, picture : str, sequence of str, sequence of (str, str), bytes
         As in `embed_page`.
 
@@ -55,160 +45,109 @@ def compare_page(
     --------
     >>> from ikd_graph.study import datasets
     >>> from ikd_graph.study.compare import compare
-    >>> found = compare(datasets.half_moons(), ["pca"])
-    >>> "PCA" in compare_page(found)
+    >>> "pca" in compare_page(compare(datasets.half_moons(60), "pca", noise=0))
     True
     """
-    gathered = entries(found)
-    words = say_comparison(found)
-    palette = {
-        title: colors.class_color(code)
-        for code, title in enumerate(dict.fromkeys(entry.title for entry in gathered))
-    }
-    first = _first_cell(found)
-    data = _with_something_to_see(found.data[first[0]])
+    lead, *words = sentences(result) or [f"{SCORES[result.measure]} of each method."]
+    data = _with_something_to_see(result)
     rows = points.rows_to_draw(data, _MOST_SMALL)
     paint = points.paint_points(data)
-    near_far = local_against_global(found, gathered, palette)
-    own, chosen = own_choices(found)
     return page.render(
         "compare.html",
-        title=found.name,
-        lead=words[0],
+        title=result.data.name,
+        lead=lead,
         command=command,
         fallback=page.image(picture),
-        versions=", ".join(f"{name} {version}" for name, version in found.versions.items()),
+        versions=versions(),
         points=points.table(data, [paint], rows),
         warnings=warnings,
-        words=words[1:],
-        own=own,
-        chosen=chosen,
+        words=words,
+        head=result.head,
         legend=points.legend(paint),
-        panels=_panels(found, first, data, rows),
-        panels_note=_panels_note(found, first, data) + points.drawn_note(rows, data.n_samples),
-        numbers=table(found, gathered),
-        numbers_note=table_note(found),
-        near_far=near_far,
-        near_far_names=_names(palette, near_and_far(gathered) if near_far else ()),
-        groups=group_tables(found, gathered),
-        noise=_noise(found, gathered, palette),
-        names=_names(palette, palette),
-        costs=_costs(found, first),
-        spectra=_spectra(found, first),
+        panels=_panels(result, rows),
+        panels_note="Each turned, shifted and scaled onto the first. Point at one to find it in "
+        "all." + points.drawn_note(rows, data.n_samples),
+        numbers=_scores(result),
+        numbers_note=f"{SCORES[result.measure]} with its standard error, against the table as "
+        f"given; noise is in standard deviations of each column. The summary goes by a paired "
+        f"test ({RULE}).",
+        noise=_noise(result),
+        names=[(title, title, colors.class_color(k)) for k, title in enumerate(result.titles)],
+        apart=_disagreement(result),
+        apart_note=_apart_note(result),
         steps=steps,
     )
 
 
-def _names(palette: Mapping[str, str], shown: Collection[str]) -> list[tuple[str, str, str]]:
-    """Entries of a legend of methods."""
-    return [(name, name, color) for name, color in palette.items() if name in shown]
+def _with_something_to_see(result: Comparison) -> Dataset:
+    """The data, coloured by where the pair disagrees if there are no labels."""
+    if result.data.y is not None or result.disagreement is None:
+        return result.data
+    return replace(result.data, y=result.disagreement, label_title="disagreement")
 
 
-def _first_cell(found: Comparison) -> list[int]:
-    """Rows at the first dimension, the least noise and its first seed: one for each method."""
-    dim = found.rows[0].n_components
-    noise = min(row.noise for row in found.rows)
-    seed = next(row.seed for row in found.rows if row.noise == noise)
-    return [
-        at
-        for at, row in enumerate(found.rows)
-        if (row.n_components, row.noise, row.seed) == (dim, noise, seed)
-    ]
-
-
-def _with_something_to_see(data: Dataset) -> Dataset:
-    """Data whose points can be told apart: without labels, by the first true coordinate."""
-    if data.y is not None or data.latent is None:
-        return data
-    first = np.asarray(data.latent[:, 0], dtype=np.float64)
-    return replace(data, y=first, label_title="first true coordinate")
-
-
-def _panels(
-    found: Comparison, first: list[int], data: Dataset, rows: NDArray[np.intp]
-) -> list[dict[str, Any]]:
-    """Embeddings side by side, turned onto the truth or onto the first of them."""
-    aligned = found.aligned()
+def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[dict[str, Any]]:
+    """Every embedding at every noise level."""
     panels: list[dict[str, Any]] = []
-    if data.latent is not None:
-        panels.append({"spec": _panel(data.latent, rows), "title": "Truth"})
-    for at in first:
-        row, Z = found.rows[at], aligned[at]
+    for row in result.rows:
+        title = row.title + (f", noise {row.noise:g}" if len(result.levels) > 1 else "")
+        Z = result.embeddings.get((row.title, row.noise))
         if Z is None:
-            panels.append({"failure": row.failure, "title": row.title})
-            continue
-        value = getattr(row, found.measure)
-        caption = f"{MEASURE_WORDS[found.measure]} {value:.3f}" if np.isfinite(value) else ""
-        panels.append({"spec": _panel(Z, rows), "title": row.title, "caption": caption})
+            panels.append({"failure": row.failure, "title": title})
+        else:
+            spec = points.picture(Z[:, :2], rows, main=False)
+            panels.append({"spec": spec, "title": title, "caption": f"{row.score:.3f}"})
     return panels
 
 
-def _panel(Z: NDArray[np.float64], rows: NDArray[np.intp]) -> dict[str, Any]:
-    """One of the small pictures: the first two dimensions."""
-    return points.picture(np.asarray(Z)[:, :2], rows, main=False)
-
-
-def _panels_note(found: Comparison, first: list[int], data: Dataset) -> str:
-    """What was done to the embeddings, and what can be done with them."""
-    noise = found.rows[first[0]].noise
-    level = f" at noise {noise:g}" if noise else ""
-    target = "the truth" if data.latent is not None else "the first of them"
-    return (
-        f"Each turned, shifted and scaled onto {target}{level}. Point at one to find it in all, "
-        "click a class to see it alone."
-    )
-
-
-def _noise(
-    found: Comparison, gathered: list[Entry], palette: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """Curves of the measures that a noise level changes."""
-    if len({entry.noise for entry in gathered}) < 2 or not shown_measures(found):
-        return []
-    leading = [name for name in shown_measures(found) if name in _LEADING]
-    figures = []
-    for dim in sorted({entry.n_components for entry in gathered}):
-        for name in leading or [found.measure]:
-            ceiling = 1.0 if name in leading else None
-            chart = charts.noise_curves(
-                *scores_by_level(gathered, dim, name), MEASURE_WORDS[name], palette=palette,
-                ceiling=ceiling,
-            )  # fmt: skip
-            heading = MEASURE_WORDS[name] + (f", {dim} dimensions" if dim > 1 else ", 1 dimension")
-            figures.append(drawn(chart._replace(ylabel=""), heading))
-    return figures
-
-
-def _costs(found: Comparison, first: list[int]) -> list[dict[str, Any]]:
-    """Bars of time and memory."""
-    rows = [found.rows[at] for at in first]
-    seconds = {row.title: row.seconds for row in rows}
-    # Below what is written as 0 there is no bar.
-    memory = {row.title: row.extra_mb if not row.extra_mb < 0.5 else 0.0 for row in rows}
-    return [
-        {
-            "bars": charts.levels(seconds),
-            "heading": "Time",
-            "caption": "Fit alone, after a first call.",
-        },
-        {
-            "bars": charts.levels(memory, "{:.0f} MB".format),
-            "heading": "Memory",
-            "caption": "What the fit added.",
-        },
+def _scores(result: Comparison) -> dict[str, Any]:
+    """A row for each method and noise level."""
+    marks = list(dict.fromkeys(name for row in result.rows for name in row.labels))
+    heads = ["method", "noise", SCORES[result.measure], "± standard error"]
+    heads += [*map(label_words, marks), "seconds", "failure"]
+    rows = [
+        [row.title, (row.noise, f"{row.noise:g}"), row.score, row.error]
+        + [row.labels.get(name, np.nan) for name in marks]
+        + [row.seconds, row.failure]
+        for row in result.rows
     ]
+    return page.table(heads, rows, sortable=True, say="{:.3f}".format)
 
 
-def _spectra(found: Comparison, first: list[int]) -> list[dict[str, Any]]:
-    """Eigenvalues of the methods that have more than coordinates, and where their gap lies."""
-    figures = []
-    for at in first:
-        row, values = found.rows[at], found.spectra[at]
-        # Eigenvalues that all became coordinates say nothing about those that did not.
-        if values is None or len(values) <= row.n_components:
-            continue
-        top = np.sort(np.asarray(values, dtype=np.float64))[::-1][:20]
-        share = top / (top[0] if top[0] > 0 else 1.0)
-        chart = charts.spectrum(share, row.n_components, row.title)
-        figures.append(drawn(chart._replace(xlabel="rank", ylabel="share of the first"), row.title))
-    return figures
+def _noise(result: Comparison) -> list[dict[str, Any]]:
+    """Scores against noise, each draw a value."""
+    if len(result.levels) < 2:
+        return []
+    palette = {title: colors.class_color(k) for k, title in enumerate(result.titles)}
+    most = max(values.size for values in result.scores.values())
+    curves = {}
+    for title in result.titles:
+        curve = np.full((len(result.levels), most), np.nan)
+        for k, level in enumerate(result.levels):
+            values = result.scores.get((title, level), np.empty(0)).ravel()
+            curve[k, : values.size] = values
+        curves[title] = curve
+    chart = charts.noise_curves(result.levels, curves, SCORES[result.measure], palette=palette)
+    return [drawn(chart._replace(ylabel=""), SCORES[result.measure])]
+
+
+def _disagreement(result: Comparison) -> dict[str, Any] | None:
+    """Points by the distance between the two embeddings of the pair, largest first."""
+    gaps = result.disagreement
+    if gaps is None:
+        return None
+    order = np.argsort(-gaps, kind="stable")[:_MOST_LISTED]
+    heads = [result.data.row_title or "row", "distance"]
+    return page.table(heads, [[result.names[k], float(gaps[k])] for k in order], sortable=True)
+
+
+def _apart_note(result: Comparison) -> str:
+    """What the distance is."""
+    if result.pair is None:
+        return ""
+    more = f" The first {_MOST_LISTED}; the CSV of the points has all."
+    return (
+        f"Distance of each point between {result.pair[0]} and {result.pair[1]} after a rigid "
+        "motion and a scale, in root mean square distances from the centre."
+        + (more if result.data.n_samples > _MOST_LISTED else "")
+    )

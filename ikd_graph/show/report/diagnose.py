@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...study.diagnosis import Diagnosis
 from .. import charts, page
 from ..words import versions
+from .embed import drawn
 
 
 def diagnosis_page(
-    found: Diagnosis, name: str, command: str = "", steps: Sequence[tuple[str, str]] = ()
+    found: Diagnosis,
+    name: str,
+    command: str = "",
+    steps: Sequence[tuple[str, str]] = (),
+    picture: bytes | None = None,
 ) -> str:
     """Page of a diagnosis.
 
     Parameters
     ----------
     found : Diagnosis
-        What `ikd_graph.study.diagnosis.diagnose` found.
+        What `ikd_graph.diagnose` found.
     name : str
         Name of the data.
-    command, steps : str, sequence of (str, str)
+    command, steps, picture : str, sequence of (str, str), bytes
         As in `embed_page`.
 
     Returns
@@ -28,17 +35,19 @@ def diagnosis_page(
     str
         HTML of the whole page.
     """
-    verdict = "with warnings" if found.warnings else "with nothing to warn of"
-    draws = {f"sample {k + 1}": r2 for k, r2 in enumerate(found.draws_r2)}
+    warned = "with warnings" if found.warnings else "with nothing to warn of"
+    known = np.isfinite(found.predicted_r2)
+    r2 = f"{found.predicted_r2:.2f} ± {found.spread_r2:.2f}" if known else "unknown"
     return page.render(
         "diagnose.html",
         title=name,
-        lead=f"Expected R² {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, {verdict}.",
+        lead=f"Expected R² {r2}, {warned}.",
         command=command,
         versions=versions(),
         warnings=found.warnings,
         findings=found.findings(),
-        suggestions=found.suggestions,
-        draws=charts.levels(draws, "{:.3f}".format),
-        steps=steps,
+        reasons=found.reasons,
+        charts=[drawn(one, caption=one.title) for one in charts.diagnosis(found)],
+        fallback=page.image(picture),
+        steps=steps or [(one.words, one.python) for one in found.steps],
     )

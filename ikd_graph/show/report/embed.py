@@ -119,8 +119,8 @@ def lead(model: IKD, n_features: int) -> str:
 
 def standard_errors(model: IKD) -> NDArray[np.float64] | None:
     """Uncertainty of the place of each point, (n,); None where the fit has none."""
-    errors = getattr(model, "standard_errors_", None)
-    return None if errors is None else np.sqrt(np.sum(np.asarray(errors) ** 2, axis=1))
+    errors = np.sqrt(np.sum(model.standard_errors_**2, axis=1))
+    return errors if np.isfinite(errors).all() else None
 
 
 def _axes_note(model: IKD) -> str:
@@ -154,7 +154,7 @@ def run_facts(model: IKD) -> dict[str, Any]:
     if strategy.name == "geodesic":
         found["path"] = strategy.path
     if model.cliques_ is not None:
-        found["cliques"] = model.cliques_.n_blocks
+        found["cliques"] = len(model.cliques_)
         found["largest clique"] = int(model.cliques_.sizes.max(initial=0))
     reference = strategy.reference
     found["reference"] = reference if isinstance(reference, str) else f"row {reference}"

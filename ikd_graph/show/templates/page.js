@@ -78,7 +78,8 @@
     table.index = table.index && numbers(table.index);
   }
   const rowOf = (i) => (table.index ? table.index[i] : i);
-  const nameOf = (i) => (table.names ? table.names[i] : `row ${rowOf(i)}`);
+  const idOf = (i) => (table.names ? table.names[i] : String(rowOf(i)));
+  const nameOf = (i) => (table.names ? idOf(i) : `row ${idOf(i)}`);
   const labelOf = (column, i) => {
     const value = column.data[i];
     if (column.classes) { return value < 0 ? "no label" : column.classes[value]; }
@@ -113,7 +114,7 @@
     const shades = (col) => {
       if (!col) { return {color: css("--accent")}; }
       if (!col.classes) {
-        return {color: Float32Array.from(kept, (i) => col.data[i]), colorscale: col.scale};
+        return {color: Float32Array.from(kept, (i) => col.data[i]), colorscale: col.scale, ...col.ends};
       }
       const k = col.colors.length;
       return {
@@ -229,7 +230,7 @@
     element.follow = draw;
     element.recolour = (to) => { column = to; return draw(); };
     function ask(i) {
-      asked = i >= 0 && i < table.n ? i : null;
+      asked = i >= 0 ? i : null;
       const list = part("places");
       list.replaceChildren();
       const say = (words) => {
@@ -238,11 +239,11 @@
         list.append(item);
       };
       if (asked === null) { say("no such row is drawn"); return; }
-      part("point").value = rowOf(i);
+      part("point").value = idOf(i);
       const rows = range(i), m = dims.length, here = dims.map((dim) => dim.data[i]);
       const spot = (values) => `(${Array.from(values, (v) => +v.toPrecision(3)).join(", ")})`;
-      list.dataset.row = rowOf(i);
-      say(`${told(i).replace(/\n/g, ", ")}: placed at ${spot(here)}, solved cliques with it: ` +
+      list.dataset.row = idOf(i);
+      say(`${told(i).replace(/\n/g, ", ")}: placed at ${spot(here)}, cliques with it: ` +
         rows.length);
       rows.forEach((r) => {
         const place = places.at.slice(r * m, (r + 1) * m);
@@ -258,7 +259,7 @@
       };
       const lines = [[table.title, ...spec.dims.map((dim) => dim.title),
         ...table.columns.map((col) => col.title || "label")]];
-      [...(picked || kept)].sort((a, b) => a - b).forEach((i) => lines.push([table.names ? table.names[i] : rowOf(i),
+      [...(picked || kept)].sort((a, b) => a - b).forEach((i) => lines.push([idOf(i),
         ...dims.map((dim) => +dim.data[i].toPrecision(7)),
         ...table.columns.map((col) => labelOf(col, i))]));
       const csv = lines.map((row) => row.map(cell).join(",")).join("\n") + "\n";
@@ -274,10 +275,8 @@
     when("solid", "change", () => { part("deep").closest("span").hidden = !on("solid"); });
     ["solid", "path", "sized", "links"].forEach((role) => when(role, "change", draw));
     when("save", "click", save);
-    when("point", "change", () => {
-      const row = +part("point").value;
-      ask(table.index ? table.index.indexOf(row) : row);
-    });
+    when("point", "change", () =>
+      ask(order.findIndex((_, i) => idOf(i) === part("point").value.trim())));
     return draw;
   }
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import kernels
-from ..._validation import check_choice, check_finite, check_integer
+from ..._checks import check_choice, check_finite, check_integer
 from ..timing import timed
 from . import _generative, _maps, _spectral
 

@@ -1,263 +1,321 @@
-"""Many methods on one data set: the plan, the rows and their measures."""
+"""Methods on one table: the shared similarity and graph, the draws of noise, the scores."""
 
 from __future__ import annotations
 
-import platform
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from importlib import metadata
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ... import auto
-from ..._settings import Settings
-from ..._stages import Stages
-from ..._validation import check_integer, check_positive
-from ...strategies import Geodesic
-from .. import baselines, metrics
-from ..datasets import Dataset, add_noise
-from ._methods import IKD_METHODS, expand, our_own
-from ._processes import run_job, working_folder
-from ._records import Comparison, Row
-from ._score import Judge
-from ._worker import Cell, Job, Outcome
+from ..._checks import check_integer
+from ...covariance import effective_columns
+from ...kernels import StationaryKernel
+from ...similarity import GIVEN
+from .. import metrics
+from ..datasets import Dataset
+from ..datasets._record import encode_labels
+from ..label_scores import score_labels
+from ..settings import say_settings
+from ._methods import STRATEGIES, embed, expand, with_refinements
+from ._result import Comparison, Row, aligned
 
 Floats = NDArray[np.float64]
 
-Source = Dataset | Callable[[float, int], Dataset]
-
 FEWEST_COLUMNS = 8
-"""Columns below which a half says too little about the other."""
-
-MOST_ROWS_OF_HALVES = 1000
-"""Rows that are fitted to where columns are predicted: two halves of 1797 digits would add 40 % to
-the time of a comparison."""
+"""Columns below which one half says too little about the other."""
 
 
 def compare(
-    data: Source,
-    methods: Iterable[str | tuple[str, Any]] | None = None,
+    X: Any,
+    methods: str | Iterable[str] = ("blockwise", "geodesic"),
     *,
-    n_components: int | Sequence[int] = 2,
-    noise: float | Sequence[float] = 0.0,
-    seeds: int | Sequence[int] = 0,
-    n_halves: int = 2,
-    timeout: float = 600.0,
+    n_components: int = 2,
+    noise: float | Sequence[float] = (0.0, 0.5, 1.0),
+    labels: ArrayLike | None = None,
+    affinity: str = "auto",
+    graph: Any = "auto",
+    kernel: str | StationaryKernel = "auto",
+    refine: Any = "auto",
+    n_draws: int = 4,
+    max_rows: int = 2000,
+    random_state: int = 0,
+    n_jobs: int | None = None,
     verbose: int = 0,
+    **more: Any,
 ) -> Comparison:
-    """Run methods on the same data, each in a process of its own.
+    """Compare strategies, and other methods, on the same table, similarity and graph.
 
     Parameters
     ----------
-    data : Dataset, or callable (noise, seed) -> Dataset
-        A data set, to which noise is added; or what makes one, noise included.
-    methods : iterable of str or (str, estimator), or None
-        Names in ``IKD_METHODS`` (`with_kernel` gives them a kernel) and ``baselines.PEERS``;
-        ``kernel_pca`` stands for its four kernels, ``peers`` for those of
-        ``PEER_GROUP`` that are installed. Any scikit-learn estimator with ``fit_transform`` under a
-        name of its own. None is ``DEFAULT_METHODS``.
-    n_components : int or sequence of int
-        Dimensions of the embedding.
+    X : (n, n_features) array_like, DataFrame or Dataset
+        The table. The index of a DataFrame (or AnnData) names its rows; a `Dataset` may know the
+        true latent.
+    methods : str or iterable of str
+        Among "blockwise", "geodesic", "eigen", "linear", "paper_blockwise", "paper_geodesic" and
+        the peers of `ikd_graph.study.baselines` ("pca", "isomap", "umap" ...); "peers" stands for
+        the usual ones that are installed.
+    n_components : int
+        Number of coordinates.
     noise : float or sequence of float
-        Standard deviations of Gaussian noise.
-    seeds : int or sequence of int
-        Seeds of the noise (or of the sample) and of the methods.
-    n_halves : int
-        Random halves of the columns that each method is fitted to once more, to predict the other
-        half (`metrics.co_smoothing`); 0 leaves this out. At most 1000 rows are fitted to, and
-        tables of fewer than 8 columns are not halved.
-    timeout : float
-        Seconds after which a fit is ended; its row says so.
-    verbose : int
-        1 shows a progress bar on a terminal.
+        Standard deviations of Gaussian noise to add, in those of each column. Scores are always
+        those against the table as given.
+    labels : (n,) array_like, optional
+        Classes or numbers that colour the points and are predicted from each embedding.
+    affinity, graph, kernel, refine
+        As for `IKD`. What is "auto" is chosen once, on the table as given, for all strategies.
+        With a refinement, strategies on a graph are compared plain and refined.
+    n_draws : int
+        Draws of noise at every level above 0, and random splits of the columns into halves (half
+        as many).
+    max_rows : int
+        A larger table is compared on so many random rows.
+    random_state : int
+        Seed of noise, halves and methods.
+    n_jobs, verbose
+        As for `IKD`.
+    **more
+        Further parameters of `IKD`, such as ``n_landmarks``.
 
     Returns
     -------
     Comparison
-        Rows in the order methods, dimensions, noise, seeds, with their embeddings.
+        Prints, plots (``plot()``), goes to pandas (``to_pandas()``).
+
+    Raises
+    ------
+    ValueError
+        Where a parameter breaks its rule, or no method gave an embedding.
 
     Notes
     -----
-    Where several strategies of ours are compared, all have the same affinity and graph: those that
-    "auto" chooses for a strategy on a graph. The method ``ikd`` is the default call.
+    A score is the R² of the true latent where `Dataset` has one; else, where the table looks like
+    samples of the model, the R² (affine, as in Li & Wu 2024) of the likeliest latents of random
+    halves of the columns; else the R² of columns that were held out, each row being predicted by
+    its 10 nearest rows in the embedding.
 
     Examples
     --------
+    >>> import ikd_graph
     >>> from ikd_graph.study import datasets
-    >>> found = compare(datasets.half_moons(), ["pca", "isomap"])
-    >>> [row.title for row in found.rows]
-    ['PCA', 'Isomap']
+    >>> result = ikd_graph.compare(datasets.half_moons(80), noise=0, refine=None)
+    >>> [row.title for row in result.rows]
+    ['blockwise', 'geodesic']
     """
-    chosen = expand(methods)
-    check_positive("timeout", timeout)
-    check_integer("n_halves", n_halves, 0)
-    dims = [check_integer("n_components", m, 1) for m in np.atleast_1d(n_components).tolist()]
-    levels = [float(sd) for sd in np.atleast_1d(noise)]
-    draws = [int(seed) for seed in np.atleast_1d(seeds)]
-    found = Comparison("", [], [], [], [], _versions())
-    with working_folder() as folder:
-        samples = {
-            (sd, seed): _sample(data, sd, seed, n_halves, folder) for sd in levels for seed in draws
-        }
-        plan = [(m, sd, seed) for m in dims for sd in levels for seed in draws]
-        several = sum(name in IKD_METHODS and name != "ikd" for name, _ in chosen) > 1
-        cells = _cells(plan, samples, shared=several)
-        bar = _progress(len(chosen) * len(cells), verbose)
-        for order, (name, estimator) in enumerate(chosen):
-            ours = name in IKD_METHODS
-            model = our_own(name) if ours and estimator is None else estimator
-            shared = ours and name != "ikd" and model.affinity == "auto"
-            job = Job("" if model is not None else name, model, cells, shared)
-            outcomes = run_job(job, folder / f"job-{order}", timeout, bar)
-            for number, at in enumerate(plan):
-                mine = [one for one in outcomes if number in (one.cell.number, one.cell.needs)]
-                _add(found, _blank(name, model, at), samples[at[1:]], mine)
-        bar.close()
-    name = data.name if isinstance(data, Dataset) else found.data[0].name
-    return replace(found, name=name)
-
-
-class _Sample(NamedTuple):
-    """One draw of the data, and the halves of its columns."""
-
-    data: Dataset
-    files: list[str]  # .npy of X, then of each half that is fitted to
-    held_out: list[Floats]  # of each half, the columns to predict for the rows that are fitted to
-    judge: Judge
-
-
-def _sample(data: Source, noise: float, seed: int, n_halves: int, folder: Path) -> _Sample:
-    """Draw the data of a noise and seed, and leave what is fitted to in files of the folder."""
-    if not isinstance(data, Dataset):
-        source = data(noise, seed)
-    elif noise == 0.0:
-        source = data
-    else:
-        source = replace(data, X=add_noise(data.X, noise, seed=seed))
-    tables, held_out = [source.X], []
-    if source.n_features >= FEWEST_COLUMNS:
-        few = np.random.default_rng(seed).permutation(source.n_samples)
-        X = source.X[np.sort(few[:MOST_ROWS_OF_HALVES])]
-        for kept in metrics.column_halves(source.n_features, n_halves, seed) if n_halves else []:
-            tables.append(X[:, kept])
-            held_out.append(X[:, ~kept])
-    files = [str(folder / f"X-{noise}-{seed}-{part}.npy") for part in range(len(tables))]
-    for file, table in zip(files, tables, strict=True):
-        np.save(file, table)
-    return _Sample(source, files, held_out, Judge(source))
-
-
-def _cells(
-    plan: list[tuple[int, float, int]],
-    samples: dict[tuple[float, int], _Sample],
-    shared: bool,
-) -> list[Cell]:
-    """Fits to make: one for each entry of the plan, then those to halves of the columns."""
-    cells: list[Cell] = []
-    rest: list[tuple[int, str]] = []
-    for number, (m, sd, seed) in enumerate(plan):
-        sample = samples[sd, seed]
-        affinity = _affinity(sample.data.X, m) if shared else "auto"
-        cells.append(Cell(number, sample.files[0], m, seed, affinity))
-        rest += [(number, file) for file in sample.files[1:]]
-    for number, file in rest:
-        cells.append(cells[number]._replace(number=len(cells), data_file=file, needs=number))
-    return cells
-
-
-def _blank(name: str, model: Any, at: tuple[int, float, int]) -> Row:
-    """Row of a method without its measures."""
-    peer = baselines.PEERS.get(name) if model is None else None
-    title = name if peer is None else peer.title
-    if name in IKD_METHODS:
-        title = "IKD" if name == "ikd" else f"IKD {name}"
-    settings = peer.settings if peer is not None else " ".join(repr(model).split())
-    return Row(name, title, settings, *at)
-
-
-def _add(found: Comparison, row: Row, sample: _Sample, outcomes: list[Outcome]) -> None:
-    """Add the row of a fit and of those to halves of its columns, with all measures."""
-    outcome, *halves = outcomes
-    Z = outcome.coordinates
-    measures: dict[str, Any] = _co_smoothing(sample, halves)
-    curve = None
-    if Z is not None:
-        scores, curve = sample.judge.score(Z)
-        measures |= scores | {"other_labels": sample.judge.score_others(Z)}
-    row = replace(
-        row,
-        warmup_seconds=outcome.warmup_seconds,
-        peak_mb=outcome.peak_mb,
-        failure=outcome.failure,
-        notes=outcome.notes,
-        facts=outcome.facts,
-        used=outcome.used,
-        **measures,
-    )
-    if Z is not None:
-        # What a failure took says nothing about the method.
-        row = replace(
-            row,
-            seconds=outcome.seconds,
-            cpu_seconds=outcome.cpu_seconds,
-            extra_mb=outcome.extra_mb,
+    names = expand(methods)
+    levels = _levels(noise)
+    check_integer("n_draws", n_draws, 2)
+    check_integer("max_rows", max_rows, 3)
+    data = _some_rows(_dataset(X, labels), max_rows, random_state)
+    if affinity in GIVEN:
+        raise ValueError(
+            f"affinity must compare rows of a table, got {affinity!r}; noise and halves of columns "
+            "need the table itself"
         )
-    found.rows.append(row)
-    found.embeddings.append(Z)
-    found.spectra.append(outcome.eigenvalues)
-    found.data.append(sample.data)
-    found.curves.append(curve)
+    settings = {
+        "affinity": affinity, "graph": graph, "kernel": kernel, "random_state": random_state,
+        "n_jobs": n_jobs, **more,
+    }  # fmt: skip
+    head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
+    trusted = False
+    if any(name in STRATEGIES for name in names):
+        settings, refine, trusted, words = _resolve(data.X, n_components, settings, refine)
+        head |= words
+    else:
+        refine = None
+    scorer = _Scores(data, trusted, n_components, n_draws, random_state)
+    if scorer.n_runs < data.n_features and scorer.measure != "true":
+        head["halves"] = f"{scorer.n_runs} runs of columns, which follow one another"
+    used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
+    result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": refine})
+    planned = with_refinements(names, refine)
+    bar = _progress(len(planned) * len(levels), verbose)
+    for title, name, step in planned:
+        for level in levels:
+            _add(result, scorer, (title, name, step), level, settings)
+            bar.update()
+    bar.close()
+    if not result.embeddings:
+        reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
+        raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
+    return result
 
 
-def _co_smoothing(sample: _Sample, halves: list[Outcome]) -> dict[str, float]:
-    """How well the fits to halves of the columns predict the others."""
-    scores = [
-        metrics.held_out_r2(half.coordinates, held_out, min(10, held_out.shape[0] - 1))
-        # None is fitted to where the whole table was too much.
-        for half, held_out in zip(halves, sample.held_out, strict=False)
-        if half.coordinates is not None
-    ]
-    mean, error, _ = metrics.summarise_splits(np.array(scores))
-    return {"co_smoothing": mean, "co_smoothing_error": error}
+class _Scores:
+    """What embeddings of one table are scored by, and the tables they are made from."""
+
+    def __init__(
+        self, data: Dataset, trusted: bool, n_components: int, n_draws: int, seed: int
+    ) -> None:
+        self.data, self.n_components, self.n_draws, self.seed = data, n_components, n_draws, seed
+        # Columns that follow one another are halved in runs, or each half would know the other.
+        follow = effective_columns(data.X) < data.n_features
+        self.n_runs = FEWEST_COLUMNS if follow else data.n_features
+        self.kept = [np.ones(data.n_features, dtype=bool)]
+        if data.n_features >= FEWEST_COLUMNS:
+            splits = metrics.column_halves(self.n_runs, max(n_draws // 2, 1), seed)
+            runs = np.arange(data.n_features) * self.n_runs // data.n_features
+            self.kept = [half[runs] for kept in splits for half in (kept, ~kept)]
+        self.measure, self.references = "held-out", []
+        if data.latent is not None:
+            self.measure, self.references = "true", [data.latent]
+        elif trusted:
+            self.measure = "likeliest"
+            self.references = [self._likeliest(data.X[:, kept]) for kept in self.kept]
+
+    def _likeliest(self, X: Floats) -> Floats:
+        from ...estimator import IKD
+
+        model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
+                    refine="likelihood", random_state=self.seed)  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return np.asarray(model.fit_transform(X))
+
+    def table(self, level: float, draw: int) -> Floats:
+        """The table with noise, the same for all methods."""
+        rng = np.random.default_rng([self.seed, draw])
+        scale = level * self.data.X.std(axis=0)
+        return np.asarray(self.data.X + scale * rng.standard_normal(self.data.X.shape))
+
+    def columns(self, level: float) -> list[tuple[int, NDArray[np.bool_]]]:
+        """Draws of noise and columns that are embedded for the scores of a level."""
+        if self.measure == "held-out":
+            return list(enumerate(self.kept if level == 0.0 else self._cycle()))
+        every = np.ones(self.data.n_features, dtype=bool)
+        return [(draw, every) for draw in range(self.n_draws if level else 1)]
+
+    def _cycle(self) -> list[NDArray[np.bool_]]:
+        return [self.kept[draw % len(self.kept)] for draw in range(self.n_draws)]
+
+    def score(self, Z: Floats, kept: NDArray[np.bool_]) -> list[float]:
+        """Scores of an embedding against every reference."""
+        if self.references:
+            return [metrics.affine_r2(reference, Z) for reference in self.references]
+        wanted = self.data.X[:, kept if kept.all() else ~kept]
+        return [metrics.held_out_r2(Z, wanted, min(10, len(Z) - 1))]
 
 
-def _affinity(X: NDArray[Any], n_components: int) -> str:
-    """Affinity by which every strategy on a graph compares the rows of a table."""
-    asked = Settings(
-        n_components=min(n_components, len(X) - 1),
-        strategy=Geodesic(),
-        counts=X.dtype.kind in "iub",
-    )
+def _add(
+    result: Comparison, scorer: _Scores, planned: tuple[str, str, Any], level: float,
+    settings: dict[str, Any],
+) -> None:  # fmt: skip
+    """Add a method at a noise level: its fits, scores and first embedding."""
+    title, name, refine = planned
+    draws = scorer.columns(level)
+    first = scorer.table(level, 0)
+    whole = embed(name, first, scorer.n_components, settings, refine, scorer.seed)
+    seconds, scores = [whole.seconds], []
+    for draw, kept in draws:
+        done = whole
+        if draw or not kept.all():
+            table = scorer.table(level, draw)[:, kept]
+            done = embed(name, table, scorer.n_components, settings, refine, scorer.seed)
+            seconds.append(done.seconds)
+        if done.value is not None:
+            scores.append(scorer.score(done.value, kept))
+    kind = None if refine is None else type(refine).__name__.lower()
+    row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
+    if whole.value is None or len(scores) < len(draws):
+        result.rows.append(row._replace(failure=whole.failure or done.failure, seconds=np.nan))
+        return
+    values = np.array(scores)
+    # Scores of held-out halves are those of one draw against several references.
+    values = values.T if scorer.measure == "held-out" else values
+    result.scores[title, level] = values
+    target = next(iter(result.embeddings.values()), whole.value)
+    target = target - target.mean(axis=0)
+    result.embeddings[title, level] = aligned(whole.value, target)
+    result.notes.setdefault(title, whole.notes)
+    marks: dict[str, float] = {}
+    for k, labels in enumerate(scorer.data.all_labels):
+        more = f" of {labels.title}" if k else ""
+        marks |= {name + more: x for name, x in score_labels(whole.value, labels).items()}
+    spread = values.ravel()
+    error = spread.std(ddof=1) / np.sqrt(spread.size) if spread.size > 1 else np.nan
+    result.rows.append(row._replace(score=float(spread.mean()), error=float(error), labels=marks))
+
+
+def _resolve(
+    X: Floats, n_components: int, settings: dict[str, Any], refine: Any
+) -> tuple[dict[str, Any], Any, bool, dict[str, str]]:
+    """Settings with nothing left to choose, for all strategies, and the words for them."""
+    from ...estimator import IKD
+
     with warnings.catch_warnings():
-        # The fits warn of the same.
         warnings.simplefilter("ignore", UserWarning)
-        try:
-            return auto.resolve(X, asked, Stages())[0].affinity
-        # A table that cannot be compared: every method says so in its row.
-        except ValueError:
-            return "auto"
+        model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
+    chosen, kernel = model.settings_, settings["kernel"]
+    refined = "none" if chosen.refine is None else type(chosen.refine).__name__.lower()
+    again = ", chosen anew by the likelihood" if refined == "likelihood" else ""
+    words = say_settings(model) | {
+        "kernel": f"squared_exponential{again}" if kernel == "auto" else str(kernel),
+        "refinement": refined,
+    }
+    settings = {**settings, "affinity": chosen.affinity, "graph": chosen.graph}
+    return settings, chosen.refine, bool(chosen.trusted), words
 
 
-def _versions() -> dict[str, str]:
-    """Versions of Python and of what is installed of the libraries that may take part."""
-    names = ["ikd_graph", "numpy", "scipy", "numba", "scikit-learn"]
-    names += dict.fromkeys(peer.library for peer in baselines.PEERS.values() if peer.library)
-    out = {"python": platform.python_version()}
-    for name in names:
-        try:
-            out[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return out
+def _levels(noise: float | Sequence[float]) -> list[float]:
+    """Noise levels, checked and ascending."""
+    levels = np.unique(np.atleast_1d(np.asarray(noise, dtype=np.float64)))
+    if levels.size == 0 or not (np.isfinite(levels).all() and levels[0] >= 0.0):
+        raise ValueError(
+            f"noise must be finite shares of a column's standard deviation, at least 0; got "
+            f"{noise!r}"
+        )
+    return [float(level) for level in levels]
+
+
+def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
+    """The table with its names and labels."""
+    data = X if isinstance(X, Dataset) else None
+    if data is None:
+        index: Any = getattr(X, "index", getattr(X, "obs_names", None))
+        X = X.X if hasattr(X, "obs_names") else X
+        named = index is not None and not callable(index) and type(index).__name__ != "RangeIndex"
+        table = X.toarray() if hasattr(X, "toarray") else X
+        data = Dataset(
+            np.asarray(table, dtype=np.float64), name="table",
+            row_names=tuple(map(str, index)) if named else (),
+        )  # fmt: skip
+    if data.X.ndim != 2:
+        raise ValueError(f"X must be a table of rows and columns, got shape {data.X.shape}")
+    if labels is not None:
+        values = np.asarray(labels)
+        if values.shape != (data.n_samples,):
+            raise ValueError(
+                f"labels must have one value for each of {data.n_samples} rows, got shape "
+                f"{values.shape}"
+            )
+        y, names = encode_labels(values)
+        data = replace(data, y=y, label_names=names, label_title=str(getattr(labels, "name", "")))
+    return data
+
+
+def _some_rows(data: Dataset, most: int, seed: int) -> Dataset:
+    """The data set, or random rows of it in their order."""
+    if data.n_samples <= most:
+        return data
+    rows = np.sort(np.random.default_rng(seed).permutation(data.n_samples)[:most])
+    names = data.row_names or tuple(map(str, range(data.n_samples)))
+    return replace(
+        data,
+        X=data.X[rows],
+        y=None if data.y is None else data.y[rows],
+        latent=None if data.latent is None else data.latent[rows],
+        other_labels=tuple(replace(one, y=one.y[rows]) for one in data.other_labels),
+        row_names=tuple(names[row] for row in rows),
+        notes=(*data.notes, f"{most} of {data.n_samples} rows are compared, at random"),
+    )
 
 
 def _progress(total: int, verbose: int) -> Any:
     """Progress bar on a terminal, or nothing."""
+    import sys
+
     from tqdm import tqdm
 
     silent = not verbose or sys.stderr is None

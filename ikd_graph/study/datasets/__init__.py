@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..._suggest import suggest
 from ._prepare import change_columns, check_transform
 from ._reading import IMPUTE, SCALES, TRANSFORMS, Reading, TableError
-from ._record import Dataset, Labels
+from ._record import NO_LABEL, Dataset, Labels
 from .files import READERS, read_file
 from .latents import FIXED_LATENTS, fixed_latent, ou_latent
 from .mappings import add_noise, bump_mapping, gp_mapping, sine_mapping
@@ -28,6 +29,7 @@ __all__ = [
     "FIXED_LATENTS",
     "IMPUTE",
     "MAPPINGS",
+    "NO_LABEL",
     "REAL",
     "SCALES",
     "TRANSFORMS",
@@ -77,7 +79,7 @@ def load(
     ----------
     name_or_path : str or Path
         A name in ``BUILTIN`` (``digits`` and the synthetic ones need no download), or a .csv, .tsv,
-        .npy, .npz, .mat, .h5ad, .nwb, .parquet or .xlsx file; see ``read_file``.
+        .txt, .npy, .npz, .mat, .h5ad, .nwb, .parquet or .xlsx file; see ``read_file``.
     label_column : str, int, sequence of these or None
         Name (or position) of the labels in a file; None finds them by their usual names.
     reading : Reading or None
@@ -104,14 +106,14 @@ def load(
     if not Path(text).suffix and not Path(text).exists():
         raise ValueError(
             f"the data set must be one of {', '.join(BUILTIN)} or a file that ends in "
-            f"{', '.join(READERS)}; got {text!r}"
+            f"{', '.join(READERS)}; got {text!r}{suggest(text, BUILTIN)}"
         )
     return read_file(text, label_column=label_column, reading=reading)
 
 
 def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
     """A built-in data set, transformed and scaled."""
-    for option in ("key", "transpose", "index", "columns", "drop", "impute", "bin"):
+    for option in ("key", "transpose", "index", "columns", "drop", "impute", "bin", "na"):
         if getattr(reading, option) not in (None, False, ()):
             raise ValueError(
                 f"--{option} is for files, got {getattr(reading, option)!r} for the built-in data "

@@ -2,172 +2,159 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ._reading import Problem, Reading, Source, TableError, flag, listed
+from ..._suggest import suggest
+from ._reading import Floats, Problem, Reading, TableError, flag, listed
+from ._record import plain_texts
+from ._table import INDEX_NAMES, LABEL_NAMES, Table, kind_of, parse_numbers
 
-LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
-"""Column or key names that are read as labels when none is asked for."""
-
-INDEX_NAMES = ("", "index", "id", "unnamed: 0")
-"""Names of a first column that names rows."""
-
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}|\d\d?:\d\d|\d{8}T\d{4}")
+_MOST_LINES = 5  # columns of one fault that get a line each
 
 
 class Choice(NamedTuple):
-    """Positions of columns by what they are for."""
+    """Positions of columns by what they are for, and columns as numbers."""
 
-    keep: list[int]  # numbers
+    keep: list[int]
     labels: list[int]
-    row_names: int | None  # names of rows
-    dropped: list[int]  # left out because they were asked to be
+    row_names: int | None
+    dropped: list[int]
+    parsed: list[tuple[Floats, dict[int, str]]]
 
 
-def looks_like_date(text: str) -> bool:
-    """Whether a cell is a date or a time of day."""
-    return _DATE.match(text.strip()) is not None
-
-
-def choose_columns(source: Source, reading: Reading) -> Choice:
+def choose_columns(table: Table, reading: Reading) -> Choice:
     """Tell numbers, labels and row names apart: what was asked for, else by name and content."""
-    wanted, index, problems = _asked_for(source, reading)
-    table = [c for c in range(len(source.names)) if c not in source.beside]
-    dropped, wrong = _left_out(source, reading, table)
-    problems += wrong
-    labels = wanted or _usual_labels(source, reading.drop)
-    words = [c for c in table if c in source.words and c not in {*labels, index, *dropped}]
-    if reading.index is None:
-        index = _usual_index(source, labels, dropped, words)
-    words = [c for c in words if c != index]
-    if not labels and len(words) == 1 and not looks_like_date(_first(source, words[0])):
-        labels = words
-    keep = [c for c in table if c not in {*labels, index, *dropped}]
+    names = table.all_names
+    own = range(len(table.columns))
+    labels, index, dropped, problems = _asked_for(table, reading)
+    parsed = [parse_numbers(column, reading) for column in table.columns]
+    # A few odd cells among numbers are mistakes.
+    words = {
+        c: kind_of(values, odd)
+        for c, (values, odd) in enumerate(parsed)
+        if len(odd) > np.count_nonzero(~np.isnan(values)) and c not in (*labels, index, *dropped)
+    }
+    labels = labels or _usual_labels(table, reading.drop)
+    if index is None and 0 not in (*labels, *dropped):
+        usual = bool(table.names) and names[0].lower() in INDEX_NAMES
+        told = words.get(0) in ("dates", "not numbers")
+        index = 0 if usual or (told and all_different(plain_texts(table.columns[0]))) else None
+    plain = [c for c in words if c not in (*labels, index) and words[c] == "not numbers"]
+    labels = labels or plain * (len(plain) == 1)
+    keep = [c for c in own if c not in (*labels, index, *dropped)]
     if not keep and not problems:
         problems = [
             Problem(
-                f"{source.file} must have a column of numbers, got {listed(source.names)}; "
+                f"{table.file} must have a column of numbers, got {listed(names)}; "
                 "rows are points and columns are observed dimensions"
             )
         ]
     if problems:
-        raise TableError(source.file, problems)
-    return Choice(keep, labels, index, dropped)
+        raise TableError(table.file, problems)
+    return Choice(keep, labels, index, dropped, parsed)
 
 
-def _asked_for(source: Source, reading: Reading) -> tuple[list[int], int | None, list[Problem]]:
-    """Labels and index by name or position, and which of them are not there."""
-    labels: list[int] = []
-    problems = []
-    for wanted in reading.labels:
-        found = _positions(source, wanted)
-        labels += [at for at in found if at not in labels]
+def _asked_for(
+    table: Table, reading: Reading
+) -> tuple[list[int], int | None, list[int], list[Problem]]:
+    """Labels, index and columns left out as asked, and which of them are not there."""
+    problems: list[Problem] = []
+
+    def positions(wanted: str | int, option: str) -> list[int]:
+        found = _positions(table, wanted)
         if not found:
-            problems.append(
-                Problem(
-                    f"labels must be a column of {source.file}: {_choices(source)}; "
-                    f"got {wanted!r}; name one of them with --labels"
-                )
-            )
-    if reading.index is None:
-        return labels, None, problems
-    found = _positions(source, reading.index)
-    if not found:
-        problems.append(
-            Problem(
-                f"index must be a column of {source.file}: {_choices(source)}; got "
-                f"{reading.index!r}; name one of them with --index"
-            )
-        )
-    return labels, found[0] if found else None, problems
+            there = [*table.beside, *table.names]
+            said = listed(there or [f"0 to {len(table.columns) - 1} (no header)"])
+            text = f"{option} must be a column of {table.file}: {said}; got {wanted!r}"
+            problems.append(Problem(text + suggest(wanted, there)))
+        return found
 
-
-def _positions(source: Source, wanted: str | int) -> list[int]:
-    """Columns of a name, or of that name and a number (position: position[0], position[1])."""
-    text = str(wanted)
-    # What stands beside a table was put there to be read as labels.
-    by_name = [c for c, name in enumerate(source.names) if name == text]
-    by_name.sort(key=lambda c: c not in source.beside)
-    if by_name and (source.named or by_name[0] in source.beside):
-        return by_name[:1]
-    parts = [c for c in sorted(source.beside) if source.names[c].partition("[")[0] == text]
-    width = len(source.names)
-    if parts or not text.lstrip("-").isdigit() or not -width <= int(text) < width:
-        return parts
-    return [int(text) % width]
-
-
-def _choices(source: Source) -> str:
-    """Names that labels may have, in words."""
-    beside = [source.names[c] for c in sorted(source.beside)]
-    if source.named:
-        return listed([*beside, *(n for c, n in enumerate(source.names) if c not in source.beside)])
-    return listed(beside or [f"0 to {len(source.names) - 1} (no header)"])
-
-
-def _left_out(
-    source: Source, reading: Reading, table: list[int]
-) -> tuple[list[int], list[Problem]]:
-    """Columns that were asked to be left out, and patterns that fit none."""
-    problems = []
-    named: dict[str, set[int]] = {"columns": set(), "drop": set()}
-    for option, found in named.items():
-        for pattern in getattr(reading, option):
-            fit = {c for c in table if fnmatchcase(source.names[c], pattern)}
+    labels = [at for wanted in reading.labels for at in positions(wanted, "labels")]
+    index = None if reading.index is None else positions(reading.index, "index")
+    own = table.all_names[: len(table.columns)]
+    named: dict[str, set[int]] = {}
+    for option in ("columns", "drop"):
+        patterns = getattr(reading, option)
+        for pattern in patterns:
+            fit = {c for c, name in enumerate(own) if fnmatchcase(name, pattern)}
+            named.setdefault(option, set()).update(fit)
             if not fit:
-                there = listed(source.names[c] for c in table)
                 problems.append(
-                    Problem(f"--{option} {pattern} fits no column of {source.file}: {there}")
+                    Problem(
+                        f"--{option} {pattern} fits no column of {table.file}: {listed(own)}"
+                        f"{suggest(pattern, own)}"
+                    )
                 )
-            found |= fit
-    gone = named["drop"]
-    if reading.columns:
-        gone = gone | (set(table) - named["columns"])
-    return sorted(gone), problems
+    gone = named.get("drop", set()) | (
+        set(range(len(own))) - named.get("columns", {*range(len(own))})
+    )
+    return list(dict.fromkeys(labels)), index[0] if index else None, sorted(gone), problems
 
 
-def _usual_labels(source: Source, drop: Sequence[str]) -> list[int]:
+def _positions(table: Table, wanted: str | int) -> list[int]:
+    """Columns of a name, or of that name and a number (position: position[0], position[1])."""
+    text, names, width = str(wanted), table.all_names, len(table.columns)
+    # What stands beside a table was put there to be read as labels.
+    order = [*range(width, len(names)), *(range(width) if table.names else ())]
+    if text in (named := [names[c] for c in order]):
+        return [order[named.index(text)]]
+    parts = [c for c in range(width, len(names)) if names[c].partition("[")[0] == text]
+    if parts or not text.lstrip("-").isdigit() or not -len(names) <= int(text) < len(names):
+        return parts
+    return [int(text) % len(names)]
+
+
+def _usual_labels(table: Table, drop: Sequence[str]) -> list[int]:
     """The first column with a usual name of labels."""
-    if not source.named and not source.beside:
-        return []
-    lowered = {name.lower(): c for c, name in reversed(list(enumerate(source.names)))}
-    found = [lowered[name] for name in LABEL_NAMES if name in lowered]
-    return [c for c in found if not any(fnmatchcase(source.names[c], one) for one in drop)][:1]
+    named = [*enumerate(table.all_names)][0 if table.names else len(table.columns) :]
+    kept = [(c, name) for c, name in named if not any(fnmatchcase(name, one) for one in drop)]
+    lowered = {name.lower(): c for c, name in reversed(kept)}
+    return [lowered[name] for name in LABEL_NAMES if name in lowered][:1]
 
 
-def _usual_index(
-    source: Source, labels: list[int], dropped: list[int], words: list[int]
-) -> int | None:
-    """A first column that is called so, or words that are all different."""
-    if 0 in labels or 0 in dropped or 0 in source.beside:
-        return None
-    if source.named and source.names[0].lower() in INDEX_NAMES:
-        return 0
-    return 0 if 0 in words and all_different(source.values(0)) else None
-
-
-def all_different(values: Any) -> bool:
-    """Whether no value comes twice, of more than one."""
-    texts = [str(value) for value in values]
+def all_different(texts: Sequence[str]) -> bool:
+    """Whether no text comes twice, of more than one."""
     return len(texts) > 1 and len(set(texts)) == len(texts)
 
 
-def _first(source: Source, at: int) -> str:
-    """First filled cell of a column."""
-    return next((str(v) for v in np.asarray(source.values(at)).tolist() if str(v).strip()), "")
+def odd_columns(table: Table, choice: Choice) -> list[Problem]:
+    """What to say of columns with cells that are no numbers: a line for each, or for each kind."""
+    groups: dict[str, list[int]] = {}
+    for c in choice.keep:
+        if choice.parsed[c][1]:
+            groups.setdefault(kind_of(*choice.parsed[c]), []).append(c)
+    problems = []
+    for kind, columns in groups.items():
+        together = kind == "decimal commas" or len(columns) > _MOST_LINES
+        for group in [columns] if together else [[c] for c in columns]:
+            problems.append(_say_odd(table, choice, kind, group))
+    return problems
 
 
-def cures(name: str, cells: Sequence[str], few: bool = False) -> str:
-    """Flags that cure a column that is not numbers; one with few such cells is no labels."""
-    ways = [flag("drop", [name])]
-    date = bool(cells) and looks_like_date(cells[0])
-    if not few and (date or all_different(cells)):
-        ways.append(f"{flag('index', [name])} (names of rows)")
+def _say_odd(table: Table, choice: Choice, kind: str, columns: list[int]) -> Problem:
+    """What to say of columns with cells of one kind: few among numbers are mistakes."""
+    names, odd = [table.all_names[c] for c in columns], choice.parsed[columns[0]][1]
+    row, text = next(iter(odd.items()))
+    few = len(odd) < table.n_rows / 2
+    who, where = f"column {names[0]!r}", ""
+    ways = [flag("drop", names)]
+    if len(columns) > 1:
+        who, where = f"{len(columns)} columns", f", column {names[0]!r}"
+        ways += ["--transpose if columns are points"] * (len(columns) > len(table.columns) / 2)
+    elif kind == "numbers with a unit":
+        ways.append("write the unit into the name of the column")
+    elif not few and (kind == "dates" or all_different([*odd.values()])):
+        ways.append(f"{flag('index', names)} (names of rows)")
     elif not few:
-        ways.append(f"{flag('labels', [name])} (labels)")
-    return " or ".join(ways)
+        ways.append(f"{flag('labels', names)} (labels)")
+    decimal = kind == "decimal commas"
+    cure = "--decimal ," if decimal else ("correct it or " if few else "") + " or ".join(ways)
+    return Problem(
+        f"{who} of {table.file} must hold numbers only, got {text!r} in row "
+        f"{row + table.first_row}{where} ({len(odd)} of {table.n_rows} cells are {kind}); {cure}",
+        drop=() if decimal else tuple(names),
+    )

@@ -4,65 +4,93 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import FunctionTransformer, RobustScaler, StandardScaler
 
-from ._choice import Choice, choose_columns
-from ._reading import Floats, Problem, Reading, Source, TableError, flag, listed
-from ._record import Coded, Dataset, Labels, encode_labels
+from ... import covariance
+from ..._suggest import suggest
+from ._choice import Choice, choose_columns, odd_columns
+from ._reading import Floats, Problem, Reading, TableError, flag, listed
+from ._record import NO_LABEL, Coded, Dataset, Labels, encode_labels, plain_texts
+from ._table import Table, as_number
 
 
-def prepare(source: Source, reading: Reading, name: str) -> Dataset:
+def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     """Turn what a file holds into points, labels and names; all that is wrong is said at once."""
-    choice = choose_columns(source, reading)
-    columns = [source.names[c] for c in choice.keep]
-    X, problems = source.numbers(choice.keep)
-    problems = problems + _missing(X, columns, source, reading) + _infinite(X, columns, source)
-    X, filled = _fill(X, columns, reading.impute)
-    problems += _outside(X, columns, reading.transform)
-    labels = _labels(source, choice)
-    problems += _unkind(labels, reading, source)
-    labels = [_kind(one, reading) for one in labels]
-    problems += _unequal(labels, len(X), source)
+    choice = choose_columns(table, reading)
+    columns = [table.all_names[c] for c in choice.keep]
+    X = np.column_stack([choice.parsed[c][0] for c in choice.keep])
+    odd = [k for k, c in enumerate(choice.keep) if choice.parsed[c][1]]
+    # What is wrong with these columns is said once.
+    X[:, odd] = 0.0
+    labels = [_encoded(table, at) for at in choice.labels]
+    problems = odd_columns(table, choice) + _bad_cells(X, columns, table, reading)
+    problems += _unkind(labels, reading, table)
     if problems:
-        raise TableError(source.file, problems)
-    X, changed = change_columns(X, reading, columns)
-    notes = [_taken(source, choice, X, labels), *_changes(source, choice, reading)]
-    extra = [text for text in (filled, *changed) if text]
-    rows, row_title = _row_names(source, choice)
+        raise TableError(table.file, problems)
+    holes, remarks = np.isnan(X), _codes(X, columns)
+    X, done = change_columns(X, reading)
+    labels = [_kind(one, reading) for one in labels]
+    rows, row_title = _row_names(table, choice)
+    notes = [_taken(table, choice, X, labels), *table.notes]
+    notes += ["rows and columns of the file were exchanged"] * reading.transpose
+    out = [c for c in choice.dropped if c not in (*choice.labels, choice.row_names)]
+    notes += [f"left out: {listed(table.all_names[c] for c in out)}"] * bool(out)
+    if reading.impute and holes.any():
+        notes.append(
+            f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table, filled with the "
+            f"{reading.impute} of their column ({_each(holes, columns)})"
+        )
+    first = labels[0] if labels else Labels("", np.zeros(0), ())
     return Dataset(
         X=X,
-        y=labels[0].y if labels else None,
-        label_names=labels[0].names if labels else (),
+        y=first.y if labels else None,
+        label_names=first.names,
         name=name,
-        image_shape=getattr(source, "image_shape", None) if not choice.dropped else None,
-        feature_names=tuple(columns) if source.named else (),
-        label_period=labels[0].period if labels else None,
-        label_title=labels[0].title if labels else "",
-        label_palette=labels[0].palette if labels else (),
+        image_shape=table.image_shape if not choice.dropped else None,
+        feature_names=tuple(columns) if table.names else (),
+        label_period=first.period,
+        label_title=first.title,
+        label_palette=first.palette,
         other_labels=tuple(labels[1:]),
         row_names=rows,
         row_title=row_title,
-        notes=(*notes, *extra),
+        notes=(*notes, *done),
+        remarks=tuple(remarks),
     )
 
 
-def change_columns(
-    X: Floats, reading: Reading, columns: Sequence[str] = ()
-) -> tuple[Floats, list[str]]:
-    """Transform every value, then scale columns, as asked; and what was done, in words."""
+def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
+    """Fill missing cells, transform values, scale columns, then rows; what was done, in words."""
     done = []
+    if reading.impute is not None:
+        X = SimpleImputer(strategy=reading.impute, keep_empty_features=True).fit_transform(X)
     if reading.transform is not None:
-        X = _TRANSFORMS[reading.transform](X)
+        X = FunctionTransformer(_TRANSFORMS[reading.transform]).fit_transform(X)
         done.append(f"every value transformed by {reading.transform}")
     if reading.scale is not None:
-        X, still = _scaled(X, reading.scale)
-        word = "standard deviation" if reading.scale == "standard" else "interquartile range"
-        left = f"; {still} of them without one stay at 0" if still else ""
-        done.append(f"columns centred and divided by their {word}{left}")
+        standard = reading.scale == "standard"
+        X = (StandardScaler() if standard else RobustScaler()).fit_transform(X)
+        word = "standard deviation" if standard else "interquartile range"
+        done.append(f"columns centred and divided by their {word} (those without one only centred)")
+    rows: dict[str, tuple[Callable[[Floats], Floats], str]] = {
+        "standardize_rows": (_standard_rows, "rows centred and over their standard deviation"),
+        "remove_mean_row": (covariance.remove_mean_row, "what the mean row explains was taken off"),
+    }
+    for name, (change, words) in rows.items():
+        if getattr(reading, name):
+            if np.isnan(X).any():
+                raise ValueError(f"{name} must meet no missing cells; --impute median fills them")
+            X = change(X)
+            done.append(words)
     return X, done
+
+
+def _standard_rows(X: Floats) -> Floats:
+    """Rows with mean 0 and variance 1; a constant one is 0."""
+    return covariance.unit_rows(X, allow_flat=True) * np.sqrt(X.shape[1])
 
 
 def check_transform(X: Floats, columns: Sequence[str], transform: str | None) -> None:
@@ -80,234 +108,149 @@ _TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _scaled(X: Floats, how: str) -> tuple[Floats, int]:
-    """Columns centred and divided by their spread, and how many have none."""
-    if how == "standard":
-        centre, spread = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
-    else:
-        low, centre, high = np.nanpercentile(X, [25.0, 50.0, 75.0], axis=0)
-        spread = high - low
-    # A spread of rounding errors is none.
-    none = spread <= 1e-12 * np.maximum(np.abs(centre), 1e-300)
-    centred = X - centre
-    centred[:, none] = np.where(np.isnan(X[:, none]), np.nan, 0.0)
-    return centred / np.where(none, 1.0, spread), int(none.sum())
-
-
-def _missing(X: Floats, columns: list[str], source: Source, reading: Reading) -> list[Problem]:
-    """What to say of missing cells that nobody said how to fill."""
-    holes = np.isnan(X)
-    counts = holes.sum(axis=0)
-    empty = np.flatnonzero(counts == len(X))
+def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
+    """What to say of missing and infinite cells, and of values that no transform takes."""
+    holes, empty = np.isnan(X), np.isnan(X).all(axis=0)
+    ignored = empty if reading.impute is None and not reading.keep_missing else True
+    found = [
+        (holes & ~np.asarray(ignored), "missing", "--impute median (or mean) fills them"),
+        (holes & empty, "missing", "the column has no others"),
+        (np.isinf(X), "infinite", "--na inf takes them for missing"),
+    ]
     problems = []
-    if empty.size:
-        names = [columns[c] for c in empty]
-        problems.append(
-            Problem(
-                f"every cell of {_column_words(names)} of {source.file} is missing; "
-                f"{flag('drop', names)}",
-                drop=tuple(names),
+    for bad, kind, cure in found:
+        if bad.any():
+            row, column = np.argwhere(bad)[0].tolist()
+            names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
+            text = (
+                f"{table.file} must hold finite numbers only, got {int(bad.sum())} {kind} cell(s), "
+                f"the first in row {row + table.first_row}, column {columns[column]!r} "
+                f"({_each(bad, columns)}); {cure}, {flag('drop', names)} leaves them out"
             )
-        )
-        counts[empty] = 0
-    where = np.flatnonzero(counts)
-    if where.size == 0 or reading.impute is not None or reading.keep_missing:
-        return problems
-    each = listed((f"{columns[c]!r}: {counts[c]}" for c in where), 6)
-    row = int(np.flatnonzero(holes[:, where].any(axis=1))[0])
-    first = next(columns[c] for c in where if holes[row, c])
-    names = [columns[c] for c in where]
-    return [
-        *problems,
-        Problem(
-            f"{source.file} must hold finite numbers only, got {int(counts.sum())} missing "
-            f"cell(s), the first in row {_row(source, row)}, column {first!r} ({each}); "
-            f"--impute median (or mean) fills them, {flag('drop', names)} leaves "
-            f"{_them(names)} out",
-            impute=True,
-        ),
-    ]
+            fills = "--impute" in cure
+            problems.append(Problem(text, () if fills else tuple(names), fills))
+    return problems + _outside(X, columns, reading.transform)
 
 
-def _infinite(X: Floats, columns: list[str], source: Source) -> list[Problem]:
-    """What to say of infinite cells: no rule fills them."""
-    bad = np.isinf(X)
-    where = np.flatnonzero(bad.any(axis=0))
-    if where.size == 0:
-        return []
-    row, column = np.argwhere(bad)[0]
-    names = [columns[c] for c in where]
-    return [
-        Problem(
-            f"{source.file} must hold finite numbers only, got {int(bad.sum())} infinite cell(s), "
-            f"the first in row {_row(source, row)}, column {columns[column]!r}; "
-            f"{flag('drop', names)} leaves {_them(names)} out, or leave the cells empty",
-            drop=tuple(names),
-        )
-    ]
-
-
-def _outside(X: Floats, columns: list[str], transform: str | None) -> list[Problem]:
+def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[Problem]:
     """What to say of values a transform is not defined for."""
     if transform is None:
         return []
     least = {"sqrt": 0.0, "log1p": -1.0, "anscombe": -0.375}[transform]
     bad = least >= X if transform == "log1p" else least > X
-    if not bad.any():
-        return []
-    names = [columns[c] for c in np.flatnonzero(bad.any(axis=0))]
-    return [
-        Problem(
-            f"--transform {transform} must not meet values below {least:g}, "
-            f"got {int(bad.sum())} of them in {_column_words(names)}; it is for counts: leave it "
-            f"out, or {flag('drop', names)}",
-            drop=tuple(names),
-        )
-    ]
+    names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
+    text = (
+        f"--transform {transform} must not meet values below {least:g}, got {int(bad.sum())} of "
+        f"them in {listed(map(repr, names), 6)}; it is for counts: leave it out, or "
+        f"{flag('drop', names)}"
+    )
+    return [Problem(text, tuple(names))] if names else []
 
 
-def _fill(X: Floats, columns: list[str], how: str | None) -> tuple[Floats, str]:
-    """Missing cells filled by the mean or median of their column, and their number in words."""
-    holes = np.isnan(X)
-    if how is None or not holes.any():
-        return X, ""
-    known = ~holes.all(axis=0)
-    middle = np.zeros(X.shape[1])
-    middle[known] = (np.nanmean if how == "mean" else np.nanmedian)(X[:, known], axis=0)
+def _codes(X: Floats, columns: list[str]) -> list[str]:
+    """What to say of numbers that are used for missing values, far from all others of a column."""
+    said = []
+    for code in (sign * 10.0**power - sign for power in (2, 3, 4, 5) for sign in (-1, 1)):
+        hit = np.equal(X, code)
+        if not hit.any():
+            continue
+        rest = np.where(hit, np.nan, X)
+        at = np.flatnonzero(hit.any(axis=0) & ~np.isnan(rest).all(axis=0))
+        low, high = np.nanmin(rest[:, at], axis=0), np.nanmax(rest[:, at], axis=0)
+        at = at[np.maximum(low - code, code - high) > 2.0 * (high - low)]
+        if at.size:
+            names = listed((repr(columns[c]) for c in at.tolist()), 6)
+            said.append(
+                f"{int(hit[:, at].sum())} cell(s) of {names} hold {code:g}, far from all other "
+                f"values; if it stands for missing ones, --na={code:g} --impute median"
+            )
+    return said
+
+
+def _each(holes: np.ndarray, columns: Sequence[str]) -> str:
+    """Number of missing cells of each column that has some."""
     counts = holes.sum(axis=0)
-    where = np.flatnonzero(counts)
-    each = listed((f"{columns[c]!r}: {counts[c]}" for c in where), 6)
-    share = holes.mean()
-    words = f"{int(counts.sum())} missing cell(s), {share:.1%} of the table, filled with the {how} "
-    return np.where(holes, middle, X), words + f"of their column ({each})"
+    return listed((f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist()), 6)
 
 
-def _labels(source: Source, choice: Choice) -> list[Labels]:
-    """Every column of labels, as classes or as a measurement."""
-    found = []
-    for at in choice.labels:
-        values = source.values(at)
-        title = source.names[at] if _titled(source, at) else ""
-        known = getattr(source, "class_names", ())
-        coded = values if isinstance(values, Coded) else encode_labels(values, known)
-        y, names, *palette = coded
-        found.append(Labels(title, y, names, None, *palette))
-    return found
+def _encoded(table: Table, at: int) -> Labels:
+    """A column of labels, as classes or as a measurement."""
+    values = table.values(at)
+    title = table.all_names[at] if _titled(table, at) else ""
+    if isinstance(values, Coded):
+        return Labels(title, values.codes, values.names, None, values.palette)
+    return Labels(title, *encode_labels(values, table.class_names))
 
 
-def _unkind(labels: Sequence[Labels], reading: Reading, source: Source) -> list[Problem]:
+def _unkind(labels: Sequence[Labels], reading: Reading, table: Table) -> list[Problem]:
     """What to say of labels that are to be measurements, or run around a circle, and cannot."""
     titles = {one.title for one in labels}
     wanted = {"measured": reading.measured, "label-period": [*reading.periods()]}
-    found = [
-        Problem(f"--{option} must name labels of {source.file}: {listed(titles)}; got {name!r}")
+    problems = [
+        Problem(
+            f"--{option} must name labels of {table.file}: {listed(titles)}; got {name!r}"
+            f"{suggest(name, titles)}"
+        )
         for option, names in wanted.items()
         for name in names
         if name and name not in titles
     ]
     for one in labels:
-        number = not one.names or _numbers_of(one) is not None
-        if one.title in {*reading.measured, *reading.periods()} and not number:
-            found.append(
-                Problem(f"the labels {one.title!r} of {source.file} must be numbers to be measured")
+        if one.title in {*reading.measured, *reading.periods()} and _numbers_of(one) is None:
+            problems.append(
+                Problem(f"the labels {one.title!r} of {table.file} must be numbers to be measured")
             )
-    return found
+    return problems
 
 
 def _kind(labels: Labels, reading: Reading) -> Labels:
     """Labels as the measurement that they are said to be, with its period."""
-    periods = reading.periods()
-    values = _numbers_of(labels) if labels.names else labels.y.astype(np.float64)
-    if values is None or (labels.names and labels.title not in {*reading.measured, *periods}):
+    periods, values = reading.periods(), _numbers_of(labels)
+    period = periods.get(labels.title, periods.get(""))
+    if values is None:
+        return labels
+    if labels.names and labels.title not in {*reading.measured, *periods}:
         # A period for all is for those that are numbers anyway.
-        return replace(labels, period=periods.get("") if _many_numbers(labels) else None)
-    return Labels(labels.title, values, (), periods.get(labels.title, periods.get("")))
-
-
-def _many_numbers(labels: Labels) -> bool:
-    """Whether classes are the whole numbers of a measurement."""
-    return bool(labels.names) and _numbers_of(labels) is not None
+        return replace(labels, period=period)
+    return Labels(labels.title, values, (), period)
 
 
 def _numbers_of(labels: Labels) -> Floats | None:
-    """Numbers that classes are called, NaN where missing; None if they are words."""
-    try:
-        named = [np.nan if name == "missing" else float(name) for name in labels.names]
-    except ValueError:
+    """Labels as numbers, NaN where missing; None if they are words."""
+    if not labels.names:
+        return labels.y.astype(np.float64)
+    values = np.array([as_number(name) for name in labels.names])
+    if np.isnan(values[[name != NO_LABEL for name in labels.names]]).any():
         return None
-    return np.array(named)[labels.y.astype(np.int64)]
+    return values[labels.y.astype(np.int64)]
 
 
-def _titled(source: Source, at: int) -> bool:
+def _titled(table: Table, at: int) -> bool:
     """Whether a column has a name of its own."""
-    return source.named or at in source.beside
+    return bool(table.names) or at >= len(table.columns)
 
 
-def _unequal(labels: Sequence[Labels], n_rows: int, source: Source) -> list[Problem]:
-    """What to say of labels that are not one for each row."""
-    return [
-        Problem(
-            f"{one.title} of {source.file} must have one label for each row of X, got shape "
-            f"{one.y.shape} for {n_rows} rows; check how the file was written, or --transpose"
-        )
-        for one in labels
-        if one.y.shape != (n_rows,)
-    ]
-
-
-def _row_names(source: Source, choice: Choice) -> tuple[tuple[str, ...], str]:
+def _row_names(table: Table, choice: Choice) -> tuple[tuple[str, ...], str]:
     """Names of the rows, and of what names them."""
-    if choice.row_names is not None:
-        names = tuple(str(value).strip() for value in _texts(source.values(choice.row_names)))
-        return names, source.names[choice.row_names] if _titled(source, choice.row_names) else ""
-    return getattr(source, "row_names", ()), getattr(source, "row_title", "")
-
-
-def _texts(values: NDArray[Any] | Coded) -> list[str]:
-    """Cells as text."""
+    at = choice.row_names
+    if at is None:
+        return table.row_names, table.row_title
+    values = table.values(at)
     if isinstance(values, Coded):
-        return [values.names[code] for code in values.codes.tolist()]
-    return [v.decode() if isinstance(v, bytes) else str(v) for v in values.tolist()]
+        values = np.asarray(values.names, dtype=object)[values.codes]
+    return tuple(plain_texts(values)), table.all_names[at] if _titled(table, at) else ""
 
 
-def _taken(source: Source, choice: Choice, X: Floats, labels: Sequence[Labels]) -> str:
+def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) -> str:
     """What was taken for what, in one line."""
-    rows, row_title = _row_names(source, choice)
+    rows, row_title = _row_names(table, choice)
     named = f"{row_title!r}" if row_title else "given" if rows else "none"
     if choice.row_names is not None and not row_title:
         named = f"column {choice.row_names}"
-    said = [one.words for one in labels]
-    if not said and source.beside:
-        said = [
-            f"none (--labels may name {listed(source.names[c] for c in sorted(source.beside))})"
-        ]
+    said = ", ".join(one.words for one in labels) or "none"
+    if not labels and table.beside:
+        said += f" (--labels may name {listed(table.beside)})"
     return (
-        f"{source.file}: {X.shape[0]} rows, {X.shape[1]} columns of numbers; header: "
-        f"{source.header}; row names: {named}; labels: {', '.join(said) or 'none'}"
+        f"{table.file}: {X.shape[0]} rows, {X.shape[1]} columns of numbers; header: "
+        f"{table.header}; row names: {named}; labels: {said}"
     )
-
-
-def _changes(source: Source, choice: Choice, reading: Reading) -> list[str]:
-    """What was left out and turned round, as asked."""
-    found = []
-    if reading.transpose:
-        found.append("rows and columns of the file were exchanged")
-    out = [c for c in choice.dropped if c not in {*choice.labels, choice.row_names}]
-    if out:
-        found.append(f"left out: {listed(source.names[c] for c in out)}")
-    return found
-
-
-def _row(source: Source, row: int) -> int:
-    """Number of a row as its file counts: lines from 1, rows of an array from 0."""
-    return int(getattr(source, "line_of", lambda at: at)(row))
-
-
-def _column_words(names: Sequence[str]) -> str:
-    """Columns in words."""
-    return f"column {names[0]!r}" if len(names) == 1 else f"columns {listed(names, 6)}"
-
-
-def _them(names: Sequence[str]) -> str:
-    """Pronoun of columns."""
-    return "the column" if len(names) == 1 else "the columns"

@@ -1,24 +1,28 @@
-"""How a file is to be read, what every kind of file is turned into, and what is wrong with it."""
+"""How a file is to be read, and what is wrong with it."""
 
 from __future__ import annotations
 
+import importlib
+import math
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._validation import check_choice, check_positive
-from ._record import Coded
+from ..._checks import check_choice, check_positive
 
 Floats = NDArray[np.float64]
 
 IMPUTE = ("mean", "median")
 SCALES = ("standard", "robust")
 TRANSFORMS = ("sqrt", "log1p", "anscombe")
+
+MOST_BYTES = 8 * 2**30
+"""Largest number of bytes into which a table is unpacked: what files claim is asked first."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,16 @@ class Reading:
         Divide centred columns by their standard deviation, or by their interquartile range.
     transform : {"sqrt", "log1p", "anscombe"} or None
         Function taken of every value, before columns are scaled.
+    standardize_rows : bool
+        Centre every row and divide it by its standard deviation, after the columns.
+    remove_mean_row : bool
+        Take off what the mean row explains of every row, see `ikd_graph.covariance`.
     bin : float or None
-        Seconds into which spike times of an .nwb file are counted.
+        Seconds into which the spike times of an .nwb or .mat file are counted.
+    na : tuple of str
+        Further cells that stand for a missing value, such as "-999".
+    decimal : str
+        Sign before the decimals, "." or ",".
     measured : tuple of str
         Labels in whole numbers that are a measurement and no classes.
     label_period : tuple of str
@@ -63,7 +75,11 @@ class Reading:
     impute: str | None = None
     scale: str | None = None
     transform: str | None = None
+    standardize_rows: bool = False
+    remove_mean_row: bool = False
     bin: float | None = None
+    na: tuple[str, ...] = ()
+    decimal: str = "."
     measured: tuple[str, ...] = ()
     label_period: tuple[str, ...] = ()
     keep_missing: bool = False
@@ -72,6 +88,7 @@ class Reading:
         for name, choices in (("impute", IMPUTE), ("scale", SCALES), ("transform", TRANSFORMS)):
             if getattr(self, name) is not None:
                 check_choice(name, getattr(self, name), choices)
+        check_choice("decimal", self.decimal, (".", ","))
         if self.bin is not None:
             check_positive("bin", self.bin)
         self.periods()
@@ -122,74 +139,6 @@ class TableError(ValueError):
         super().__init__("\n".join(lines))
 
 
-class Source(Protocol):
-    """A table as it stands in a file: named columns, some of which may not be numbers."""
-
-    file: str  # name of the file
-    names: list[str]  # of all columns, by position if there is no header
-    named: bool  # whether the names come from the file
-    header: str  # what was taken for the names, in words
-    words: set[int]  # columns that are not numbers
-    beside: set[int]  # columns that stand beside the table, and need not be numbers
-    n_rows: int
-
-    def values(self, at: int) -> NDArray[Any] | Coded:
-        """Cells of one column, (n_rows,), as they stand."""
-
-    def numbers(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
-        """Columns as numbers, (n_rows, len(keep)), NaN where missing; what could not be read."""
-
-
-@dataclass
-class ArraySource:
-    """A table that is an array already, with what its file says of rows and columns."""
-
-    file: str
-    X: NDArray[Any]  # (n_rows, p) numbers
-    features: tuple[str, ...] = ()  # (p,) or empty
-    about_rows: Mapping[str, NDArray[Any] | Coded] = field(default_factory=dict)  # (n_rows,) each
-    row_names: tuple[str, ...] = ()
-    row_title: str = ""
-    header: str = "none"
-    class_names: tuple[str, ...] = ()  # wished order of classes
-    image_shape: tuple[int, int] | None = None
-    what: str = "the array"
-
-    def __post_init__(self) -> None:
-        if self.X.ndim != 2 or self.X.dtype.kind not in "biuf" or self.X.size == 0:
-            raise ValueError(
-                f"{self.what} in {self.file} must be a 2-D table of numbers (points x dimensions), "
-                f"got shape {self.X.shape} of {self.X.dtype}; reshape images to one row each"
-            )
-        self.n_rows, width = self.X.shape
-        self.named = bool(self.features)
-        self.names = [*(self.features or map(str, range(width))), *self.about_rows]
-        self.words: set[int] = set()
-        self.beside = set(range(width, len(self.names)))
-
-    def values(self, at: int) -> NDArray[Any] | Coded:
-        """Cells of one column."""
-        if at in self.beside:
-            return self.about_rows[self.names[at]]
-        return np.asarray(self.X[:, at])
-
-    def numbers(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
-        """Columns as numbers."""
-        whole = keep == list(range(self.X.shape[1]))
-        X = self.X if whole else self.X[:, keep]
-        return np.ascontiguousarray(X, dtype=np.float64), []
-
-    def transposed(self) -> ArraySource:
-        """Rows for columns; what was said of the rows is now said of columns, and goes."""
-        return ArraySource(
-            self.file,
-            self.X.T,
-            features=self.row_names,
-            row_names=self.features,
-            header="the row names" if self.row_names else "none",
-        )
-
-
 def listed(names: Iterable[Any], most: int = 12) -> str:
     """Names between commas, the first few of many."""
     texts = [str(name) for name in names]
@@ -212,3 +161,25 @@ def refuse(reading: Reading, path: Path, options: Iterable[str]) -> None:
                 f"--{option} must not be given for {path.name}, got "
                 f"{getattr(reading, option)!r}; a {path.suffix} file has no use for it"
             )
+
+
+def check_size(name: str, shape: Sequence[int], cure: str) -> None:
+    """Raise if a table of 8 bytes a value would take too much memory."""
+    needed = 8 * math.prod(int(size) for size in shape)
+    if needed > MOST_BYTES:
+        raise ValueError(
+            f"{name} must fit into {MOST_BYTES / 2**30:.0f} GiB unpacked, got shape "
+            f"{tuple(shape)} = {needed / 2**30:.1f} GiB; {cure}"
+        )
+
+
+def package(name: str, path: Path) -> Any:
+    """A package that reads a kind of file."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        extra = "anndata" if name == "anndata" else "data"
+        raise ImportError(
+            f"reading {path.name} needs the package {name}, which is not installed; pip install "
+            f'"ikd_graph[{extra}]", or export the table as .csv'
+        ) from None

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-MISSING = ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "null", "none", "missing")
-"""Cells (in lower case) that stand for a missing value, beside nan."""
+NO_LABEL = "missing"
+"""Class of the rows without a label: pictures show it, scores leave it out."""
+
+MISSING = frozenset(
+    ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none", NO_LABEL)
+)
+"""Cells (in lower case) that stand for a missing value."""
 
 
 class Coded(NamedTuple):
-    """Labels as their file holds them: codes into names, the last of which may be "missing"."""
+    """Labels as their file holds them: codes into names, the last of which may be ``NO_LABEL``."""
 
     codes: NDArray[np.int64]  # (n,)
     names: tuple[str, ...]
@@ -46,6 +52,13 @@ class Labels:
     palette: tuple[str, ...] = ()
 
     @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which points have a label, (n,)."""
+        if not self.names:
+            return np.isfinite(np.asarray(self.y, dtype=np.float64))
+        return np.asarray(self.names, dtype=object)[self.y.astype(np.int64)] != NO_LABEL
+
+    @property
     def texts(self) -> list[Any]:
         """Name of the class of each point, or the measurement; (n,)."""
         if self.names:
@@ -56,10 +69,10 @@ class Labels:
     def words(self) -> str:
         """Name and kind, for a line of text."""
         around = f" around a circle of {self.period:g}" if self.period else ""
-        classes = "class" if len(self.names) == 1 else "classes"
-        kind = f"{len(self.names)} {classes}" if self.names else f"a measurement{around}"
-        if not self.names and np.isnan(self.y).any():
-            kind += f", {int(np.isnan(self.y).sum())} missing"
+        classes = len(self.names) - (NO_LABEL in self.names)
+        kind = f"{classes} class{'es' * (classes != 1)}" if self.names else f"a measurement{around}"
+        if missing := int(np.count_nonzero(~self.known)):
+            kind += f", {missing} missing"
         return f"{self.title!r} ({kind})" if self.title else kind
 
 
@@ -146,59 +159,55 @@ class Dataset:
 
 
 def encode_labels(
-    values: NDArray[np.generic], names: tuple[str, ...] = ()
+    values: NDArray[Any], names: tuple[str, ...] = ()
 ) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
     """Turn raw labels into codes and class names, or into numbers (a measurement) and no names.
 
-    Strings that all read as numbers count as numbers; if some are not whole they are a measurement.
-    ``names`` is a wished order, used if every label is one of them or a code 0 .. len(names) - 1;
-    otherwise classes are the distinct labels, sorted so that "2" comes before "16" and "16" before
-    "32 TE".
+    Labels that all read as numbers are a measurement if some are not whole, else classes. Missing
+    ones are NaN in a measurement, and a last class ``NO_LABEL`` among classes. ``names`` is a
+    wished order, used if every label is one of them or a code 0 .. len(names) - 1; otherwise
+    classes are sorted so that "2" comes before "16" and "16" before "32 TE".
     """
-    texts = np.asarray(values)
-    if texts.dtype.kind in "OSU":
-        as_text = [v.decode() if isinstance(v, bytes) else str(v) for v in texts.tolist()]
-        texts = np.asarray(as_text, dtype=np.str_)
-    known = {name: code for code, name in enumerate(names)}
-    if texts.dtype.kind == "U" and known and set(texts.tolist()) <= set(known):
-        return np.array([known[v] for v in texts.tolist()], dtype=np.int64), names
-    try:
-        numbers = texts.astype(np.float64)
-    except ValueError:
-        holes = np.array([v.strip().lower() in MISSING for v in texts.tolist()], dtype=bool)
-        if holes.any() and not holes.all():
-            return _with_holes(texts, holes, names)
-        ordered = tuple(sorted(set(texts.tolist()), key=_natural))
-        position = {name: code for code, name in enumerate(ordered)}
-        return np.array([position[v] for v in texts.tolist()], dtype=np.int64), ordered
-    if not np.all(np.isfinite(numbers)) or np.any(numbers != np.round(numbers)):
-        return numbers, ()
-    if np.any(np.abs(numbers) > 2**53):
-        # Beyond it neighbouring numbers are one: their digits tell them apart.
-        classes, codes = np.unique(texts, return_inverse=True)
-        return codes.astype(np.int64), tuple(str(c) for c in classes.tolist())
-    whole = numbers.astype(np.int64)
-    if names and whole.min() >= 0 and whole.max() < len(names):
-        return whole, names
-    classes, codes = np.unique(whole, return_inverse=True)
-    return codes.astype(np.int64), tuple(str(c) for c in classes)
+    texts = np.array(plain_texts(values), dtype=object)
+    missing = np.array([text.lower() in MISSING for text in texts], dtype=bool)
+    known = texts[~missing]
+    with suppress(ValueError):
+        numbers = known.astype(np.float64)
+        if not np.all(np.isfinite(numbers) & (numbers == np.round(numbers))) or not known.size:
+            y = np.full(texts.shape, np.nan)
+            y[~missing] = numbers
+            return y, ()
+        # Beyond 2**53 neighbouring numbers are equal: their digits tell them apart.
+        if np.abs(numbers).max() <= 2**53:
+            known = np.array([str(int(number)) for number in numbers], dtype=object)
+        if names and set(known) <= set(map(str, range(len(names)))):
+            known = np.array([names[int(code)] for code in known], dtype=object)
+    order = names if set(known) <= set(names) else tuple(sorted(sorted(set(known)), key=_natural))
+    position = {name: code for code, name in enumerate(order)}
+    codes = np.full(texts.shape, len(order), dtype=np.int64)
+    codes[~missing] = [position[text] for text in known]
+    return codes, (*order, NO_LABEL) if missing.any() else order
 
 
-def _with_holes(
-    texts: NDArray[np.str_], holes: NDArray[np.bool_], names: tuple[str, ...]
-) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
-    """Labels some of which are missing: NaN in a measurement, else a class called "missing"."""
-    known, classes = encode_labels(texts[~holes], names)
-    if not classes:
-        values = np.full(texts.shape, np.nan)
-        values[~holes] = known
-        return values, ()
-    codes = np.full(texts.shape, len(classes), dtype=np.int64)
-    codes[~holes] = known
-    return codes, (*classes, "missing")
+def plain_texts(values: Any) -> list[str]:
+    """Cells as text without blanks around it.
+
+    Examples
+    --------
+    >>> plain_texts(np.array([b"a ", 2, None], dtype=object))
+    ['a', '2', 'None']
+    """
+    return [
+        (value.decode(errors="replace") if isinstance(value, bytes) else str(value)).strip()
+        for value in np.asarray(values).tolist()
+    ]
 
 
-def _natural(text: str) -> list[tuple[int, int, str]]:
-    """Sorting key that compares runs of digits as numbers."""
-    parts = re.split(r"(\d+)", text)
-    return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts if p]
+def _natural(text: str) -> list[tuple[float, str]]:
+    """Sorting key: runs of digits as numbers, before words; a number by itself with its sign."""
+    parts = [text] if re.fullmatch(r"-\d+", text) else re.split(r"(\d+)", text)
+    return [
+        (float(part), "") if re.fullmatch(r"-?\d+", part) else (float("inf"), part)
+        for part in parts
+        if part
+    ]

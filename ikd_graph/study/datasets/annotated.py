@@ -1,145 +1,92 @@
-"""Annotated matrices (.h5ad), as anndata has written them since version 0.7."""
+"""Annotated matrices (.h5ad), read by anndata."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 
-from ._reading import ArraySource, Reading, listed
-from ._record import Coded
-from .hdf import check_inside, dense_table, is_group, opened, shape_of, texts
+from ..._checks import check_sparse
+from ..._suggest import suggest
+from ._reading import Reading, check_size, listed, package, refuse
+from ._record import NO_LABEL, Coded, plain_texts
+from ._table import Table, from_array
 
 
-def read_annotated(path: Path, reading: Reading) -> ArraySource:
+def read_annotated(path: Path, reading: Reading) -> Table:
     """Read X, or the table that is the key, with what obs says of rows and var of columns."""
-    with opened(path) as file:
-        if "X" not in file:
-            raise ValueError(
-                f"{path.name} must hold a table X, got keys: {', '.join(file) or 'none'}; "
-                "write it with anndata's write_h5ad"
-            )
-        check_inside(file, path, list(file))
-        obs = file.get("obs")
-        for part in ("obs", "var", "obsm", "layers"):
-            if part in file and not is_group(file[part]):
-                raise ValueError(
-                    f"{path.name} must be written by anndata 0.7 or newer, got an older {part}; "
-                    "read and write it again with anndata"
-                )
-        item, name, var = _table(file, reading.key, path)
-        features = _index(var)[0] if var is not None else ()
-        _check_size(item, path, name, features)
-        X = dense_table(item, path, name)
-        rows, row_title = _index(obs) if obs is not None else ((), "")
-        about = dict(_columns(file, obs, len(X), path)) if obs is not None else {}
-    return ArraySource(
-        path.name,
-        X,
-        features=features,
-        about_rows=about,
-        row_names=rows if len(rows) == len(X) else (),
-        row_title=row_title,
-        what=name,
-        header=("the names in var" if features else "none") + ("" if name == "X" else f" ({name})"),
-    )
-
-
-def _table(file: Any, key: str | None, path: Path) -> tuple[Any, str, Any]:
-    """The table asked for, its name, and what describes its columns (None: nothing does)."""
-    var = file.get("var")
-    if key is None or key == "X":
-        return file["X"], "X", var
-    tables = {"X": (file["X"], var)}
-    for group, columns in (("layers", var), ("obsm", None)):
-        tables |= {f"{group}/{name}": (item, columns) for name, item in file.get(group, {}).items()}
-    if "raw/X" in file:
-        tables["raw/X"] = file["raw/X"], file.get("raw/var")
-    full = next((n for n in tables if n == key or n.partition("/")[2] == key), None)
-    if full is None:
-        there = listed(f"{name} {shape_of(item)}" for name, (item, _) in tables.items())
-        raise ValueError(f"--key must name a table of {path.name}: {there}; got {key!r}")
-    item, columns = tables[full]
-    return item, full, columns
-
-
-def _check_size(item: Any, path: Path, name: str, features: tuple[str, ...]) -> None:
-    """Raise if a table is not as wide as there are names: unpacking it might take all memory."""
-    shape = shape_of(item)
-    if features and len(shape) == 2 and shape[1] != len(features):
+    refuse(reading, path, ["bin"])
+    read = package("anndata", path).io.read_elem
+    with package("h5py", path).File(path, "r") as file, warnings.catch_warnings():
+        # How old a file is matters to nobody who only reads it.
+        warnings.simplefilter("ignore")
+        name = _table_name(file, reading.key, path)
+        check_size(f"{name} of {path.name}", _shape(file[name]), "keep the most variable columns")
+        X = read(file[name])
+        if sp.issparse(X):
+            check_sparse(f"{name} of {path.name}", X)
+            X = X.toarray()
+        X = np.asarray(X)
+        obs = read(file["obs"])
+        var = {"X": "var", "raw/X": "raw/var"}.get(name, "var" * name.startswith("layers/"))
+        features = tuple(map(str, read(file[var]).index)) if var else ()
+        colors = {column: file.get(f"uns/{column}_colors") for column in obs}
+        beside = {column: _labels(obs[column], colors[column]) for column in obs}
+    if len(obs) != len(X) or (features and X.ndim == 2 and len(features) != X.shape[1]):
         raise ValueError(
-            f"{name} of {path.name} must have one column for each of {len(features)} names in var, "
-            f"got shape {shape}; write it again with anndata's write_h5ad"
+            f"{name} of {path.name} must have a row for each of {len(obs)} observations and a "
+            f"column for each of {len(features)} names in var, got shape {X.shape}; write it again "
+            "with anndata's write_h5ad"
         )
+    header = ("the names in var" if features else "none") + ("" if name == "X" else f" ({name})")
+    rows = tuple(map(str, obs.index))
+    if reading.transpose:
+        header = "the names in obs" + ("" if name == "X" else f" ({name})")
+        return from_array(path.name, X.T, name, names=rows, row_names=features, header=header)
+    title = str(obs.index.name or "")
+    return from_array(
+        path.name, X, name, names=features, beside=beside, row_names=rows, header=header,
+        row_title="" if title in ("_index", "index") else title,
+    )  # fmt: skip
 
 
-def _index(frame: Any) -> tuple[tuple[str, ...], str]:
-    """Names of the rows of obs or var, and what they are called."""
-    key = frame.attrs.get("_index", "_index")
-    key = key.decode() if isinstance(key, bytes) else str(key)
-    if key not in frame:
-        return (), ""
-    return texts(_plain(frame[key])), "" if key in ("_index", "index") else key
+def _table_name(file: Any, key: str | None, path: Path) -> str:
+    """Full name of the table asked for."""
+    groups = ("layers", "obsm")
+    tables = [name for name in ("X", "raw/X") if name in file and _shape(file[name])]
+    tables += [f"{group}/{name}" for group in groups for name in file.get(group, ())]
+    said = listed(f"{name} {_shape(file[name])}" for name in tables)
+    if key is None and "X" not in tables:
+        raise ValueError(f"{path.name} has no table X but {said}; --key names one of them")
+    wanted = key or "X"
+    found = next((name for name in tables if wanted in (name, name.partition("/")[2])), None)
+    if found is None:
+        raise ValueError(
+            f"--key must name a table of {path.name}: {said}; got {key!r}{suggest(key, tables)}"
+        )
+    return found
 
 
-def _columns(
-    file: Any, obs: Any, n_rows: int, path: Path
-) -> Iterator[tuple[str, NDArray[Any] | Coded]]:
-    """Columns of obs, each (n_rows,); the names of the rows are not among them."""
-    index = obs.attrs.get("_index", "_index")
-    for name, item in obs.items():
-        if name.startswith("__") or name == index:
-            continue
-        old = obs.get("__categories")
-        if is_group(item) and "codes" in item:
-            values: NDArray[Any] | Coded = _coded(item["codes"][:], _plain(item["categories"]))
-        elif old is not None and name in old:
-            values = _coded(item[:], old[name][:])
-        elif is_group(item) and "values" not in item:
-            continue
-        else:
-            values = _plain(item)
-        size = values.codes.shape if isinstance(values, Coded) else values.shape
-        if size != (n_rows,):
-            raise ValueError(
-                f"{name} of {path.name} must have one label for each row of X, got shape {size} "
-                f"for {n_rows} rows; write it again with anndata's write_h5ad"
-            )
-        if isinstance(values, Coded):
-            values = values._replace(palette=_palette(file, name))
-        yield name, values
+def _shape(item: Any) -> tuple[int, ...]:
+    """Shape of a stored array or sparse matrix, () of what is neither."""
+    shape = item.attrs.get("shape", ()) if hasattr(item, "keys") else item.shape
+    return tuple(int(size) for size in np.ravel(() if shape is None else shape))
 
 
-def _palette(file: Any, name: str) -> tuple[str, ...]:
-    """Colours that scanpy keeps for the classes of a column; none where one is not "#rrggbb"."""
-    found = file.get(f"uns/{name}_colors")
-    if found is None or is_group(found):
-        return ()
-    shades = texts(found[:])
-    whole = all(re.fullmatch("#[0-9a-fA-F]{6}([0-9a-fA-F]{2})?", shade) for shade in shades)
-    return tuple(shade[:7] for shade in shades) if whole else ()
-
-
-def _plain(item: Any) -> NDArray[Any]:
-    """Values of a data set, or of a group of values and a mask."""
-    if not is_group(item):
-        return np.asarray(item[:])
-    values, mask = np.asarray(item["values"][:]), np.asarray(item["mask"][:], dtype=bool)
-    if values.dtype.kind in "iuf":
-        return np.where(mask, np.nan, values.astype(np.float64)) if mask.any() else values
-    return np.where(mask, "", np.array(texts(values)))
-
-
-def _coded(codes: NDArray[Any], categories: Any) -> Coded:
-    """Classes from their codes; those that are missing are a class of that name."""
-    names = texts(categories)
-    codes = codes.astype(np.int64)
-    if codes.max(initial=-1) >= len(names):
-        raise LookupError(f"a class of number {codes.max()} among {len(names)}")
+def _labels(column: Any, colors: Any) -> Any:
+    """A column of obs: classes with the colours scanpy keeps for them, or values."""
+    if not hasattr(column, "cat"):
+        kind = column.dtype.kind
+        if kind in "biuf" and column.notna().all():
+            return column.to_numpy()
+        return column.astype(object).where(column.notna(), None).to_numpy(object)
+    codes, names = column.cat.codes.to_numpy(np.int64), plain_texts(column.cat.categories)
     if np.any(codes < 0):
-        codes, names = np.where(codes < 0, len(names), codes), (*names, "missing")
-    return Coded(codes, names)
+        codes, names = np.where(codes < 0, len(names), codes), [*names, NO_LABEL]
+    shades = plain_texts(colors[:]) if colors is not None and not hasattr(colors, "keys") else []
+    whole = all(re.fullmatch("#[0-9a-fA-F]{6}([0-9a-fA-F]{2})?", shade) for shade in shades)
+    return Coded(codes, tuple(names), tuple(shade[:7] for shade in shades) if whole else ())

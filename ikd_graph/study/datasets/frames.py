@@ -1,169 +1,88 @@
-"""Tables of cells that have types: .parquet, and sheets of .xlsx."""
+"""Tables that pandas reads: .parquet, and sheets of .xlsx."""
 
 from __future__ import annotations
 
-import importlib
-import itertools
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ._choice import cures, looks_like_date
-from ._reading import Floats, Problem, Reading, listed
-from .hdf import check_fits
-from .tables import CellSource, exchanged
+from ..._suggest import suggest
+from ._reading import Reading, listed, package, refuse
+from ._record import plain_texts
+from ._table import Table, from_cells
 
-_SHEET_ERRORS = ("#N/A", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!")
-
-
-class FrameSource:
-    """A table whose columns have types already; see `_reading.Source`.
-
-    Parameters
-    ----------
-    file : str
-        Name of the file.
-    frame : DataFrame
-        Columns with names; an index that is not a count becomes the first column.
-    """
-
-    def __init__(self, file: str, frame: Any) -> None:
-        if type(frame.index).__name__ != "RangeIndex":
-            frame = frame.reset_index()
-        self.file, self._frame = file, frame
-        self.names = [str(name) for name in frame.columns]
-        self.named, self.beside = True, set[int]()
-        self.header = "the names of the columns"
-        self.n_rows = len(frame)
-        if not self.n_rows or not self.names:
-            raise ValueError(
-                f"{file} must hold at least one row of numbers, got shape {frame.shape}"
-            )
-        self.words = {c for c in range(len(self.names)) if frame.dtypes.iloc[c].kind not in "biuf"}
-        self.words -= {c for c in self.words if _as_numbers(frame.iloc[:, c]) is not None}
-
-    def values(self, at: int) -> NDArray[Any]:
-        """Cells of one column; text where it is neither numbers nor whole."""
-        column = self._frame.iloc[:, at]
-        if column.dtype.kind in "biuf":
-            return np.asarray(column)
-        return np.array([_text(cell) for cell in column])
-
-    def numbers(self, keep: list[int]) -> tuple[Floats, list[Problem]]:
-        """Columns as numbers, and a sentence for each column that is something else."""
-        X = np.zeros((self.n_rows, len(keep)))
-        problems = []
-        for k, c in enumerate(keep):
-            numbers = _as_numbers(self._frame.iloc[:, c])
-            if numbers is not None:
-                X[:, k] = numbers
-                continue
-            cells = [str(cell) for cell in self.values(c).tolist() if str(cell)]
-            kind = "dates" if looks_like_date(cells[0]) else str(self._frame.dtypes.iloc[c])
-            problems.append(
-                Problem(
-                    f"column {self.names[c]!r} of {self.file} must hold numbers only, got "
-                    f"{cells[0]!r} ({kind}); {cures(self.names[c], cells)}",
-                    drop=(self.names[c],),
-                )
-            )
-        return X, problems
+_MOST_CELLS = 10_000_000
+"""Cells that a sheet may have: more take minutes, and come of a cell far away from the table."""
 
 
-def read_parquet(path: Path, reading: Reading) -> FrameSource | CellSource:
-    """Read a .parquet table."""
-    _reader(path, "pyarrow")
-    frame = _reader(path, "pandas").read_parquet(path)
-    if not reading.transpose:
-        return FrameSource(path.name, frame)
-    frame = frame if type(frame.index).__name__ == "RangeIndex" else frame.reset_index()
-    cells = [[str(name) for name in frame.columns], *_texts(frame)]
-    return CellSource(path.name, exchanged(path.name, cells))
+def read_parquet(path: Path, reading: Reading) -> Table:
+    """Read a .parquet table; its index names the rows."""
+    refuse(reading, path, ["key", "bin"])
+    package("pyarrow", path)
+    frame = package("pandas", path).read_parquet(path)
+    if not frame.size:
+        raise ValueError(
+            f"{path.name} must hold at least one row of numbers, got shape {frame.shape}"
+        )
+    counted = type(frame.index).__name__ == "RangeIndex"
+    if reading.transpose:
+        frame = frame if counted else frame.reset_index()
+        cells = np.vstack([list(map(str, frame.columns)), frame.astype(object).to_numpy()])
+        return from_cells(path.name, [plain_texts(row) for row in cells], reading)
+    return Table(
+        path.name,
+        [_cells(frame.iloc[:, at]) for at in range(frame.shape[1])],
+        names=tuple(map(str, frame.columns)),
+        row_names=() if counted else tuple(map(str, frame.index)),
+        row_title="" if counted else str(frame.index.name or ""),
+        header="the names of the columns",
+    )
 
 
-def read_sheet(path: Path, reading: Reading) -> CellSource:
+def read_sheet(path: Path, reading: Reading) -> Table:
     """Read the first sheet of an .xlsx file, or the one that is the key."""
-    book = _reader(path, "openpyxl").load_workbook(path, read_only=True, data_only=True)
-    with closing(book):
-        sheets = list(book.sheetnames)
-        if reading.key is not None and reading.key not in sheets:
+    refuse(reading, path, ["bin"])
+    package("openpyxl", path)
+    with package("pandas", path).ExcelFile(path) as book:
+        names = book.sheet_names
+        sheet = names[0] if reading.key is None else reading.key
+        if sheet not in names:
             raise ValueError(
-                f"--key must name a sheet of {path.name}: {listed(sheets)}; got {reading.key!r}"
+                f"--key must name a sheet of {path.name}: {listed(names)}; got {sheet!r}"
+                f"{suggest(sheet, names)}"
             )
-        sheet = reading.key or sheets[0]
-        cells = _filled(book[sheet], f"sheet {sheet!r} of {path.name}")
-    if not cells:
+        size = book.book[sheet].max_row or 0, book.book[sheet].max_column or 0
+        if size[0] * size[1] > _MOST_CELLS:
+            raise ValueError(
+                f"sheet {sheet!r} of {path.name} must have at most {_MOST_CELLS} cells, got "
+                f"{size[0]} rows x {size[1]} columns; delete cells far from the table"
+            )
+        frame = package("pandas", path).read_excel(
+            book, sheet_name=sheet, header=None, dtype=object, keep_default_na=False
+        )
+    rows = [[_text(cell) for cell in row] for row in frame.to_numpy(object).tolist()]
+    rows = [row for row in rows if any(row)]
+    if not rows:
         raise ValueError(
             f"sheet {sheet!r} of {path.name} must hold a table, got no cells; the file has "
-            f"{listed(sheets)}: --key names another"
+            f"{listed(names)}: --key names another"
         )
-    source = CellSource(path.name, exchanged(path.name, cells) if reading.transpose else cells)
-    if len(sheets) > 1:
-        source.header += f" of sheet {sheet!r} (of {len(sheets)}: {listed(sheets, 4)})"
-    return source
+    table = from_cells(path.name, rows, reading)
+    if len(names) > 1:
+        table.header += f" of sheet {sheet!r} (of {len(names)}: {listed(names, 4)})"
+    return table
 
 
-def _filled(sheet: Any, name: str) -> list[list[str]]:
-    """Rows of a sheet that are not blank, all as long as the longest."""
-    # A sheet may say it is larger than it is, and one cell in its last corner makes it so.
-    sheet.reset_dimensions()
-    rows: list[list[str]] = []
-    width = 0
-    for values in sheet.iter_rows(values_only=True):
-        cells = [_sheet_text(value) for value in values]
-        while cells and not cells[-1]:
-            cells.pop()
-        if cells:
-            rows.append(cells)
-            width = max(width, len(cells))
-            check_fits(name, (len(rows), width), "delete cells far from the table")
-    return [cells + [""] * (width - len(cells)) for cells in rows]
-
-
-def _sheet_text(cell: Any) -> str:
-    """A cell of a sheet as text: every number is a float there, and an error is no value."""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return "" if isinstance(cell, str) and cell in _SHEET_ERRORS else _text(cell)
-
-
-def _texts(frame: Any) -> Iterator[list[str]]:
-    """Rows of a frame as text, empty where missing."""
-    for row in frame.itertuples(index=False, name=None):
-        yield [_text(cell) for cell in row]
+def _cells(column: Any) -> Any:
+    """A column as numbers if its type says so, else as cells, None where missing."""
+    if column.dtype.kind in "biuf" and type(column.array).__name__ != "Categorical":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return column.astype(object).where(column.notna(), None).to_numpy(object)
 
 
 def _text(cell: Any) -> str:
-    """A cell as text, empty where missing (None, NaN, NaT, NA)."""
-    text = str(cell)
-    return "" if text in ("None", "nan", "NaT", "<NA>") else text
-
-
-def _as_numbers(column: Any) -> Floats | None:
-    """A column as numbers, NaN where missing; None if it holds anything else."""
-    kind = column.dtype.kind
-    if kind not in "biufO" or isinstance(getattr(column, "cat", None), type(column)):
-        return None
-    if kind == "O":
-        cells = itertools.islice((cell for cell in column if cell is not None), 1)
-        if any(isinstance(cell, (str, bytes)) or not np.isscalar(cell) for cell in cells):
-            return None
-    try:
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-
-
-def _reader(path: Path, package: str) -> Any:
-    """A package that reads a kind of file."""
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise ImportError(
-            f"reading {path.name} needs the package {package}, which is not installed; "
-            f"pip install {package}, or export the table as .csv"
-        ) from None
+    """A cell of a sheet as text: whole numbers without decimals, an error is no value."""
+    if cell is None or cell != cell or str(cell).startswith("#"):
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._validation import check_choice, check_integer, check_positive
+from ..._checks import check_choice, check_integer, check_positive
 
 Floats = NDArray[np.float64]
 Seed = int | np.random.Generator

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from ... import kernels
-from ..._validation import check_choice, check_integer, check_positive
+from ..._checks import check_choice, check_integer, check_positive
 
 Floats = NDArray[np.float64]
 Seed = int | np.random.Generator

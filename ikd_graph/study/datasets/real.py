@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._validation import check_choice
+from ..._checks import check_choice
 from ._record import Dataset, encode_labels
 
 DATA_HOME = "IKD_GRAPH_DATA"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import kernels
-from ..._validation import check_choice, check_positive
+from ..._checks import check_choice, check_positive
 from ._record import Dataset
 from .latents import Seed, fixed_latent, ou_latent
 from .mappings import add_noise, bump_mapping, gp_mapping, sine_mapping

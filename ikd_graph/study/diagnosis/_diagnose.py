@@ -3,63 +3,53 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from ... import _limits, auto, graph
-from ..._stages import Stages
-from ..._validation import (
+from ... import _limits, auto, covariance, graph
+from ..._checks import (
     check_components,
     check_enough_columns,
     check_enough_rows,
     check_integer,
 )
+from ..._stages import Stages
+from ..._warn import warn
 from ...estimator import IKD
-from ...kernels import SquaredExponential
-from ...refine import Likelihood, Stress
-from ...similarity import AFFINITIES, compare
-from ..datasets.mappings import add_noise, gp_mapping
-from ..levels import connected_up_to
+from ...similarity import AFFINITIES
+from ..judgement import say_row_levels
 from ..metrics import affine_r2
-from ..settings import reasons, refinement_name, say_settings, used_parameters
-from ._record import Diagnosis, advice, problems
+from ..settings import reasons, say_settings, used_parameters
+from ._record import Diagnosis, problems, steps
 
 Floats = NDArray[np.float64]
 
-# Halves of fewer measurements than this say nothing about the whole.
-_FEWEST_HALF = 10
-_RESAMPLED = 2
-# Rows up to which tables are simulated and refitted by likelihood; beyond, by stress.
-_LIKELIHOOD_ROWS = 300
-_USUAL = SquaredExponential()
+_BINS = 41
 
 
 def diagnose(
     X: ArrayLike,
     n_components: int = 2,
     *,
-    n_draws: int = 5,
+    fdr: float = 0.01,
+    n_removed: int = 0,
+    n_splits: int = 3,
     random_state: int | None = 0,
     verbose: int = 0,
 ) -> Diagnosis:
     """Tell what an embedding of weakly correlated data can be worth before it is believed.
 
-    The prediction is the mean of three that err in different ways. A parametric bootstrap:
-    `ikd_graph.IKD` is fitted to X, that latent, kernel, signal and noise
-    variance are taken for the truth, new data of the same size are sampled from them, and what the
-    default call finds in each is compared with the latent sampled from (principal components are
-    taken for the truth of lines, and each column has its own noise). It cannot see an
-    error that the fit to X has made already, so its mean is multiplied by the agreement of the
-    default embedding of X with that of the likeliest kernel: searches that end in different places
-    cannot both be right. Two halves of the features, embedded by themselves: the R² that their
-    agreement speaks for (Spearman and Brown's formula for twice the features; left out below
-    20). A plain bootstrap: the R² of the embedding with those of features resampled from those
-    of X, with replacement. It knows no model, and is the most pessimistic.
+    Pairs of rows are trusted where they are significantly correlated (`graph.significant_graph`).
+    The expected accuracy is a split-half reliability: the default embedding of X is computed from
+    either half of the columns alone. The R² of one half with the other, less what chance gives, is
+    the square of that of a half with the truth, and Spearman and Brown's formula (1910) takes it to
+    all columns, or to more. Columns that follow one another are cut into two runs, others are
+    divided at random. It is an upper bound: what both halves distort alike, as principal components
+    do a curve, is not seen.
 
     Parameters
     ----------
@@ -67,10 +57,14 @@ def diagnose(
         Points in rows; beyond 1000 a fixed random sample of 500 is looked at.
     n_components : int
         Number M of hidden coordinates.
-    n_draws : int
-        Number of data sets sampled, at least 2.
+    fdr : float
+        False discovery rate of the pairs that are trusted, in (0, 1).
+    n_removed : int
+        Rows that were regressed out of X (`covariance.remove_mean_row` takes one).
+    n_splits : int
+        Number of times that the columns are split, at least 2.
     random_state : int or None
-        Seed of the samples.
+        Seed of the splits.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -82,240 +76,211 @@ def diagnose(
     Warns
     -----
     UserWarning
-        Once, if the predicted R² less its spread is below 0.8, the graph does not hold
-        together, or too few correlations are trustworthy.
+        Once, with all that speaks against an embedding.
 
     Examples
     --------
+    >>> import ikd_graph
     >>> from ikd_graph.study import datasets
-    >>> from ikd_graph.study.diagnosis import diagnose
     >>> at = np.linspace(0.0, 3.0, 15)[:, None]
-    >>> found = diagnose(datasets.gplvm_data(at, 300, noise=0.1).X, 1, n_draws=2)
+    >>> found = ikd_graph.diagnose(datasets.gplvm_data(at, 300, noise=0.1).X, 1)
     >>> found.holds_together, found.predicted_r2 > 0.9
     (True, True)
     """
-    check_integer("n_draws", n_draws, 2)
-    table, data, n_points = _taken(X)
+    check_integer("n_splits", n_splits, 2)
+    table, data, picked, n_points = _taken(X)
     check_components(n_components, n_points)
-    stages = Stages(verbose, total=n_draws + 5)
+    stages = Stages(verbose, total=3 + n_splits)
     # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
+        with stages("correlations"):
+            found = _correlations(data, picked, fdr, n_removed)
         with stages("fitting"):
             whole = IKD(n_components, n_landmarks=None).fit(np.asarray(X))
-        expected = _expect(whole, table, data, n_draws, random_state, stages)
-        trusted = _trust(whole, data)
+        follow = found["n_effective"] < data.shape[1] - n_removed
+        expected = _expected(whole, table, n_splits, follow, random_state, stages)
     stages.close()
+    affinity = AFFINITIES[whole.settings_.affinity]
     seen = auto.moments(data)
-    described: dict[str, Any] = {**say_settings(whole), **trusted, **expected}
-    found = Diagnosis(
+    diagnosis = Diagnosis(
         n_points=n_points,
         n_used=len(data),
         n_observed=data.shape[1],
         n_components=n_components,
-        **described,
+        **{**say_settings(whole), **found, **expected},
         graph_components=int(whole.component_labels_.max()) + 1,
         negative_mass=float(whole._result.embedding.negative_mass),
+        noise_share=noise_share(affinity.modelled(data), found["n_effective"]),
         spread_ratio=float(seen.spread_ratio),
         kurtosis_gap=float(seen.kurtosis_gap),
         model_holds=seen.fit_the_model,
-        correlated=auto.has_significant_correlation(data),
+        compares_correlations=affinity.over_pairs == "correlation" and not affinity.shared,
+        predicts=whole.settings_.reasons.get("warning", ""),
+        row_levels=() if affinity.scale_invariant else tuple(say_row_levels(data)),
         parameters={k: v for k, v in used_parameters(whole).items() if k != "n_components"},
+        reasons={name: text for name, text in reasons(whole).items() if name != "warning"},
     )
-    wrong = tuple(problems(found))
+    wrong = tuple(problems(diagnosis))
     if wrong:
-        warnings.warn("; ".join(wrong), UserWarning, stacklevel=2)
-    words = (*advice(found), *(f"{name}: {text}" for name, text in reasons(whole).items()))
-    return Diagnosis(**{**vars(found), "suggestions": words, "warnings": wrong})
+        warn("; ".join(wrong))
+    return Diagnosis(**{**vars(diagnosis), "warnings": wrong, "steps": tuple(steps(diagnosis))})
 
 
-def _expect(
-    whole: IKD,
-    table: NDArray[Any],
-    data: Floats,
-    n_draws: int,
-    random_state: int | None,
-    stages: Stages,
-) -> dict[str, Any]:
-    """The fields of a diagnosis that predict the accuracy."""
-    parameters = {**used_parameters(whole), "n_landmarks": None}
-    if isinstance(parameters["refine"], Likelihood) and len(data) > _LIKELIHOOD_ROWS:
-        parameters["refine"] = Stress()
-    model = IKD(**parameters).fit(table)
-    agreement = 1.0
-    if isinstance(parameters["refine"], Likelihood) and parameters["kernel"] != _USUAL:
-        with stages("trying the usual kernel"):
-            usual = IKD(**{**parameters, "kernel": _USUAL}).fit_transform(table)
-        agreement = affine_r2(model.embedding_, usual)
-    is_linear = model.settings_.strategy.name == "linear"
-    source = _lines_of(model, data) if is_linear else _process_of(model, data.shape[1])
-    draws = _bootstrap(source, parameters, n_draws, random_state, stages)
-    with stages("fitting halves"):
-        halves = _halves(model, table, random_state)
-    with stages("fitting resampled data"):
-        resampled = _resampled(model, table, random_state)
-    return {
-        "predicted_r2": float(np.nanmean([np.mean(draws) * agreement, halves, resampled])),
-        "spread_r2": float(np.std(draws, ddof=1)),
-        "draws_r2": draws,
-        "agreement": agreement,
-        "halves_r2": halves,
-        "resampled_r2": resampled,
-        "likeliest_kernel": source.kernel,
-        "noise_share": source.noise_share,
-        "refine": refinement_name(model),
-    }
-
-
-def _taken(X: ArrayLike) -> tuple[NDArray[Any], Floats, int]:
-    """The rows to look at, as they came and as floats, and the number of all."""
+def _taken(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:
+    """The rows to look at, as they came and as floats, their numbers, and the number of all."""
     # The estimator knows a table of counts, where a row may be silent, by its type.
     counts = np.asarray(X).dtype.kind in "iub"
     data = check_array(X, dtype=np.float64)
     n_points, n_observed = data.shape
     check_enough_rows(n_points)
     check_enough_columns(n_observed, "correlation")
+    picked = np.arange(n_points)
     if n_points > _limits.DIAGNOSED_WHOLE:
-        data = data[
-            np.random.default_rng(0).choice(n_points, _limits.DIAGNOSED_SAMPLE, replace=False)
-        ]
-    return (data.astype(np.int64) if counts else data), data, n_points
+        rng = np.random.default_rng(0)
+        picked = np.sort(rng.choice(n_points, _limits.DIAGNOSED_SAMPLE, replace=False))
+    data = data[picked]
+    return (data.astype(np.int64) if counts else data), data, picked, n_points
 
 
-def _trust(whole: IKD, data: Floats) -> dict[str, Any]:
+def _correlations(
+    data: Floats, picked: NDArray[np.int64], fdr: float, n_removed: int
+) -> dict[str, Any]:
     """The fields of a diagnosis that say which correlations can be trusted."""
-    similarity = compare(data, "correlation", counts=True)
-    n, n_observed = data.shape
-    pairs = similarity.matrix()[np.triu_indices(n, 1)]
-    error = 1.0 / float(np.sqrt(n_observed))
-    threshold = graph.auto_threshold(n_observed)
-    g = similarity.threshold_graph(threshold)
-    sizes = np.bincount(graph.component_labels(g))
+    n = len(data)
+    rows = covariance.unit_rows(data, allow_flat=True)
+    pairs = covariance.gram(rows)[np.triu_indices(n, 1)]
+    effective = covariance.effective_columns(rows, n_removed=n_removed)
+    error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
+    trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)
+    left, right, corr = graph.edges(trusted)
+    order = np.argsort(-corr, kind="stable")
+    sizes = np.bincount(graph.component_labels(trusted))
+    counts, edges = np.histogram(pairs, np.linspace(-1.0, 1.0, 2 * _BINS))
     return {
+        "n_effective": effective,
+        "n_removed": n_removed,
         "standard_error": error,
         "share_above_two": float(np.mean(pairs > 2.0 * error)),
-        "share_above_five": float(np.mean(pairs > 5.0 * error)),
-        "threshold": float(threshold),
-        "n_edges": int(g.n_edges),
+        "mean_correlation": float(pairs.mean()),
+        "mean_square": float(np.mean(pairs**2)),
+        "correlated": auto.has_significant_correlation(data),
+        "fdr": fdr,
+        "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
+        "trusted_correlations": corr[order],
         "components": int(sizes.size),
         "largest_component": int(sizes.max()),
-        "mean_degree": 2.0 * g.n_edges / n,
-        "connected_up_to": connected_up_to(whole._result.similarity),
+        "correlation_counts": tuple(counts.tolist()),
+        "correlation_edges": tuple(edges.tolist()),
     }
 
 
-def _halves(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
-    """R² of the whole that the agreement of embeddings of two halves of the columns speaks for."""
-    n_half = table.shape[1] // 2
-    if n_half < _FEWEST_HALF:
-        return np.nan
-    columns = np.random.default_rng(random_state).permutation(table.shape[1])
-    try:
-        first = clone(model).fit_transform(table[:, columns[:n_half]])
-        second = clone(model).fit_transform(table[:, columns[n_half:]])
-        shared = 0.5 * (affine_r2(first, second) + affine_r2(second, first))
-    # A row that is constant in one half, or a half that falls into one place.
-    except ValueError:
-        return 0.0
-    link = float(np.sqrt(max(shared, 0.0)))
-    return 2.0 * link / (1.0 + link)
-
-
-def _resampled(model: IKD, table: NDArray[Any], random_state: int | None) -> float:
-    """Mean R² of the embedding with those of columns sampled with replacement."""
-    rng = np.random.default_rng(random_state)
-    n_columns, found = table.shape[1], []
-    for _ in range(_RESAMPLED):
-        columns = rng.integers(0, n_columns, n_columns)
-        try:
-            again = clone(model).fit_transform(table[:, columns])
-            found.append(affine_r2(model.embedding_, again))
-        # A row that is constant in these columns.
-        except ValueError:
-            found.append(0.0)
-    return float(np.mean(found))
-
-
-class _Source(NamedTuple):
-    """A fitted model that tables can be sampled from."""
-
-    truth: Floats  # (n, m)
-    kernel: str
-    noise_share: float
-    draw: Callable[[np.random.Generator], Floats]
-
-
-def _latent(model: IKD) -> Floats:
-    """Coordinates as float64."""
-    return np.asarray(model.embedding_, dtype=np.float64)
-
-
-def _process_of(model: IKD, n_observed: int) -> _Source:
-    """Samples of a Gaussian process over the latent."""
-    truth, noise = _latent(model), model.noise_model()
-
-    def draw(rng: np.random.Generator) -> Floats:
-        signal = gp_mapping(truth, n_observed, noise.kernel, variance=noise.variance, seed=rng)
-        return add_noise(signal, float(np.sqrt(noise.noise)), seed=rng)
-
-    share = float(noise.noise / (noise.variance + noise.noise))
-    return _Source(truth, type(model.kernel_).__name__, share, draw)
-
-
-def _lines_of(model: IKD, data: Floats) -> _Source:
-    """Lines on the latent, and noise of each column (Tipping and Bishop, JRSS B 1999)."""
-    truth = _latent(model)
-    (n, m), width = truth.shape, data.shape[1]
-    along = np.c_[np.ones(n), truth]
-    fitted = along @ np.linalg.lstsq(along, data, rcond=None)[0]
-    # The latent has taken the noise of m of the directions, which is none of the signal.
-    left = np.sum((data - fitted) ** 2, axis=0) / max(n - m - 1, 1)
-    left *= width / max(width - m, 1)
-    mean = data.mean(axis=0)
-    signal = mean + _without_noise(fitted - mean, float(left.mean()))
-    share = float(left.sum() / max(data.var(axis=0).sum(), np.finfo(float).tiny))
-    return _Source(
-        truth,
-        "Linear",
-        min(share, 1.0),
-        lambda rng: signal + np.sqrt(left) * rng.normal(size=data.shape),
-    )
-
-
-def _without_noise(signal: Floats, noise: float) -> Floats:
-    """Leading part of a table with its singular values as they were before the noise.
-
-    Noise makes all of them larger, and gives some to a table that has none (Gavish and Donoho,
-    Optimal shrinkage of singular values, IEEE Transactions on Information Theory 2017).
-    """
-    if noise <= 0.0:
-        return signal
-    u, values, v = np.linalg.svd(signal, full_matrices=False)
-    few, many = sorted(signal.shape)
-    unit, ratio = np.sqrt(many * noise), few / many
-    gap = (values / unit) ** 2 - ratio - 1.0
-    seen = gap > 2.0 * np.sqrt(ratio)
-    inside = np.sqrt(np.maximum(gap**2 - 4.0 * ratio, 0.0))
-    true = np.where(seen, unit * np.sqrt(np.maximum(gap + inside, 0.0) / 2.0), 0.0)
-    return np.asarray(u * true @ v)
-
-
-def _bootstrap(
-    source: _Source,
-    parameters: dict[str, Any],
-    n_draws: int,
+def _expected(
+    whole: IKD,
+    table: NDArray[Any],
+    n_splits: int,
+    follow: bool,
     random_state: int | None,
     stages: Stages,
-) -> tuple[float, ...]:
-    """R² of the latents of data sampled from a source, fitted with given parameters."""
-    again = IKD(**parameters)
-    if AFFINITIES[parameters["affinity"]].square_roots:
-        # Samples are values around zero, and no counts.
-        again.set_params(affinity="cosine")
+) -> dict[str, Any]:
+    """The fields of a diagnosis that predict the accuracy."""
+    width = table.shape[1]
+    model = _same_method(whole)
     rng = np.random.default_rng(random_state)
-    found = []
-    for _ in range(n_draws):
-        sampled = source.draw(rng)
-        with stages("fitting sampled data"):
-            found.append(affine_r2(source.truth, again.fit_transform(sampled)))
-    return tuple(found)
+    halves: list[float] = []
+    quarters: list[float] = []
+    for split in range(n_splits):
+        columns = rng.permutation(width)
+        if follow:
+            columns = np.roll(np.arange(width), -split * width // (2 * n_splits))
+        # A quarter is for the eye, and one will do.
+        for size, found in ((width // 2, halves), (width // 4, quarters))[: 2 - (split > 0)]:
+            enough = size >= max(2, whole.n_components_)
+            with stages(f"{size} of {width} columns"):
+                parts = (columns[:size], columns[size : 2 * size])
+                found.append(_reliability(model, table, *parts) if enough else np.nan)
+    whole_r2 = 2.0 * np.array(halves) / (1.0 + np.array(halves))
+    return {
+        "predicted_r2": float(whole_r2.mean()),
+        "spread_r2": float(whole_r2.std(ddof=1)),
+        "halves_r2": tuple(halves),
+        "quarters_r2": tuple(quarters),
+    }
+
+
+def _same_method(whole: IKD) -> IKD:
+    """The method of a fit, whose threshold is that of the columns it is given."""
+    parameters = {**used_parameters(whole), "n_landmarks": None}
+    rule = parameters.get("graph")
+    if isinstance(rule, graph.Threshold):
+        prune = False if whole.settings_.trusted else rule.prune
+        parameters["graph"] = graph.Threshold(n_neighbors=rule.n_neighbors, prune=prune)
+    return IKD(**parameters)
+
+
+def _reliability(
+    model: IKD, table: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]
+) -> float:
+    """R² with the truth that the agreement of embeddings of separate columns speaks for."""
+    try:
+        one, other = (clone(model).fit_transform(table[:, part]) for part in (first, second))
+        shared = 0.5 * (affine_r2(one, other) + affine_r2(other, one))
+    # A row that is constant in one part, or a part that falls into one place.
+    except ValueError:
+        return 0.0
+    n, m = one.shape
+    # Any other embedding explains a share m / (n - 1).
+    shared = 1.0 - (1.0 - shared) * (n - 1.0) / max(n - 1.0 - m, 1.0)
+    return float(np.sqrt(max(shared, 0.0)))
+
+
+def noise_share(table: Floats, effective: float) -> float:
+    """Share of the variance that is independent noise.
+
+    Of noise alone the eigenvalues follow the law of Marchenko and Pastur (1967); the signal has few
+    that stand out of it. The noise is the variance with which the law has the lower half of them.
+
+    Parameters
+    ----------
+    table : (n, p) ndarray of float64
+        Rows.
+    effective : float
+        Number of independent columns.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+    """
+    # Columns that differ by more than the rows do have levels of their own.
+    levels = table.mean(axis=0)
+    by_column = levels.var() > table.var(axis=0).mean()
+    centred = table - (levels if by_column else table.mean(axis=1, keepdims=True))
+    n = len(centred)
+    size = min(n - by_column, max(int(effective) - (not by_column), 2))
+    longer = max(n - by_column, effective - (not by_column))
+    values = np.linalg.svd(centred, compute_uv=False)[:size] ** 2
+    total = float((centred**2).sum())
+    if not total > 0.0:
+        return 0.0
+    lower = size - size // 2
+    out = 0
+    for _ in range(20):
+        bulk = _marchenko_pastur(size - out, longer - out)
+        noise = values[size - lower :].sum() / max(bulk[:lower].sum(), 1e-300)
+        edge = noise * (np.sqrt(longer) + np.sqrt(size)) ** 2
+        before, out = out, min(int(np.count_nonzero(values > edge)), size - lower)
+        if out == before:
+            break
+    return float(min(noise * size * longer / total, 1.0))
+
+
+def _marchenko_pastur(size: int, longer: float) -> Floats:
+    """Expected eigenvalues, ascending, of the products of unit noise, (size,)."""
+    low, high = (np.sqrt(longer) + np.array([-1.0, 1.0]) * np.sqrt(size)) ** 2
+    # In this angle the density has no edges that a grid would miss.
+    angle = (np.arange(2000) + 0.5) * np.pi / 2000
+    at = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle)
+    weight = np.sin(angle) ** 2 / at
+    share = np.cumsum(weight) / weight.sum()
+    return np.interp((np.arange(size) + 0.5) / size, share, at)

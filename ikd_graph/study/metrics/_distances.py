@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
-from ..._validation import check_integer
+from ..._checks import check_integer
 from ._tables import Floats, as_table, check_same_points, within_reach
 
 MOST_POINTS = 2000

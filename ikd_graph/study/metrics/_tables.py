@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._arrays import as_array
-from ..._doors import as_real
-from ..._validation import check_finite
+from ..._checks import as_array, as_real, check_finite
 
 Floats = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 
-from ... import _doors as door
-from ..._validation import check_integer
+from ... import _checks as door
+from ..._checks import check_integer
 from ._distances import MOST_POINTS, Distances, both_distances
 from ._tables import Floats, as_classes, as_pair, within_reach
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ... import _doors as door
-from ..._validation import check_finite, check_integer, check_positive
+from ... import _checks as door
+from ..._checks import check_finite, check_integer, check_positive
 from ._tables import (
     Floats,
     as_classes,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import orthogonal_procrustes
 
-from ... import _doors as door
+from ... import _checks as door
 from ._tables import Floats, as_pair, within_reach
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._doors import counts
-from ..._validation import check_integer
+from ..._checks import check_integer, counts
 from ._distances import Distances, both_distances
 from ._tables import Floats, within_reach
 from .distances import rank_correlation

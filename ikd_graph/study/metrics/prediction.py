@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ... import _doors as door
-from ..._validation import check_integer
+from ... import _checks as door
+from ..._checks import check_integer
 from ._tables import Floats, as_pair, as_table, within_reach
 
 _MOST_SPLITS = 10_000  # the standard error of so many is a hundredth of the scatter of one

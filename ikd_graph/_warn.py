@@ -1,0 +1,21 @@
+"""Warnings that point at the line of the user."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+# The methods of an estimator are wrapped by scikit-learn.
+_INSIDE = ("ikd_graph", "sklearn")
+
+
+def warn(message: str) -> None:
+    """Warn at the innermost line outside this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _is_inside(frame.f_globals):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _is_inside(names: dict[str, object]) -> bool:
+    return str(names.get("__name__")).partition(".")[0] in _INSIDE

@@ -1,0 +1,184 @@
+"""Cliques as a sequence of arrays, stored as two: where each begins, and all members."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._checks import as_array, check_integer
+from .._records import Blocks, check_blocks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Cliques(Sequence[NDArray[np.int32]]):
+    """Cliques of points: a sequence of arrays of point numbers, each ascending.
+
+    Parameters
+    ----------
+    cliques : iterable of (k,) int arrays
+        Cliques, such as those of `networkx.find_cliques`.
+    n_points : int, optional
+        Number of points there are; by default the largest number in a clique, plus 1.
+
+    Examples
+    --------
+    >>> from ikd_graph.cliques import Cliques
+    >>> cliques = Cliques([[0, 1, 2], [3, 2]], n_points=5)
+    >>> cliques
+    2 cliques of 5 points, largest 3
+    >>> cliques[1]
+    array([2, 3], dtype=int32)
+    >>> cliques.of_point(2)
+    array([0, 1])
+    """
+
+    def __init__(
+        self, cliques: Iterable[ArrayLike] | Blocks | Cliques, n_points: int | None = None
+    ) -> None:
+        blocks = as_blocks(cliques, n_points)
+        known = getattr(cliques, "n_points", int(blocks.members.max(initial=-1)) + 1)
+        self.n_points = known if n_points is None else check_integer("n_points", n_points, 0)
+        self._blocks = blocks
+
+    @property
+    def blocks(self) -> Blocks:
+        """Where each clique begins, and all members, as compiled code takes them."""
+        return self._blocks
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of points in each clique, (n_cliques,)."""
+        return self._blocks.sizes
+
+    def of_point(self, point: int) -> NDArray[np.int64]:
+        """Numbers of the cliques that hold a point, ascending.
+
+        Parameters
+        ----------
+        point : int
+            Number of the point, from 0.
+
+        Returns
+        -------
+        (k,) ndarray of int64
+            Positions in this sequence.
+        """
+        check_integer("point", point, 0, self.n_points - 1)
+        entries = np.flatnonzero(self._blocks.members == point)
+        return np.searchsorted(self._blocks.indptr, entries, side="right") - 1
+
+    def to_pandas(
+        self, names: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
+    ) -> pd.DataFrame:
+        """Table of memberships, a row for each member of each clique.
+
+        Parameters
+        ----------
+        names : sequence of length n_points, optional
+            Names of the points; by default their numbers.
+        labels : sequence of length n_points, optional
+            Label of each point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``clique`` (its number), ``member`` and, if given, ``label``.
+
+        Examples
+        --------
+        >>> from ikd_graph.cliques import Cliques
+        >>> Cliques([[0, 1], [1, 2]]).to_pandas(names=["a", "b", "c"]).member.tolist()
+        ['a', 'b', 'b', 'c']
+        """
+        import pandas as pd
+
+        members = self._blocks.members
+        columns = {"clique": np.repeat(np.arange(len(self)), self.sizes), "member": members}
+        for column, values in (("member", names), ("label", labels)):
+            if values is None:
+                continue
+            if len(values) != self.n_points:
+                raise ValueError(
+                    f"{column}s must be one for each of {self.n_points} points, got {len(values)}"
+                )
+            columns[column] = pd.Series(values).to_numpy()[members]
+        return pd.DataFrame(columns)
+
+    @overload
+    def __getitem__(self, at: int) -> NDArray[np.int32]: ...
+    @overload
+    def __getitem__(self, at: slice) -> Cliques: ...
+    def __getitem__(self, at: int | slice) -> NDArray[np.int32] | Cliques:
+        """Points of a clique, or some of the cliques."""
+        if isinstance(at, slice):
+            return Cliques(take(self._blocks, np.arange(len(self))[at]), self.n_points)
+        at = range(len(self))[at]
+        return self._blocks.members[self._blocks.indptr[at] : self._blocks.indptr[at + 1]]
+
+    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+        """The cliques in turn."""
+        return arrays(self._blocks)
+
+    def __len__(self) -> int:
+        """Number of cliques."""
+        return self._blocks.n_blocks
+
+    def __repr__(self) -> str:
+        """Say how many there are, and how large."""
+        of = f"{len(self)} clique{'s' * (len(self) != 1)} of {self.n_points} points"
+        return f"{of}, largest {self.sizes.max(initial=0)}"
+
+
+def arrays(blocks: Blocks) -> Iterator[NDArray[np.int32]]:
+    """Yield the blocks as arrays, views of the record."""
+    members = blocks.members
+    return (members[a:b] for a, b in itertools.pairwise(blocks.indptr.tolist()))
+
+
+def as_blocks(
+    cliques: Blocks | Cliques | Iterable[ArrayLike], n_points: int | None = None
+) -> Blocks:
+    """Make a record of a list of cliques of points below ``n_points``, members ascending."""
+    most = 2**31 - 1 if n_points is None else n_points
+    if isinstance(cliques, (Blocks, Cliques)):
+        blocks = cliques.blocks if isinstance(cliques, Cliques) else cliques
+        return check_blocks("cliques", blocks, most)
+    scalar = isinstance(cliques, np.ndarray) and not cliques.ndim
+    if scalar or not isinstance(cliques, Iterable) or isinstance(cliques, (str, bytes)):
+        raise TypeError(f"cliques must be a list of lists of points, got {type(cliques).__name__}")
+    parts = [np.sort(as_array("a clique", _listed(clique))) for clique in cliques]
+    indptr = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum([part.size for part in parts], out=indptr[1:])
+    # An empty list is one of floats, and would make floats of all.
+    members = np.concatenate([np.empty(0, dtype=np.int32), *(part for part in parts if part.size)])
+    return check_blocks("cliques", Blocks(indptr, members), most)
+
+
+def any_cliques(name: str, value: Any) -> Blocks:
+    """Rule of arguments that are cliques of any kind."""
+    return as_blocks(value)
+
+
+def _listed(clique: Any) -> Any:
+    """Sets as lists, of which numpy makes arrays."""
+    return list(clique) if isinstance(clique, Set) else clique
+
+
+def join(parts: Sequence[Blocks]) -> Blocks:
+    """Put lists of blocks one after the other."""
+    indptr = np.zeros(sum(part.n_blocks for part in parts) + 1, dtype=np.int64)
+    np.cumsum(np.concatenate([indptr[:0], *(part.sizes for part in parts)]), out=indptr[1:])
+    members = [np.empty(0, dtype=np.int32), *(part.members for part in parts)]
+    return Blocks(indptr, np.concatenate(members))
+
+
+def take(blocks: Blocks, which: NDArray[np.intp]) -> Blocks:
+    """Take some of the blocks."""
+    indptr, entries = blocks.entries(which)
+    return Blocks(indptr, blocks.members[entries])

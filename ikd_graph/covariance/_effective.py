@@ -1,0 +1,143 @@
+"""How many independent columns a table is worth, and the mean row taken off."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks as door
+from ._rows import centred_rows
+
+Floats = NDArray[np.float64]
+
+_MOST_ROWS = 1000
+_ERRORS = 4.0  # standard errors by which columns must follow one another to count as fewer
+
+
+@door.takes(X=door.table, n_removed=door.whole(0))
+def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
+    r"""Number of independent columns whose correlations would scatter as those of X do.
+
+    The correlation of two unrelated rows of N columns with autocorrelations ρ and ρ' has the
+    variance (1 + 2 Σ_k (1 - k/N) ρ_k ρ'_k) / N (Bartlett, Journal of the Royal Statistical Society
+    98, 1935). The sum over lags is the sum over frequencies of the product of two periodograms,
+    here in the mean over all pairs of rows. Those of related rows are related by their squared
+    correlation, which is divided out.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows; columns in order, where they follow in time or along a line. Where their
+        order means nothing, the number is that of the columns.
+    n_removed : int
+        Rows that were regressed out of X (`regress_out`), each a degree of freedom less.
+
+    Returns
+    -------
+    float
+        N less ``n_removed``, and fewer where columns follow one another by more than four
+        standard errors; at least 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> noise = np.random.default_rng(0).normal(size=(50, 1000))
+    >>> covariance.effective_columns(noise)
+    1000.0
+    >>> smooth = noise[:, 1:] + noise[:, :-1]  # autocorrelation 1/2 at lag 1: N / (1 + 2/4)
+    >>> int(round(covariance.effective_columns(smooth), -1))
+    670
+    """
+    table = np.asarray(X)
+    width = table.shape[1]
+    free = max(float(width - n_removed), 1.0)
+    picked = np.linspace(0, len(table) - 1, min(len(table), _MOST_ROWS)).astype(np.int64)
+    rows = _unit_rows(table[picked])
+    # What all rows share is no noise, and columns may have levels of their own.
+    rows = _unit_rows(rows - rows.mean(axis=0)) if len(rows) > 1 else rows
+    n = len(rows)
+    if n < 2 or width < 4:
+        return free
+    power = np.abs(np.fft.fft(rows, axis=1)[:, 1:]) ** 2 / width
+    pairs = n * (n - 1)
+    same = float((power.sum(axis=0) ** 2 - (power**2).sum(axis=0)).sum()) / pairs
+    corr = rows @ rows.T
+    squared = float((corr**2).sum() - n) / pairs
+    inflation = (width - 1) * same / (1.0 + squared)
+    independent = n / (1.0 + (n - 1) * squared)
+    if inflation < 1.0 + _ERRORS * np.sqrt(8.0 / (independent * width)):
+        return free
+    return max(free / inflation, 1.0)
+
+
+@door.takes(X=door.table, others=door.table)
+def regress_out(X: ArrayLike, others: ArrayLike) -> Floats:
+    """Rows less what other rows explain of them, by least squares with an intercept.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+    others : (k, n_features) array_like of float64
+        Rows to take off, such as a market, a season or the motion of a head.
+
+    Returns
+    -------
+    (n_samples, n_features) ndarray of float64
+        What is left, each row with mean 0. It has k degrees of freedom less:
+        ``effective_columns(left, n_removed=k)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> season = np.sin(np.arange(8.0))
+    >>> covariance.regress_out([3.0 * season + 1.0], [season]).round(12).any()
+    np.False_
+    """
+    rows, taken = np.asarray(X, dtype=np.float64), np.asarray(others, dtype=np.float64)
+    if taken.shape[1] != rows.shape[1]:
+        raise ValueError(
+            f"others must have the {rows.shape[1]} columns of X, got {taken.shape[1]}; one value "
+            "for each column"
+        )
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    basis = np.linalg.svd(taken - taken.mean(axis=1, keepdims=True), full_matrices=False)
+    kept = basis[2][basis[1] > 1e-12 * max(basis[1].max(initial=0.0), 1e-300)]
+    return np.asarray(rows - (rows @ kept.T) @ kept)
+
+
+@door.takes(X=door.table)
+def remove_mean_row(X: ArrayLike) -> Floats:
+    """Rows less what their mean explains of them: a market, a season, a global signal.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows. The mean is that of rows of one length, so that none counts more.
+
+    Returns
+    -------
+    (n_samples, n_features) ndarray of float64
+        What is left, see `regress_out`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> rng = np.random.default_rng(0)
+    >>> market = rng.normal(size=500)
+    >>> X = market + rng.normal(size=(20, 500))
+    >>> left = covariance.remove_mean_row(X)
+    >>> [round(float(np.corrcoef(rows)[0, 1]), 1) for rows in (X, left)]
+    [0.5, -0.1]
+    """
+    return regress_out.unchecked(X, _unit_rows(X).sum(axis=0, keepdims=True))
+
+
+def _unit_rows(X: ArrayLike) -> Floats:
+    """Rows that vary, centred and of unit length."""
+    rows, lengths = centred_rows(X, "correlation")
+    varying = lengths > 0.0
+    return np.asarray(rows[varying] / lengths[varying, None])

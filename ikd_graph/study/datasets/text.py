@@ -1,0 +1,126 @@
+"""Tables of text (.csv, .tsv, .txt; also as .gz or .zip)."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+from ._reading import MOST_BYTES, Problem, Reading, TableError, refuse
+from ._table import Table, from_cells, is_number
+
+SEPARATORS = ",;\t| "
+_SAMPLE = 20  # lines that tell the separator
+_PART = 2**24  # bytes that are unpacked at a time
+
+
+def read_text(path: Path, reading: Reading) -> Table:
+    """Read a table whose cells stand between commas, semicolons, tabs, bars or blanks."""
+    refuse(reading, path, ["key", "bin"])
+    lines = list(io.StringIO(_decoded(path), newline=None))
+    above = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "#"), len(lines))
+    if not lines[above:]:
+        raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
+    separator = _separator(lines[above : above + _SAMPLE])
+    rows, numbers = _rows(path, lines, above, separator)
+    _check_widths(path, rows, numbers)
+    table = from_cells(path.name, rows, reading)
+    if any(line.startswith("#") for line in lines[:above]):
+        table.notes += (f"{above} lines above the table begin with # and were left out",)
+    return table
+
+
+def _decoded(path: Path) -> str:
+    """Text of a file, unpacked."""
+    ending = path.suffix.lower()
+    if ending == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if not info.is_dir()]
+            size = sum(info.file_size for info in members)
+            if len(members) != 1 or size > MOST_BYTES:
+                raise ValueError(
+                    f"{path.name} must hold one table, got {len(members)} files of "
+                    f"{size / 1e9:.3g} GB; unpack it first"
+                )
+            data = archive.read(members[0])
+    elif ending == ".gz":
+        with gzip.open(path, "rb") as file:
+            parts = list(itertools.islice(iter(lambda: file.read(_PART), b""), MOST_BYTES // _PART))
+            if file.read(1):
+                raise ValueError(f"{path.name} must unpack to {MOST_BYTES / 1e9:.3g} GB at most")
+        data = b"".join(parts)
+    else:
+        data = path.read_bytes()
+    try:
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path.name} must be text in UTF-8, got {error}; save it again in that encoding"
+        ) from None
+
+
+def _separator(lines: list[str]) -> str:
+    """The separator that leaves most numbers between it, else the most frequent one."""
+
+    def score(separator: str) -> tuple[int, int]:
+        rows = csv.reader(map(str.strip, lines), delimiter=separator, skipinitialspace=True)
+        numbers = 0
+        with suppress(csv.Error):
+            numbers = sum(is_number(cell.strip()) for row in rows for cell in row)
+        return numbers, lines[0].count(separator) * (separator != " ")
+
+    return max(SEPARATORS, key=score)
+
+
+def _rows(
+    path: Path, lines: list[str], above: int, separator: str
+) -> tuple[list[list[str]], list[int]]:
+    """Cells of each line that is not blank, and the numbers of these lines."""
+    blanks = separator == " "
+    reader = csv.reader(
+        (line.strip() if blanks else line for line in lines[above:]),
+        delimiter=separator, strict=True, skipinitialspace=blanks,
+    )  # fmt: skip
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    try:
+        for number, row in enumerate(reader, 1):
+            # A quote that nothing closes swallows the lines after it.
+            if reader.line_num != number:
+                raise csv.Error("a line break within quotes")
+            if len(row) > 1 or any(cell.strip() for cell in row):
+                rows.append(row)
+                numbers.append(above + number)
+    except csv.Error as error:
+        raise ValueError(
+            f"{path.name} must be a plain table of numbers, got {error} in line "
+            f"{above + reader.line_num}; save it again without quotes in it"
+        ) from None
+    return rows, numbers
+
+
+def _check_widths(path: Path, rows: list[list[str]], numbers: list[int]) -> None:
+    """Raise if rows are not of one length: what is in which column is then not known."""
+    width = len(rows[0])
+    if len(rows) > 1 and {len(row) for row in rows[1:]} == {width + 1}:
+        # Row names without a name, or separators at the ends of all lines but the first.
+        rows[0].insert(0 if any(row[-1] for row in rows[1:]) else width, "")
+        return
+    ragged = [at for at, row in enumerate(rows) if len(row) != width]
+    if ragged:
+        at = ragged[0]
+        more = f" ({len(ragged)} such rows)" if len(ragged) > 1 else ""
+        raise TableError(
+            path.name,
+            [
+                Problem(
+                    f"every row of {path.name} must have {width} cells like the first, got "
+                    f"{len(rows[at])} in row {numbers[at]}{more}; look for a missing or an extra "
+                    "separator there"
+                )
+            ],
+        )

@@ -1,0 +1,93 @@
+"""New rows in the coordinates of others: the command, and annotated matrices with scanpy."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from ikd_graph import IKD, tl
+from ikd_graph.cli import main
+
+FAST = ("--strategy", "geodesic", "--graph", "8", "--refine", "none", "--affinity", "euclidean")
+
+
+def made_table(n=120, p=12):
+    rng = np.random.default_rng(0)
+    X = np.sin(2 * rng.uniform(0, 1, (n, 2)) @ rng.normal(size=(2, p)) + rng.uniform(0, 6, p))
+    return (X + 0.02 * rng.normal(size=X.shape)).round(5)
+
+
+def run(*words):
+    return main([str(word) for word in words])
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A table of 100 rows, and 20 more rows whose columns stand in another order."""
+    X, names = made_table(), [f"g{k}" for k in range(12)]
+    order = np.random.default_rng(1).permutation(12)
+    for name, rows, columns in (("old", X[:100], range(12)), ("new", X[100:], order)):
+        with (tmp_path / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([[names[c] for c in columns], *rows[:, columns].tolist()])
+    return tmp_path
+
+
+def test_a_new_file_is_placed_by_the_names_of_its_columns(files, capsys):
+    out = files / "out"
+    assert run("embed", files / "old.csv", "-o", out, "--save-model", "-q", *FAST) == 0
+    assert run("place", out / "old_model.ikd", files / "new.csv", "-o", out) == 0
+    assert "placed  20 rows" in capsys.readouterr().out
+    with (out / "new_placed.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["row", "ikd0", "ikd1"]
+    X = made_table()
+    model = IKD(strategy="geodesic", graph=8, refine=None, affinity="euclidean").fit(X[:100])
+    placed = np.array(rows, dtype=float)[:, 1:]
+    np.testing.assert_allclose(placed, model.transform(X[100:]), atol=1e-9)
+    assert (out / "new_placed.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_rows_that_cannot_be_placed_are_named(files, capsys):
+    out = files / "out"
+    run("embed", files / "old.csv", "-o", out, "--save-model", "-q", *FAST)
+    model = out / "old_model.ikd"
+    text = (files / "new.csv").read_text()
+    (files / "other.csv").write_text(text.replace("g11", "g111"))
+    for words, said in (
+        (["place", model, files / "other.csv"], "no 'g11'; did you mean 'g111'?"),
+        (["place", files / "new.csv", files / "new.csv"], "must be a file that IKD.save wrote"),
+        (["place", model, files / "new.csv", "--scale"], "depends on the other rows"),
+        (["embed", files / "old.csv", "--save-model", "--scale"], "standardized_euclidean"),
+    ):
+        assert run(*words, "-o", out) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_tools_of_scanpy_take_the_graph_and_new_cells_are_placed(tmp_path):
+    anndata, sc = pytest.importorskip("anndata"), pytest.importorskip("scanpy")
+    pytest.importorskip("leidenalg")
+    X = made_table()
+    cells = anndata.AnnData(X, obs={"i": np.arange(120)}).copy()
+    cells.obs_names, cells.var_names = [str(k) for k in range(120)], [f"g{k}" for k in range(12)]
+    old, new = cells[:100].copy(), cells[100:, ::-1].copy()
+    tl.ikd(old, strategy="geodesic", graph=8, refine=None, affinity="euclidean")
+    old.write_h5ad(tmp_path / "old.h5ad")
+    old = anndata.read_h5ad(tmp_path / "old.h5ad")
+    graph, lengths = old.obsp["ikd_connectivities"], old.obsp["ikd_distances"]
+    assert graph.nnz == lengths.nnz
+    sc.tl.leiden(old, neighbors_key="ikd", flavor="igraph", n_iterations=2, directed=False)
+    sc.tl.paga(old, groups="leiden", neighbors_key="ikd")
+    sc.tl.diffmap(old, neighbors_key="ikd")
+    old.uns["iroot"] = 0
+    sc.tl.dpt(old, neighbors_key="ikd")
+    sc.tl.umap(old, neighbors_key="ikd")
+    assert old.obs["leiden"].nunique() > 1
+    assert np.isfinite(old.obs["dpt_pseudotime"]).all()
+    assert old.obsm["X_umap"].shape == (100, 2)
+    tl.place(new, old)
+    model = IKD(strategy="geodesic", graph=8, refine=None, affinity="euclidean").fit(X[:100])
+    np.testing.assert_allclose(new.obsm["X_ikd"], model.transform(X[100:]), atol=1e-6)
+    with pytest.raises(ValueError, match=r"must have the variables of ref, got none called 'g11'"):
+        tl.place(cells[:, :-1].copy(), old)
+    with pytest.raises(ValueError, match=r"ref\.uns must hold a model of 'X_ikd'"):
+        tl.place(new, cells)

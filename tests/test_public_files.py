@@ -1,0 +1,324 @@
+"""Files that people brought to public trackers, made small, and 25 kinds of files as they are."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from ikd_graph.cli import main
+from ikd_graph.study.datasets import Reading, read_file
+
+pd = pytest.importorskip("pandas")
+
+FAST = ("--refine", "none", "--strategy", "geodesic", "--affinity", "euclidean", "--graph", "8")
+
+
+def table(n=40, p=6):
+    """Rows that are smooth functions of a plane."""
+    r = np.random.default_rng(0)
+    X = np.sin(2.0 * r.uniform(0, 1, (n, 2)) @ r.normal(size=(2, p)) + r.uniform(0, 6, p))
+    X += 0.05 * r.normal(size=(n, p))
+    return pd.DataFrame(X.round(4), columns=[f"c{k}" for k in range(p)])
+
+
+def three_groups():
+    """60 rows in three groups far apart, and their groups."""
+    r = np.random.default_rng(0)
+    g = np.repeat([0, 1, 2], 20)
+    return r.normal(size=(60, 10)) + 8.0 * g[:, None] * (np.arange(10) % 3 == 0), g
+
+
+@pytest.fixture
+def embed(tmp_path, capsys):
+    """What `embed --json` says of a file, after what it complained of."""
+
+    def run(name, *flags):
+        words = ["embed", str(tmp_path / name), "--json", "-o", str(tmp_path / "out")]
+        assert main([*words, *FAST, *flags]) == 0, capsys.readouterr().err
+        said = capsys.readouterr()
+        return {**json.loads(said.out), "complaints": said.err}
+
+    return run
+
+
+@pytest.fixture
+def refused(tmp_path, capsys):
+    """What `embed` says of a file that it does not take."""
+
+    def run(name, *flags):
+        words = ["embed", str(tmp_path / name), "-o", str(tmp_path / "out")]
+        assert main([*words, *FAST, *flags]) == 2
+        return capsys.readouterr().err
+
+    return run
+
+
+# https://github.com/interactivereport/cellxgene_VIP/issues/63
+# https://github.com/JonathanShor/DoubletDetection/pull/60
+def test_rows_without_a_label_are_no_class_of_their_own(tmp_path, embed):
+    X, g = three_groups()
+    labels = pd.Series(np.array(["a", "b", "c"])[g])
+    labels[np.random.default_rng(1).uniform(size=60) < 0.4] = None
+    pd.DataFrame(X.round(4)).add_prefix("c").assign(label=labels).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    scores = embed("t.csv")["scores"]["label"]
+    assert scores["knn"] > 0.95
+    assert scores["svm"] > 0.95
+    assert scores["silhouette"] > 0.8
+
+
+# https://github.com/scverse/scirpy/issues/190
+def test_whole_numbers_with_holes_are_classes_in_every_format(tmp_path, embed):
+    X, g = three_groups()
+    y = np.where(np.arange(60) % 7 == 0, np.nan, g)
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    scipy.io.savemat(tmp_path / "t.mat", {"X": X, "y": y})
+    frame = pd.DataFrame(X).add_prefix("c").assign(y=y)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for name in ("t.npz", "t.mat", "t.csv"):
+        said = embed(name)
+        assert said["data"]["labels"][0]["classes"] == ["0", "1", "2", "missing"], name
+        assert said["scores"]["y"]["knn"] > 0.95, name
+
+
+# https://github.com/scverse/anndata/issues/467
+# https://github.com/single-cell-data/TileDB-SOMA/issues/1762
+def test_an_annotated_matrix_without_x(tmp_path, embed, refused):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(obsm={"X_pca": table().to_numpy()}).write_h5ad(tmp_path / "t.h5ad")
+    assert "obsm/X_pca (40, 6); --key" in refused("t.h5ad")
+    for key in ("obsm/X_pca", "X_pca"):
+        assert embed("t.h5ad", "--key", key)["data"]["columns"] == 6
+
+
+# https://github.com/paninski-lab/yass/issues/296
+def test_labels_that_are_python_objects_are_named_with_the_cure(tmp_path, refused):
+    X, g = three_groups()
+    np.savez(tmp_path / "cells.npz", X=X, y=np.array(["a", "b", "c"])[g].astype(object))
+    assert "y of cells.npz holds Python objects" in (said := refused("cells.npz"))
+    assert "y=y.astype(str)" in said
+
+
+# https://github.com/krishnanlab/PecanPy/issues/47
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
+def test_archives_of_scipy_in_every_format(tmp_path, embed, form):
+    X = table(40, 12).to_numpy()
+    X = np.where(np.abs(X) > 0.3, X, 0)
+    sp.save_npz(tmp_path / "t.npz", sp.coo_array(X).asformat(form))
+    assert embed("t.npz")["data"]["columns"] == 12
+    np.testing.assert_array_equal(read_file(tmp_path / "t.npz").X, X)
+
+
+# https://github.com/pandas-dev/pandas/issues/14124
+# https://github.com/fsprojects/FSharp.Data/issues/688
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_separators_at_the_ends_of_lines(tmp_path, embed, everywhere):
+    head, *lines = table().to_csv(index=False).splitlines()
+    text = "\n".join([head + "," * everywhere, *(line + "," for line in lines)])
+    (tmp_path / "t.csv").write_text(text)
+    assert embed("t.csv")["data"]["columns"] == 6
+    assert read_file(tmp_path / "t.csv").feature_names == tuple(table().columns)
+
+
+# https://github.com/cleverage/daltons/issues/24
+def test_comment_lines_above_a_table(tmp_path, embed):
+    (tmp_path / "t.csv").write_text("# rig 3\n# units: mV\n" + table().to_csv(index=False))
+    said = embed("t.csv")["data"]
+    assert (said["rows"], said["columns"]) == (40, 6)
+    assert "2 lines above the table" in said["notes"][1]
+
+
+# https://github.com/JuliaData/CSV.jl/issues/83
+def test_decimal_commas_are_one_line_whose_cure_cures(tmp_path, embed, refused):
+    table(40, 60).to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
+    said = refused("t.csv")
+    assert "60 columns of t.csv must hold numbers only" in said
+    assert "(40 of 40 cells are decimal commas)" in said
+    assert said.count("\n") == 1
+    assert said.endswith("--decimal ,\n")
+    assert embed("t.csv", "--decimal", ",")["data"]["columns"] == 60
+    read = read_file(tmp_path / "t.csv", reading=Reading(decimal=","))
+    np.testing.assert_array_equal(read.X, table(40, 60))
+
+
+# https://github.com/pandas-dev/pandas/pull/1691, https://github.com/JuliaData/CSV.jl/issues/79
+# https://github.com/gvwilson/tidyblocks/issues/119, https://github.com/Swirrl/csv2rdf/issues/26
+@pytest.mark.parametrize("form", [str, lambda cell: str(cell).upper(), lambda c: str(c).lower()])
+def test_true_and_false_are_numbers(tmp_path, form):
+    frame = table(40, 12) > 0
+    frame.map(form).to_csv(tmp_path / "t.csv", index=False)
+    np.testing.assert_array_equal(read_file(tmp_path / "t.csv").X, frame)
+
+
+# https://github.com/scverse/scanpy/issues/3214
+def test_compressed_tables(tmp_path, embed):
+    for name in ("t.csv.gz", "t.csv.zip", "t.tsv.gz"):
+        table().to_csv(tmp_path / name, index=False, sep="\t" if "tsv" in name else ",")
+        assert embed(name)["data"]["columns"] == 6
+    assert (tmp_path / "out" / "t_embedding.csv").is_file()
+
+
+# https://github.com/milvus-io/milvus/issues/33197
+# https://github.com/modin-project/modin/pull/1397
+def test_the_index_of_a_parquet_file_is_no_measurement(tmp_path):
+    pytest.importorskip("pyarrow")
+    names = np.random.default_rng(0).permutation(40) + 1000
+    table(40, 5).set_index(pd.Index(names, name="cell")).to_parquet(tmp_path / "t.parquet")
+    data = read_file(tmp_path / "t.parquet")
+    assert data.X.shape == (40, 5)
+    assert (data.row_title, data.row_names) == ("cell", tuple(map(str, names)))
+
+
+# https://github.com/Swirrl/csv2rdf/issues/26
+def test_words_of_pandas_and_own_ones_for_missing_values(tmp_path, embed):
+    frame = table(40, 12)
+    holes = frame.mask(np.random.default_rng(0).uniform(size=frame.shape) < 0.02)
+    holes.to_csv(tmp_path / "t.csv", index=False, na_rep="<NA>")
+    assert embed("t.csv", "--impute", "median")["data"]["columns"] == 12
+    holes.to_csv(tmp_path / "u.csv", index=False, na_rep="-999")
+    said = embed("u.csv")["complaints"]
+    assert "hold -999, far from all other values" in said
+    assert "--scale" not in said
+    assert "--na=-999 --impute median" in said
+    data = read_file(tmp_path / "u.csv", reading=Reading(na=("-999",), keep_missing=True))
+    np.testing.assert_array_equal(data.X, holes)
+
+
+# https://github.com/kevinblighe/PCAtools/issues/3, https://github.com/fishfollower/SAM/issues/68
+def test_a_class_name_of_400_letters(tmp_path, embed):
+    frame = table().assign(label=np.where(np.arange(40) % 2, "x" * 400, "y"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "constrained_layout" not in embed("t.csv")["complaints"]
+
+
+# https://github.com/SpikeInterface/spikeinterface/pull/1628
+def test_spike_times_in_a_cell_array_are_counted(tmp_path, embed, refused):
+    r = np.random.default_rng(0)
+    cells = np.empty(9, object)
+    cells[:] = [np.sort(r.uniform(0, 10, r.integers(50, 200))) for _ in range(9)]
+    scipy.io.savemat(tmp_path / "t.mat", {"spikes": cells})
+    said = refused("t.mat")
+    assert "spikes of t.mat holds spike times of 9 units" in said
+    assert "--bin 0.1" in said
+    assert embed("t.mat", "--bin", "0.25")["data"]["columns"] == 9
+    counts = read_file(tmp_path / "t.mat", reading=Reading(bin=0.25)).X
+    first = min(cell[0] for cell in cells)
+    edges = first + 0.25 * np.arange(len(counts) + 1)
+    expected = np.stack([np.histogram(cell, edges)[0] for cell in cells], axis=1)
+    np.testing.assert_array_equal(counts, expected)
+
+
+# https://github.com/scverse/squidpy/issues/1089, https://github.com/dmcable/spacexr/issues/9
+def test_a_first_line_of_numbers_is_not_lost(tmp_path, embed):
+    table().to_csv(tmp_path / "a.csv", index=False, header=False)
+    assert embed("a.csv")["data"]["rows"] == 40
+    years = table().set_axis([str(2000 + k) for k in range(6)], axis=1)
+    years.to_csv(tmp_path / "b.csv", index=False)
+    said = embed("b.csv")
+    assert said["data"]["rows"] == 41
+    assert "2000" in said["complaints"]
+
+
+# https://github.com/scverse/anndata/issues/184, https://github.com/scverse/anndata/issues/200
+def test_one_category_that_is_a_number(tmp_path, embed):
+    anndata = pytest.importorskip("anndata")
+    obs = pd.DataFrame({"cell_type": pd.Categorical(np.ones(40))}, index=map(str, range(40)))
+    anndata.AnnData(table().to_numpy(), obs=obs).write_h5ad(tmp_path / "t.h5ad")
+    assert embed("t.h5ad")["data"]["labels"][0]["classes"] == ["1.0"]
+
+
+# https://github.com/single-cell-data/TileDB-SOMA/issues/45
+def test_observations_with_names_only(tmp_path, embed):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(table().to_numpy()).write_h5ad(tmp_path / "t.h5ad")
+    said = embed("t.h5ad")["data"]
+    assert (said["rows"], said["labels"]) == (40, [])
+
+
+def test_a_row_of_labels_and_numbers_with_units_are_named_with_their_cures(
+    tmp_path, embed, refused
+):
+    turned = table().T.set_axis([f"cell{k}" for k in range(40)], axis=1)
+    labels = pd.DataFrame([[f"k{k % 3}" for k in range(40)]], ["kind"], turned.columns)
+    pd.concat([labels, turned]).to_csv(tmp_path / "t.csv")
+    assert "--transpose if columns are points" in (said := refused("t.csv"))
+    assert said.count("\n") == 1
+    assert embed("t.csv", "--transpose")["data"]["labels"][0]["classes"] == ["k0", "k1", "k2"]
+    units = table()
+    units.insert(0, "volt", [f"{k / 7:.2f} mV" for k in range(40)])
+    units.to_csv(tmp_path / "u.csv", index=False)
+    assert "'0.00 mV' in row 2 (40 of 40 cells are numbers with a unit)" in refused("u.csv")
+
+
+PLAIN = table()
+NAMED = PLAIN.set_axis([f"cell{k}" for k in range(40)])
+KINDS = {
+    "comma separated": ("t.csv", lambda p: PLAIN.to_csv(p, index=False)),
+    "no header": ("t.csv", lambda p: PLAIN.to_csv(p, index=False, header=False)),
+    "semicolons": ("t.csv", lambda p: PLAIN.to_csv(p, index=False, sep=";")),
+    "bars": ("t.txt", lambda p: PLAIN.to_csv(p, index=False, sep="|")),
+    "tabs": ("t.tsv", lambda p: PLAIN.to_csv(p, index=False, sep="\t")),
+    "blanks": ("t.txt", lambda p: p.write_text(PLAIN.to_string(index=False))),
+    "numpy.savetxt": ("t.txt", lambda p: np.savetxt(p, PLAIN, header=" ".join(PLAIN))),
+    "R write.table": (
+        "t.txt",
+        lambda p: p.write_text(NAMED.to_csv(sep=" ", quoting=2).replace('"" ', "", 1)),
+    ),
+    "index of pandas": ("t.csv", lambda p: PLAIN.to_csv(p)),
+    "row names": ("t.csv", lambda p: NAMED.to_csv(p)),
+    "byte order mark": ("t.csv", lambda p: PLAIN.to_csv(p, index=False, encoding="utf-8-sig")),
+    "UTF-16 of Excel": (
+        "t.txt",
+        lambda p: PLAIN.to_csv(p, index=False, encoding="utf-16", sep="\t"),
+    ),
+    "lines of Windows": ("t.csv", lambda p: PLAIN.to_csv(p, index=False, lineterminator="\r\n")),
+    "everything quoted": ("t.csv", lambda p: PLAIN.to_csv(p, index=False, quoting=1)),
+    "row of units": (
+        "t.csv",
+        lambda p: p.write_text(
+            PLAIN.to_csv(index=False).replace("\n", "\n" + ",".join(["mV"] * 6) + "\n", 1)
+        ),
+    ),
+    "gzip": ("t.csv.gz", lambda p: p.write_bytes(gzip.compress(PLAIN.to_csv().encode()))),
+    "npy": ("t.npy", lambda p: np.save(p, PLAIN)),
+    "npz": ("t.npz", lambda p: np.savez(p, table=PLAIN, when=np.arange(40.0) / 7)),
+    "sparse npz": ("t.npz", lambda p: sp.save_npz(p, sp.csr_array(PLAIN.to_numpy()))),
+    "old MATLAB": ("t.mat", lambda p: scipy.io.savemat(p, {"s": {"X": PLAIN.to_numpy()}})),
+    "sparse MATLAB": (
+        "t.mat",
+        lambda p: scipy.io.savemat(p, {"X": sp.csc_array(PLAIN.to_numpy())}),
+    ),
+    "MATLAB 7.3": ("t.mat", lambda p: matlab_73(p)),
+    "Excel": ("t.xlsx", lambda p: PLAIN.to_excel(p, index=False)),
+    "parquet": ("t.parquet", lambda p: NAMED.to_parquet(p)),
+    "AnnData": ("t.h5ad", lambda p: annotated(p)),
+}
+
+
+def matlab_73(path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w", userblock_size=512) as file:
+        # MATLAB counts columns first: what it shows as (40, 6) is stored as (6, 40).
+        file["X"] = PLAIN.to_numpy().T
+    with path.open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124))
+
+
+def annotated(path):
+    pytest.importorskip("anndata").AnnData(NAMED).write_h5ad(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_file_gives_the_same_table(tmp_path, kind):
+    name, write = KINDS[kind]
+    write(tmp_path / name)
+    data = read_file(tmp_path / name)
+    np.testing.assert_allclose(data.X, PLAIN, rtol=1e-12)
+    if kind in ("R write.table", "row names", "parquet", "AnnData"):
+        assert data.row_names == tuple(NAMED.index)
+    if kind not in ("no header", "numpy.savetxt") and name[:5] not in ("t.mat", "t.npy", "t.npz"):
+        assert data.feature_names == tuple(PLAIN)

@@ -1,0 +1,197 @@
+"""Error bars hold the truth, and say so where there are none."""
+
+import warnings
+
+import numpy as np
+import pytest
+from reference_gplvm import central_difference, naive_covariance, naive_information
+from scipy.linalg import orthogonal_procrustes
+from tables import process, quiet, sheet, warned
+
+from ikd_graph import IKD, gplvm, kernels, refine, uncertainty
+
+KERNEL = kernels.Matern()
+
+
+def sampled(latent, n_columns, noise=0.1, seed=0, kernel=KERNEL):
+    """Rows of the model over a latent."""
+    model = naive_covariance(latent, kernel.covariance, 1.0, noise)
+    draws = np.random.default_rng(seed).standard_normal((len(latent), n_columns))
+    return np.linalg.cholesky(model) @ draws
+
+
+def fitted(latent, rows, kernel=KERNEL, noise=0.1):
+    """Process at the likeliest latent near a given one."""
+    cov = gplvm.sample_covariance(rows)
+    fit = refine.likelihood(cov, rows.shape[1], latent.shape[1], kernel, starts={"truth": latent})
+    return gplvm.condition(fit.latent, rows, fit.kernel, fit.variance, fit.noise, centred=True)
+
+
+def aligned(truth, estimate, of=slice(None)):
+    """The truth in the frame of an estimate, rigidly aligned on some rows."""
+    middle, frame = truth[of].mean(axis=0), estimate[of].mean(axis=0)
+    rotation = orthogonal_procrustes(truth[of] - middle, estimate[of] - frame)[0]
+    return (truth - middle) @ rotation + frame
+
+
+def coverage(truth, estimate, errors, sds=1.96):
+    """Share of coordinates within so many standard errors."""
+    return np.mean(np.abs(aligned(truth, estimate) - estimate) < sds * errors)
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, kernels.SquaredExponential()], ids=repr)
+def test_column_scores_equal_finite_differences(kernel):
+    latent = np.random.default_rng(0).normal(size=(6, 2))
+    rows = sampled(latent, 3)
+
+    def value(vector):
+        model = naive_covariance(vector[:12].reshape(6, 2), kernel.covariance, *np.exp(vector[12:]))
+        inverse, log_det = np.linalg.inv(model), np.linalg.slogdet(model)[1]
+        return -0.5 * (np.einsum("ic,ij,jc->c", rows, inverse, rows) + log_det)
+
+    at = np.append(latent.ravel(), np.log([1.3, 0.2]))
+    wanted = [central_difference(lambda v, c=c: value(v)[c], at) for c in range(3)]
+    found = gplvm.column_scores(latent, rows, kernel, 1.3, 0.2)
+    np.testing.assert_allclose(found.T, wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_many_columns_leave_the_errors_of_the_naive_information():
+    latent = np.random.default_rng(1).normal(size=(12, 2))
+    rows = sampled(latent, 5000)
+    at = fitted(latent, rows)
+    known = 4999 * naive_information(at.latent, KERNEL.covariance, at.variance, at.noise)
+    # The marginal of the latent: the variances are unknown, and rigid motions carry nothing.
+    of_latent = known[:24, :24] - known[:24, 24:] @ np.linalg.solve(
+        known[24:, 24:], known[24:, :24]
+    )
+    naive = np.sqrt(np.diagonal(np.linalg.pinv(of_latent, rcond=1e-7))).reshape(12, 2)
+    ratio = uncertainty.posterior(at).standard_errors / naive
+    assert 0.95 < ratio.min() < ratio.max() < 1.6
+    assert np.sqrt(np.mean(ratio**2)) < 1.25
+
+
+def test_errors_turn_with_the_latent_and_follow_the_order_of_the_rows():
+    latent = np.random.default_rng(2).normal(size=(30, 2)) * [1.5, 1.0]
+    rows = sampled(latent, 100)
+    turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
+    order = np.random.default_rng(0).permutation(30)
+
+    def posterior(points, table):
+        return uncertainty.posterior(
+            gplvm.condition(points, table, KERNEL, 1.0, 0.1, centred=True), 7
+        )
+
+    found = posterior(latent, rows)
+    turned = posterior(latent @ turn + 3.0, rows)
+    wanted = np.einsum("ba,ibc,cd->iad", turn, found.covariances, turn)
+    np.testing.assert_allclose(turned.covariances, wanted, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(turned.draws, found.draws @ turn + 3.0, atol=1e-5)
+    mixed = posterior(latent[order], rows[order])
+    np.testing.assert_allclose(mixed.standard_errors, found.standard_errors[order], rtol=1e-5)
+
+
+def test_columns_that_differ_more_than_the_model_expects_count_less():
+    latent = np.random.default_rng(3).normal(size=(25, 2))
+    rows, rng = sampled(latent, 300), np.random.default_rng(0)
+    loud = rows * np.exp(0.8 * rng.normal(size=300) - 0.64)
+    of_model = uncertainty.posterior(fitted(latent, rows))
+    of_loud = uncertainty.posterior(fitted(latent, loud))
+    assert of_model.free_columns > 270
+    assert of_loud.free_columns < 150
+    assert of_loud.standard_errors.mean() > 1.2 * of_model.standard_errors.mean()
+
+
+def test_the_embedding_has_errors_that_rows_and_files_agree_about(tmp_path):
+    X, truth = sheet(4, 90, 150, 0.5)
+    model = IKD(2, random_state=0).fit(X[:70])
+    errors = model.standard_errors_
+    assert errors.shape == (70, 2)
+    assert "reliability" in model.settings_.reasons["standard errors"]
+    assert coverage(truth[:70], model.embedding_, errors) > 0.85
+    placed, std = model.transform(X[60:], return_std=True)
+    np.testing.assert_array_equal(placed, model.transform(X[60:]))
+    np.testing.assert_array_equal(std[:10], errors[60:])
+    for number in (12, 25):
+        alone = model.transform(X[60 + number][None], return_std=True)[1][0]
+        np.testing.assert_array_equal(alone, std[number])
+    model.save(tmp_path / "model.ikd")
+    again = IKD.load(tmp_path / "model.ikd")
+    np.testing.assert_array_equal(again.standard_errors_, errors)
+    np.testing.assert_array_equal(again.transform(X[60:], return_std=True)[1], std)
+    assert again.reliability_ == model.reliability_
+    assert again.inverse_transform(placed, return_std=True)[1].shape == (30,)
+
+
+@pytest.mark.parametrize("refinement", ["stress", None])
+def test_latents_by_stress_and_closed_form_have_wider_errors(refinement):
+    X, truth = sheet(5, 80, 150, 0.5)
+    model = quiet(IKD(2, refine=refinement), X)
+    likeliest = quiet(IKD(2, kernel="squared_exponential"), X)
+    assert model.standard_errors_.mean() > likeliest.standard_errors_.mean()
+    assert model.reliability_ < likeliest.reliability_
+    assert coverage(truth, model.embedding_, model.standard_errors_) > 0.9
+
+
+def test_another_optimum_as_likely_widens_the_errors():
+    # Two groups that hardly see one another: turned against one another they are as likely.
+    rng = np.random.default_rng(5)
+    groups = [rng.normal(size=(15, 2)) * [1.0, 0.5] for _ in range(2)]
+    latent = np.vstack([groups[0], groups[1] + [6.0, 0.0]])
+    turned = np.vstack([groups[0], groups[1] @ [[0.0, 1.0], [-1.0, 0.0]] + [6.0, 0.0]])
+    at = gplvm.condition(latent, sampled(latent, 200), KERNEL, 1.0, 0.1, centred=True)
+    alone, both = (uncertainty.posterior(at, optima=other) for other in ([], [turned] * 3))
+    assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
+
+
+def test_duplicate_rows_share_their_errors():
+    X, _ = sheet(6, 50, 150, 0.3)
+    model = quiet(IKD(2), np.vstack([X, X[:5]]))
+    np.testing.assert_array_equal(model.standard_errors_[50:], model.standard_errors_[:5])
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"affinity": "precomputed"}, "need the rows"),
+        ({"affinity": "euclidean"}, "not taken for samples of a Gaussian process"),
+    ],
+)
+def test_without_a_process_errors_are_nan_and_the_reason_is_told(settings, reason):
+    X, _ = sheet(7, 60, 150, 0.3)
+    table = np.corrcoef(X) if settings["affinity"] == "precomputed" else X
+    model = quiet(IKD(2, **settings), table)
+    assert np.isnan(model.standard_errors_).all()
+    assert np.isnan(model.reliability_)
+    assert reason in str(model.settings_)
+    assert np.isnan(model.transform(table[:3] + 1e-3, return_std=True)[1]).all()
+
+
+def test_a_weak_table_is_warned_of_and_a_strong_one_is_not():
+    latent = np.random.default_rng(8).uniform(size=(60, 2)) * [4.0, 3.0]
+    weak = warned(IKD(2, random_state=0), process(latent, 100, 1.6, seed=1))
+    assert any("reliability" in text for text in weak)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = IKD(2, random_state=0).fit(process(latent, 200, 0.3, seed=1))
+    assert model.reliability_ > 0.9
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    held = []
+    for seed in range(18):
+        rng = np.random.default_rng([9, seed])
+        latent = rng.normal(size=(60 + 10 * (seed % 5), 2)) * [1.2, 0.9]
+        n_columns, noise = (100, 200, 400)[seed % 3], (0.3, 0.6, 1.0)[seed // 3 % 3]
+        rows = sampled(latent, n_columns, noise**2, seed)
+        train, new = np.arange(len(latent) - 15), np.arange(len(latent) - 15, len(latent))
+        model = quiet(IKD(2, kernel="matern", random_state=0), rows[train])
+        truth = aligned(latent, np.vstack([model.embedding_, np.zeros((15, 2))]), train)
+        placed, std = model.transform(rows[new], return_std=True)
+        fit = np.abs(truth[train] - model.embedding_) / model.standard_errors_
+        held.append([np.mean(fit < 1.96), np.mean(fit < 0.674),
+                     np.mean(np.abs(truth[new] - placed) < 1.96 * std)])  # fmt: skip
+    of_fit, half, of_new = np.mean(held, axis=0)
+    assert 0.92 < of_fit < 0.985
+    assert 0.44 < half < 0.62
+    assert 0.9 < of_new < 0.985
