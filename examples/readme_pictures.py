@@ -124,7 +124,7 @@ def idea(quick):
     """Covariance, its graph, cliques and a shortest path on it, coordinates."""
     X, latent, angle = noisy_curve(40 if quick else 70, seed=1)
     correlations = covariance.correlation(X)
-    kept = graph.threshold_graph(correlations, 0.4)
+    kept = graph.threshold(correlations, 0.4)
     figure = Figure(figsize=(12.4, 3.4), layout="constrained")
     axes = figure.subplots(1, 4)
     axes[0].imshow(correlations, cmap="Blues", vmin=0, vmax=1)
