@@ -284,14 +284,6 @@ def line_of(name: str, value: Any) -> NDArray[np.float64]:
     return check_values(name, array, array.size)
 
 
-def scores(name: str, value: Any) -> NDArray[np.floating]:
-    """Numbers in a row, NaN where there is nothing to tell."""
-    array = as_real(name, value)
-    if array.ndim != 1 or np.isinf(array).any():
-        raise ValueError(f"{name} must be a list of numbers or NaN, got shape {array.shape}")
-    return array
-
-
 def places(name: str, value: Any) -> NDArray[np.integer]:
     """Whole numbers in a row, at least one."""
     return _shaped(name, check_nodes(name, value, 2**63 - 1, -(2**63)), 1)

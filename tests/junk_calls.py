@@ -134,10 +134,8 @@ OWN = {
     "graph.joined_by": {"wider": SANE["g"]},
     "study.metrics.column_halves": {"n_splits": 2},
     "study.metrics.decoding_r2": {"y": Z.ravel()},
-    "study.metrics.density_preservation": {"k": 3},
     "study.metrics.knn_accuracy": {"n_splits": 2},
     "study.metrics.knn_scores": {"n_splits": 2},
-    "study.metrics.svm_accuracy": {"n_splits": 2},
 }
 """Arguments that make sense for one function, where others of the name do not."""
 
