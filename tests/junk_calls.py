@@ -122,7 +122,6 @@ OWN = {
     "eigen.gram_matrix": {"reference": -1},
     "eigen.reference_index": {"reference": "min_max"},
     "geodesics.farthest_nodes": {"count": 3},
-    "geodesics.path": {"target": 3},
     "gplvm.likeliest": {"start": Z[0]},
     "graph.as_graph": {"obj": SANE["g"]},
     "graph.from_networkx": {"G": graph.to_networkx(SANE["g"])},
