@@ -51,7 +51,7 @@ MAX_POINTS = 400
 """Points whose posterior is sampled, 10 s here; the places of others are found under its draws."""
 
 TRUSTED = 0.75
-"""Reliability below which a fit warns (docs/decisions/008-error-bars.md)."""
+"""Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
 
 N_DRAWS = 24
 """Latents that are drawn from the posterior, for the error bars of new rows."""

@@ -13,7 +13,8 @@ def test_a_length_scale_whose_square_overflows_is_refused():
 
 
 def test_the_wrong_width_of_a_latent_is_named():
-    model = IKD(2, graph=5, refine=None).fit(np.random.default_rng(0).normal(size=(30, 9)))
+    fast = {"strategy": "geodesic", "affinity": "euclidean", "refine": None}
+    model = IKD(2, graph=5, **fast).fit(np.random.default_rng(0).normal(size=(30, 9)))
     with pytest.raises(ValueError, match="Z must have the 2 columns of the embedding, got 3"):
         model.inverse_transform(np.zeros((4, 3)))
 

@@ -80,6 +80,7 @@ def test_a_table_on_the_disk_is_brought_into_memory(expected):
     np.testing.assert_allclose(adata.obsm["X_ikd"], expected.embedding_, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:the embedding has a reliability:UserWarning")
 def test_uncertainty_is_added_where_there_is_one():
     adata = Annotated(X)
     tl.ikd(adata, 1, **(PLAIN | {"refine": "likelihood"}))

@@ -31,7 +31,7 @@ def test_nothing_is_said_of_the_built_in_data(name):
 def test_levels_of_rows_are_named_with_a_cure_that_works(smooth):
     X = smooth + np.random.default_rng(0).uniform(300.0, 900.0, 60)[:, None]
     (said,) = judge(Dataset(X, feature_names=NAMES))
-    assert said.startswith("row means hold 9")
+    assert said.startswith("row means hold 100.0%")
     assert "--standardize-rows" in said
     rows, done = datasets.change_columns(X, datasets.Reading(standardize_rows=True))
     np.testing.assert_allclose(
