@@ -20,11 +20,11 @@ def test_the_wrong_width_of_a_latent_is_named():
 
 
 def test_memory_is_also_what_a_container_leaves(monkeypatch, tmp_path):
-    (tmp_path / "max").write_text("5000\n")
-    (tmp_path / "current").write_text("2000\n")
-    monkeypatch.setattr(_memory, "_CGROUPS", ((tmp_path / "max", tmp_path / "current"),))
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.current").write_text("2000\n")
+    monkeypatch.setattr(_memory, "_CGROUP", tmp_path)
     assert _memory.available() == 3000
-    (tmp_path / "max").write_text("max\n")
+    (tmp_path / "memory.max").write_text("max\n")
     assert _memory.available() > 10**6
 
 

@@ -106,7 +106,7 @@ def test_exact_pieces_are_proven():
 def test_the_quadratic_form_is_the_cost_of_the_rotations():
     solved, points = pieces(2, 0.2)
     _, best = merged_cost(solved, points)
-    consensus = _bound.Rounds(solved, len(points), "precision")
+    consensus = _bound.Rounds(solved, len(points))
     # With the rotations held the best consensus is the mean of the proposals.
     for _ in range(3000):
         consensus.place(best)
@@ -124,7 +124,7 @@ def test_too_many_pieces_have_no_bound(monkeypatch):
 
 
 def quadratic_of(solved, place):
-    consensus = _bound.Rounds(solved, len(place), "precision")
+    consensus = _bound.Rounds(solved, len(place))
     consensus.place(place)
     quadratic, _ = _frames.quadratic_form(solved, consensus.weights, len(place))
     return quadratic, _bound._frames_of(solved, consensus)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
-from ..study.dimension import ScalingFit, eigengap
+from .. import eigen
+from ..study.dimension import ScalingFit
 from . import colors
 from .words import say_seconds
 
@@ -90,8 +91,7 @@ def spectrum_gap(eigenvalues: ArrayLike) -> int:
     values = np.asarray(eigenvalues, dtype=float)
     if values.size < 2 or values.max(initial=0.0) <= 0.0:
         return 0
-    found = eigengap(values)
-    return found.n_components if found.ratios.max() > _GAP else 0
+    return eigen.eigengap(values) if eigen.gap_ratios(values).max() > _GAP else 0
 
 
 def counts(values: ArrayLike, xlabel: str, ylabel: str) -> Chart:

@@ -99,7 +99,7 @@ def bench_size(benchmark, n_points):
 
     def run():
         with limit_threads(2):
-            return blockwise(graph.row_neighbor_graph(rows, 30))
+            return blockwise(graph.neighbors(rows @ rows.T, 30))
 
     found = benchmark.pedantic(run, rounds=2, warmup_rounds=1)
     benchmark.extra_info["R2"] = affine_r2(latent, found)

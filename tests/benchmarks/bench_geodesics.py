@@ -23,7 +23,8 @@ def neighbour_lengths(data, n_points):
         rows = 2.0 * rng.standard_normal((10, 50))[rng.integers(10, size=n_points)]
         rows += rng.standard_normal((n_points, 8)) @ rng.standard_normal((8, 50))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    joined = graph.join(graph.row_neighbor_graph(rows, 8), rows=rows).graph
+    corr = rows @ rows.T
+    joined = graph.join(graph.neighbors(corr, 8), corr).graph
     left, right, _ = graph.edges(joined)
     return graph.from_edges(n_points, left, right, np.linalg.norm(rows[left] - rows[right], axis=1))
 
