@@ -141,14 +141,6 @@ def count(name: str, value: Any) -> int:
     return check_integer(name, value, 1, 2**31 - 1)
 
 
-def counts(name: str, value: Any) -> Any:
-    """A whole number from 1 up, or a list of them."""
-    listed = isinstance(value, (list, tuple, range)) and len(value) > 0
-    if listed or (isinstance(value, np.ndarray) and value.ndim == 1 and value.size > 0):
-        return [count(name, each) for each in value]
-    return count(name, value)
-
-
 def seed(name: str, value: Any) -> int | None:
     """A whole number from 0 up that starts a random sequence, or None."""
     return None if value is None else check_integer(name, value, 0, 2**32 - 1)
@@ -282,19 +274,6 @@ def line_of(name: str, value: Any) -> NDArray[np.float64]:
     """Numbers in a row or none, infinity among them, in float64."""
     array = quantities(name, value)
     return check_values(name, array, array.size)
-
-
-def scores(name: str, value: Any) -> NDArray[np.floating]:
-    """Numbers in a row, NaN where there is nothing to tell."""
-    array = as_real(name, value)
-    if array.ndim != 1 or np.isinf(array).any():
-        raise ValueError(f"{name} must be a list of numbers or NaN, got shape {array.shape}")
-    return array
-
-
-def places(name: str, value: Any) -> NDArray[np.integer]:
-    """Whole numbers in a row, at least one."""
-    return _shaped(name, check_nodes(name, value, 2**63 - 1, -(2**63)), 1)
 
 
 def _shaped(name: str, array: NDArray[Any], ndim: int) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._suggest import suggest
 from .show import plot
+from .show.colors import Paint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,9 +79,8 @@ def ikd(
     if color not in adata.obs and color in genes:
         column = adata.X[:, [genes.index(color)]]
         values = np.ravel(column.toarray() if hasattr(column, "toarray") else column)
-        return plot.embedding(
-            adata.obsm[basis], values.astype(np.float64), label_title=color, quantity=True, ax=ax
-        )
+        shade = Paint(color, None, values.astype(np.float64))
+        return plot.embedding(adata.obsm[basis], shade, ax=ax)
     if color not in adata.obs:
         known = ", ".join(map(repr, adata.obs)) or "none"
         raise ValueError(

@@ -124,9 +124,9 @@ CHOICES = {
     "n_landmarks": (None, "auto", 5, 0.5, 8),
     "missing": ("error", "pairwise"),
 }  # fmt: skip
-REFINEMENTS = (None, None, "stress", "stress", "auto")
-if hasattr(refine, "likelihood"):
-    REFINEMENTS += ("likelihood", refine.Likelihood(restarts=2))
+REFINEMENTS = (
+    None, None, "stress", "stress", "auto", "likelihood", refine.Likelihood(restarts=2),
+)  # fmt: skip
 
 
 def drawn(seed, number):

@@ -123,7 +123,6 @@ OWN = {
     "eigen.gram_matrix": {"reference": -1},
     "eigen.reference_index": {"reference": "min_max"},
     "geodesics.farthest_nodes": {"count": 3},
-    "geodesics.path": {"target": 3},
     "gplvm.likeliest": {"start": Z[0]},
     "gplvm.scoring_step": {"start": Z[0]},
     "gplvm.weights_at": {"place": Z[0]},
@@ -137,10 +136,8 @@ OWN = {
     "graph.joined_by": {"wider": SANE["g"]},
     "study.metrics.column_halves": {"n_splits": 2},
     "study.metrics.decoding_r2": {"y": Z.ravel()},
-    "study.metrics.density_preservation": {"k": 3},
     "study.metrics.knn_accuracy": {"n_splits": 2},
     "study.metrics.knn_scores": {"n_splits": 2},
-    "study.metrics.svm_accuracy": {"n_splits": 2},
 }
 """Arguments that make sense for one function, where others of the name do not."""
 

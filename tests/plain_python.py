@@ -66,14 +66,15 @@ def of_graphs():
     g = graph.threshold(corr, 0.7)
     nearest = graph.neighbors(corr, 4, mutual=True)
     joined = graph.join(nearest, corr)
-    by_rows = graph.row_neighbor_graph(X, 5)
+    near = graph.row_neighbors(X, 5)
+    by_rows = graph.from_neighbors(near, lambda a, b: graph.row_correlations(X, a, b))
     return {
         "nearest": graph.nearest_rows(X[:9], X, 4)[0],
         "weights": g.weights,
         "of rows": graph.row_threshold_graph(X, 0.7).indices,
         "parts": graph.component_labels(nearest),
         "joined": joined.graph.weights,
-        "joined by rows": graph.join(nearest, rows=X).graph.weights,
+        "links of rows": graph.find_links(nearest, lambda nodes: X[nodes] @ X.T)[1],
         "neighbours of rows": by_rows.indices,
         "union": graph.union(g, by_rows).indices,
         "strongest": graph.strongest(g, 3).indices,
@@ -109,10 +110,7 @@ def of_paths():
     return {
         "all": geodesics.shortest_distances(lengths),
         "some": geodesics.shortest_distances(lengths, [3, 41]),
-        "near": geodesics.shortest_distances(lengths, limit=1.0),
-        "steps": geodesics.shortest_paths(lengths, [0, 7]).predecessors,
         "one of many": geodesics.shortest_distances(long_way(), [299]),
-        "ties": geodesics.shortest_paths(long_way(0.0), [0]).predecessors,
         "products": geodesics.covariance(g),
     }
 

@@ -406,23 +406,16 @@ def test_a_start_counts_for_nothing_where_blocks_agree_or_nothing_is_fitted_twic
     assert alignment.merge(lone, 25, start=bent, weigh_start=True).start_share == 0.0
 
 
-@pytest.mark.parametrize("weighting", ["precision", "uniform"])
-def test_the_objective_never_rises_and_is_not_above_greedy(weighting):
+def test_the_objective_never_rises():
     _, g, corr, mask = sample(1)
     solved = blocks.solve(g, all_cliques(mask), SE, 2)
     start = geodesic_latent(corr, mask, 2)
     losses = []
     for max_rounds in (1, 2, 3, 5, 8, 13, 21, 34, 55):
-        merged = alignment.merge(
-            solved, 60, start=start, weighting=weighting, max_rounds=max_rounds, tolerance=1e-9
-        )
+        merged = alignment.merge(solved, 60, start=start, max_rounds=max_rounds, tolerance=1e-9)
         assert merged.n_rounds <= max_rounds
         losses.append(merged.objective)
     assert (np.diff(losses) <= 1e-12).all()
-    if weighting == "uniform":
-        greedy = merge_quietly(solved, 60)
-        assert losses[-1] < greedy.objective
-        assert alignment.merge(solved, 60, weighting=weighting).objective < greedy.objective
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -448,7 +441,6 @@ def test_few_rounds_are_reported_as_not_converged():
     [
         ({"start": np.zeros((5, 3))}, r"start must have a row .* got shape \(5, 3\)"),
         ({"start": np.full((5, 2), np.nan)}, "start must"),
-        ({"weighting": "equal"}, "weighting must be one of 'precision', 'uniform'"),
         ({"max_rounds": 0}, "max_rounds must be an integer at least 1, got 0"),
         ({"tolerance": -1.0}, "tolerance must be positive"),
         ({"n_points": 4}, r"must lie from 0 to 3, got 0 to 4"),

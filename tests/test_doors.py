@@ -37,10 +37,7 @@ def test_a_sparse_matrix_where_an_array_is_asked_for_is_refused(call):
         (door.table, np.ma.masked_all((2, 2)), "x must hold every value, got 4 masked"),
         (door.square, [[1.0, 2.0]], r"x must be square, got shape \(1, 2\)"),
         (door.line, [[1.0]], r"x must be a list of numbers, got shape \(1, 1\)"),
-        (door.places, [0.5], "x must be a list of whole numbers"),
-        (door.scores, [np.inf], "x must be a list of numbers or NaN"),
         (door.count, 2**40, "x must be an integer from 1 to"),
-        (door.counts, [3, 0], "x must be an integer from 1 to"),
         (door.positive, np.inf, "x must be positive and finite"),
         (door.not_negative, -1.0, "x must be finite and not negative"),
         (door.flag, 1, "x must be True or False"),
@@ -69,7 +66,6 @@ def test_what_makes_sense_comes_through():
     assert door.table("x", np.zeros((2, 2), "f4")).dtype == np.float32
     assert door.table("x", [[1, 2]]).dtype == np.float64
     assert door.table("x", np.array([[1, 2]], dtype=object)).tolist() == [[1.0, 2.0]]
-    assert door.counts("x", (3, 5)) == [3, 5]
     assert door.optional(door.table)("x", None) is None
     assert np.isnan(door.quantities("x", [np.nan])).all()
 
@@ -120,7 +116,6 @@ def test_measures_do_not_depend_on_the_unit_of_a_table(unit):
     rng = np.random.default_rng(0)
     true = rng.normal(size=(40, 2))
     estimate = true + 0.1 * rng.normal(size=(40, 2))
-    for measure in (metrics.affine_r2, metrics.rigid_r2, metrics.trustworthiness,
-                    metrics.density_preservation, metrics.held_out_r2):  # fmt: skip
+    for measure in (metrics.affine_r2, metrics.rigid_r2, metrics.held_out_r2):
         found = measure(unit * true, unit * estimate)
         assert found == pytest.approx(measure(true, estimate), abs=1e-12)

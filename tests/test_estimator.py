@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tables import HAS_LIKELIHOOD, curve, process, quiet, sheet, sq_distances, two_groups, warned
+from tables import curve, process, quiet, sheet, sq_distances, two_groups, warned
 
 from ikd_graph import IKD, alignment, graph, kernels, refine, strategies
 from ikd_graph.study.metrics import affine_r2, rigid_r2
@@ -30,8 +30,6 @@ KERNELS = [
 NAMES = ["geodesic", "blockwise", "eigen", "linear"]
 AFFINITIES = ["correlation", "cosine", "covariance", "euclidean", "standardized_euclidean"]
 BOTH = graph.Threshold(0.4, n_neighbors=6)
-
-likelihood = pytest.mark.skipif(not HAS_LIKELIHOOD, reason="refine.Likelihood cannot run yet")
 
 
 # scikit-learn -------------------------------------------------------------------------------------
@@ -302,7 +300,7 @@ def test_permuting_rows_or_columns_permutes_nothing_else(seed, strategy, affinit
 
 
 def test_a_default_fit_depends_on_no_order(digits):
-    # Pixels follow one another, by which columns are told to be fewer than they are.
+    # Pixels follow one another: their order is information.
     for X, mixes_columns in ((digits[0][:100], False), (sheet(n=60, n_columns=40)[0], True)):
         rng = np.random.default_rng(1)
         rows, columns = rng.permutation(len(X)), np.arange(X.shape[1])
@@ -658,7 +656,7 @@ def test_training_rows_are_returned_and_new_rows_placed_one_by_one(strategy, aff
     assert np.abs(together - model.embedding_[:9]).max() < 0.2 * spread
 
 
-@pytest.mark.parametrize("step", [None, "stress", pytest.param("likelihood", marks=likelihood)])
+@pytest.mark.parametrize("step", [None, "stress", "likelihood"])
 @pytest.mark.parametrize("affinity", ["correlation", "cosine"])
 def test_rows_come_back_from_their_coordinates(step, affinity):
     X, _ = curve(n=60, n_columns=200, noise=0.1)
@@ -687,7 +685,6 @@ def test_the_noise_model_knows_the_noise_and_the_score_prefers_rows_of_the_model
 # Likelihood ---------------------------------------------------------------------------------------
 
 
-@likelihood
 def test_the_likelihood_finds_the_latent_and_its_noise():
     X, latent = curve(n=60, n_columns=300, noise=0.5)
     model = IKD(2).fit(X)
@@ -701,7 +698,6 @@ def test_the_likelihood_finds_the_latent_and_its_noise():
     assert model.score(X) > plain.score(X)
 
 
-@likelihood
 @pytest.mark.parametrize("strategy", NAMES)
 def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
     X, _ = curve(1, n=40, n_columns=120)
@@ -714,7 +710,6 @@ def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
     assert model.log_likelihood() >= plain.log_likelihood()
 
 
-@likelihood
 def test_restarts_are_never_less_likely_and_the_same_for_a_seed():
     X, _ = curve(2, n=40, n_columns=60, noise=0.5)
     one, more, again = (
@@ -726,7 +721,6 @@ def test_restarts_are_never_less_likely_and_the_same_for_a_seed():
     assert len(more.optima_) >= len(one.optima_)
 
 
-@likelihood
 def test_the_kernel_is_chosen_by_likelihood():
     t = np.linspace(0.0, 6.0, 50)[:, None]
     cov = kernels.GammaExponential().covariance(sq_distances(t))
@@ -735,7 +729,6 @@ def test_the_kernel_is_chosen_by_likelihood():
     assert isinstance(model.kernel_, kernels.GammaExponential)
 
 
-@likelihood
 def test_the_shape_of_the_kernel_is_fitted_on_request():
     latent = np.random.default_rng(3).uniform(0.0, 3.0, (40, 1))
     cov = kernels.RationalQuadratic(alpha=0.4).covariance(sq_distances(latent))

@@ -82,14 +82,6 @@ def test_numbering_the_nodes_otherwise_permutes_the_distances_and_changes_no_bit
     np.testing.assert_array_equal(shuffled, plain[np.ix_(shuffle, shuffle)])
 
 
-@pytest.mark.parametrize("sources", [None, [0, 1, 2], list(range(100))])
-def test_a_limit_cuts_off_what_lies_beyond_and_nothing_else(sources):
-    g = plane_graph(7, 150)
-    whole = geodesics.shortest_distances(g, sources)
-    found = geodesics.shortest_distances(g, sources, limit=0.4)
-    np.testing.assert_array_equal(found, np.where(whole <= 0.4, whole, np.inf))
-
-
 @pytest.mark.parametrize("kernel", ["squared_exponential", "gamma_exponential"])
 def test_geodesic_distances_sum_the_distances_of_the_kernel(kernel):
     kernel = kernels.get(kernel)
@@ -113,8 +105,8 @@ def test_geodesic_covariance_is_the_largest_product_off_the_edges(seed):
     kept = geodesics.covariance(g)
     np.testing.assert_allclose(kept, np.where(np.isnan(stored), products, stored), atol=1e-12)
     np.testing.assert_array_equal(kept, kept.T)
-    some = geodesics.covariance(g, [5, 0, 5], dtype=np.float32)
-    np.testing.assert_allclose(some, kept[[5, 0, 5]], atol=1e-6)
+    some = geodesics.covariance(g, [5, 0, 5])
+    np.testing.assert_allclose(some, kept[[5, 0, 5]], atol=1e-12)
 
 
 def test_edges_without_a_positive_weight_carry_no_path():
@@ -145,28 +137,11 @@ def test_a_long_chain_of_weak_edges_keeps_its_order(n_landmarks, gamma):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 30), st.floats(0.0, 0.6))
-def test_distances_are_a_metric_and_paths_have_the_lengths_told(seed, n, density):
+def test_distances_are_a_metric(seed, n, density):
     g = geodesics.covariance_lengths(random_graph(seed, n, density, low=0.3))
-    distances, predecessors = geodesics.shortest_paths(g)
-    step = dense(g, np.inf)
-    for source in range(n):
-        for target in range(n):
-            if distances[source, target] == np.inf:
-                with pytest.raises(ValueError, match="target must be reached from source"):
-                    geodesics.path(predecessors[source], source, target)
-                continue
-            nodes = geodesics.path(predecessors[source], source, target)
-            assert (nodes[0], nodes[-1]) == (source, target)
-            assert len(set(nodes.tolist())) == len(nodes)
-            along = sum(step[nodes[:-1], nodes[1:]].tolist())
-            np.testing.assert_allclose(along, distances[source, target], atol=1e-12)
+    distances = geodesics.shortest_distances(g)
     detours = (distances[:, :, None] + distances[None]).min(axis=1)
     assert np.all(distances <= detours + 1e-12)
-
-
-def test_of_several_shortest_paths_the_last_step_comes_from_the_smallest_node():
-    square = graph.from_edges(4, np.r_[0, 0, 1, 2], np.r_[1, 2, 3, 3], np.ones(4))
-    assert geodesics.shortest_paths(square, [0]).predecessors.tolist() == [[-1, 0, 0, 1]]
 
 
 def test_one_node_and_isolated_nodes_are_at_no_distance_from_themselves():
@@ -177,7 +152,6 @@ def test_one_node_and_isolated_nodes_are_at_no_distance_from_themselves():
     np.fill_diagonal(expected, 0.0)
     np.testing.assert_array_equal(geodesics.shortest_distances(apart), expected)
     np.testing.assert_array_equal(geodesics.covariance(apart), np.eye(40))
-    assert (geodesics.shortest_paths(apart).predecessors == -1).all()
 
 
 @pytest.mark.parametrize("spread", [1.0, 10.0, 30.0])
@@ -200,10 +174,6 @@ def test_wrong_input_is_refused_with_a_reason():
     for node in (-1, 20):
         with pytest.raises(ValueError, match="sources must lie from 0 to"):
             geodesics.shortest_distances(g, [0, node])
-    with pytest.raises(ValueError, match=r"dtype must be float64 or float32, got .*int64"):
-        geodesics.shortest_distances(g, dtype=np.int64)
-    with pytest.raises(ValueError, match="limit must be positive, got -1"):
-        geodesics.shortest_distances(g, limit=-1)
     broken = CsrGraph(g.indptr, g.indices, np.full_like(g.weights, -1.0))
     with pytest.raises(ValueError, match="lengths must not be negative"):
         geodesics.shortest_distances(broken)

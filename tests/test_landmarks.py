@@ -19,7 +19,8 @@ def waves(n, seed=0, n_features=60):
 
 
 def connected(rows, k=8):
-    g = graph.row_neighbor_graph(rows, k)
+    near = graph.row_neighbors(rows, k)
+    g = graph.from_neighbors(near, lambda a, b: graph.row_correlations(rows, a, b))
     assert graph.component_labels(g).max() == 0
     return g
 

@@ -13,17 +13,18 @@ def test_a_length_scale_whose_square_overflows_is_refused():
 
 
 def test_the_wrong_width_of_a_latent_is_named():
-    model = IKD(2, graph=5, refine=None).fit(np.random.default_rng(0).normal(size=(30, 9)))
+    fast = {"strategy": "geodesic", "affinity": "euclidean", "refine": None}
+    model = IKD(2, graph=5, **fast).fit(np.random.default_rng(0).normal(size=(30, 9)))
     with pytest.raises(ValueError, match="Z must have the 2 columns of the embedding, got 3"):
         model.inverse_transform(np.zeros((4, 3)))
 
 
 def test_memory_is_also_what_a_container_leaves(monkeypatch, tmp_path):
-    (tmp_path / "max").write_text("5000\n")
-    (tmp_path / "current").write_text("2000\n")
-    monkeypatch.setattr(_memory, "_CGROUPS", ((tmp_path / "max", tmp_path / "current"),))
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.current").write_text("2000\n")
+    monkeypatch.setattr(_memory, "_CGROUP", tmp_path)
     assert _memory.available() == 3000
-    (tmp_path / "max").write_text("max\n")
+    (tmp_path / "memory.max").write_text("max\n")
     assert _memory.available() > 10**6
 
 

@@ -1,11 +1,10 @@
 """New rows land where the process that was fitted finds them likeliest."""
 
 import pickle
-from inspect import signature
 
 import numpy as np
 import pytest
-from tables import HAS_LIKELIHOOD, process, quiet, r2_of_placed, sheet, sq_distances
+from tables import process, quiet, r2_of_placed, sheet, sq_distances
 
 from ikd_graph import IKD, gplvm, kernels, placement, refine
 
@@ -62,9 +61,7 @@ def split(step, noise, seed=3):
     return quiet(model, X[train]), X, latent, train, new
 
 
-STEPS = ["stress"]
-if HAS_LIKELIHOOD:
-    STEPS.append("likelihood")
+STEPS = ["stress", "likelihood"]
 
 
 @pytest.fixture(scope="module", params=STEPS)
@@ -144,10 +141,6 @@ def test_a_closed_form_is_left_to_reconstruction(monkeypatch):
     assert np.array_equal(model.transform(X[60:]), start)
 
 
-@pytest.mark.skipif(
-    not HAS_LIKELIHOOD or "return_std" not in signature(IKD.transform).parameters,
-    reason="transform has no error bars yet",
-)
 def test_new_rows_have_error_bars_where_the_likelihood_refined():
     model, X, _, _, new = split("likelihood", 0.5)
     placed, std = model.transform(X[new], return_std=True)

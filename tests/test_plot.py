@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from io import BytesIO
 
 import matplotlib as mpl
 
@@ -11,7 +12,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.collections import EllipseCollection
 
+from ikd_graph import IKD
 from ikd_graph.show import colors, network, plot
 from ikd_graph.show.charts import mean_and_spread, spectrum_gap
 from ikd_graph.show.words import count, say_kernel, say_number, say_seconds, versions
@@ -44,57 +47,113 @@ def cliques_like(n_cliques=30, seed=0):
 
 def every_picture():
     rng = np.random.default_rng(0)
-    Z = rng.normal(size=(40, 3))
-    y = rng.integers(0, 3, 40)
-    levels = {
-        "threshold": [0.1, 0.2, 0.3],
-        "edges": [90, 40, 3],
-        "components": [1, 1, 7],
-        "cliques": [np.nan, 30, 3],
-        "coverage": [1.0, 0.9, 0.1],
-    }
+    Z, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
+    noisy = {"a": [[0.9, 0.8], [0.5, np.nan]], "b": [0.7, np.nan]}
+    fit = dimension.box_counting_dimension(rng.uniform(size=(800, 2)))
     return {
-        "embedding": lambda ax=None: plot.embedding(Z, y, ax=ax),
-        "spectrum": lambda ax=None: plot.spectrum([5.0, 4.0, 1.0, -0.2], 2, ax=ax),
-        "clique_graph": lambda ax=None: plot.clique_graph(cliques_like(), ax=ax),
-        "degrees": lambda ax=None: plot.degrees([0, 3, 4, 4], ax=ax),
-        "clique_sizes": lambda ax=None: plot.clique_sizes([3, 3, 9], ax=ax),
-        "threshold_curve": lambda ax=None: plot.threshold_curve(levels, 0.2, ax=ax),
-        "noise_curves": lambda ax=None: plot.noise_curves(
-            [0.0, 0.5], {"a": [[0.9, 0.8], [0.5, np.nan]], "b": [0.7, np.nan]}, ax=ax
-        ),
-        "time_bars": lambda ax=None: plot.time_bars({"a": 0.01, "b": np.nan}, ax=ax),
+        "embedding": lambda **k: plot.embedding(Z, y, errors=0.1 + 0 * Z, points=[3], **k),
+        "spectrum": lambda **k: plot.spectrum([5.0, 4.0, 1.0, -0.2], 2, **k),
+        "clique_graph": lambda **k: plot.clique_graph(cliques_like(), **k),
+        "noise_curves": lambda **k: plot.noise_curves([0.0, 0.5], noisy, **k),
+        "level_bars": lambda **k: plot.level_bars({"a": 0.01, "b": np.nan}, **k),
+        "scaling": lambda **k: plot.scaling(fit, **k),
     }
 
 
 @pytest.mark.parametrize("name", every_picture())
-def test_each_picture_draws_into_the_axes_it_is_given_and_returns_it(name, ax):
-    assert every_picture()[name](ax) is ax
-    assert len(plot.png(ax, dpi=40)) > 1000
+def test_each_picture_is_drawn_alike_in_the_axes_given_or_in_its_own(name):
+    one, two = plot.axes(), plot.axes()
+    assert every_picture()[name](ax=one) is one
+    every_picture()[name](ax=two)
+    assert plot.png(one, dpi=40) == plot.png(two, dpi=40)
     assert pyplot.get_fignums() == []
-
-
-@pytest.mark.parametrize("name", every_picture())
-def test_each_picture_makes_its_own_figure_when_given_none(name):
     assert every_picture()[name]().figure is pyplot.gcf()
 
 
-@pytest.mark.parametrize("name", every_picture())
-def test_the_same_picture_twice_has_the_same_pixels(name):
-    one, two = plot.axes(), plot.axes()
-    assert plot.png(every_picture()[name](one), dpi=40) == plot.png(
-        every_picture()[name](two), dpi=40
-    )
+def painted(ax):
+    """Pixels of a figure, 0 to 1."""
+    return mpl.image.imread(BytesIO(plot.png(ax, dpi=50)))[:, :, :3]
+
+
+def test_classes_that_lie_apart_are_named_where_they_lie_and_others_in_a_legend(ax):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["ant", "bee", "cow"], 30)
+    Z = rng.normal(size=(90, 2)) + np.repeat([[0, 0], [12, 0], [0, 12]], 30, axis=0)
+    plot.embedding(Z, y, ax=ax)
+    assert ax.get_legend() is None
+    for text, name in zip(ax.texts, ("ant", "bee", "cow"), strict=True):
+        assert text.get_text() == name
+        np.testing.assert_allclose(text.xy, np.median(Z[y == name], axis=0), atol=1.5)
+    mixed = plot.embedding(rng.normal(size=(90, 2)), y, ax=plot.axes())
+    assert [text.get_text() for text in mixed.get_legend().get_texts()] == ["ant", "bee", "cow"]
+    near = plot.embedding(Z * [1, 0] + [0, 1] * rng.normal(size=2), y, ax=plot.axes())
+    assert near.get_legend() is not None
+
+
+def test_no_margin_of_a_picture_is_empty_and_its_legend_is_inside(ax):
+    rng = np.random.default_rng(0)
+    plot.embedding(rng.normal(size=(200, 2)), np.arange(200) % 10, label_title="kind", ax=ax)
+    ink = (painted(ax) < 0.95).any(axis=2)
+    columns = np.flatnonzero(ink.any(axis=0))
+    assert columns[0] < 12
+    assert ink.shape[1] - columns[-1] < 12
+    assert np.diff(columns).max() < 0.1 * ink.shape[1]
+
+
+@pytest.mark.parametrize("apart", [0.0, 12.0])
+def test_odd_names_are_words_that_leave_room_for_the_picture(ax, apart):
+    Z = np.random.default_rng(0).normal(size=(40, 2)) + np.arange(40)[:, None] % 2 * [apart, 0]
+    names = ["a" * 400, "$x_1$ and $"]
+    plot.embedding(Z, np.arange(40) % 2, names=names, label_title="t" * 400, ax=ax)
+    plot.png(ax)
+    texts = ax.texts or ax.get_legend().get_texts()
+    assert [text.get_text() for text in texts] == ["a" * 31 + "…", "$x_1$ and $"]
+    assert not texts[1].get_parse_math()
+
+
+def test_letters_that_no_font_has_are_told_in_one_sentence(ax):
+    plot.embedding(np.eye(3)[:, :2], ["\U0001342f", "\U00013430", "b"], ax=ax)
+    with pytest.warns(UserWarning, match="lacks 2 letters of some names") as heard:
+        plot.png(ax)
+    assert len(heard) == 1
+
+
+def test_ellipses_are_one_standard_error_wide_and_of_many_the_uncertain_are_pale(ax):
+    rng = np.random.default_rng(0)
+    Z, errors = rng.normal(size=(50, 3)), rng.uniform(0.1, 1.0, (50, 3))
+    plot.embedding(Z, errors=errors, ax=ax)
+    (ellipses,) = [one for one in ax.collections if isinstance(one, EllipseCollection)]
+    np.testing.assert_allclose(ellipses.get_widths(), 2 * errors[:, 0])
+    np.testing.assert_allclose(ellipses.get_heights(), 2 * errors[:, 1])
+    np.testing.assert_allclose(ellipses.get_offsets(), Z[:, :2])
+    many, errors = rng.normal(size=(800, 2)), np.repeat([[0.1], [3.0]], [700, 100], axis=0)
+    (points,) = plot.embedding(many, errors=errors * [1, 1], ax=plot.axes()).collections
+    certain = np.unique(points.get_offsets()[points.get_alpha() > 0.5], axis=0)
+    np.testing.assert_array_equal(certain, np.unique(many[:700], axis=0))
+    with pytest.raises(ValueError, match=r"errors must have the shape of Z, \(50, 3\), got"):
+        plot.embedding(Z, errors=errors)
+
+
+def test_angles_have_a_scale_without_a_seam_and_quantities_one_that_grows_lighter():
+    turn = np.linspace(0, 2 * np.pi, 60)
+    Z = np.column_stack([np.cos(turn), np.sin(turn)])
+
+    def map_of(values, **more):
+        (points,) = plot.embedding(Z, values, ax=plot.axes(), **more).collections
+        return points.get_cmap()(np.linspace(0, 1, 30))[:, :3]
+
+    for values, more in ((turn, {}), (turn - np.pi, {}), (turn * 20, {"period": 40 * np.pi})):
+        shades = map_of(values, **more)
+        np.testing.assert_array_equal(shades[0], shades[-1])
+        assert np.abs(np.diff(shades, axis=0)).max() < 0.15
+    for values in (turn * 3, turn * 0.95):
+        light = [lightness(mpl.colors.to_hex(shade)) for shade in map_of(values)]
+        assert np.all(np.diff(light) > 0)
 
 
 def test_the_legend_names_each_class_once_in_natural_order(ax):
     plot.embedding(np.eye(4)[:, :2], ["E10", "E2", "E10", None], ax=ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["E2", "E10", "no label"]
-
-
-def test_names_of_classes_replace_their_codes(ax):
-    plot.embedding(np.eye(3)[:, :2], [1, 0, 1], names=["low", "high"], ax=ax)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["low", "high"]
 
 
 def test_a_quantity_gets_a_scale_and_no_legend(ax):
@@ -106,7 +165,7 @@ def test_a_quantity_gets_a_scale_and_no_legend(ax):
 def test_one_coordinate_is_drawn_against_the_rows(ax):
     plot.embedding([3.0, 1.0, 2.0], ax=ax)
     assert ax.get_xlabel() == "row"
-    np.testing.assert_array_equal(ax.collections[0].get_offsets()[:, 0], [0, 1, 2])
+    assert sorted(ax.collections[0].get_offsets().tolist()) == [[0, 3], [1, 1], [2, 2]]
 
 
 def test_explained_shares_stand_beside_their_axes(ax):
@@ -127,28 +186,10 @@ def test_the_spectrum_gap_is_marked_on_the_spectrum(ax):
     assert spectrum_gap([3.0, -50.0]) == spectrum_gap([-1.0, -2.0]) == 0
 
 
-def test_few_counts_have_a_bar_each_and_many_share_bars():
-    few = plot.degrees([0, 0, 2], ax=plot.axes())
-    assert [bar.get_height() for bar in few.patches][:3] == [2, 0, 1]
-    many = plot.degrees(np.arange(1000), ax=plot.axes())
-    assert len(many.patches) <= 41
-    assert sum(bar.get_height() for bar in many.patches) == 1000
-
-
-def test_empty_counts_say_so(ax):
-    plot.clique_sizes([], ax=ax)
-    assert ax.texts[0].get_text() == "none"
-
-
 def test_failed_runs_do_not_count_towards_the_mean():
     mean, spread = mean_and_spread([[1.0, np.nan, 3.0], [np.nan] * 3])
     np.testing.assert_array_equal(mean, [2.0, np.nan])
     np.testing.assert_array_equal(spread, [1.0, 0.0])
-
-
-def test_bars_of_time_carry_their_value_or_their_failure(ax):
-    plot.time_bars({"fast": 0.0123, "never": np.nan}, ax=ax)
-    assert [text.get_text() for text in ax.texts] == ["12 ms", "did not finish"]
 
 
 def test_pictures_are_saved_whole_in_the_format_of_their_suffix(ax, tmp_path):
@@ -196,13 +237,6 @@ def lightness(color):
 def test_class_colours_are_distinct_and_read_on_white_and_black():
     assert len(set(colors.CLASSES)) == len(colors.CLASSES) >= 20
     assert all(0.04 < lightness(color) < 0.75 for color in colors.CLASSES)
-
-
-def test_the_continuous_scale_grows_lighter_all_the_way():
-    steps = [lightness(color) for color in colors.ramp(np.linspace(0, 1, 20))]
-    assert np.all(np.diff(steps) > 0)
-    assert colors.ramp([1.0, np.nan, 1.0])[1] == colors.MUTED
-    assert colors.ramp([]) == []
 
 
 @pytest.mark.parametrize(
@@ -264,44 +298,18 @@ def test_small_multiples_draw_the_same_points_in_the_same_colours(ax):
     assert drawn[0] is first
     assert [one.get_title(loc="left") for one in drawn] == ["first", "line"]
     assert [one.get_xlabel() for one in drawn] == ["", "0.5"]
-    colors_of = [one.collections[0].get_facecolors() for one in drawn]
-    np.testing.assert_array_equal(colors_of[0], colors_of[1])
-    np.testing.assert_array_equal(drawn[1].collections[0].get_offsets()[:, 0], np.arange(12))
-    assert len(np.unique(colors_of[0], axis=0)) == 2
-
-
-def test_small_multiples_take_a_quantity_or_nothing_as_colours_and_want_a_subplot(ax):
-    Z = np.random.default_rng(0).normal(size=(9, 2))
-    shades = plot.small_multiples({"a": Z}, np.linspace(0.0, 1.0, 9), ax=ax).collections[0]
-    assert len(np.unique(shades.get_facecolors(), axis=0)) == 9
-    free = ax.figure.add_axes((0, 0, 1, 1))
+    shades = [one.collections[0].get_facecolors() for one in drawn]
+    np.testing.assert_array_equal(shades[0], shades[1])
+    assert len(np.unique(shades[0], axis=0)) == 2
     with pytest.raises(ValueError, match="ax must be a subplot, got free Axes"):
-        plot.small_multiples({"a": Z}, ax=free)
+        plot.small_multiples(panels, ax=ax.figure.add_axes((0, 0, 1, 1)))
 
 
-@pytest.mark.parametrize("measure", ["box_counting_dimension", "correlation_dimension"])
-def test_the_line_of_a_dimension_runs_through_its_counts(measure, ax):
-    sheet = np.random.default_rng(0).uniform(size=(800, 2))
-    fit = getattr(dimension, measure)(sheet)
-    plot.scaling(fit, ax=ax)
-    rest, used, line = ax.lines
-    assert len(rest.get_xdata()) + len(used.get_xdata()) == np.count_nonzero(fit.counts)
-    assert (line.get_xdata() == fit.fit_range).all()
-    fitted = np.exp(np.interp(np.log(used.get_xdata()), np.log(line.get_xdata()),
-                              np.log(line.get_ydata())))  # fmt: skip
-    np.testing.assert_allclose(np.log(fitted), np.log(used.get_ydata()), atol=0.5)
-    assert ax.texts[0].get_text() == f"dimension {fit.dimension:.2f}"
-    assert ax.get_xscale() == ax.get_yscale() == "log"
-
-
-def test_a_circle_has_no_seam_and_points_can_be_named():
-    angles = np.array([1.0, 359.0, 180.0, 721.0])
-    ax = plot.embedding(
-        np.eye(4)[:, :2], angles, period=360.0, quantity=True, points={0: "first", 2: "y" * 99}
-    )
-    shades = ax.collections[0].get_cmap()(ax.collections[0].norm(angles % 360.0))
-    assert np.abs(shades[0] - shades[1]).max() < 0.02
-    np.testing.assert_array_equal(shades[0], shades[3])
-    assert np.abs(shades[0] - shades[2]).max() > 0.3
-    assert ax.texts[0].get_text() == "first"
-    assert len(ax.texts[1].get_text()) < 40
+def test_a_fitted_model_draws_itself_by_labels_quantities_and_angles():
+    X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
+    model = IKD(strategy="geodesic", refine=None).fit(X)
+    for color in (None, np.arange(60) > 30, X[:, 0], np.linspace(0, 360, 60)):
+        ax = model.plot(color, ax=plot.axes())
+        assert sum(len(one.get_offsets()) for one in ax.collections) >= 60
+    with pytest.raises(ValueError, match="one for each of the 60 rows of Z, got an array of shape"):
+        model.plot([1, 2])

@@ -165,15 +165,6 @@ def test_numbers_in_a_table_sort_by_value_and_stand_right():
     assert 'class="n"><button type="button">score' in html
 
 
-def test_a_cell_can_say_its_number_in_its_own_words():
-    html = part("table(found)", found=page.table(["noise"], [[(0.5, "half")]], sortable=True))
-    assert '<td class="n" data-v="0.5">half</td>' in html
-
-
-def test_the_best_rows_of_a_table_are_marked():
-    assert part("table(found)", found=page.table(["a"], [[1], [2]], best=[1])).count('"best"') == 1
-
-
 def test_bars_are_as_long_as_their_values():
     values = {"a": 1.0, "b": 0.5, "c": np.nan, "d": -3.0}
     html = part("bars(found)", found=charts.levels(values))
@@ -184,16 +175,12 @@ def test_bars_are_as_long_as_their_values():
     assert [text.get_text() for text in drawn.texts] == ["1", "0.5", "did not finish", "-3"]
 
 
-def test_bars_that_are_all_below_zero_are_none():
-    assert [bar.share for bar in charts.levels({"a": -2.0, "b": -1.0, "c": np.nan})] == [0.0] * 3
-
-
 def test_a_legend_lists_the_classes_that_have_points():
-    one = points.Paint("kind", colors.Groups(("a", "b", "c"), np.array([2, 0, -1])))
+    one = colors.Paint("kind", colors.Groups(("a", "b", "c"), np.array([2, 0, -1])))
     html = part("legend(one)", one=points.legend(one))
     assert re.findall(r"</i>(.*?)</button>", html) == ["a", "c", "no label"]
     assert "kind" in html
-    scale = points.Paint("age", None, np.array([1.0, np.nan, 3.0]))
+    scale = colors.Paint("age", None, np.array([1.0, np.nan, 3.0]))
     html = part("legend(one)", one=points.legend(scale))
     assert "age" in html
     assert re.findall("<span>(.*?)</span>", html) == ["1", "3"]
@@ -266,15 +253,6 @@ def test_only_the_strongest_edges_of_a_crowded_network_are_drawn():
     for weight, (a, b) in enumerate(graph.edges):
         graph.edges[a, b]["overlap"] = weight + 1
     assert len(network.network(graph, most_edges=50).ends) == 50
-
-
-def test_curves_break_where_a_value_is_missing():
-    chart = Chart(
-        "t", curves=(Curve("a", np.arange(3.0), np.array([1.0, np.nan, 2.0]), "#000000"),)
-    )
-    (trace,) = figures.figure(chart)["data"]
-    assert trace["y"] == [1.0, None, 2.0]
-    assert trace["connectgaps"] is False
 
 
 ODD = [

@@ -1,8 +1,6 @@
 """Models in files come back as they were, and what is not one is refused."""
 
 import contextlib
-import hashlib
-import io
 import json
 import pickle
 import warnings
@@ -171,42 +169,12 @@ def parts_of(path):
         return {name: file.read(name) for name in file.namelist()}
 
 
-def packed(path, parts, compression=zipfile.ZIP_STORED, digest=True):
-    """A file of some parts, with the digest that belongs to them or the old one."""
-    if digest:
-        whole = b"".join(part for name, part in parts.items() if name != "digest")
-        parts["digest"] = hashlib.blake2b(whole).hexdigest().encode()
-    with zipfile.ZipFile(path, "w", compression) as new:
+def packed(path, parts):
+    """A file of some parts."""
+    with zipfile.ZipFile(path, "w") as new:
         for name, part in parts.items():
             new.writestr(name, part)
     return path
-
-
-def as_npy(array):
-    part = io.BytesIO()
-    np.save(part, array)
-    return part.getvalue()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda array: array[:-1],
-        lambda array: np.concatenate([array, array]),
-        lambda array: array[..., None],
-        lambda array: array * np.nan,
-        lambda array: array + 1e-3,
-    ],
-)
-def test_a_file_with_another_array_is_refused(saved, tmp_path, change):
-    parts = parts_of(saved)
-    for name in parts:
-        if name.endswith(".npy"):
-            other = as_npy(change(np.load(io.BytesIO(parts[name]))))
-            if other != parts[name]:
-                packed(tmp_path / "x", {**parts, name: other}, digest=False)
-                with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
-                    IKD.load(tmp_path / "x")
 
 
 @pytest.mark.parametrize("name", ["transform", "fit", "_place"])
@@ -237,17 +205,6 @@ def test_arrays_that_do_not_belong_together_are_refused(saved, tmp_path, name, v
     model.save(tmp_path / "x")
     with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
         IKD.load(tmp_path / "x")
-
-
-def test_a_compressed_file_and_one_of_equal_names_are_refused(saved, tmp_path):
-    packed(tmp_path / "x", parts_of(saved), zipfile.ZIP_DEFLATED)
-    with pytest.raises(ValueError, match="compressed"):
-        IKD.load(tmp_path / "x")
-    with zipfile.ZipFile(saved, "a") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        file.writestr("digest", b"x")
-    with pytest.raises(ValueError, match="have one name"):
-        IKD.load(saved)
 
 
 def test_a_pickle_inside_is_never_run(saved, tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.manifold import trustworthiness
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from ikd_graph.show import plot
@@ -96,7 +97,7 @@ def _sheet(data, Z, seed):
     return {
         "r2": metrics.affine_r2(data.latent, Z),
         "rigid": metrics.rigid_r2(data.latent, Z, scale=True),
-        "trustworthiness": metrics.trustworthiness(data.latent, Z),
+        "trustworthiness": trustworthiness(data.latent, Z),
     }
 
 
@@ -110,7 +111,7 @@ def _moons(data, Z, seed):
     return {
         "linear": float(linear),
         "accuracy": metrics.knn_accuracy(Z, data.y, seed=seed),
-        "trustworthiness": metrics.trustworthiness(data.X, Z),
+        "trustworthiness": trustworthiness(data.X, Z),
     }
 
 

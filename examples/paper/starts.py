@@ -3,6 +3,9 @@
 from itertools import product
 
 import numpy as np
+from scipy.spatial.distance import pdist
+from scipy.stats import spearmanr
+from sklearn.manifold import trustworthiness
 
 from ikd_graph.study import metrics
 from ikd_graph.study.datasets import load
@@ -49,8 +52,8 @@ def start_trial(data, peer, ours, n_components, seed, trial):
         Z = one.coordinates
         return {
             "accuracy": metrics.knn_accuracy(Z, data.y, seed=at),
-            "trustworthiness": metrics.trustworthiness(data.X[keep], Z[keep]),
-            "global_distances": metrics.global_distance_preservation(data.X, Z),
+            "trustworthiness": trustworthiness(data.X[keep], Z[keep]),
+            "global_distances": spearmanr(pdist(data.X[keep]), pdist(Z[keep])).statistic,
         }
 
     return rows({"data": data.name, "seed": seed, "trial": trial}, found, measure)

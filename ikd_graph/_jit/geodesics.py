@@ -20,11 +20,11 @@ ONE = np.uint64(1)
 
 
 @jit
-def search(graph, sources, step, limit, out):
+def search(graph, sources, step, out):
     """Find the shortest distances from each of the ``sources`` (s,).
 
     Weights are lengths, none negative, infinite where an edge cannot be walked. ``out`` (s, n) is
-    filled; where no path is up to ``limit`` long, it is infinite. A band is ``step`` wide.
+    filled; where there is no path, it is infinite. A band is ``step`` wide.
     """
     indptr, indices, lengths = graph
     n = indptr.size - 1
@@ -51,7 +51,7 @@ def search(graph, sources, step, limit, out):
                 for edge in range(np.uint64(indptr[node]), np.uint64(indptr[node + ONE])):
                     other = np.uint64(indices[edge])
                     distance = base + lengths[edge]
-                    if distance < reach[other] and distance <= limit:
+                    if distance < reach[other]:
                         reach[other] = distance
                         if distance <= bound:
                             if not state[other] & NEAR:
@@ -97,46 +97,3 @@ def mirror_smaller(square, start, stop):
                 smaller = min(square[row, column], square[column, row])
                 square[row, column] = smaller
                 square[column, row] = smaller
-
-
-@jit
-def trace(indptr, indices, lengths, sources, distances, predecessors):
-    """Find the node before each on a shortest path from each source.
-
-    A node comes after a neighbour whose distance and edge add up to its own. Among nodes at the
-    same distance (edges of length zero) that could go round in a ring, so these are reached one
-    from another, starting at a node that is reached from a smaller distance. ``indices`` are sorted
-    in each row; ``distances`` (s, n) are summed from ``sources`` (s,) on. ``predecessors`` (s, n)
-    receives the smallest such neighbour; -1 at the source and where there is no path.
-    """
-    n = indptr.size - 1
-    queue = np.empty(n, np.int32)
-    known = np.empty(n, np.bool_)
-    for row in range(sources.size):
-        end = 0
-        for node in range(n):
-            own = distances[row, node]
-            predecessors[row, node] = -1
-            known[node] = node == sources[row] or own == np.inf
-            for edge in range(indptr[node], indptr[node + 1]):
-                before = distances[row, indices[edge]]
-                if known[node]:
-                    break
-                if before < own and before + lengths[edge] == own:
-                    predecessors[row, node] = indices[edge]
-                    known[node] = True
-            if known[node]:
-                queue[end] = node
-                end += 1
-        head = 0
-        while end < n:
-            node = queue[head]
-            head += 1
-            own = distances[row, node]
-            for edge in range(indptr[node], indptr[node + 1]):
-                other = indices[edge]
-                if not known[other] and distances[row, other] == own and own + lengths[edge] == own:
-                    predecessors[row, other] = node
-                    known[other] = True
-                    queue[end] = other
-                    end += 1

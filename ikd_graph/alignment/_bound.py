@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from .. import _checks as door
 from .._records import SolvedBlocks
-from ._consensus import WEIGHTINGS
 from ._frames import cost_of, dual_of, lift, quadratic_form, settle
 from ._rounds import Rounds, check_places
 
@@ -48,10 +47,8 @@ class MergeBound(NamedTuple):
         return f"no merger of these cliques can cost less than {1.0 - self.gap:.1%} of this one"
 
 
-@door.takes(check_places, coordinates=door.table, weighting=door.one_of(WEIGHTINGS))
-def merge_bound(
-    solved: SolvedBlocks, coordinates: Floats, *, weighting: str = "precision"
-) -> MergeBound | None:
+@door.takes(check_places, coordinates=door.table)
+def merge_bound(solved: SolvedBlocks, coordinates: Floats) -> MergeBound | None:
     r"""Lower bound of the sum of squares that merging leaves, over all rotations of all blocks.
 
     With translations and consensus eliminated the cost of rotations R (stacked) is tr(R' Q R). For
@@ -70,8 +67,6 @@ def merge_bound(
         Blocks with their own coordinates.
     coordinates : (n, M) ndarray of float64
         Merged positions of the points.
-    weighting : {"precision", "uniform"}
-        As in `merge`.
 
     Returns
     -------
@@ -92,7 +87,7 @@ def merge_bound(
     n_blocks, size = solved.blocks.n_blocks, points.shape[1]
     if n_blocks * size > MOST_FRAMES:
         return None
-    consensus = Rounds(solved, len(points), weighting)
+    consensus = Rounds(solved, len(points))
     cost = consensus.fit_of(points)[0]
     quadratic, scale = quadratic_form(solved, consensus.weights, len(points))
     if cost <= _EXACT * scale:

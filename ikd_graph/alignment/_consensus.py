@@ -13,8 +13,6 @@ from ._rounds import ANCHOR_SHARE, Rounds
 
 Floats = NDArray[np.float64]
 
-WEIGHTINGS = ("precision", "uniform")
-
 
 def _check_start(
     solved: SolvedBlocks, n_points: int | None = None, start: Floats | None = None, **_: object
@@ -33,7 +31,6 @@ def _check_start(
     _check_start,
     n_points=door.optional(door.count),
     start=door.optional(door.table),
-    weighting=door.one_of(WEIGHTINGS),
     weigh_start=door.flag,
     max_rounds=door.whole(1),
     tolerance=door.positive,
@@ -43,7 +40,6 @@ def merge(
     n_points: int | None = None,
     *,
     start: Floats | None = None,
-    weighting: str = "precision",
     weigh_start: bool = False,
     max_rounds: int = 200,
     tolerance: float = 1e-5,
@@ -76,8 +72,6 @@ def merge(
         Blocks with their own coordinates, and the number of points in all.
     start : (n_points, M) ndarray of float64, optional
         Where the points are at first, in the units of the latent; by default the greedy merger.
-    weighting : {"precision", "uniform"}
-        Weight of a point in a block.
     weigh_start : bool
         Whether the start counts by the noise of the blocks. Else only what they leave open is its.
     max_rounds : int
@@ -120,14 +114,14 @@ def merge(
         frame, greedy = None, merge_pairs(solved, n_points)
         if greedy.n_weak:
             warn_weak(greedy)
-        consensus = Rounds(solved, n_points, weighting)
+        consensus = Rounds(solved, n_points)
         descent, trusted = consensus.descent(greedy.coordinates), False
     else:
         frame = np.array(start, dtype=np.float64, order="C")
         greedy = merge_pairs(solved, n_points)
         # The start joins in where blocks leave something open.
         is_open = greedy.n_weak or greedy.labels.any()
-        consensus = Rounds(solved, n_points, weighting, frame if is_open else None)
+        consensus = Rounds(solved, n_points, frame if is_open else None)
         given = consensus.trial(frame)
         other = place_groups.unchecked(greedy.coordinates, greedy.labels, frame)
         descent = consensus.better(given, other)
@@ -137,7 +131,7 @@ def merge(
     if weigh_start and frame is not None and trusted:
         share = consensus.share_for(objective, frame)
         if share > max(consensus.share, ANCHOR_SHARE):
-            consensus = Rounds(solved, n_points, weighting, frame, share)
+            consensus = Rounds(solved, n_points, frame, share)
             descent = consensus.descent(descent.mean)
             descent.run(max_rounds, tolerance, consensus.floor)
             objective, residuals = consensus.fit_of(descent.mean)

@@ -127,7 +127,8 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
 
 def with_residuals(merged: MergeResult, solved: SolvedBlocks) -> MergeResult:
     """A merger with how well the blocks, all weighed alike, agree with it."""
-    consensus = Rounds(solved, merged.labels.size)
+    alike = solved._replace(precision=np.ones_like(solved.precision))
+    consensus = Rounds(alike, merged.labels.size)
     consensus.place(merged.coordinates)
     objective, residuals = consensus.fit_of(merged.coordinates)
     return merged._replace(objective=objective, residuals=residuals)

@@ -31,25 +31,21 @@ _MOST_SHARE = 3.0
 class Rounds:
     """Weighted sum of squares between blocks and a consensus, and the two steps that lower it.
 
-    ``weighting`` is "precision" or "uniform"; ``anchor`` a latent that takes part as one more block
-    of weight ``share``, where all others together have 1.
+    ``anchor`` is a latent that takes part as one more block of weight ``share``, where all others
+    together have 1.
     """
 
     def __init__(
         self,
         solved: SolvedBlocks,
         n_points: int,
-        weighting: str = "uniform",
         anchor: Floats | None = None,
         share: float = ANCHOR_SHARE,
     ) -> None:
-        self.weighting, self.anchor = weighting, anchor
         solved, _ = neighbors_near(solved)
         self.blocks, self.coordinates = solved.blocks, solved.coordinates
         self.n_blocks = solved.blocks.n_blocks
-        weights = np.ones(solved.blocks.members.size)
-        if weighting == "precision":
-            weights = np.sqrt(solved.precision)
+        weights = np.sqrt(solved.precision)
         self.weights = weights / weights.sum()
         if anchor is not None:
             self._add_block(anchor, share)

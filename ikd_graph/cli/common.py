@@ -45,6 +45,11 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         help="write settings, scores, reasons, warnings and the paths of the results as one JSON "
         "object, in place of the text (--json alone) or into a file",
     )  # fmt: skip
+    parser.add_argument(
+        "--plotly", choices=("inside", "shared"), default="inside",
+        help="where the page has its library: inside, so that it needs no other file (5 MB), or "
+        "shared, one plotly.min.js beside the pages; default: inside",
+    )  # fmt: skip
     parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
     add_reading_arguments(parser)
 
@@ -146,18 +151,8 @@ def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes
     except ImportError as error:
         complain("warning", f"no PNG: {error}")
         return None
-    import matplotlib as mpl
-
-    # A label is a word, whatever dollars it holds.
-    with mpl.rc_context({"text.parse_math": False}), warnings.catch_warnings(record=True) as heard:
-        draw(ax)
-        png = plot.png(ax)
-    if any("Glyph" in str(one.message) for one in heard):
-        complain("warning", "the PNG's font lacks letters of some names; the page shows them")
-    for one in heard:
-        if "Glyph" not in str(one.message):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    return png
+    draw(ax)
+    return plot.png(ax)
 
 
 def page(arguments: argparse.Namespace, kind: str, *parts: Any, **options: Any) -> str | None:

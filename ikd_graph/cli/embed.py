@@ -99,18 +99,8 @@ def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str
 
 def draw(ax: Any, model: IKD, data: Dataset) -> None:
     """Draw the embedding into an Axes, labels as colours."""
-    paint = paint_points(data)
-    plot.embedding(
-        model.embedding_,
-        data.y if paint.values is None else paint.values,
-        names=(data.label_names or None) if paint.values is None else None,
-        palette=data.label_palette,
-        quantity=None if paint.values is None else True,
-        period=paint.period,
-        shares=variance_shares(model.embedding_),
-        label_title=data.label_title,
-        ax=ax,
-    )
+    shares = variance_shares(model.embedding_)
+    plot.embedding(model.embedding_, paint_points(data), shares=shares, ax=ax)
 
 
 def summarise(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._files import make_folder, remove_folders, write_together, write_whole
 from ..estimator import IKD
+from ..show.page import share_plotly
 from ..show.words import versions
 from ..study.datasets import Dataset
 from .common import csv_text, named_stage, unique_names
@@ -46,6 +47,8 @@ def finish(
 
     ``step`` is a sentence and a command; files of ``before`` are written already.
     """
+    if getattr(arguments, "plotly", "") == "shared":
+        files = share_plotly(files)
     with named_stage("writing", "what was written is whole"):
         written = [*before, *leave_files(arguments.output, files)]
     if not arguments.quiet:

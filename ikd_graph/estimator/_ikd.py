@@ -526,19 +526,25 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return alignment.merge_bound.unchecked(solved, self._points)
 
     def plot(self, color: Any = None, **options: Any) -> Any:
-        """Draw the embedding; see `ikd_graph.show.plot` for options.
+        """Draw the embedding; see `ikd_graph.show.plot.embedding` for options.
 
         Parameters
         ----------
         color : (n_samples,) array_like, optional
-            Classes or numbers that colour the points.
+            Classes, numbers or angles that colour the points.
         **options
-            Passed on.
+            Passed on, such as ``errors=model.standard_errors_`` or ``period=360``.
 
         Returns
         -------
-        matplotlib Figure
+        matplotlib Axes
             The picture.
+
+        Examples
+        --------
+        >>> X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
+        >>> IKD().fit(X).plot(color=np.arange(60) > 30).get_xlabel()[:11]
+        'dimension 1'
         """
         check_is_fitted(self)
         draw = import_module("ikd_graph.show.plot").embedding

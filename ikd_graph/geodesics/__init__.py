@@ -14,29 +14,23 @@ Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no p
 from ._farthest import farthest_nodes
 from ._kernel import path_lengths, sq_distances, squares_of_lengths
 from ._paths import (
-    ShortestPaths,
     covariance,
     covariance_lengths,
     distance_lengths,
     distances,
     distances_from,
-    path,
     shortest_distances,
-    shortest_paths,
 )
 
 __all__ = [
-    "ShortestPaths",
     "covariance",
     "covariance_lengths",
     "distance_lengths",
     "distances",
     "distances_from",
     "farthest_nodes",
-    "path",
     "path_lengths",
     "shortest_distances",
-    "shortest_paths",
     "sq_distances",
     "squares_of_lengths",
 ]

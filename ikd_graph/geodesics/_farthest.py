@@ -52,11 +52,11 @@ def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[
     np.divide(sums, degrees, out=mean, where=degrees > 0)
     nodes, distances = np.full(count, np.argmin(mean)), np.empty((count, n))
 
-    search(ways, nodes[:1], np.inf, distances[:1])
+    search(ways, nodes[:1], distances[:1])
     nodes[0] = np.argmax(distances[0])
     nearest = np.full(n, np.inf)
     for row in range(count):
-        search(ways, nodes[row : row + 1], np.inf, distances[row : row + 1])
+        search(ways, nodes[row : row + 1], distances[row : row + 1])
         np.minimum(nearest, distances[row], out=nearest)
         if row + 1 < count:
             nodes[row + 1] = np.argmax(nearest)

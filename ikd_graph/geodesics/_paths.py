@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks as door
 from .. import _jit
@@ -19,24 +19,6 @@ from ._search import prepared, search
 
 Floats = NDArray[np.float64]
 Nodes = ArrayLike | None
-
-
-class ShortestPaths(NamedTuple):
-    """Shortest paths from each source to every node."""
-
-    distances: NDArray[np.float64]  # (s, n), infinite where there is no path
-    predecessors: NDArray[np.int32]  # (s, n) node before each on its path; -1 at a source or apart
-
-
-def _check_dtype(name: str, dtype: Any) -> np.dtype[Any]:
-    """One of the two types of floats."""
-    try:
-        kind = np.dtype(dtype)
-    except (TypeError, ValueError):
-        kind = None
-    if kind not in (np.float64, np.float32):
-        raise ValueError(f"dtype must be float64 or float32, got {dtype!r}; use float64")
-    return kind
 
 
 def _check_sources(g: CsrGraph, sources: Any = None, *_: Any, **__: Any) -> None:
@@ -57,10 +39,6 @@ def check_lengths(g: CsrGraph, *_: Any, **__: Any) -> None:
         )
 
 
-def _limit(name: str, value: Any) -> float:
-    return door.check_real(name, value, "be positive", lambda x: x > 0.0)
-
-
 _SOURCES = door.optional(door.nodes)
 
 
@@ -69,29 +47,20 @@ _SOURCES = door.optional(door.nodes)
     g=check_graph,
     kernel=as_kernel,
     sources=_SOURCES,
-    limit=_limit,
-    dtype=_check_dtype,
 )
-def distances(
-    g: CsrGraph,
-    kernel: StationaryKernel,
-    sources: Nodes = None,
-    *,
-    limit: float = np.inf,
-    dtype: DTypeLike = np.float64,
-) -> NDArray[np.floating]:
+def distances(g: CsrGraph, kernel: StationaryKernel, sources: Nodes = None) -> Floats:
     """Find the smallest sums of kernel distances sqrt(f^-1(s)) along paths.
 
     Parameters
     ----------
     g, kernel : CsrGraph and StationaryKernel
         Correlations s of trusted pairs, and the kernel f.
-    sources, limit, dtype : see `shortest_distances`
-        Where to start, how far to look and the type of the result.
+    sources : (s,) array_like of int, optional
+        Nodes to start from; all of them by default.
 
     Returns
     -------
-    (s, n) ndarray of float
+    (s, n) ndarray of float64
         Distances, not squared; infinite where there is no path. With all sources exactly
         symmetric.
 
@@ -106,19 +75,11 @@ def distances(
     [[0.0, 1.0, 2.0, 3.0]]
     """
     lengths = distance_lengths.unchecked(g, kernel)
-    return shortest_distances.unchecked(lengths, sources, limit=limit, dtype=dtype)
+    return shortest_distances.unchecked(lengths, sources)
 
 
-@door.takes(
-    _check_sources, g=check_graph, sources=_SOURCES, keep_edges=door.flag, dtype=_check_dtype
-)
-def covariance(
-    g: CsrGraph,
-    sources: Nodes = None,
-    *,
-    keep_edges: bool = True,
-    dtype: DTypeLike = np.float64,
-) -> NDArray[np.floating]:
+@door.takes(_check_sources, g=check_graph, sources=_SOURCES, keep_edges=door.flag)
+def covariance(g: CsrGraph, sources: Nodes = None, *, keep_edges: bool = True) -> Floats:
     """Find the largest products of covariances along paths (paper, Section 2.4).
 
     Parameters
@@ -128,15 +89,15 @@ def covariance(
     keep_edges : bool
         Leave the entry of an edge as it is, as the paper does: only entries without an edge are
         replaced. Otherwise a detour with a larger product replaces an edge's too.
-    sources, dtype : see `shortest_distances`
-        Where to start and the type of the result.
+    sources : (s,) array_like of int, optional
+        Nodes to start from; all of them by default.
 
     Returns
     -------
-    (s, n) ndarray of float
+    (s, n) ndarray of float64
         Covariances; 0 where there is no path and 1 from a node to itself. With all sources
-        exactly symmetric. A product that underflows is the smallest number of its type; logarithms
-        of products are `shortest_distances` of `covariance_lengths`.
+        exactly symmetric. A product that underflows is the smallest number there is; logarithms of
+        products are `shortest_distances` of `covariance_lengths`.
 
     Examples
     --------
@@ -147,7 +108,7 @@ def covariance(
     [[1.0, 0.8, 0.4]]
     """
     starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
-    out = shortest_distances.unchecked(covariance_lengths.unchecked(g), sources, dtype=dtype)
+    out = shortest_distances.unchecked(covariance_lengths.unchecked(g), sources)
 
     def to_covariance(start: int, stop: int) -> None:
         part = out[start:stop]
@@ -229,12 +190,8 @@ def _with_lengths(g: CsrGraph, length: Callable[[Floats], Floats]) -> CsrGraph:
     return CsrGraph.trusted(g.indptr, g.indices, lengths)
 
 
-@door.takes(
-    check_lengths, _check_sources, g=check_graph, sources=_SOURCES, limit=_limit, dtype=_check_dtype
-)
-def shortest_distances(
-    g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf, dtype: DTypeLike = np.float64
-) -> NDArray[np.floating]:
+@door.takes(check_lengths, _check_sources, g=check_graph, sources=_SOURCES)
+def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
     """Find the smallest sums of lengths along paths.
 
     Parameters
@@ -243,14 +200,10 @@ def shortest_distances(
         Weights are lengths here: none negative, infinite where an edge cannot be walked.
     sources : (s,) array_like of int, optional
         Nodes to start from; all of them by default.
-    limit : float
-        Largest distance that is of interest; those beyond it are infinite in the result.
-    dtype : float64 or float32
-        Type of the result; sums are always in float64.
 
     Returns
     -------
-    (s, n) ndarray of float
+    (s, n) ndarray of float64
         Distances; infinite where there is no path. A sum from one end may differ in its last bit
         from the sum from the other: with all sources the smaller is returned for both, so that
         the result is exactly symmetric.
@@ -265,8 +218,8 @@ def shortest_distances(
     [[0.0, 0.1, 0.6], [0.1, 0.0, 0.5], [0.6, 0.5, 0.0]]
     """
     starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
-    out = np.empty((starts.size, g.n_nodes), dtype)
-    search(prepared(g), starts, limit, out)
+    out = np.empty((starts.size, g.n_nodes))
+    search(prepared(g), starts, out)
     if sources is None:
         map_blocks(partial(_jit.geodesics.mirror_smaller, out), g.n_nodes, 64)
     return out
@@ -299,82 +252,7 @@ def distances_from(g: CsrGraph) -> Callable[[NDArray[np.int64]], NDArray[np.floa
     def measure(starts: NDArray[np.int64]) -> NDArray[np.float64]:
         _check_sources(g, starts)
         out = np.empty((starts.size, g.n_nodes))
-        search(ways, starts, np.inf, out)
+        search(ways, starts, out)
         return out
 
     return measure
-
-
-@door.takes(check_lengths, _check_sources, g=check_graph, sources=_SOURCES, limit=_limit)
-def shortest_paths(g: CsrGraph, sources: Nodes = None, *, limit: float = np.inf) -> ShortestPaths:
-    """Find the smallest sums of lengths along paths, and the paths.
-
-    Parameters
-    ----------
-    g, sources, limit : see `shortest_distances`
-        Lengths (`distance_lengths`, `covariance_lengths`), where to start and how far to look.
-
-    Returns
-    -------
-    ShortestPaths
-        Distances as summed from the source on, and predecessors. Of several shortest paths the
-        one whose last step comes from the smallest node is told.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import geodesics, graph
-    >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> lengths = geodesics.covariance_lengths(graph.threshold(corr, 0.4))
-    >>> geodesics.shortest_paths(lengths, [0]).predecessors.tolist()
-    [[-1, 0, 1]]
-    """
-    starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
-    distances = np.empty((starts.size, g.n_nodes), np.float64)
-    search(prepared(g), starts, limit, distances)
-    predecessors = np.empty(distances.shape, np.int32)
-
-    def trace(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        _jit.geodesics.trace(*g, starts[part], distances[part], predecessors[part])
-
-    map_blocks(trace, starts.size, 64)
-    return ShortestPaths(distances, predecessors)
-
-
-@door.takes(predecessors=door.places)
-def path(predecessors: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:
-    """Read the nodes along a shortest path.
-
-    Parameters
-    ----------
-    predecessors : (n,) int32
-        One row of :attr:`ShortestPaths.predecessors`, that of the source.
-    source, target : int
-        The ends of the path.
-
-    Returns
-    -------
-    (length,) int64
-        Nodes from the source to the target, both included.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import geodesics
-    >>> geodesics.path(np.array([-1, 0, 1, 1], dtype=np.int32), 0, 3).tolist()
-    [0, 1, 3]
-    """
-    steps = np.asarray(predecessors)
-    source, target = check_nodes("source, target", (source, target), steps.size).tolist()
-    check_nodes("predecessors", steps + 1, steps.size + 1)
-    nodes = [target]
-    # A ring of predecessors leads nowhere: no path is longer than all nodes.
-    while steps[nodes[-1]] >= 0 and len(nodes) <= steps.size:
-        nodes.append(int(steps[nodes[-1]]))
-    if nodes[-1] != source:
-        raise ValueError(
-            f"target must be reached from source, got target={target} for source={source}; "
-            "look for an infinite distance first, or join the components"
-        )
-    return np.array(nodes[::-1], np.int64)

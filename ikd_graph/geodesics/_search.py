@@ -26,12 +26,12 @@ def prepared(g: CsrGraph) -> Ways:
     return Ways(g, float(walkable.mean()) if walkable.size else 0.0)
 
 
-def search(ways: Ways, starts: NDArray[np.int64], limit: float, out: NDArray[np.floating]) -> None:
+def search(ways: Ways, starts: NDArray[np.int64], out: NDArray[np.float64]) -> None:
     """Write the distances from the starts to ``out``."""
 
     def seek(start: int, stop: int) -> None:
         some = starts[start:stop]
-        _jit.geodesics.search(ways.graph, some, ways.step, limit, out[start:stop])
+        _jit.geodesics.search(ways.graph, some, ways.step, out[start:stop])
 
     # Few blocks share one workspace each; enough of them keep all threads busy to the end.
     map_blocks(seek, starts.size, max(1, starts.size // 24))

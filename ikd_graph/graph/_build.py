@@ -22,7 +22,6 @@ from ._nearest import (
     block_neighbors,
     check_correlations,
     check_rows,
-    row_neighbors,
 )
 
 WEIGHT_FLOOR = 1e-3
@@ -86,10 +85,8 @@ def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
         )
 
 
-@door.takes(corr=check_correlations, mutual=door.flag, shared=door.flag)
-def neighbors(
-    corr: NDArray[np.float64], k: int, *, mutual: bool = False, shared: bool = False
-) -> CsrGraph:
+@door.takes(corr=check_correlations, mutual=door.flag)
+def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> CsrGraph:
     """Join each point to the points most correlated with it.
 
     Ties go to the smaller index, and a point is never its own neighbour, whatever duplicates it
@@ -104,10 +101,6 @@ def neighbors(
         Number of neighbours, at most n - 1.
     mutual : bool
         Keep an edge only where each is among the k nearest of the other; by default one suffices.
-    shared : bool
-        Multiply every weight by the root of the share of neighbours that its ends have in common
-        (of k + 1, each point being a neighbour of its own): it is small across the gap between two
-        groups.
 
     Returns
     -------
@@ -125,51 +118,7 @@ def neighbors(
     [1, 0]
     """
     found = block_neighbors(lambda start, stop: corr[start:stop], corr.shape[0], k)
-    return from_neighbors.unchecked(
-        found, lambda left, right: corr[left, right], mutual=mutual, shared=shared
-    )
-
-
-@door.takes(rows=check_rows, mutual=door.flag, shared=door.flag)
-def row_neighbor_graph(
-    rows: NDArray[np.floating],
-    k: int,
-    *,
-    neighbors: str = "auto",
-    mutual: bool = False,
-    shared: bool = False,
-) -> CsrGraph:
-    """Join each row to the rows most correlated with it, without an (n, n) matrix.
-
-    As :func:`neighbors` otherwise.
-
-    Parameters
-    ----------
-    rows, k, neighbors : see `row_neighbors`
-        Rows and how the neighbours of each are found.
-    mutual, shared : bool
-        As in `neighbors`.
-
-    Returns
-    -------
-    CsrGraph
-        The neighbour graph.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import graph
-    >>> graph.row_neighbor_graph(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), 1).indices.tolist()
-    [1, 0, 2, 1]
-    """
-    found = row_neighbors(rows, k, neighbors=neighbors)
-    with single_threaded_blas():
-        return from_neighbors.unchecked(
-            found,
-            lambda left, right: row_correlations.unchecked(rows, left, right),
-            mutual=mutual,
-            shared=shared,
-        )
+    return from_neighbors.unchecked(found, lambda left, right: corr[left, right], mutual=mutual)
 
 
 def _check_neighbours(name: str, value: Any) -> NDArray[np.int32]:
@@ -205,8 +154,12 @@ def from_neighbors(
         Neighbours of every point.
     correlations : callable
         Maps two (m,) arrays of points to the correlations of those pairs.
-    mutual, shared : bool
+    mutual : bool
         As in :func:`neighbors`.
+    shared : bool
+        Multiply every weight by the root of the share of neighbours that its ends have in common
+        (of k + 1, each point being a neighbour of its own): it is small across the gap between two
+        groups.
 
     Returns
     -------

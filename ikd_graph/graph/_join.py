@@ -13,9 +13,9 @@ from .. import _jit
 from .._checks import check_block, check_nodes, check_values
 from .._records import CsrGraph, check_graph
 from .._threads import block_rows, map_blocks, single_threaded_blas
-from ._build import row_correlations, walkable
+from ._build import walkable
 from ._csr import component_labels, edges, from_edges, union
-from ._nearest import check_correlations, check_rows
+from ._nearest import check_correlations
 
 Pairs = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 
@@ -33,40 +33,20 @@ class JoinedGraph(NamedTuple):
     links: NDArray[np.int64]  # (m, 2) edges added, the smaller end first
 
 
-@door.takes(
-    g=check_graph,
-    corr=door.optional(check_correlations),
-    rows=door.optional(check_rows),
-    n_links=door.whole(1),
-    strength=door.positive,
-)
-def join(
-    g: CsrGraph,
-    corr: NDArray[np.float64] | None = None,
-    *,
-    rows: NDArray[np.floating] | None = None,
-    n_links: int = N_LINKS,
-    strength: float = 1.0,
-) -> JoinedGraph:
+@door.takes(g=check_graph, corr=check_correlations)
+def join(g: CsrGraph, corr: NDArray[np.float64]) -> JoinedGraph:
     """Join the components along their strongest spanning tree, by several edges a pair.
 
     Two components are neighbours in the tree of their most correlated pairs of points; they are
-    joined by that pair and by the next ones, each between points that are the nearest of the other
-    component to one of them. A correlation near zero or below is stored as ``WEIGHT_FLOOR``.
+    joined by that pair and by up to nine more, each between points that are the nearest of the
+    other component to one of them. A correlation near zero or below is stored as ``WEIGHT_FLOOR``.
 
     Parameters
     ----------
     g : CsrGraph
         The graph.
-    corr : (n, n) float64, symmetric, optional
+    corr : (n, n) float64, symmetric
         Correlations between points.
-    rows : (n, p) float32 or float64, optional
-        Rows of unit norm whose products are the correlations; give this or ``corr``.
-    n_links : int
-        Number of edges between two components, where they have so many pairs.
-    strength : float
-        What the weights of the new edges are multiplied with: 1 / (k + 1) in a graph of shared
-        neighbours, of which their ends have none.
 
     Returns
     -------
@@ -78,18 +58,18 @@ def join(
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.1, 0.9], [0.1, 1.0, 0.3], [0.9, 0.3, 1.0]])
-    >>> joined = graph.join(graph.threshold(corr, 0.5), corr, n_links=1)
+    >>> joined = graph.join(graph.threshold(corr, 0.5), corr)
     >>> joined.links.tolist(), joined.graph.weights.tolist()
-    ([[1, 2]], [0.9, 0.3, 0.9, 0.3])
+    ([[0, 1], [1, 2]], [0.1, 0.9, 0.1, 0.3, 0.9, 0.3])
     """
-    correlations = _correlation_source(g, corr, rows)
-    low, high = find_links.unchecked(g, correlations, n_links=n_links)
-    known = correlations(low)[np.arange(low.size), high].astype(np.float64)
-    if rows is not None:
-        known = row_correlations.unchecked(rows, low, high)
-    return JoinedGraph(
-        add_edges.unchecked(g, low, high, strength * known), np.column_stack((low, high))
-    )
+    if corr.shape[0] != g.n_nodes:
+        raise ValueError(
+            f"corr must have one row a node, got {corr.shape[0]} for {g.n_nodes} nodes; pass the "
+            "one the graph was built from"
+        )
+    low, high = find_links.unchecked(g, lambda nodes: corr[nodes])
+    joined = add_edges.unchecked(g, low, high, corr[low, high])
+    return JoinedGraph(joined, np.column_stack((low, high)))
 
 
 class Listed(NamedTuple):
@@ -322,24 +302,3 @@ def _root(parent: list[int], label: int) -> int:
         parent[label] = parent[parent[label]]
         label = parent[label]
     return label
-
-
-def _correlation_source(
-    g: CsrGraph, corr: NDArray[np.float64] | None, rows: NDArray[np.floating] | None
-) -> Callable[[NDArray[np.int64]], NDArray[np.floating]]:
-    """Return a function from nodes to their correlations with all nodes."""
-    if (corr is None) == (rows is None):
-        raise ValueError(
-            "join must get either corr or rows, got "
-            f"{'neither' if corr is None else 'both'}; pass the one the graph was built from"
-        )
-    table = corr if rows is None else rows
-    assert table is not None
-    if table.shape[0] != g.n_nodes:
-        raise ValueError(
-            f"{'corr' if rows is None else 'rows'} must have one row a node, got "
-            f"{table.shape[0]} for {g.n_nodes} nodes; pass the one the graph was built from"
-        )
-    if rows is None:
-        return lambda nodes: table[nodes]
-    return lambda nodes: table[nodes] @ table.T

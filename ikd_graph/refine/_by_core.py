@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +16,6 @@ from ._closed_forms import random_closed_form
 from ._likelihood import EXTRA, LikelihoodFit, likelihood
 
 Floats = NDArray[np.float64]
-CoreClosedForm = Callable[[NDArray[np.int64], np.random.Generator], ArrayLike]
-
 MAX_POINTS = 250
 """Rows whose likelihood is searched; the others are placed by the process, 1 ms each."""
 
@@ -55,8 +51,6 @@ def likelihood_by_core(
     kernel: str | StationaryKernel = "squared_exponential",
     *,
     centered: bool = True,
-    starts: Mapping[str, ArrayLike] | None = None,
-    closed_form: CoreClosedForm | None = None,
     n_closed_forms: int = 0,
     max_points: int = MAX_POINTS,
     restarts: int = 0,
@@ -76,14 +70,8 @@ def likelihood_by_core(
         Kernel of the model, or "auto".
     centered : bool
         Take the mean off every row first.
-    starts : mapping of str to (n, m) array_like of float64, optional
-        Other latents of all rows.
-    closed_form : callable, optional
-        Closed form on a random graph of some rows: maps (c,) rows and a generator to (c, m)
-        or more columns, see `likelihood`. By default the geodesic solution of the rows'
-        correlations.
     n_closed_forms : int
-        Number of such closed forms that are starts too.
+        Geodesic solutions of the rows' correlations on random graphs that are starts too.
     max_points : int
         Rows of the core: each the farthest in ``lead`` from those before it.
     restarts, fit_shape, time_budget, random_state : see `likelihood`
@@ -110,26 +98,19 @@ def likelihood_by_core(
     core = _farthest_points(lead, max_points)
     inside = np.ascontiguousarray(values[core], dtype=np.float64)
     sample_cov = gplvm.sample_covariance.unchecked(inside, centered)
-    latents = {name: np.asarray(latent)[core] for name, latent in (starts or {}).items()}
-    latents = {"own": lead[core], **latents}
-    rng = np.random.default_rng(random_state or 0)
-    draw: Callable[[np.random.Generator], ArrayLike]
-    if closed_form is None:
-        first = kernels.get("squared_exponential" if kernel == "auto" else kernel)
-        n_columns = min(lead.shape[1] + EXTRA, core.size - 1)
-        draw = partial(random_closed_form, to_correlation.unchecked(sample_cov), n_columns, first)
-    else:
-        draw = partial(closed_form, core)
+    latents, rng = {"own": lead[core]}, np.random.default_rng(random_state or 0)
+    first = kernels.get("squared_exponential" if kernel == "auto" else kernel)
+    corr = to_correlation.unchecked(sample_cov)
+    n_columns = min(lead.shape[1] + EXTRA, core.size - 1)
     with single_threaded_blas():
         for number in range(1, n_closed_forms + 1):
-            latents[f"graph {number}"] = np.asarray(draw(rng))
+            latents[f"graph {number}"] = random_closed_form(corr, n_columns, first, rng)
         fit = likelihood(
             sample_cov,
             values.shape[1],
             lead.shape[1],
             kernel,
             starts=latents,
-            closed_form=draw,
             restarts=restarts,
             fit_shape=fit_shape,
             time_budget=time_budget,

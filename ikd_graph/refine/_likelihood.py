@@ -7,7 +7,7 @@ wrong turn in. The likeliest of all ends is converged fully.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -25,7 +25,6 @@ from ._descent import SOFT, Optimum, anneal, converge, cool, minimise
 from ._objective import Clock, Objective
 
 Floats = NDArray[np.float64]
-ClosedForm = Callable[[np.random.Generator], ArrayLike]
 
 EXTRA = 2
 """Dimensions that a restart adds: curves that cross in a latent pass each other in more."""
@@ -85,7 +84,6 @@ def likelihood(
     kernel: str | StationaryKernel = "squared_exponential",
     *,
     starts: Mapping[str, ArrayLike],
-    closed_form: ClosedForm | None = None,
     restarts: int = 0,
     fit_shape: bool = False,
     time_budget: float | None = None,
@@ -108,13 +106,10 @@ def likelihood(
     starts : mapping of str to (n, n_components) array_like of float64
         Latents to descend from, at least one, the most trusted first. One with more columns is
         shrunk to ``n_components`` on the way.
-    closed_form : callable, optional
-        Maps a `numpy.random.Generator` to a latent on a random graph, for restarts. It may have
-        more than n_components columns, best two; these are shrunk and dropped on the way. By
-        default the geodesic solution of the correlations of ``sample_cov``.
     restarts : int
-        More descents, which take turns: from another closed form, and from the best latent with
-        jitter. Both go through two more dimensions, in which curves that cross pass each other.
+        More descents, which take turns: from the geodesic solution of the correlations of
+        ``sample_cov`` on a random graph, and from the best latent with jitter. Both go through two
+        more dimensions, in which curves that cross pass each other.
     fit_shape : bool
         Also fit the kernel's alpha, gamma or nu, at the end.
     time_budget : float, optional
@@ -155,19 +150,9 @@ def likelihood(
         name: _check_start(f"starts[{name!r}]", latent, shape)[order]
         for name, latent in starts.items()
     }
-    draw: ClosedForm
-    if closed_form is None:
-        default = kernels.get("squared_exponential" if _is_auto(kernel) else kernel)
-        n_columns = min(n_components + EXTRA, len(cov) - 1)
-        draw = partial(random_closed_form, to_correlation.unchecked(cov), n_columns, default)
-    else:
-        given = closed_form
-
-        def ordered(rng: np.random.Generator) -> Floats:
-            return _check_start("closed_form", given(rng), shape)[order]
-
-        draw = ordered
-
+    default = kernels.get("squared_exponential" if _is_auto(kernel) else kernel)
+    n_columns = min(n_components + EXTRA, len(cov) - 1)
+    draw = partial(random_closed_form, to_correlation.unchecked(cov), n_columns, default)
     clock = Clock(time_budget)
     with single_threaded_blas():
         sample = gplvm.SampleLikelihood(cov)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from .._checks import check_choice, check_integer, check_positive, flag
 from .._records import CsrGraph
 from ..kernels import StationaryKernel, get
-from ._by_core import CoreClosedForm, CoreFit, likelihood_by_core
+from ._by_core import CoreFit, likelihood_by_core
 from ._stress import WEIGHTS, StressFit, stress
 
 N_CLOSED_FORMS = 2
@@ -110,7 +110,6 @@ class Likelihood(BaseEstimator):
         kernel: str | StationaryKernel,
         *,
         centered: bool = True,
-        closed_form: CoreClosedForm | None = None,
         random_state: int | None = None,
     ) -> CoreFit:
         """Find the likeliest latent of rows, or of a core of them that places the others.
@@ -125,8 +124,6 @@ class Likelihood(BaseEstimator):
             Kernel of the model, or "auto".
         centered : bool
             Whether the similarity takes the mean off every row.
-        closed_form : callable, optional
-            See `likelihood_by_core`.
         random_state : int, optional
             Seed of closed forms and restarts.
 
@@ -140,7 +137,6 @@ class Likelihood(BaseEstimator):
             latent,
             kernel,
             centered=centered,
-            closed_form=closed_form,
             n_closed_forms=N_CLOSED_FORMS,
             restarts=self.restarts,
             fit_shape=self.fit_shape,

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
-from ..study.dimension import eigengap
+from .. import eigen
+from ..study.dimension import ScalingFit
 from . import colors
 from .words import say_seconds
 
@@ -32,6 +33,7 @@ class Curve(NamedTuple):
     color: str
     half: Floats | None = None  # (k,) half the height of the band around it
     dots: bool = False
+    line: bool = True
 
 
 class Bars(NamedTuple):
@@ -89,8 +91,7 @@ def spectrum_gap(eigenvalues: ArrayLike) -> int:
     values = np.asarray(eigenvalues, dtype=float)
     if values.size < 2 or values.max(initial=0.0) <= 0.0:
         return 0
-    found = eigengap(values)
-    return found.n_components if found.ratios.max() > _GAP else 0
+    return eigen.eigengap(values) if eigen.gap_ratios(values).max() > _GAP else 0
 
 
 def counts(values: ArrayLike, xlabel: str, ylabel: str) -> Chart:
@@ -167,6 +168,26 @@ def noise_curves(
     return Chart(
         f"{ylabel} against {xlabel}", xlabel, ylabel, tuple(curves), ceiling=ceiling, named="right"
     )
+
+
+def scaling(fit: ScalingFit, xlabel: str = "size") -> Chart:
+    """Counts against sizes, those used in colour, and the line whose slope is the dimension."""
+    low, high = fit.fit_range
+    shown = fit.counts > 0.0
+    sizes, counts = fit.sizes[shown], fit.counts[shown]
+    used = (sizes >= low) & (sizes <= high)
+    # Boxes grow fewer with their size, pairs within a radius more.
+    slope = fit.dimension if counts[0] > counts[-1] else -fit.dimension
+    ends = np.array([low, high])
+    line = np.exp(fit.intercept) * ends**slope
+    name = f"dimension {fit.dimension:.2f}"
+    return Chart(
+        name, xlabel, curves=(
+            Curve("", sizes[~used], counts[~used], colors.MUTED, dots=True, line=False),
+            Curve("", sizes[used], counts[used], colors.ACCENT, dots=True, line=False),
+            Curve(name, ends, line, colors.SECOND),
+        ), log_x=True, log_y=True, named="right",
+    )  # fmt: skip
 
 
 def mean_and_spread(runs: ArrayLike) -> tuple[Floats, Floats]:

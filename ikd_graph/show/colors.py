@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,12 +22,12 @@ SECOND = CLASSES[1]
 MUTED = "#8b95a1"
 INK = "#2b3138"
 RULE = "#d9dde2"
-# Lightness rises evenly, so that it reads in grey as well.
 # A circle of hues in OKLab whose lightness rises and falls once, so that it has no seam.
 _CYCLE = (
     *("#b05a77", "#cf7668", "#de975b", "#d4b45b", "#b0c56d", "#76c387", "#28b09b"),
     *("#0092a6", "#1171a5", "#44589e", "#664a92", "#8a4b85", "#b05a77"),
 )
+# Lightness rises evenly, so that it reads in grey as well.
 _SEQUENCE = ("#2c3172", "#2e5c9c", "#25859c", "#41aa8a", "#8fc774", "#e2d76f")
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -44,6 +45,68 @@ class Groups(NamedTuple):
     def color(self, code: int) -> str:
         """Colour of a class: its own, or one of ours; grey for what is missing (-1)."""
         return self.palette[code] if 0 <= code < len(self.palette) else class_color(code)
+
+    @property
+    def shades(self) -> list[str]:
+        """Colour of each point."""
+        return [self.color(code) for code in self.codes.tolist()]
+
+
+class Paint(NamedTuple):
+    """How points look: by class, by a quantity, or all the same."""
+
+    title: str = ""
+    groups: Groups | None = None
+    values: NDArray[np.float64] | None = None  # (n,) quantity
+    period: float | None = None  # of a quantity that runs around a circle
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Values at the ends of the scale of a quantity."""
+        if self.period is not None:
+            return 0.0, self.period
+        finite = np.zeros(0) if self.values is None else self.values[np.isfinite(self.values)]
+        return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+
+
+def paint(
+    labels: Any,
+    names: Any = None,
+    *,
+    title: str = "",
+    palette: Sequence[str] = (),
+    period: float | None = None,
+) -> Paint:
+    """Choose how labels colour points: numbers that are no classes as a quantity, or an angle.
+
+    With ``names``, labels are positions among them. Without ``period``, numbers that fill one turn
+    in radians or degrees, from 0 or around it, are angles.
+
+    Examples
+    --------
+    >>> paint(["b", "a"]).groups.names, paint([0.5, 1.5]).values
+    (('a', 'b'), array([0.5, 1.5]))
+    >>> round(paint(np.linspace(-np.pi, np.pi, 100)).period, 2)
+    6.28
+    """
+    if labels is None or isinstance(labels, Paint):
+        return labels or Paint(title)
+    if names is None and (period is not None or is_quantity(labels)):
+        values = np.asarray(labels, dtype=np.float64)
+        period = _turn(values) if period is None else period
+        return Paint(title, None, values if period is None else values % period, period)
+    return Paint(title, group(labels, names)._replace(palette=tuple(palette)))
+
+
+def _turn(values: NDArray[np.float64]) -> float | None:
+    """Period of numbers that fill one turn and no more, None of others."""
+    finite = values[np.isfinite(values)]
+    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
+    for turn in (2.0 * np.pi, 360.0):
+        for start in (0.0, -0.5 * turn):
+            if start <= low and high <= start + turn and high - low > 0.97 * turn:
+                return turn
+    return None
 
 
 def is_quantity(labels: Any) -> bool:
@@ -103,37 +166,6 @@ def class_color(code: int) -> str:
 def class_marker(code: int) -> str:
     """Marker of a class in matplotlib's letters: beyond 12 classes colour alone is not enough."""
     return MARKERS[0] if code < 12 else MARKERS[(code // 12) % len(MARKERS)]
-
-
-def ramp(values: Any) -> list[str]:
-    """Colours ``#rrggbb`` of values, from dark blue (least) to yellow; grey where not finite."""
-    numbers = np.asarray(values, dtype=np.float64)
-    finite = np.isfinite(numbers)
-    low, high = (numbers[finite].min(), numbers[finite].max()) if finite.any() else (0.0, 1.0)
-    span = high - low if high > low else 1.0
-    place = np.where(finite, (np.where(finite, numbers, low) - low) / span, 0.0)
-    stops = np.array([[int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in _SEQUENCE], dtype=float)
-    at = place * (len(_SEQUENCE) - 1)
-    rgb = np.stack([np.interp(at, np.arange(len(_SEQUENCE)), stops[:, k]) for k in range(3)], 1)
-    return [
-        "#{:02x}{:02x}{:02x}".format(*np.round(row).astype(int)) if good else MUTED
-        for row, good in zip(rgb, finite, strict=True)
-    ]
-
-
-def point_colors(labels: Any, names: Any = None, *, count: int = 0) -> list[str]:
-    """Colour of each point by its label: by class, or on a scale; ``count`` alike without labels.
-
-    Examples
-    --------
-    >>> point_colors(["b", "a"]) == [class_color(1), class_color(0)]
-    True
-    """
-    if labels is None:
-        return [ACCENT] * count
-    if names is None and is_quantity(labels):
-        return ramp(labels)
-    return [class_color(int(code)) for code in group(labels, names).codes]
 
 
 def sequence(cyclic: bool = False) -> list[str]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import colors
 from .charts import Bars, Chart, Curve
+from .colors import Paint
 from .network import Network
 
 
@@ -57,6 +58,12 @@ def figure(chart: Chart) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
+def color_scale(paint: Paint) -> list[list[Any]]:
+    """The scale of a quantity as plotly takes it: places from 0 to 1 and their colours."""
+    stops = colors.sequence(paint.period is not None)
+    return [[k / (len(stops) - 1), color] for k, color in enumerate(stops)]
+
+
 def _axis(log: bool) -> dict[str, Any]:
     """Scale of an axis: linear, or logarithmic with a tick at whole powers of ten."""
     return {"type": "log", "dtick": 1, "exponentformat": "SI"} if log else {"type": "linear"}
@@ -100,7 +107,7 @@ def _bars(bars: Bars) -> dict[str, Any]:
 
 def _curve(curve: Curve) -> dict[str, Any]:
     """Line, with dots or without; ``meta`` is what a legend of the page calls it."""
-    mode = "lines+markers" if curve.dots else "lines"
+    mode = "+".join(["lines"] * curve.line + ["markers"] * curve.dots)
     return {
         "type": "scatter", "mode": mode, "name": escape(curve.name), "meta": curve.name,
         "cliponaxis": False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from .words import say_number
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+PLOTLY = "plotly.min.js"
 CURE = 'pages need plotly and jinja2; pip install "ikd_graph[plot]"'
 
 
@@ -54,6 +55,18 @@ def _templates() -> Environment:
 def _library(text: str) -> str:
     """Plotly as a page holds it: browsers read line ends as line feeds, and so the fingerprint."""
     return text.replace("\r\n", "\n").replace("</script", "<\\/script")
+
+
+def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | bytes | None]:
+    """Files whose pages read plotly from one more file beside them, which browsers keep."""
+    library = str(_templates().globals["library"])
+    shared: dict[str, str | bytes | None] = dict(files)
+    for name, text in files.items():
+        if isinstance(text, str) and name.endswith(".html") and library in text:
+            text = text.replace(f"<script>{library}</script>", f'<script src="{PLOTLY}"></script>')
+            shared[name] = text.replace(f"'{_fingerprint(library)}'", "file: 'self'")
+            shared[PLOTLY] = library
+    return shared
 
 
 def _flags(text: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..study.datasets import Dataset, Labels
 from ..study.label_scores import label_quantity
 from . import colors
-from .figures import packed
+from .colors import Paint
+from .figures import color_scale, packed
 
 MOST_POINTS = 100_000
 """Points of one picture: WebGL draws so many without a stutter, and a page stays below 10 MB."""
@@ -29,26 +30,12 @@ _SYMBOLS = dict(
 )
 
 
-class Paint(NamedTuple):
-    """How points look: by class, by a quantity, or all the same."""
-
-    title: str = ""
-    groups: colors.Groups | None = None
-    values: NDArray[np.float64] | None = None  # (n,) quantity
-    period: float | None = None  # of a quantity that runs around a circle
-
-
 def paint(labels: Labels) -> Paint:
     """Choose how a column of labels colours points."""
     # More classes than can be told apart are better on a scale, where they are numbers.
     many = label_quantity(labels) if len(labels.names) > colors.MAX_CLASSES else None
-    around = labels.period is not None and not labels.names
-    if many is None and not around and (labels.names or not colors.is_quantity(labels.y)):
-        groups = colors.group(labels.y, labels.names or None)
-        return Paint(labels.title, groups._replace(palette=labels.palette))
-    values = np.asarray(labels.y, dtype=np.float64) if many is None else many
-    period = labels.period
-    return Paint(labels.title, None, values if period is None else values % period, period)
+    y, names = (labels.y, labels.names or None) if many is None else (many, None)
+    return colors.paint(y, names, title=labels.title, palette=labels.palette, period=labels.period)
 
 
 def paint_points(data: Dataset) -> Paint:
@@ -105,12 +92,13 @@ def table(
 
 def _column(one: Paint, rows: NDArray[np.intp]) -> dict[str, Any]:
     """One column of labels as the page's script reads it."""
+    if one.groups is None and one.values is None:
+        scale = [[k, colors.ACCENT] for k in range(2)]
+        return {"title": one.title, "data": packed(np.zeros(rows.size)), "scale": scale}
     if one.groups is None:
-        values = np.zeros(rows.size) if one.values is None else one.values[rows]
-        stops = colors.sequence(one.period is not None)
-        scale = [[k / (len(stops) - 1), color] for k, color in enumerate(stops)]
-        ends = {} if one.period is None else {"cmin": 0.0, "cmax": one.period}
-        return {"title": one.title, "data": packed(values), "scale": scale, "ends": ends}
+        (low, high), values = one.ends, np.asarray(one.values)[rows]
+        ends = {"cmin": low, "cmax": high}
+        return {"title": one.title, "data": packed(values), "scale": color_scale(one), "ends": ends}
     names = one.groups.names
     found: dict[str, Any] = {
         "title": one.title,
@@ -179,10 +167,7 @@ def legend(one: Paint) -> dict[str, Any]:
         }
     if one.values is None:
         return {"title": one.title, "entries": []}
-    numbers = one.values[np.isfinite(one.values)]
-    low, high = (numbers.min(), numbers.max()) if numbers.size else (0.0, 0.0)
-    low, high = (low, high) if one.period is None else (0.0, one.period)
-    ends = [f"{low:.3g}", f"{high:.3g}"]
+    ends = [f"{end:.3g}" for end in one.ends]
     return {"title": one.title, "ends": ends, "stops": colors.sequence(one.period is not None)}
 
 

@@ -1,4 +1,4 @@
-"""How many dimensions do data have: from a spectrum, from boxes, from pair distances."""
+"""How many dimensions do data have: from boxes, from pair distances (spectra: `eigen.eigengap`)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
-from .. import eigen
-from .._checks import check_choice, check_enough_rows, check_finite, check_integer
+from .._checks import check_choice, check_enough_rows, check_finite
 
 Floats = NDArray[np.float64]
 
 
-class Eigengap(NamedTuple):
-    """Number of dimensions before the gap of a spectrum."""
-
-    n_components: int
-    ratios: Floats  # (n_candidates,) eigenvalue i over eigenvalue i + 1, see `eigen.gap_ratios`
+_MOST_POINTS = 3000  # whose pairs are sorted
 
 
 class ScalingFit(NamedTuple):
@@ -32,44 +27,11 @@ class ScalingFit(NamedTuple):
     residual: float  # root mean square of log count about the line
 
 
-def eigengap(eigenvalues: ArrayLike, max_components: int | None = None) -> Eigengap:
-    """Find the gap that ends the dimensions of a spectrum, with all ratios (`eigen.eigengap`).
-
-    Parameters
-    ----------
-    eigenvalues : (n,) float64
-        Eigenvalues of a Gram matrix, in any order; negative ones are noise.
-    max_components : int or None
-        Largest answer to consider; None is all but the last eigenvalue.
-
-    Returns
-    -------
-    Eigengap
-        Number of eigenvalues before the gap, and the ratios.
-
-    Examples
-    --------
-    >>> eigengap([9.0, 7.0, 5.0, 0.2, 0.1, -0.1]).n_components
-    3
-    """
-    ratios = eigen.gap_ratios(eigenvalues)
-    if max_components is not None:
-        ratios = ratios[: check_integer("max_components", max_components, 1, ratios.size)]
-    return Eigengap(eigen.eigengap(eigenvalues, largest=ratios.size), ratios)
-
-
-def box_counting_dimension(
-    X: ArrayLike,
-    *,
-    method: str = "auto",
-    sizes: ArrayLike | None = None,
-    fit_range: tuple[float, float] | None = None,
-    seed: int = 0,
-) -> ScalingFit:
+def box_counting_dimension(X: ArrayLike, *, method: str = "auto") -> ScalingFit:
     r"""Box-counting dimension: -slope of log N(ε) against log ε.
 
     N(ε) is the least number of boxes of side ε that hold all points. With few points N saturates
-    at their number, so by default the line is fitted where N lies between 4 boxes (2 if there is no
+    at their number, so the line is fitted where N lies between 4 boxes (2 if there is no
     more) and a tenth of the points: there a box still holds several. Beyond three or four
     dimensions thousands of points are too few, and the answer is too low; the correlation dimension
     is the better one there.
@@ -79,16 +41,10 @@ def box_counting_dimension(
     X : (n, n_features) float64
         Points.
     method : {"auto", "grid", "cover"}
-        How boxes are laid. "grid": a lattice, the best of eight random shifts; in many columns it
-        parts every point from every other at any size. "cover": boxes centred on points, each next
-        one where the points are farthest from all boxes so far. "auto": a grid up to five columns.
-    sizes : (n_sizes,) float64 or None
-        Box sizes of the grid; None takes 24 from the extent of the data down by factors of
-        2^(1/3). A cover finds its own.
-    fit_range : (float, float) or None
-        Smallest and largest box size used for the slope; None chooses as said above.
-    seed : int
-        Seed of the shifts.
+        How boxes are laid. "grid": a lattice, the best of eight random shifts, in 24 sizes from the
+        extent of the data down by factors of 2^(1/3); in many columns it parts every point from
+        every other at any size. "cover": boxes centred on points, each next one where the points
+        are farthest from all boxes so far. "auto": a grid up to five columns.
 
     Returns
     -------
@@ -109,16 +65,12 @@ def box_counting_dimension(
     if method == "cover" or (method == "auto" and points.shape[1] > 5):
         sides, counts = _cover_counts(points)
     else:
-        if sizes is None:
-            sizes = extent * 2.0 ** (-np.arange(24) / 3.0)
-        sides = np.sort(np.asarray(sizes, dtype=np.float64).ravel())[::-1]
-        if sides.size < 2 or not sides[-1] > 0.0:
-            raise ValueError(f"sizes must be at least two positive box sizes, got {sizes!r}")
-        counts = _grid_counts(points, sides, np.random.default_rng(seed))
+        sides = extent * 2.0 ** (-np.arange(24) / 3.0)
+        counts = _grid_counts(points, sides, np.random.default_rng(0))
     usable = (counts >= 4.0) & (counts <= points.shape[0] / 10.0)
     if np.count_nonzero(usable) < 3:
         usable = (counts >= 2.0) & (counts <= points.shape[0] / 2.0)
-    return _fit(sides, counts, usable, fit_range, sign=-1.0)
+    return _fit(sides, counts, usable, sign=-1.0)
 
 
 def _grid_counts(points: Floats, sides: Floats, rng: np.random.Generator) -> Floats:
@@ -151,26 +103,16 @@ def _cover_counts(points: Floats) -> tuple[Floats, Floats]:
     return np.asarray(sides)[picked], (picked + 1).astype(np.float64)
 
 
-def correlation_dimension(
-    X: ArrayLike,
-    *,
-    fit_range: tuple[float, float] | None = None,
-    max_points: int = 3000,
-    seed: int = 0,
-) -> ScalingFit:
+def correlation_dimension(X: ArrayLike) -> ScalingFit:
     """Correlation dimension: slope of the log share of pairs within a radius against log radius.
+
+    The slope is that of the radii within which lie 0.1 % to 5 % of all pairs (at least 30 pairs):
+    small enough to be local. Beyond 3000 points a random sample of them is used.
 
     Parameters
     ----------
     X : (n, n_features) float64
         Points.
-    fit_range : (float, float) or None
-        Smallest and largest radius used for the slope; None takes the radii within which lie
-        0.1 % to 5 % of all pairs (at least 30 pairs): small enough to be local.
-    max_points : int
-        Beyond this many points, a random sample of them is used.
-    seed : int
-        Seed of the sample.
 
     Returns
     -------
@@ -184,8 +126,8 @@ def correlation_dimension(
     2
     """
     points = _points(X)
-    if points.shape[0] > max_points:
-        picked = np.random.default_rng(seed).choice(points.shape[0], max_points, replace=False)
+    if points.shape[0] > _MOST_POINTS:
+        picked = np.random.default_rng(0).choice(points.shape[0], _MOST_POINTS, replace=False)
         points = points[picked]
     gaps = np.sort(pdist(points))
     # Copies of a point say nothing about the space between points.
@@ -196,25 +138,12 @@ def correlation_dimension(
     pairs = np.searchsorted(gaps, radii, side="right")
     shares = pairs / gaps.size
     usable = (shares <= 0.05) & (shares >= max(1e-3, 30.0 / gaps.size))
-    return _fit(radii, shares, usable, fit_range, sign=1.0)
+    return _fit(radii, shares, usable, sign=1.0)
 
 
-def _fit(
-    sizes: Floats,
-    counts: Floats,
-    usable: NDArray[np.bool_],
-    fit_range: tuple[float, float] | None,
-    sign: float,
-) -> ScalingFit:
+def _fit(sizes: Floats, counts: Floats, usable: NDArray[np.bool_], sign: float) -> ScalingFit:
     """Line through log counts against log sizes."""
-    if fit_range is not None:
-        usable = (sizes >= fit_range[0]) & (sizes <= fit_range[1]) & (counts > 0.0)
-        if np.count_nonzero(usable) < 2:
-            raise ValueError(
-                f"fit_range must hold at least 2 of the sizes {sizes[-1]:.3g} to {sizes[0]:.3g}, "
-                f"got {fit_range}; widen it"
-            )
-    elif np.count_nonzero(usable) < 2:
+    if np.count_nonzero(usable) < 2:
         usable = counts > 0.0
     x, y = np.log(sizes[usable]), np.log(counts[usable])
     slope, intercept = np.polyfit(x, y, 1)

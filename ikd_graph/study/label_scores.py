@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from . import metrics
 from .datasets import NO_LABEL, Labels
-from .metrics._tables import sample_of_classes
 
 Floats = NDArray[np.float64]
 
@@ -17,12 +16,8 @@ FEWEST_OF_A_CLASS = 5
 MOST_CLASSES = 60
 """Beyond as many whole numbers labels are a measurement too, as in the pictures."""
 
-MOST_SILHOUETTE_POINTS = 10_000
-"""Points a silhouette is taken of: its time grows with their square."""
-
 WORDS = {
     "knn": "5-NN accuracy",
-    "svm": "SVM accuracy",
     "silhouette": "silhouette",
     "decoding": "decoding R²",
     "decoding_blocks": "in blocks of rows",
@@ -33,7 +28,7 @@ WORDS = {
 def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
     """Compute every score that the kind of labels allows, of the points that have a label.
 
-    Classes are predicted by neighbours and by a support vector machine, and have a silhouette.
+    Classes are predicted by neighbours and have a silhouette.
     Measurements are predicted by neighbours, in shuffled parts and in blocks of consecutive rows:
     the blocks are the harder test where rows follow one another in time. A measurement around a
     circle (``period``) is predicted by its sine and cosine.
@@ -64,9 +59,7 @@ def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
         points, codes = np.asarray(Z)[known], codes[known]
         if np.bincount(codes).min() >= FEWEST_OF_A_CLASS:
             out["knn"] = metrics.knn_accuracy(points, codes)
-            out["svm"] = metrics.svm_accuracy(points, codes)
-        rows = sample_of_classes(codes, MOST_SILHOUETTE_POINTS, 2, 0)
-        out["silhouette"] = metrics.silhouette(points[rows], codes[rows])
+        out["silhouette"] = metrics.silhouette(points, codes)
     if quantity is not None:
         near = min(10, int(np.count_nonzero(~np.isnan(quantity))) // 2)
         for name, seed in (("decoding", 0), ("decoding_blocks", None)):

@@ -55,7 +55,8 @@ def plane(n):
     points = np.random.default_rng(0).random((n, 2))
     rows = np.column_stack((0.1 * points, np.ones(n)))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    joined = graph.join(graph.row_neighbor_graph(rows, K), rows=rows).graph
+    corr = rows @ rows.T
+    joined = graph.join(graph.neighbors(corr, K), corr).graph
     left, right, _ = graph.edges(joined)
     return graph.from_edges(n, left, right, np.linalg.norm(rows[left] - rows[right], axis=1))
 

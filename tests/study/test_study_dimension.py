@@ -60,8 +60,8 @@ def test_the_slope_is_that_of_the_counts_it_returns():
 
 def test_a_grid_of_boxes_counts_what_a_naive_count_finds():
     X = np.random.default_rng(0).uniform(size=(50, 2))
-    fit = dimension.box_counting_dimension(X, method="grid", sizes=[10.0, 1e-9])
-    assert fit.counts.tolist() == [1.0, 50.0]
+    fit = dimension.box_counting_dimension(X, method="grid")
+    assert fit.counts[-1] == 50.0
 
 
 def test_a_cover_covers_with_boxes_of_its_size():
@@ -82,39 +82,12 @@ def test_copies_of_points_change_little_and_a_single_place_has_no_dimension():
     assert dimension.correlation_dimension(here).dimension == 0.0
 
 
-def test_large_data_are_sampled():
-    fit = dimension.correlation_dimension(sphere(600, 1, 0), max_points=300)
-    assert fit.dimension == pytest.approx(1.0, abs=0.1)
-
-
-def test_a_chosen_fit_range_is_kept():
-    fit = dimension.correlation_dimension(sphere(500, 1, 0), fit_range=(0.1, 0.4))
-    assert 0.1 <= fit.fit_range[0] < fit.fit_range[1] <= 0.4
-    with pytest.raises(ValueError, match="fit_range must hold at least 2"):
-        dimension.correlation_dimension(sphere(500, 1, 0), fit_range=(0.1, 0.1001))
-
-
-def test_the_eigengap_comes_with_its_ratios():
-    assert dimension.eigengap([5.0, 4.0, 1e-14, -1e-15, 1e-16]).n_components == 2
-    noisy = np.r_[50.0, 30.0, 20.0, np.linspace(1.0, -1.0, 40)]
-    assert dimension.eigengap(np.random.default_rng(0).permutation(noisy)).n_components == 3
-    assert dimension.eigengap(noisy, max_components=2).ratios.size == 2
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: dimension.eigengap([1.0]), "at least 2 with a positive one"),
-        (lambda: dimension.eigengap([-1.0, -2.0]), "at least 2 with a positive one"),
-        (lambda: dimension.eigengap([1.0, np.nan]), "eigenvalues must be finite"),
-        (lambda: dimension.eigengap([1.0, 0.5], 2), "max_components must be"),
         (lambda: dimension.correlation_dimension(np.ones(3)), "X must be a table"),
         (lambda: dimension.correlation_dimension(np.ones((1, 3))), "at least 2 rows"),
         (lambda: dimension.correlation_dimension([[np.inf], [1.0]]), "X must be finite"),
-        (
-            lambda: dimension.box_counting_dimension(np.eye(3), method="grid", sizes=[1.0]),
-            "at least two positive box sizes",
-        ),
         (lambda: dimension.box_counting_dimension(np.eye(3), method="x"), "method must be one of"),
     ],
 )

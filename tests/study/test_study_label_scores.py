@@ -21,7 +21,6 @@ def test_classes_have_accuracies_and_a_silhouette(ring):
     scores = score_labels(Z, Labels("third", codes, ("a", "b", "c")))
     assert scores == {
         "knn": metrics.knn_accuracy(Z, codes),
-        "svm": metrics.svm_accuracy(Z, codes),
         "silhouette": metrics.silhouette(Z, codes),
     }
 

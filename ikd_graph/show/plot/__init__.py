@@ -1,29 +1,16 @@
 """Pictures: functions that draw data into an Axes (their own if none is given) and return it."""
 
-from .charts import (
-    chart,
-    clique_sizes,
-    degrees,
-    level_bars,
-    noise_curves,
-    spectrum,
-    threshold_curve,
-    time_bars,
-)
+from .charts import chart, level_bars, noise_curves, scaling, spectrum
 from .comparison import comparison
-from .multiples import small_multiples
 from .network import clique_graph
-from .points import embedding
-from .scaling import scaling
+from .points import embedding, small_multiples
 from .style import axes, png, save
 
 __all__ = [
     "axes",
     "chart",
     "clique_graph",
-    "clique_sizes",
     "comparison",
-    "degrees",
     "embedding",
     "level_bars",
     "noise_curves",
@@ -32,6 +19,4 @@ __all__ = [
     "scaling",
     "small_multiples",
     "spectrum",
-    "threshold_curve",
-    "time_bars",
 ]

@@ -6,14 +6,14 @@ What each shows is described in `ikd_graph.show.charts`, for papers and pages al
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...study.dimension import ScalingFit
 from .. import charts, colors
 from ..charts import Chart
-from ..words import say_seconds
 from .style import SMALL, drawing_axes, figure_of, quiet, whole_ticks
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def chart(what: Chart, *, ax: Axes | None = None) -> Axes:
             above = np.minimum(curve.y + curve.half, most)
             ax.fill_between(curve.x, curve.y - curve.half, above, color=curve.color,
                             alpha=0.16, linewidth=0)  # fmt: skip
-        ax.plot(curve.x, curve.y, color=curve.color, linewidth=2.0,
+        ax.plot(curve.x, curve.y, color=curve.color, linewidth=2.0 if curve.line else 0.0,
                 marker="o" if curve.dots else "", markersize=4)  # fmt: skip
         known = np.flatnonzero(np.isfinite(curve.y))
         if known.size and what.named:
@@ -93,70 +93,6 @@ def spectrum(
         Axes to draw into and to return; by default those of a new figure.
     """
     return chart(charts.spectrum(eigenvalues, n_components), ax=ax)
-
-
-def degrees(degree: ArrayLike, *, ax: Axes | None = None) -> Axes:
-    """How many neighbours the points of a graph have.
-
-    Parameters
-    ----------
-    degree : array-like of shape (n,)
-        Number of neighbours of each point.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into and to return; by default those of a new figure.
-    """
-    ax = chart(charts.counts(degree, "neighbours of a point", "points"), ax=ax)
-    lone = int(np.sum(np.asarray(degree) == 0))
-    if lone:
-        ax.text(1.0, 0.97, f"{lone} without any", transform=ax.transAxes, ha="right", va="top",
-                fontsize=SMALL, color=colors.INK)  # fmt: skip
-    return ax
-
-
-def clique_sizes(sizes: ArrayLike, *, ax: Axes | None = None) -> Axes:
-    """How many points the cliques have.
-
-    Parameters
-    ----------
-    sizes : array-like of shape (n_cliques,)
-        Number of points of each clique.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into and to return; by default those of a new figure.
-    """
-    return chart(charts.counts(sizes, "points in a clique", "cliques"), ax=ax)
-
-
-def threshold_curve(
-    levels: Mapping[str, Any], chosen: float | None = None, *, ax: Axes | None = None
-) -> Axes:
-    """What a threshold does: edges, components and cliques (log scale), coverage behind them.
-
-    Parameters
-    ----------
-    levels : mapping
-        ``threshold`` and any of ``edges``, ``components``, ``cliques`` (counts; NaN where unknown)
-        and ``coverage`` (share of points in a clique that can be placed), each of shape (k,).
-    chosen : float, optional
-        Threshold to mark.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes of the counts; coverage has a twin of its own.
-    """
-    ax = drawing_axes(ax, 6.4, 4.0)
-    if "coverage" in levels:
-        behind = ax.twinx()
-        quiet(behind, grid=None)
-        behind.fill_between(np.asarray(levels["threshold"], float),
-                            100 * np.asarray(levels["coverage"], float), color=colors.RULE,
-                            alpha=0.55, linewidth=0)  # fmt: skip
-        behind.set_ylim(0, 105)
-        behind.set_ylabel("points covered, % (grey)")
-        ax.set_zorder(behind.get_zorder() + 1)
-    return chart(charts.threshold_counts(levels, chosen), ax=ax)
 
 
 def noise_curves(
@@ -221,17 +157,19 @@ def level_bars(
     return ax
 
 
-def time_bars(seconds: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
-    """Seconds as lying bars, each with its name and value, in the order given.
+def scaling(fit: ScalingFit, *, xlabel: str = "size", ax: Axes | None = None) -> Axes:
+    """Counts against sizes on logarithmic axes, with the line whose slope is a dimension.
 
     Parameters
     ----------
-    seconds : mapping of str to float
-        Name of a stage or method and its time; NaN where it did not finish.
+    fit : ScalingFit
+        What `ikd_graph.study.dimension` found.
+    xlabel : str
+        What sizes are: side of a box, or radius.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
     """
-    return level_bars(seconds, say_seconds, ax=ax)
+    return chart(charts.scaling(fit, xlabel), ax=ax)
 
 
 def _label_ends(ax: Axes, ends: list[tuple[float, float, str, str]], side: str) -> None:

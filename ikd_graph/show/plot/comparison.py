@@ -8,9 +8,8 @@ import numpy as np
 
 from ...study.compare import SCORES, Comparison
 from .. import colors
-from .multiples import panel
-from .points import embedding
-from .style import SMALL, drawing_axes, figure_of, quiet
+from .points import embedding, panel
+from .style import SMALL, as_word, drawing_axes, figure_of, quiet, shortened, subplot_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,14 +38,11 @@ def comparison(result: Comparison, *, ax: Axes | None = None) -> Axes:
     """
     width, height = size(result)
     ax = drawing_axes(ax, width, height)
-    figure, place = figure_of(ax), ax.get_subplotspec()
-    if place is None:
-        raise ValueError("ax must be a subplot, got free Axes; make it with figure.add_subplot()")
-    ax.set_axis_off()
+    figure, place = figure_of(ax), subplot_of(ax)
     above = 2.1 * len(result.levels)
     halves = place.subgridspec(2, 1, height_ratios=[above, height - above])
     labels = result.data.y if result.data.labels is None else result.data.labels
-    paint = colors.point_colors(labels, count=result.data.n_samples)
+    paint = colors.paint(labels, title=result.data.label_title)
     grid = halves[0].subgridspec(len(result.levels), len(result.titles))
     for down, level in enumerate(result.levels):
         for across, title in enumerate(result.titles):
@@ -56,8 +52,8 @@ def comparison(result: Comparison, *, ax: Axes | None = None) -> Axes:
             small.set_title("" if down else title, loc="left", fontsize=SMALL)
             if not across and len(result.levels) > 1:
                 small.set_ylabel(f"noise {level:g}", fontsize=SMALL)
-    if result.data.labels is not None:
-        _legend(figure, colors.group(labels), result.data.label_title)
+    if paint.groups is not None:
+        _legend(figure, paint.groups, paint.title)
     gaps = result.disagreement
     parts = halves[1].subgridspec(1, 1 if gaps is None else 2)
     if gaps is not None and result.pair is not None:
@@ -74,11 +70,14 @@ def _legend(figure: Any, groups: colors.Groups, title: str) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], linestyle="", marker="o", color=groups.color(code), label=name[:30])
+        Line2D([], [], linestyle="", marker="o", color=groups.color(code), label=shortened(name))
         for code, name in enumerate(groups.names[: colors.MAX_CLASSES])
     ]
-    figure.legend(handles=handles, title=title or None, loc="outside lower center",
-                  ncols=6, frameon=False, fontsize=SMALL, handletextpad=0.1)  # fmt: skip
+    made = figure.legend(handles=handles, title=shortened(title) or None, ncols=6, frameon=False,
+                         loc="outside lower center", fontsize=SMALL,
+                         handletextpad=0.1)  # fmt: skip
+    for text in (*made.get_texts(), made.get_title()):
+        as_word(text)
 
 
 def _bars(result: Comparison, ax: Axes) -> Axes:

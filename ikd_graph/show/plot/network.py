@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from .. import colors
 from ..network import network
-from .style import bare, class_legend, drawing_axes
+from .style import bare, class_legend, color_map, drawing_axes
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -48,6 +48,7 @@ def clique_graph(
 
     ax = drawing_axes(ax)
     net = network(graph, positions)
+    paint = colors.paint(labels, names, title="most members")
     lines = LineCollection(
         list(net.places[net.ends]),
         linewidths=0.4 + 2.2 * net.strength,
@@ -59,7 +60,7 @@ def clique_graph(
         net.places[:, 0],
         net.places[:, 1],
         s=(1.5 * net.radii) ** 2,
-        c=colors.point_colors(labels, names, count=len(net.radii)),
+        **_shade(paint),
         edgecolors="white",
         linewidths=0.7,
         zorder=2,
@@ -67,6 +68,13 @@ def clique_graph(
     bare(ax)
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.06)
-    if labels is not None and (names is not None or not colors.is_quantity(labels)):
-        class_legend(ax, colors.group(labels, names), "most members")
+    if paint.groups is not None:
+        class_legend(ax, paint.groups, paint.title)
     return ax
+
+
+def _shade(paint: colors.Paint) -> dict[str, Any]:
+    """Colours of discs as matplotlib takes them."""
+    if paint.values is not None:
+        return {"c": paint.values, "cmap": color_map(paint)}
+    return {"c": colors.ACCENT if paint.groups is None else paint.groups.shades}

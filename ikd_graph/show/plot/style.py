@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from functools import partial
+import warnings
+from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._files import write_whole
-from ..colors import INK, RULE, Groups, class_marker
+from ..._warn import warn
+from .. import colors
+from ..colors import INK, RULE, Groups, Paint, class_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 TEXT = 11.0
 SMALL = 9.5
 _LONGEST = 32  # letters of a name
+_ASIAN = ("CJK", "Hei", "Gothic", "Ming", "YaHei", "Unicode MS")
 
 
 def axes(width: float = 6.4, height: float = 4.6) -> Axes:
@@ -58,8 +62,7 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
         The file written.
     """
     form = Path(path).suffix.lstrip(".").lower() or "png"
-    draw = partial(figure_of(ax).savefig, format=form, dpi=dpi, facecolor="white")
-    return write_whole(path, draw)
+    return write_whole(path, partial(_draw, ax, form, dpi))
 
 
 def png(ax: Axes, dpi: int = 160) -> bytes:
@@ -78,8 +81,26 @@ def png(ax: Axes, dpi: int = 160) -> bytes:
         The PNG.
     """
     out = BytesIO()
-    figure_of(ax).savefig(out, format="png", dpi=dpi, facecolor="white")
+    _draw(ax, "png", dpi, out)
     return out.getvalue()
+
+
+def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
+    """Draw a figure without empty margins, and say in one line which letters no font has."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        figure_of(ax).savefig(
+            out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=0.12
+        )
+    missing = [str(one.message) for one in heard if "Glyph" in str(one.message)]
+    for one in heard:
+        if "Glyph" not in str(one.message):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    if missing:
+        warn(
+            f"the picture lacks {len(set(missing))} letters of some names, because no font that "
+            "matplotlib knows has them; install one, such as Noto Sans CJK"
+        )
 
 
 def drawing_axes(ax: Axes | None, width: float = 6.4, height: float = 4.6) -> Axes:
@@ -130,28 +151,86 @@ def bare(ax: Axes) -> None:
 
 def class_legend(ax: Axes, groups: Groups, title: str = "", markers: bool = False) -> None:
     """Classes that have points, beside the picture; ``markers`` tells them apart by shape too."""
-    present = sorted({int(code) for code in groups.codes})
-    shown = [code for code in present if code >= 0] + ([-1] if present[:1] == [-1] else [])
+    present = sorted({int(code) for code in groups.codes}, key=lambda code: (code < 0, code))
     handles = [
         ax.scatter(
             [], [], s=42, c=groups.color(code), marker=class_marker(code) if markers else "o",
             linewidths=0, label=shortened(groups.names[code]) if code >= 0 else "no label",
         )
-        for code in shown
+        for code in present
     ]  # fmt: skip
-    ax.legend(
+    made = ax.legend(
         handles=handles,
         title=shortened(title) or None,
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0.0,
         frameon=False,
-        fontsize=SMALL + (0.5 if len(shown) <= 12 else -0.5),
+        fontsize=SMALL,
         labelcolor=INK,
         handletextpad=0.3,
-        ncols=1 + (len(shown) - 1) // 20,
+        ncols=1 + (len(present) - 1) // 20,
         alignment="left",
     )
+    for text in (*made.get_texts(), made.get_title()):
+        as_word(text)
+
+
+def color_map(paint: Paint) -> Any:
+    """The continuous colour scale as matplotlib wants it, one without a seam for angles."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    stops = colors.sequence(paint.period is not None)
+    return LinearSegmentedColormap.from_list("ikd_graph", stops)
+
+
+def as_word(text: Any) -> Any:
+    """Text whose dollars are dollars, in fonts that have its letters."""
+    text.set(parse_math=False, fontfamily=_families())
+    return text
+
+
+@cache
+def _families() -> list[str]:
+    """The usual font and fonts of this machine with the letters of Asia."""
+    from matplotlib import font_manager, rcParams
+
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    asian = [name for name in sorted(known) if any(word in name for word in _ASIAN)]
+    return [*rcParams["font.family"], *asian[:4]]
+
+
+def write(
+    ax: Axes,
+    text: str,
+    at: Any,
+    *,
+    offset: tuple[float, float] | None = None,
+    color: str = INK,
+    weight: str = "normal",
+    halo: bool = False,
+) -> None:
+    """Write a name at a place of the data, or ``offset`` points of the page beside it."""
+    from matplotlib.patheffects import withStroke
+
+    made = ax.annotate(
+        shortened(text), tuple(at), xytext=offset or (0, 0), textcoords="offset points",
+        ha="left" if offset else "center", va="bottom" if offset else "center", color=color,
+        fontsize=SMALL if offset else TEXT, fontweight=weight, annotation_clip=False,
+    )  # fmt: skip
+    as_word(made)
+    if halo:
+        made.set_path_effects([withStroke(linewidth=3.0, foreground="white")])
+
+
+def subplot_of(ax: Axes) -> Any:
+    """Place of an Axes in the grid of its figure, which pictures are to take; it is hidden."""
+    place = ax.get_subplotspec()
+    if place is None:
+        raise ValueError("ax must be a subplot, got free Axes; make it with figure.add_subplot()")
+    # Not removed: whoever made it may still ask it for its figure.
+    ax.set_axis_off()
+    return place
 
 
 def shortened(name: str) -> str:

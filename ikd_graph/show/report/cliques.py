@@ -13,7 +13,7 @@ from ...study.levels import Levels
 from ...study.settings import say_graph
 from .. import charts, colors, page, points
 from ..charts import Chart
-from ..figures import network_figure, packed
+from ..figures import color_scale, network_figure, packed
 from ..network import network
 from ..points import Paint
 from ..words import count, say_number, versions
@@ -124,10 +124,10 @@ def _network(view: CliqueView, paint: Paint, shades: Sequence[Paint]) -> dict[st
     for one in shades:
         if one.groups is not None:
             codes = one.groups.codes.tolist()
-            shade = {"color": [one.groups.color(code) for code in codes]}
-            made.append({"codes": codes, "marker": shade})
+            made.append({"codes": codes, "marker": {"color": one.groups.shades}})
         elif one.values is not None:
-            made.append({"marker": {"color": colors.ramp(one.values)}})
+            scale = {"colorscale": color_scale(one)}
+            made.append({"marker": {"color": one.values.tolist(), **scale}})
     net = network(view.links, clique_places(view))
     return {**network_figure(net, notes, made[0]["marker"]), "shades": made}
 

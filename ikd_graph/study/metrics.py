@@ -1,0 +1,397 @@
+r"""How good is an embedding: against a known latent, for prediction, for labels.
+
+Every measure takes tables with points in rows. The R² of the paper is measured after an affine
+alignment, which flatters: it forgives every linear distortion of the latent. ``rigid_r2`` forgives
+only a rigid motion (and, if asked, a scale).
+
+Rows that follow one another are often alike (one writer's digits, one object's views, a recording
+in time): shuffled folds test on the neighbours of what they were fitted to, and flatter. Folds of
+consecutive rows are the harder test.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import orthogonal_procrustes
+
+from .. import _checks as door
+from .._checks import as_array, as_real, check_finite, check_integer, check_positive
+
+Floats = NDArray[np.float64]
+
+__all__ = [
+    "affine_r2",
+    "column_halves",
+    "decoding_r2",
+    "held_out_r2",
+    "knn_accuracy",
+    "knn_scores",
+    "rigid_r2",
+    "silhouette",
+]
+
+_MOST_SPLITS = 10_000  # the standard error of so many is a hundredth of the scatter of one
+
+MOST_SILHOUETTE_POINTS = 10_000
+"""Points a silhouette is taken of: its time grows with their square."""
+
+
+def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
+    r"""R² of a latent after the best affine map of its estimate, the paper's measure.
+
+    For each true dimension 1 - \|residual\|² / \|deviation from the mean\|², then their mean.
+
+    Parameters
+    ----------
+    true : (n, m) float64
+        The true latent.
+    estimate : (n, k) float64
+        An embedding of the same points, of any dimension.
+
+    Returns
+    -------
+    float
+        1 if the estimate is an affine image of the truth, 0 if it explains nothing.
+
+    Examples
+    --------
+    >>> true = np.random.default_rng(0).normal(size=(50, 2))
+    >>> round(affine_r2(true, true @ [[2.0, 1.0], [0.0, -3.0]] + 5.0), 12)
+    1.0
+    """
+    truth, points = (_within_reach(one)[0] for one in _as_pair(true, estimate))
+    design = np.column_stack([np.ones(points.shape[0]), points])
+    fitted = design @ np.linalg.lstsq(design, truth, rcond=None)[0]
+    return _mean_r2(truth, fitted)
+
+
+@door.takes(scale=door.flag)
+def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> float:
+    """R² of a latent after the best rotation or reflection and translation of its estimate.
+
+    Parameters
+    ----------
+    true : (n, m) float64
+        The true latent.
+    estimate : (n, k) float64
+        An embedding of the same points in the same units; zeros are added to it if k < m.
+    scale : bool
+        Also fit one factor for all dimensions, for methods that do not know the unit.
+
+    Returns
+    -------
+    float
+        1 if only a rigid motion (and a scale) separates the two; may be very negative.
+
+    Examples
+    --------
+    >>> true = np.random.default_rng(0).normal(size=(50, 2))
+    >>> round(rigid_r2(true, 3.0 * true[:, ::-1] + 1.0, scale=True), 12)
+    1.0
+    """
+    truth, points = _as_pair(true, estimate)
+    if points.shape[1] > truth.shape[1]:
+        raise ValueError(
+            f"estimate must have at most the {truth.shape[1]} dimensions of the truth for a rigid "
+            f"alignment, got {points.shape[1]}; use affine_r2, or fit n_components={truth.shape[1]}"
+        )
+    truth, points = _within_reach(truth, points)
+    padded = np.zeros_like(truth)
+    padded[:, : points.shape[1]] = points
+    centred = padded - padded.mean(axis=0)
+    target = truth - truth.mean(axis=0)
+    rotation, trace = orthogonal_procrustes(centred, target)
+    size = np.sum(centred**2)
+    factor = trace / size if scale and size > 0.0 else 1.0
+    return _mean_r2(target, factor * centred @ rotation)
+
+
+def _mean_r2(truth: Floats, fitted: Floats) -> float:
+    """Mean over dimensions of 1 - residual / total sum of squares."""
+    total = np.sum((truth - truth.mean(axis=0)) ** 2, axis=0)
+    if not np.all(total > 0.0):
+        flat = int(np.flatnonzero(~(total > 0.0))[0])
+        raise ValueError(
+            f"every dimension of the true latent must vary, got a constant one (dimension {flat}); "
+            "leave it out"
+        )
+    # In units 1e160 apart more is lost than a number can say.
+    with np.errstate(over="ignore"):
+        lost = np.mean(np.sum((truth - fitted) ** 2, axis=0) / total)
+    return float(1.0 - min(lost, np.finfo(np.float64).max))
+
+
+@door.takes(seed=door.seed)
+def column_halves(n_features: int, n_splits: int, seed: int = 0) -> list[NDArray[np.bool_]]:
+    """Random halves of the columns: for each split, which of them are embedded.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns, at least two; of an odd number the larger half is embedded.
+    n_splits : int
+        Number of halves.
+    seed : int
+        Seed of the halves.
+
+    Returns
+    -------
+    list of (n_features,) bool
+        True where a column is embedded, False where it is predicted.
+    """
+    check_integer("the number of columns", n_features, 2)
+    door.count("the number of columns", n_features)
+    check_integer("n_splits", n_splits, 1, _MOST_SPLITS)
+    rng = np.random.default_rng(seed)
+    held = n_features // 2
+    return [rng.permutation(n_features) >= held for _ in range(n_splits)]
+
+
+def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
+    """R² of columns predicted for each row by the mean of its k nearest other rows in the latent.
+
+    Parameters
+    ----------
+    Z : (n, m) float64
+        A latent of the rows, made without these columns.
+    held_out : (n, n_held) float64
+        The columns. Those that do not vary have no part in the R².
+    k : int
+        Number of nearest rows.
+
+    Returns
+    -------
+    float
+        1 - residual / deviation from the mean of each column, both summed over all columns; NaN
+        where none varies.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    latent, wanted = _as_pair(Z, held_out, ("Z", "held_out"))
+    check_integer("k", k, 1, latent.shape[0] - 1)
+    latent, wanted = _within_reach(latent)[0], _within_reach(wanted)[0]
+    # Rows at equal distances are taken in their order, which may say what is alike.
+    mixed = np.random.default_rng(0).permutation(latent.shape[0])
+    latent, wanted = latent[mixed], wanted[mixed]
+    near = NearestNeighbors(n_neighbors=k).fit(latent).kneighbors(return_distance=False)
+    predicted = wanted[near].mean(axis=1)
+    total = np.sum((wanted - wanted.mean(axis=0)) ** 2)
+    return float(1.0 - np.sum((wanted - predicted) ** 2) / total) if total > 0.0 else float("nan")
+
+
+@door.takes(seed=door.seed)
+def knn_scores(
+    Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
+) -> Floats:
+    """Accuracy of a k-nearest-neighbour classifier on each part of a cross-validation.
+
+    Parts are stratified by class. The paper does not say whether rows were shuffled. Without a
+    shuffle rows that follow one another fall into one part, and the accuracy is some hundredths
+    lower. Published figures are best compared with ``seed=None``, scikit-learn's default folds.
+
+    Parameters
+    ----------
+    Z : (n, m) float64
+        An embedding.
+    y : (n,) array
+        Classes.
+    k : int
+        Number of neighbours that vote.
+    n_splits : int
+        Number of parts.
+    seed : int or None
+        Seed of the shuffle; None does not shuffle: of each class, every part is a run of rows.
+
+    Returns
+    -------
+    (n_splits,) float64
+        Share of each part's points that the others classify rightly.
+    """
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.neighbors import KNeighborsClassifier
+
+    points = _within_reach(_as_table("Z", Z))[0]
+    codes = _as_classes(y, points.shape[0])
+    check_integer("n_splits", n_splits, 2)
+    check_integer("k", k, 1, points.shape[0] - points.shape[0] // n_splits)
+    smallest = int(np.bincount(codes).min())
+    check_integer(
+        "n_splits", n_splits, 2, max(smallest, 2), "the smallest class has too few points"
+    )
+    folds = StratifiedKFold(n_splits, shuffle=seed is not None, random_state=seed)
+    return cross_val_score(KNeighborsClassifier(k), points, codes, cv=folds)
+
+
+@door.takes(seed=door.seed)
+def knn_accuracy(
+    Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
+) -> float:
+    """Mean accuracy of a k-nearest-neighbour classifier in a cross-validation: see `knn_scores`.
+
+    Examples
+    --------
+    >>> Z = np.repeat([[0.0], [9.0]], 20, axis=0) + np.random.default_rng(0).normal(size=(40, 1))
+    >>> knn_accuracy(Z, np.repeat([0, 1], 20))
+    1.0
+    """
+    return float(knn_scores(Z, y, k, n_splits=n_splits, seed=seed).mean())
+
+
+def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
+    """Mean silhouette of classes in an embedding (scikit-learn's).
+
+    Parameters
+    ----------
+    Z : (n, m) float64
+        An embedding.
+    y : (n,) array
+        Classes, at least two and fewer than points; beyond 10 000 points a random sample is
+        measured in which every class keeps its share.
+
+    Returns
+    -------
+    float
+        Between -1 (in another class) and 1 (far from other classes).
+    """
+    from sklearn.metrics import silhouette_score
+
+    points = _within_reach(_as_table("Z", Z))[0]
+    codes = _as_classes(y, points.shape[0])
+    if codes.size > MOST_SILHOUETTE_POINTS:
+        mixed = np.random.default_rng(0).permutation(codes.size)
+        by_class = mixed[np.argsort(codes[mixed], kind="stable")]
+        rows = by_class[np.linspace(0, codes.size - 1, MOST_SILHOUETTE_POINTS).astype(np.intp)]
+        points, codes = points[rows], codes[rows]
+    return float(silhouette_score(points, codes))
+
+
+@door.takes(seed=door.seed, y=door.quantities)
+def decoding_r2(
+    Z: ArrayLike,
+    y: ArrayLike,
+    k: int = 10,
+    *,
+    n_splits: int = 5,
+    seed: int | None = 0,
+    period: float | None = None,
+) -> float:
+    """R² of a quantity read from an embedding, as the mean of the k nearest points' values.
+
+    Each part of a cross-validation is predicted from the others; the R² is that of all predictions
+    together.
+
+    Parameters
+    ----------
+    Z : (n, m) float64
+        An embedding.
+    y : (n,) float64
+        The quantity; points where it is NaN are left out.
+    k : int
+        Number of neighbours.
+    n_splits : int
+        Number of parts.
+    seed : int or None
+        Seed of the shuffle; None does not shuffle: each part is a block of consecutive rows.
+    period : float or None
+        Length of the circle that the quantity runs around, such as 360; its sine and cosine are
+        then predicted.
+
+    Returns
+    -------
+    float
+        1 if it can be read off, 0 or less if its mean is as good a guess.
+
+    Examples
+    --------
+    >>> angle = np.linspace(0.0, 720.0, 400)
+    >>> ring = np.column_stack([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+    >>> decoding_r2(ring, angle % 360.0, period=360.0) > 0.99
+    True
+    """
+    points, wanted = _known(_within_reach(_as_table("Z", Z))[0], np.asarray(y, dtype=np.float64))
+    check_integer("n_splits", n_splits, 2, points.shape[0], "too few points have a label")
+    check_integer("k", k, 1, points.shape[0] - -(-points.shape[0] // n_splits))
+    if period is None:
+        target = _within_reach(wanted)[0][:, None]
+    else:
+        angle = 2.0 * np.pi * wanted / check_positive("period", period)
+        target = np.column_stack([np.sin(angle), np.cos(angle)])
+    total = np.sum((target - target.mean(axis=0)) ** 2)
+    if not total > 0.0:
+        raise ValueError(f"y must vary, got {wanted[0]:g} for every point; leave it out")
+    from sklearn.model_selection import KFold, cross_val_predict
+    from sklearn.neighbors import KNeighborsRegressor
+
+    folds = KFold(n_splits, shuffle=seed is not None, random_state=seed)
+    predicted = cross_val_predict(KNeighborsRegressor(k), points, target, cv=folds)
+    return float(1.0 - np.sum((target - predicted) ** 2) / total)
+
+
+def _known(points: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Points and labels, where there is one."""
+    _check_one_label_each(y, points.shape[0])
+    kept = ~np.isnan(y)
+    if np.count_nonzero(kept) < 2:
+        raise ValueError(f"y must be known for at least 2 points, got {np.count_nonzero(kept)}")
+    check_finite("y", y[kept])
+    return points[kept], y[kept]
+
+
+def _as_table(name: str, values: ArrayLike) -> Floats:
+    """Float64 table of finite numbers, (n, m); a flat list is one column."""
+    array = np.asarray(as_real(name, values), dtype=np.float64)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"{name} must be a table (points x dimensions), got shape {array.shape}")
+    check_finite(name, array)
+    return array
+
+
+def _as_pair(
+    first: ArrayLike, second: ArrayLike, names: tuple[str, str] = ("true", "estimate")
+) -> tuple[Floats, Floats]:
+    """Two tables with the same number of rows."""
+    a, b = _as_table(names[0], first), _as_table(names[1], second)
+    if a.shape[0] != b.shape[0]:
+        raise ValueError(
+            f"{names[0]} and {names[1]} must have the same points in the same order, got "
+            f"{a.shape[0]} and {b.shape[0]} rows"
+        )
+    return a, b
+
+
+def _within_reach(*arrays: Floats) -> tuple[Floats, ...]:
+    """Arrays over one power of two, so that no square of theirs overflows or vanishes.
+
+    A power of two changes no digit.
+    """
+    largest = max(float(np.abs(one).max(initial=0.0)) for one in arrays)
+    exponent = int(np.frexp(largest)[1])
+    return tuple(np.ldexp(one, -exponent) for one in arrays)
+
+
+def _as_classes(y: ArrayLike, n_points: int) -> NDArray[np.int64]:
+    """Codes of the classes of each point, 0 .. n_classes - 1."""
+    labels = as_array("y", y)
+    _check_one_label_each(labels, n_points)
+    try:
+        names, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError(
+            "y must hold labels of one kind, got some that cannot be compared; make them strings"
+        ) from None
+    if not 2 <= names.size < n_points:
+        raise ValueError(
+            f"y must have at least 2 classes and fewer than points, got {names.size} classes for "
+            f"{n_points} points; measurements are no classes: see decoding_r2"
+        )
+    return codes.astype(np.int64)
+
+
+def _check_one_label_each(labels: NDArray[np.generic], n_points: int) -> None:
+    """Raise unless there is a label for every point."""
+    if labels.shape != (n_points,):
+        raise ValueError(
+            f"y must have one label for each of the {n_points} points, got shape {labels.shape}"
+        )
