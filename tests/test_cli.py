@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from ikd_graph import IKD, graph, refine, strategies
-from ikd_graph._files import write_whole
 from ikd_graph.cli import common, flags, main
 from ikd_graph.cli.entry import build_parser
 from ikd_graph.kernels import Matern, RationalQuadratic
@@ -298,24 +297,6 @@ def test_datasets_lists_every_built_in_name(capsys):
     assert all(f"  {name} " in said for name in common.datasets.BUILTIN)
 
 
-def test_a_file_is_replaced_whole_or_stays_as_it_was(tmp_path):
-    path = tmp_path / "f.txt"
-    write_whole(path, "old")
-
-    def fails(file):
-        file.write(b"half")
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_whole(path, fails)
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["f.txt"]
-    write_whole(path, "néw")
-    assert path.read_bytes() == "néw".encode()
-    with pytest.raises(FileNotFoundError):
-        write_whole(tmp_path / "no" / "f.txt", "x")
-
-
 def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
     out = tmp_path / "out"
     assert run("compare", table, "-o", out, "--noise", "0,0.5", "--refine", "none") == 0
@@ -339,15 +320,6 @@ def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
         gaps = [float(row["disagreement"]) for row in csv.DictReader(file)]
     assert len(gaps) == len(made_data()[0])
     assert (out / names[2]).read_bytes().startswith(b"\x89PNG")
-
-
-def test_compare_without_any_method_that_is_installed_leaves_no_files(table, tmp_path, capsys):
-    out = tmp_path / "out"
-    code = run("compare", table, "-o", out, "--methods", "vae", "--noise", "0")
-    if code == 0:
-        pytest.skip("torch is installed")
-    assert "no method gave an embedding: vae needs torch, which is not" in one_line(capsys)
-    assert not out.exists()
 
 
 def test_an_angle_is_decoded_around_its_circle(tmp_path, capsys):

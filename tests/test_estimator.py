@@ -239,14 +239,6 @@ def test_the_unit_of_the_embedding_is_the_length_scale():
     )
 
 
-def test_euclidean_similarity_unfolds_two_columns():
-    angle = np.random.default_rng(0).uniform(0.0, 5.0, 150)
-    spiral = (1.0 + angle)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    model = quiet(IKD(1, affinity="euclidean"), spiral)
-    length = 0.5 * ((1.0 + angle) * np.sqrt(1.0 + (1.0 + angle) ** 2) + np.arcsinh(1.0 + angle))
-    assert affine_r2(length[:, None], model.embedding_) > 0.98
-
-
 @pytest.mark.parametrize("n_components", [1, 2, 3])
 @pytest.mark.parametrize("strategy", ["geodesic", "blockwise", "eigen"])
 def test_the_number_of_coordinates_is_found(n_components, strategy):
@@ -433,14 +425,6 @@ def test_duplicate_rows_have_the_same_coordinates_and_change_no_others(strategy,
     np.testing.assert_allclose(changed, shape, atol=1e-7 * shape.max())
 
 
-@pytest.mark.parametrize("affinity", ["correlation", "euclidean"])
-@pytest.mark.parametrize("strategy", NAMES)
-def test_a_single_distinct_row_is_one_point(strategy, affinity):
-    X = np.tile(np.arange(5.0), (12, 1))
-    model = quiet(IKD(2, refine=None, strategy=strategy, affinity=affinity, graph=3), X)
-    assert np.abs(model.embedding_).max() < 1e-6
-
-
 # Covariances, distances and graphs that are given -------------------------------------------------
 
 
@@ -465,18 +449,6 @@ def test_precomputed_distances_give_what_the_rows_give(strategy):
     given_ = quiet(IKD(2, affinity="precomputed_distance", **settings_), distances)
     np.testing.assert_allclose(given_.embedding_, from_rows.embedding_, atol=1e-9)
     np.testing.assert_array_equal(given_.transform(distances), given_.embedding_)
-
-
-@pytest.mark.parametrize("strategy", NAMES)
-def test_variances_that_differ_cost_nothing(strategy):
-    latent = np.random.default_rng(0).uniform(size=(80, 2)) * [3.0, 1.5]
-    cov = kernels.SquaredExponential().covariance(sq_distances(latent))
-    spread = np.random.default_rng(1).uniform(0.2, 5.0, 80)
-    model = IKD(2, strategy=strategy, affinity="precomputed", graph=0.3)
-    plain = affine_r2(latent, quiet(clone(model), cov).embedding_)
-    unequal = affine_r2(latent, quiet(model, cov * spread * spread[:, None]).embedding_)
-    assert plain > 0.8
-    assert unequal == pytest.approx(plain, abs=1e-9)
 
 
 def test_distances_are_refused_as_covariances_and_taken_as_what_they_are():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, _memory, gplvm, kernels
+from ikd_graph import IKD, gplvm, kernels
 from ikd_graph.graph import Threshold
 
 
@@ -17,15 +17,6 @@ def test_the_wrong_width_of_a_latent_is_named():
     model = IKD(2, graph=5, **fast).fit(np.random.default_rng(0).normal(size=(30, 9)))
     with pytest.raises(ValueError, match="Z must have the 2 columns of the embedding, got 3"):
         model.inverse_transform(np.zeros((4, 3)))
-
-
-def test_memory_is_also_what_a_container_leaves(monkeypatch, tmp_path):
-    (tmp_path / "memory.max").write_text("5000\n")
-    (tmp_path / "memory.current").write_text("2000\n")
-    monkeypatch.setattr(_memory, "_CGROUP", tmp_path)
-    assert _memory.available() == 3000
-    (tmp_path / "memory.max").write_text("max\n")
-    assert _memory.available() > 10**6
 
 
 @pytest.mark.parametrize("size", [1e-310, 1e-80, 1e80, 1e160])

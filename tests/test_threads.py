@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ikd_graph import IKD
-from ikd_graph._threads import limit_threads, map_blocks
+from ikd_graph._threads import limit_threads
 
 
 def blas_threads():
@@ -49,22 +49,6 @@ def test_an_exception_does_not_leak_the_setting(two_blas_threads):
         raise RuntimeError("inside")
     assert numba.get_num_threads() == before
     assert blas_threads() == {2}
-
-
-def test_blocks_are_the_same_for_any_number_of_threads_and_errors_come_through():
-    seen = {}
-    for threads in (1, 2):
-        calls = []
-        with limit_threads(threads):
-            map_blocks(lambda a, b, calls=calls: calls.append((a, b)), 10, 4)
-        seen[threads] = sorted(calls)
-    assert seen[1] == seen[2] == [(0, 4), (4, 8), (8, 10)]
-
-    def fail(start, stop):
-        raise ValueError(f"block {start}")
-
-    with limit_threads(2), pytest.raises(ValueError, match="block 0"):
-        map_blocks(fail, 10, 4)
 
 
 def test_the_last_to_leave_restores_what_another_thread_had_set(two_blas_threads):
