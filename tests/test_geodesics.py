@@ -62,20 +62,6 @@ def test_distances_from_sources_have_the_bits_of_scipy_s_dijkstra(sources):
     np.testing.assert_array_equal(found, scipy_distances(g, list(sources)))
 
 
-def test_who_asks_again_has_the_same_distances_of_a_graph_put_in_order_once(monkeypatch):
-    g, ordered = plane_graph(0, 300), []
-    prepared = geodesics._paths.prepared
-    monkeypatch.setattr(
-        geodesics._paths, "prepared", lambda lengths: ordered.append(1) or prepared(lengths)
-    )
-    measure = geodesics.distances_from(g)
-    found = np.concatenate([measure(np.array([7])), measure(np.array([3, 299, 41]))])
-    assert len(ordered) == 1
-    np.testing.assert_array_equal(found, scipy_distances(g, [7, 3, 299, 41]))
-    with pytest.raises(ValueError, match="lengths must not be negative"):
-        geodesics.distances_from(g._replace(weights=-g.weights))
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_farthest_nodes_are_those_of_the_naive_twin_with_the_bits_of_dijkstra(seed):
     g = plane_graph(seed, 200)
