@@ -12,10 +12,9 @@ this is the likelihood at the best constant mean of every point.
 
 from __future__ import annotations
 
-from ._gradient import SampleLikelihood
+from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._information import column_scores, expected_information
 from ._likelihood import (
-    LikelihoodGradient,
     fit_variances,
     log_likelihood,
     negative_log_likelihood_and_gradient,
