@@ -148,7 +148,7 @@ def seed(name: str, value: Any) -> int | None:
 
 def check_real(name: str, value: Any, rule: str, holds: Callable[[Any], bool]) -> float:
     """Raise unless ``value`` is a number that keeps a rule, which is told in words."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not holds(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not holds(value):
         raise ValueError(f"{name} must {rule}, got {value!r}")
     return float(value)
 
@@ -288,7 +288,7 @@ def _shaped(name: str, array: NDArray[Any], ndim: int) -> Any:
 
 def check_unmasked(name: str, values: Any) -> None:
     """Raise if entries of an array are masked: what stands under a mask is not to be used."""
-    masked = int(np.ma.count_masked(values)) if isinstance(values, np.ma.MaskedArray) else 0
+    masked = int(np.sum(np.ma.getmaskarray(values))) if isinstance(values, np.ma.MaskedArray) else 0
     if masked:
         raise ValueError(
             f"{name} must hold every value, got {masked} masked; drop those rows, or pass "
