@@ -307,7 +307,7 @@ def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> Non
         ) from None
 
 
-def check_symmetric(name: str, matrix: Any, tolerance: float = 1e-8) -> None:
+def check_symmetric(name: str, matrix: Any) -> None:
     """Raise unless a dense or sparse matrix is square and symmetric."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
@@ -322,7 +322,7 @@ def check_symmetric(name: str, matrix: Any, tolerance: float = 1e-8) -> None:
             rows = matrix[start : start + 256]
             scale = max(scale, float(rows.max()), -float(rows.min()))
             worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
-    if worst > tolerance * max(scale, 1.0):
+    if worst > 1e-8 * max(scale, 1.0):
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
             f"{worst:.3g}; pass (K + K.T) / 2 if the difference is noise"
@@ -453,17 +453,17 @@ def sparse(name: str, value: Any) -> Any:
     return value
 
 
-def check_nodes(name: str, values: Any, n: int, least: int = 0) -> NDArray[np.int64]:
-    """Raise unless ``values`` is a list of numbers from ``least`` to ``n - 1``."""
+def check_nodes(name: str, values: Any, n: int) -> NDArray[np.int64]:
+    """Raise unless ``values`` is a list of numbers from 0 to ``n - 1``."""
     nodes = as_array(name, values)
     if nodes.ndim != 1 or (nodes.dtype.kind not in "iu" and nodes.size):
         raise ValueError(
             f"{name} must be a list of whole numbers, got shape {nodes.shape} of {nodes.dtype}; "
             "number the points from 0"
         )
-    if nodes.size and not least <= nodes.min() <= nodes.max() < n:
+    if nodes.size and not 0 <= nodes.min() <= nodes.max() < n:
         raise ValueError(
-            f"{name} must lie from {least} to {n - 1}, got {nodes.min()} to {nodes.max()}; number "
+            f"{name} must lie from 0 to {n - 1}, got {nodes.min()} to {nodes.max()}; number "
             "the points from 0"
         )
     return nodes.astype(np.int64)
