@@ -29,11 +29,6 @@ def process(rng, n, p, dims=1):
     return np.linalg.cholesky(cov) @ rng.normal(size=(n, p))
 
 
-def of_rows(change):
-    """A kind of table that changes rows of a process."""
-    return lambda rng, n, p: change(process(rng, n, p), rng)
-
-
 def set_to(X, where, value):
     """A copy with another value at some places."""
     X = np.array(X)
@@ -41,69 +36,53 @@ def set_to(X, where, value):
     return X
 
 
-KINDS = {
+BASES = {
     "process": process,
     "plane": lambda rng, n, p: process(rng, n, p, 2),
-    "noise": lambda rng, n, p: rng.normal(size=(n, p)),
     "uniform": lambda rng, n, p: rng.random((n, p)),
-    "counts": lambda rng, n, p: rng.poisson(2.0, (n, p)),
-    "rare counts": lambda rng, n, p: rng.poisson(0.05, (n, p)),
-    "small integers": lambda rng, n, p: rng.integers(0, 3, (n, p)).astype(np.int8),
-    "bytes": lambda rng, n, p: rng.integers(0, 256, (n, p)).astype(np.uint8),
-    "truths": lambda rng, n, p: rng.random((n, p)) < 0.4,
-    "float32": of_rows(lambda X, rng: X.astype(np.float32)),
-    "float16": of_rows(lambda X, rng: X.astype(np.float16)),
-    "columns first": of_rows(lambda X, rng: np.asfortranarray(X)),
-    "strided": lambda rng, n, p: process(rng, 2 * n, 2 * p)[::-2, ::2],
-    "read only": of_rows(lambda X, rng: np.frombuffer(X.tobytes()).reshape(X.shape)),
-    "lists": of_rows(lambda X, rng: X.tolist()),
-    "objects": of_rows(lambda X, rng: X.astype(object)),
-    "byte order": of_rows(lambda X, rng: X.astype(">f8")),
-    "huge": of_rows(lambda X, rng: X * 1e69),
-    "huge float32": of_rows(lambda X, rng: (X * 1e36).astype(np.float32)),
-    "tiny": of_rows(lambda X, rng: X * 1e-69),
-    "subnormal": of_rows(lambda X, rng: X * 1e-310),
-    "far from zero": of_rows(lambda X, rng: X + 1e9),
-    "units": of_rows(lambda X, rng: X * 10.0 ** rng.integers(-8, 9, X.shape[1])),
-    "row scales": of_rows(lambda X, rng: X * 10.0 ** rng.integers(-5, 6, (len(X), 1))),
+    "groups": lambda rng, n, p: 9.0 * np.eye(3, p)[np.arange(n) % 3] + rng.normal(size=(n, p)),
+    "many columns": lambda rng, n, p: process(rng, n, 300),
+    "noise": lambda rng, n, p: rng.normal(size=(n, p)),
+    "few columns": lambda rng, n, p: rng.normal(size=(n, rng.integers(1, 3))),
+    "few rows": lambda rng, n, p: process(rng, rng.integers(1, 5), p),
+    "counts": lambda rng, n, p: rng.poisson(10.0 ** rng.uniform(-1.5, 1.5), (n, p)),
     "heavy tails": lambda rng, n, p: rng.standard_cauchy((n, p)),
-    "outlier cell": of_rows(lambda X, rng: set_to(X, (1, 1), 1e6)),
-    "outlier row": of_rows(lambda X, rng: set_to(X, 2, 1e6 * rng.normal(size=X.shape[1]))),
-    "zeros": lambda rng, n, p: np.zeros((n, p)),
-    "ones": lambda rng, n, p: np.ones((n, p)),
-    "constant rows": of_rows(lambda X, rng: set_to(X, slice(0, 3), 1.0)),
-    "silent rows": of_rows(lambda X, rng: set_to(X, slice(0, 2), 0.0)),
-    "constant columns": of_rows(lambda X, rng: set_to(X, (slice(None), slice(0, 3)), 2.0)),
-    "equal rows": lambda rng, n, p: np.repeat(process(rng, n, p)[: n // 2 + 1], 2, axis=0)[:n],
+    "angles": lambda rng, n, p: rng.vonmises(0.0, 2.0, (n, p)),
+    "shares": lambda rng, n, p: rng.dirichlet(np.full(p, 0.3), n),
+    "one value": lambda rng, n, p: np.full((n, p), rng.integers(0, 2) * 1.0),
     "two rows only": lambda rng, n, p: process(rng, 2, p)[np.arange(n) % 2],
-    "proportional rows": lambda rng, n, p: rng.random((n, 1)) @ rng.random((1, p)),
-    "opposite rows": lambda rng, n, p: np.vstack([X := process(rng, n, p)[: n // 2], -X]),
-    "rank two": lambda rng, n, p: rng.normal(size=(n, 2)) @ rng.normal(size=(2, p)),
+    "low rank": lambda rng, n, p: (
+        rng.normal(size=(n, k := rng.integers(1, 3))) @ rng.normal(size=(k, p))
+    ),
     "identity": lambda rng, n, p: np.eye(n),
     "steps": lambda rng, n, p: np.tri(n, p),
-    "groups": lambda rng, n, p: 9.0 * np.eye(3, p)[np.arange(n) % 3] + rng.normal(size=(n, p)),
-    "far groups": lambda rng, n, p: 1e6 * np.eye(3, p)[np.arange(n) % 3] + rng.normal(size=(n, p)),
-    "circle": lambda rng, n, p: np.cos(
-        np.linspace(0, 6.28, n, endpoint=False)[:, None] + np.linspace(0, 6.28, p)
-    ),
-    "line": lambda rng, n, p: np.linspace(0, 1, n)[:, None] * np.ones(p),
     "grid": lambda rng, n, p: np.stack([np.arange(n) % 4, np.arange(n) // 4], 1).astype(float),
     "sine": lambda rng, n, p: np.sin(np.outer(np.arange(n), np.arange(1, p + 1)) / n),
-    "few columns": lambda rng, n, p: rng.normal(size=(n, 2)),
-    "one column": lambda rng, n, p: rng.normal(size=(n, 1)),
-    "many columns": lambda rng, n, p: process(rng, n, 300),
-    "few rows": lambda rng, n, p: process(rng, rng.integers(1, 5), p),
-    "nearly equal": lambda rng, n, p: 1.0 + 1e-14 * rng.normal(size=(n, p)),
-    "probabilities": lambda rng, n, p: rng.dirichlet(np.full(p, 0.3), n),
-    "logarithms": lambda rng, n, p: np.log1p(rng.poisson(1.0, (n, p))),
-    "angles": lambda rng, n, p: rng.vonmises(0.0, 2.0, (n, p)),
-    "holes": of_rows(lambda X, rng: set_to(X, rng.random(X.shape) < 0.2, np.nan)),
-    "masked": of_rows(lambda X, rng: np.ma.masked_greater(X, 1.5)),
-    "infinity": of_rows(lambda X, rng: set_to(X, (0, 0), np.inf)),
-    "sparse": lambda rng, n, p: sp.csr_array(np.maximum(process(rng, n, p), 0.0)),
-    "sparse columns": lambda rng, n, p: sp.csc_matrix(rng.poisson(0.5, (n, p)).astype(float)),
-    "complex": of_rows(lambda X, rng: X + 1j),
-    "words": lambda rng, n, p: np.full((n, p), "a"),
+}
+PLAIN = ("process", "plane", "many columns", "groups", "uniform")
+"""Bases without ties and extremes, on which an answer can be compared with another."""
+
+TYPES = ("f4", "f2", "i1", "u1", "?", ">f8", object, complex, "U3")
+CHANGES = {
+    "type": lambda X, rng: X.astype(TYPES[rng.integers(len(TYPES))]),
+    "columns first": lambda X, rng: np.asfortranarray(X),
+    "strided": lambda X, rng: np.repeat(X, 2, axis=0)[::-2],
+    "read only": lambda X, rng: np.frombuffer(X.tobytes(), X.dtype).reshape(X.shape),
+    "lists": lambda X, rng: X.tolist(),
+    "sparse": lambda X, rng: (sp.csr_array, sp.csc_matrix)[rng.integers(2)](np.maximum(X, 0)),
+    "scale": lambda X, rng: X * 10.0 ** rng.choice([-310, -69, 36, 69, 100]),
+    "offset": lambda X, rng: X + 10.0 ** rng.integers(0, 16),
+    "units": lambda X, rng: X * 10.0 ** rng.integers(-8, 9, X.shape[1]),
+    "row scales": lambda X, rng: X * 10.0 ** rng.integers(-5, 6, (len(X), 1)),
+    "outlier": lambda X, rng: set_to(X, rng.integers(len(X)), 100 * rng.normal(size=X.shape[1])),
+    "constant rows": lambda X, rng: set_to(X, slice(0, 3), rng.integers(0, 2)),
+    "constant columns": lambda X, rng: set_to(X, (slice(None), slice(0, 3)), 2),
+    "equal rows": lambda X, rng: np.repeat(X, 2, axis=0)[: len(X)],
+    "opposite rows": lambda X, rng: np.vstack([X, -X]),
+    "nearly equal": lambda X, rng: 1.0 + 1e-14 * X,
+    "holes": lambda X, rng: set_to(1.0 * X, rng.random(X.shape) < 0.2, np.nan),
+    "masked": lambda X, rng: np.ma.masked_greater(X, 1.5),
+    "infinity": lambda X, rng: set_to(1.0 * X, (0, 0), np.inf),
 }
 SQUARES = {
     "kernel": lambda rng, n, p: np.exp(-((z := rng.random((n, 1)) * 4.0) - z.T) ** 2),
@@ -119,9 +98,6 @@ SQUARES = {
     "zeros": lambda rng, n, p: np.zeros((n, n)),
     "not square": lambda rng, n, p: np.ones((n, n + 1)),
 }  # fmt: skip
-PLAIN = ("process", "plane", "many columns", "groups", "uniform")
-"""Kinds without ties and extremes, on which an answer can be compared with another."""
-
 APPROXIMATE = "approximate" if importlib.util.find_spec("faiss") else "auto"
 CHOICES = {
     "strategy": (
@@ -148,9 +124,9 @@ CHOICES = {
     "n_landmarks": (None, "auto", 5, 0.5, 8),
     "missing": ("error", "pairwise"),
 }  # fmt: skip
-REFINEMENTS = (None, None, "stress", "stress", "auto")
-if hasattr(refine, "likelihood"):
-    REFINEMENTS += ("likelihood", refine.Likelihood(restarts=2))
+REFINEMENTS = (
+    None, None, "stress", "stress", "auto", "likelihood", refine.Likelihood(restarts=2),
+)  # fmt: skip
 
 
 def drawn(seed, number):
@@ -163,16 +139,18 @@ def drawn(seed, number):
         if chosen.random() < 0.3:
             settings[name] = chosen.choice(values)
     n, p = chosen.randrange(6, 25), chosen.randrange(2, 30)
-    kinds = KINDS
     if chosen.random() < 0.1:
-        kinds, settings["affinity"] = (
-            SQUARES,
-            chosen.choice(["precomputed", "precomputed_distance"]),
-        )
-    kind = chosen.choice(list(kinds)) if chosen.random() < 0.8 else chosen.choice(list(kinds)[:2])
-    if kind in ("holes", "masked"):
-        settings["missing"] = chosen.choice(["error", "pairwise", "pairwise"])
-    return kind, kinds[kind](rng, n, p), settings
+        settings["affinity"] = chosen.choice(["precomputed", "precomputed_distance"])
+        kind = chosen.choice(list(SQUARES))
+        return kind, SQUARES[kind](rng, n, p), settings
+    kind = chosen.choice(list(BASES)) if chosen.random() < 0.6 else chosen.choice(PLAIN)
+    X = BASES[kind](rng, n, p)
+    if chosen.random() < 0.6:
+        change = chosen.choice(list(CHANGES))
+        kind, X = f"{kind}, {change}", CHANGES[change](X, rng)
+        if change in ("holes", "masked"):
+            settings["missing"] = chosen.choice(["error", "pairwise", "pairwise"])
+    return kind, X, settings
 
 
 def fitted(X, settings):

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
 
-from ikd_graph import IKD, blocks, cliques, covariance, gplvm, graph, kernels, refine
-from ikd_graph._records import Blocks, CsrGraph
+from ikd_graph import IKD, blocks, cliques, covariance, gplvm, graph, kernels
+from ikd_graph._records import CsrGraph
 
 MODULES = (
     "alignment",
@@ -119,10 +119,13 @@ Z, CORR = SANE["latent"], SANE["corr"]
 OWN = {
     "alignment.rigid_fit": {"source": Z},
     "covariance.pairwise": {"others": SANE["X"]},
+    "covariance.regress_out": {"others": SANE["X"][:2]},
     "eigen.gram_matrix": {"reference": -1},
     "eigen.reference_index": {"reference": "min_max"},
     "geodesics.farthest_nodes": {"count": 3},
     "gplvm.likeliest": {"start": Z[0]},
+    "gplvm.scoring_step": {"start": Z[0]},
+    "gplvm.weights_at": {"place": Z[0]},
     "graph.as_graph": {"obj": SANE["g"]},
     "graph.from_networkx": {"G": graph.to_networkx(SANE["g"])},
     "graph.nearest_rows": {"new_rows": SANE["rows"]},
@@ -139,47 +142,46 @@ OWN = {
 """Arguments that make sense for one function, where others of the name do not."""
 
 
-def callback(*given):
-    """A caller's function that asks for something else."""
-    return len(given[1])
+NUMBERS = [None, True, -1, 0, 1, 3, 10**9, 2**63, 10**30, -0.5, 0.5, 1e-300, 1e300, 1j, np.nan]
+NUMBERS += [np.inf, np.float32(0.3), np.int8(-3), "", "auto", "\udcff", b"x", object(), {"a": 1}]
+SHAPES = [(), (0,), (3,), (14,), (3, 0), (14, 1), (14, 2), (14, 14), (14, 20), (2, 2, 2)]
+TYPES = [float, float, "f4", int, bool, complex, object, "U3"]
 
 
-def junk_values():
-    """What no function asked for."""
-    g, cover, solved = SANE["g"], SANE["cliques"], SANE["solved"]
-    tall = SANE["latent"]
-    broken = sp.csr_array(np.eye(3))
-    broken.indices[1] = 10**9
-    numbers = [None, True, -1, 0, 1, 2, 3, 10**9, 2**63, 10**30, -0.5, 0.5, 1e-300, 1e300]
-    numbers += [np.nan, np.inf, 1j, np.float32(0.3), np.int8(-3), np.bool_(True)]
-    words = ["", "auto", "matern", "no such thing", "\udcff", b"x", object(), callback]
-    lists = [[], [[]], (), {}, {"a": 1}, [1, [2, 3]], [10**9], [-1], [[0, 0]], [[5, 10**9]]]
-    lists += [range(3), [None], ["a", "b"], [0.5], [np.nan], [[0, 1, 2], [2, 3]], [2**40]]
-    arrays = [np.empty(0), np.empty((0, 3)), np.empty((3, 0)), np.zeros((14, 14)), np.eye(13)]
-    arrays += [np.full((14, 14), np.nan), np.full((14, 20), 1e200), np.full((14, 1), np.inf)]
-    arrays += [np.ones((14, 20), bool), np.zeros((2, 2, 2)), np.array(3.0), np.array(["a"] * 14)]
-    arrays += [np.arange(14), -np.arange(14), np.arange(14) * 10**8, np.zeros(14, complex)]
-    arrays += [
-        np.array([None] * 14),
-        np.full(14, 2**62),
-        tall[::-2],
-        np.asfortranarray(tall + tall.T),
-    ]
-    arrays += [np.ma.masked_all((14, 2)), np.zeros((14, 2), "f4"), np.full((14, 14), -1.0)]
-    arrays += [np.zeros(3, [("a", float)]), np.array(["2020-01-01"] * 14, "M8[D]")]
-    records = [g, cover, solved, broken, sp.csr_array((0, 0)), sp.eye_array(14).tolil()]
-    records += [CsrGraph(np.zeros(1, int), [], []), CsrGraph(np.zeros(15, int), [], [])]
-    records += [g._replace(weights=np.full(g.weights.size, w)) for w in (0.0, -1.0, np.inf, 1e300)]
-    records += [tuple(g), Blocks(np.array([0, 9]), np.array([0])), Blocks([0], [])]
-    records += [Blocks(np.array([0, 2]), np.array([-5, 10**8], np.int32)), Blocks(None, None)]
-    records += [solved._replace(blocks=Blocks(np.array([0, 2]), np.array([0, 10**8], np.int32)))]
-    records += [solved._replace(coordinates=np.zeros((1, 1))), refine.Stress("component")]
-    records += [lambda *a: None, lambda *a: np.zeros((1, 1)), lambda *a: np.full((14, 14), np.nan)]
-    records += [lambda a, *b: np.zeros((10**3, 14)), kernels.Matern(nu=2.5)]
-    return [*numbers, *words, *lists, *arrays, *records]
+def junk_array(rng):
+    """An array of any shape, type and value."""
+    array = np.full(rng.choice(SHAPES), rng.choice([0, 1, -1, 10**9, 2**62]))
+    if rng.random() < 0.3:
+        return array * rng.choice([np.nan, np.inf, 0.5, 1e200, -1e-300])
+    if rng.random() < 0.4:
+        array = np.arange(array.size).reshape(array.shape) * array
+    array = np.asarray(np.asarray(array).astype(rng.choice(TYPES)))
+    return array[::-2] if array.ndim and rng.random() < 0.3 else array
 
 
-JUNK = junk_values()
+def junk(rng):
+    """Something that no function asked for, and what it is in short."""
+    kind = rng.randrange(6)
+    if kind < 2:
+        return (value := rng.choice(NUMBERS)), repr(value)
+    array = junk_array(rng)
+    words = f"{array.dtype} {array.shape}"
+    if kind == 2:
+        return array.tolist(), f"list {words}"
+    if kind == 3:
+        return (lambda *given: array), f"function of {words}"
+    if kind == 4:
+        record = rng.choice([SANE["g"], SANE["cliques"].blocks, SANE["solved"], SANE["matrix"]])
+        if sp.issparse(record):
+            broken = record.copy()
+            broken.indices[1] = 10**9
+            return broken, "sparse"
+        # A graph checks what it is made of: a tuple of the same parts does not.
+        make = tuple if isinstance(record, CsrGraph) else type(record)._make
+        field = rng.choice(record._fields)
+        parts = [array if name == field else getattr(record, name) for name in record._fields]
+        return make(parts), f"{type(record).__name__} of {field}={words}"
+    return array, words
 
 
 def arguments_of(name, function, rng):
@@ -197,9 +199,8 @@ def arguments_of(name, function, rng):
         spoilt = rng.sample(range(len(parameters)), many)
     for at, parameter in enumerate(parameters):
         if at in spoilt:
-            number = rng.randrange(len(JUNK))
-            value = JUNK[number]
-            told.append(f"{parameter.name}=JUNK[{number}]")
+            value, words = junk(rng)
+            told.append(f"{parameter.name}={words}")
         elif parameter.name in own:
             value = own[parameter.name]
         elif parameter.name in SANE and parameter.default is parameter.empty:

@@ -4,10 +4,6 @@ import warnings
 
 import numpy as np
 
-from ikd_graph import refine
-
-HAS_LIKELIHOOD = hasattr(refine, "likelihood")
-
 
 def sq_distances(points, others=None):
     """Squared distances of every pair, (n, m)."""

@@ -4,17 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
-from tables import HAS_LIKELIHOOD, process, quiet, roll, sheet, warned
+from tables import quiet, roll, sheet, warned
 
 from ikd_graph import IKD, auto, graph, kernels, strategies
 from ikd_graph.similarity import AFFINITIES
-from ikd_graph.study.datasets import fixed_latent, gp_mapping, load
+from ikd_graph.study.datasets import fixed_latent, gp_mapping
 from ikd_graph.study.metrics import affine_r2
 
-likelihood = pytest.mark.skipif(not HAS_LIKELIHOOD, reason="refine.Likelihood cannot run yet")
 NOTHING = "there may be nothing to see"
 
 
@@ -43,18 +40,6 @@ def test_images_and_counts_are_told_from_samples(digits):
     assert not auto.moments(counts.astype(float)).fit_the_model
 
 
-def test_fashion_images_are_told_from_samples(data_home):
-    assert not auto.moments(load("fashion_mnist").X).fit_the_model
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_moments_do_not_depend_on_the_order_or_the_scale(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(40, 60)) ** 3
-    mixed = X[rng.permutation(40)][:, rng.permutation(60)] * 1e9
-    np.testing.assert_allclose(auto.moments(mixed), auto.moments(X), rtol=1e-9)
-
-
 def test_constant_tables_do_not_divide_by_zero():
     assert np.all(np.isfinite(auto.moments(np.ones((4, 5)))))
     assert np.all(np.isfinite(auto.moments(np.zeros((4, 5)))))
@@ -80,13 +65,6 @@ def test_unrelated_rows_seem_related_in_about_one_table_of_ten(size):
         for seed in range(40)
     ]
     assert 1 <= sum(related) <= 10
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_whether_rows_are_related_does_not_depend_on_the_scale(scale):
-    noise = np.random.default_rng(0).normal(size=(60, 120))
-    assert not auto.has_significant_correlation(scale * noise)
-    assert auto.has_significant_correlation(scale * noise.cumsum(axis=0))
 
 
 def test_rows_are_related_by_two_of_them_or_by_all():
@@ -180,16 +158,6 @@ def test_samples_of_the_model_are_compared_by_correlations_on_a_threshold(strate
         assert chosen.strategy == strategies.Geodesic()
 
 
-@likelihood
-def test_samples_of_the_model_are_refined_by_likelihood():
-    model = quiet(IKD(2), sheet(n=50, n_columns=200)[0])
-    assert type(model.settings_.refine).__name__ == "Likelihood"
-    assert (
-        model.log_likelihood()
-        > quiet(IKD(2, refine=None), sheet(n=50, n_columns=200)[0]).log_likelihood()
-    )
-
-
 def test_geodesic_and_blockwise_have_the_same_affinity_and_graph(digits):
     tables = {
         "process": sheet(n=60, n_columns=150)[0],
@@ -228,19 +196,6 @@ def test_the_first_candidate_is_the_one_that_was_used(digits):
         # The choice can be made by hand, and is the same.
         again = IKD(2, affinity=first.affinity, strategy=first.strategy, refine=first.refine)
         np.testing.assert_array_equal(quiet(again, X).embedding_, model.embedding_)
-
-
-def test_a_candidate_gives_way_to_a_simpler_one_that_is_not_clearly_worse(digits):
-    def simplicity(one):
-        return one.strategy != "linear", auto.ORDER.index(one.affinity)
-
-    for X in (digits[0][:150], groups(), sheet(n=60, n_columns=30)[0], roll(150)[0]):
-        candidates = sorted(quiet(IKD(2), X).candidates_, key=simplicity)
-        at = next(i for i, one in enumerate(candidates) if one.chosen)
-        # Whatever is simpler is worse by two standard errors, or lost to one that did.
-        assert all(one.difference < 0.0 for one in candidates[:at])
-        for one in candidates[at + 1 :]:
-            assert one.difference <= auto.ERRORS * one.difference_error
 
 
 def test_what_is_linear_is_solved_linearly():
@@ -346,19 +301,6 @@ def test_everything_that_was_chosen_has_a_reason_and_is_printed(digits):
     assert set(quiet(named, digits[0][:80]).settings_.reasons) == {"standard errors"}
 
 
-def test_a_close_call_is_told(digits):
-    model = quiet(IKD(2), digits[0][:150])
-    close = [
-        one for one in model.candidates_[1:] if one.difference > -auto.ERRORS * one.difference_error
-    ]
-    told = model.settings_.reasons.get("close call")
-    assert (told is not None) == bool(close)
-    if close:
-        count, total = len(close) + 1, len(model.candidates_)
-        assert told.startswith(f"{count} of {total} candidates predict held-out columns")
-        assert told in str(model.settings_)
-
-
 def test_errors_of_a_candidate_are_not_swallowed(monkeypatch):
     def broken(*given):
         raise ZeroDivisionError("a fault of a candidate")
@@ -417,52 +359,6 @@ def test_the_score_is_that_of_a_naive_twin():
     np.testing.assert_allclose(directions.T @ directions, np.eye(3), atol=1e-9)
     by_point = auto.predict(latent, directions)
     assert by_point.sum() == pytest.approx(naive_prediction(latent, X), rel=1e-9)
-
-
-def test_of_many_columns_the_directions_are_few_and_of_unit_length():
-    X = np.random.default_rng(0).normal(size=(110, 200))
-    directions = auto.principal_directions(X)
-    assert directions.shape == (110, 60)
-    np.testing.assert_allclose(directions.T @ directions, np.eye(60), atol=1e-9)
-    assert auto.principal_directions(np.ones((9, 4))).shape == (9, 0)
-
-
-def test_a_point_does_not_predict_itself_where_many_are_at_its_place():
-    points = np.repeat(np.arange(6.0), 5)[:, None]
-    unrelated = auto.principal_directions(np.random.default_rng(0).normal(size=(30, 4)))
-    assert auto.predict(np.zeros((30, 2)), unrelated).sum() == 0.0
-    steps = auto.principal_directions(points)
-    assert auto.predict(points, steps).sum() > 0.8
-
-
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10**6), scale=st.sampled_from([1e-3, 1.0, 1e6]))
-def test_the_score_does_not_depend_on_order_unit_or_frame(seed, scale):
-    rng = np.random.default_rng(seed)
-    latent = rng.normal(size=(50, 2))
-    X = np.sin(latent @ rng.normal(size=(2, 9)))
-    order, turn = rng.permutation(50), np.linalg.qr(rng.normal(size=(2, 2)))[0]
-    plain = auto.predict(latent, auto.principal_directions(X))
-    units = rng.uniform(1.0, 9.0, 9)
-    mixed = auto.predict(
-        scale * (latent[order] @ turn + 3.0), auto.principal_directions(X[order] * units)
-    )
-    np.testing.assert_allclose(mixed.sum(), plain.sum(), rtol=1e-6)
-
-
-def test_a_better_embedding_scores_more():
-    latent = np.random.default_rng(0).uniform(0.0, 3.0, (100, 2))
-    directions = auto.principal_directions(process(latent, 60, noise=0.2))
-    jitter = np.random.default_rng(1).normal(size=latent.shape)
-    scores = [auto.predict(latent + size * jitter, directions).sum() for size in (0.0, 0.5, 50.0)]
-    assert scores[0] > 1.2 * scores[1] > 1.2 * scores[2]
-    assert scores[2] < 0.05
-
-
-def test_a_folded_latent_is_seen_to_be_one():
-    t = np.linspace(-2.0, 2.0, 120)[:, None]
-    directions = auto.principal_directions(process(t, 60, noise=0.1))
-    assert auto.predict(t, directions).sum() > 1.5 * auto.predict(np.abs(t), directions).sum()
 
 
 def test_the_user_is_warned_in_his_own_file():

@@ -5,7 +5,6 @@ from reference_alignment import naive_latent, ragged
 
 from ikd_graph import blocks, graph, kernels
 from ikd_graph._records import Blocks
-from ikd_graph._threads import limit_threads
 
 SE = kernels.SquaredExponential()
 
@@ -81,20 +80,6 @@ def test_a_clique_of_two_points_lies_on_a_line_and_the_rest_is_zero(n_components
     assert not solved.coordinates[:, 1:].any()
 
 
-def test_a_point_alone_is_at_the_origin():
-    g, _ = two_points(0.5)
-    solved = blocks.solve(g, Blocks(*ragged([[0], [1]])), SE, 2)
-    assert not solved.coordinates.any()
-    assert np.isfinite(solved.precision).all()
-
-
-def test_copies_of_a_point_coincide_with_a_finite_precision():
-    solved = blocks.solve(*two_points(1.0), kernels.GammaExponential(gamma=0.7), 2)
-    assert not solved.coordinates.any()
-    assert np.isfinite(solved.precision).all()
-    assert solved.explained_variance_ratio[0] == 1.0
-
-
 def test_negative_leading_eigenvalues_become_zero_and_are_counted():
     # One long side among short ones: no triangle of these lengths exists.
     corr = SE.covariance(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 1.0], [9.0, 1.0, 0.0]]))
@@ -104,38 +89,6 @@ def test_negative_leading_eigenvalues_become_zero_and_are_counted():
     assert solved.eigenvalues.min() == 0.0
     assert solved.negative_mass[0] > 0.0
     assert not solved.coordinates[:, 2].any()
-
-
-def test_permuted_rows_give_permuted_latents():
-    corr = sample_correlation(3)
-    sets = [c for c in cliques_above(corr, 0.3) if len(c) > 3]
-    order = np.random.default_rng(3).permutation(len(corr))
-    place = np.argsort(order)
-    moved_sets = [sorted(place[c]) for c in sets]
-    moved_corr = corr[np.ix_(order, order)]
-    one = blocks.solve(graph.threshold(corr, 0.3), Blocks(*ragged(sets)), SE, 2)
-    two = blocks.solve(graph.threshold(moved_corr, 0.3), Blocks(*ragged(moved_sets)), SE, 2)
-    for k, nodes in enumerate(sets):
-        rows = slice(*one.blocks.indptr[k : k + 2])
-        places = np.argsort(place[nodes])
-        np.testing.assert_allclose(one.coordinates[rows][places], two.coordinates[rows], atol=1e-8)
-
-
-def test_one_and_two_threads_give_the_same_bits():
-    corr = sample_correlation(4, n=90)
-    g = graph.threshold(corr, 0.2)
-    cover = Blocks(*ragged(cliques_above(corr, 0.2)))
-    outcomes = []
-    for n_jobs in (1, 2):
-        with limit_threads(n_jobs):
-            outcomes.append(blocks.solve(g, cover, SE, 3))
-    for one, two in zip(outcomes[0][1:], outcomes[1][1:], strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
-def test_no_blocks_give_no_coordinates():
-    g, _ = two_points(0.5)
-    assert blocks.solve(g, Blocks(*ragged([])), SE, 2).coordinates.shape == (0, 2)
 
 
 def test_a_block_that_is_not_a_clique_is_refused():

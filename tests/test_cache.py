@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -107,14 +106,6 @@ def test_a_first_process_says_that_it_compiles_and_a_second_is_silent(small_pack
     assert said[1] == ""
 
 
-def test_numba_alone_would_serve_stale_code(small_package):
-    decorators = small_package / "_numba.py"
-    decorators.write_text("import numba\njit = numba.njit(cache=True)\n")
-    assert call(small_package) == 2.0
-    (small_package / "_jit" / "helper.py").write_text(HELPER.format(factor=3))
-    assert call(small_package) == 2.0
-
-
 def test_the_switch_writes_nothing(small_package):
     assert call(small_package, IKD_GRAPH_NUMBA_CACHE="0") == 2.0
     assert not cached(small_package)
@@ -128,22 +119,6 @@ def test_a_place_that_cannot_be_written_is_no_error(small_package, tmp_path):
     found = call(small_package, HOME=str(blocked), XDG_CACHE_HOME=str(blocked))
     assert found == 2.0
     assert not cached(small_package)
-
-
-def test_numba_alone_would_refuse_to_import_there(small_package, tmp_path):
-    (small_package / "_numba.py").write_text("import numba\njit = numba.njit(cache=True)\n")
-    (small_package / "_jit" / "__pycache__").write_text("")
-    blocked = tmp_path / "blocked"
-    blocked.write_text("")
-    with pytest.raises(AssertionError, match="no locator available"):
-        call(small_package, HOME=str(blocked), XDG_CACHE_HOME=str(blocked))
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root writes anywhere")
-def test_a_read_only_install_is_no_error(small_package, tmp_path):
-    folder = small_package / "_jit"
-    folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    assert call(small_package, HOME=str(tmp_path / "none"), XDG_CACHE_HOME="/dev/null") == 2.0
 
 
 def command(*arguments, **variables):

@@ -5,10 +5,8 @@ import json
 import warnings
 
 import numpy as np
-import pytest
 
 from ikd_graph.cli import main
-from ikd_graph.show import report
 from ikd_graph.study import datasets
 from ikd_graph.study.diagnosis import diagnose
 
@@ -50,37 +48,3 @@ def test_diagnose_says_what_it_found_and_leaves_numbers_and_a_page(tmp_path, cap
     assert f"{found.predicted_r2:.2f} ±" in page
     assert "--components 1" in page
     assert ("Warnings" in page) == bool(said.err)
-
-
-@pytest.mark.slow
-def test_weak_data_are_warned_of_in_one_line_and_on_the_page(tmp_path, capsys):
-    path, X = saved(tmp_path, 3.0, 40)
-    assert run(path, "-o", tmp_path, "--splits", 2, "-q") == 0
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    assert said.err.startswith("ikd-graph: warning: ")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        found = diagnose(X, n_splits=2)
-    page = report.diagnosis_page(found, "line")
-    assert "Warnings" in page
-    assert all(text in page for text in found.warnings)
-    assert "nan" not in page.split("<body>")[1].split("<script")[0]
-
-
-@pytest.mark.parametrize(
-    ("flag", "value", "message"),
-    [
-        ("--splits", 1, "--splits must be an integer at least 2"),
-        ("--components", 40, "--components must be less than the number of points"),
-    ],
-)
-def test_a_wrong_flag_is_one_line_and_nothing_is_written(flag, value, message, tmp_path, capsys):
-    path, _ = saved(tmp_path, 0.1, 40)
-    out = tmp_path / "out"
-    assert run(path, flag, value, "-o", out) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith("ikd-graph: error: ")
-    assert message in said.err
-    assert not out.exists()

@@ -2,9 +2,6 @@
 
 import itertools
 import pickle
-import subprocess
-import sys
-import warnings
 
 import igraph
 import networkx as nx
@@ -18,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from ikd_graph import cliques, graph
 from ikd_graph._records import Blocks, CsrGraph
 from ikd_graph._threads import limit_threads
-from ikd_graph.cliques import _cover, _search
+from ikd_graph.cliques import _search
 
 
 def csr(adjacent, weights=None):
@@ -108,13 +105,6 @@ def test_maximal_cliques_agree_with_networkx_and_igraph(n, density, seed):
     assert found == from_igraph(g)
 
 
-@pytest.mark.parametrize(("n", "size", "seed"), [(300, 90, 0), (150, 60, 1)])
-def test_neighbourhoods_of_several_words_are_searched_whole(n, size, seed):
-    g = planted_graph(n, size, seed)
-    assert _search.prepare(g).width > 64
-    assert as_set(cliques.maximal_cliques(g)) == from_igraph(g)
-
-
 @pytest.mark.parametrize(("threshold", "n"), [(0.85, None), (0.9, None), (0.6, 300)])
 def test_cliques_of_the_digits_agree_with_igraph(digits, threshold, n):
     g = digits_graph(digits, threshold, n)
@@ -171,22 +161,11 @@ def test_the_first_of_billions_of_cliques_cost_little():
     assert {clique.size for clique in first} == {30}
 
 
-def test_all_cliques_of_moon_and_moser_are_found():
-    assert len(as_set(cliques.maximal_cliques(three_to_the(7)))) == 3**7
-
-
 def test_a_limit_stops_with_a_warning_that_says_how_many_points_are_covered():
     g = from_edges(6, [(0, 1), (2, 3), (4, 5)])
     with pytest.warns(UserWarning, match=r"limit of 2 .* these cover 4 of 6 points; raise limit"):
         found = cliques.maximal_cliques(g, limit=2)
     assert len(found) == 2
-
-
-def test_a_limit_that_is_not_reached_says_nothing():
-    g = from_edges(6, [(0, 1), (2, 3), (4, 5)])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(cliques.maximal_cliques(g, limit=3)) == 3
 
 
 @pytest.mark.parametrize(
@@ -208,24 +187,6 @@ def test_edge_cases_are_what_they_should_be(adjacent, expected):
     assert as_set(cliques.iter_cliques(g)) == expected
     assert as_set(cliques.cover(g, 3)) == expected
     assert as_set(cliques.covering_cliques(g)) == expected
-
-
-def test_a_star_has_one_clique_for_each_leaf():
-    g = from_edges(301, [(0, leaf) for leaf in range(1, 301)])
-    expected = {(0, leaf) for leaf in range(1, 301)}
-    assert as_set(cliques.maximal_cliques(g)) == expected
-    assert as_set(cliques.cover(g, 4)) == expected
-
-
-def test_copies_of_a_point_share_their_cliques():
-    g = random_graph(20, 0.4, 6)
-    twice = np.repeat(np.arange(20), 2)
-    copies = csr(dense(g)[np.ix_(twice, twice)] | (twice[:, None] == twice))
-    expected = {
-        tuple(sorted(2 * node + copy for node in clique for copy in (0, 1)))
-        for clique in naive.maximal_cliques(dense(g))
-    }
-    assert as_set(cliques.maximal_cliques(copies)) == expected
 
 
 def test_graphs_of_networkx_and_lists_of_cliques_are_taken():
@@ -286,11 +247,6 @@ def test_bad_arguments_are_refused_by_name():
         cliques.summary(g, [], n_components=0)
 
 
-def test_importing_the_module_does_not_import_numba():
-    code = "import sys, ikd_graph.cliques; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 # The paper's early stop
 
 
@@ -337,14 +293,6 @@ def test_a_cover_keeps_its_promises(adjacent, min_size):
     check_cover(csr(adjacent), min_size)
 
 
-@pytest.mark.parametrize(
-    ("n", "density", "min_size", "seed"),
-    [(30, 0.3, 3, 0), (30, 0.5, 4, 1), (35, 0.4, 4, 2), (35, 0.6, 6, 3), (30, 0.7, 8, 4)],
-)
-def test_a_cover_of_a_random_graph_keeps_its_promises(n, density, min_size, seed):
-    check_cover(random_graph(n, density, seed), min_size)
-
-
 @pytest.mark.parametrize("min_size", [4, 5])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_cover_of_a_correlation_graph_keeps_its_promises(min_size, seed):
@@ -373,13 +321,6 @@ def test_groups_left_apart_are_bridged_by_a_chain_of_cliques():
     assert len(blocks) == 10
 
 
-def test_a_search_for_bridges_that_gives_up_leaves_the_rest_as_it_is(monkeypatch):
-    monkeypatch.setattr(_cover, "_REACH", 1)
-    strip = [(i, i + step) for i in range(30) for step in (1, 2) if i + step < 30]
-    blocks = cliques.cover(from_edges(30, strip), 3, max_cliques=1)
-    assert np.unique(blocks.blocks.members).size == 30
-
-
 def test_a_budget_cuts_edges_and_never_points(digits):
     g = digits_graph(digits, 0.7, 300)
     whole = cliques.summary(g, cliques.cover(g, 4), 2)
@@ -393,39 +334,6 @@ def test_a_budget_cuts_edges_and_never_points(digits):
     assert whole["merge_components"] == half["merge_components"] == least["merge_components"]
 
 
-def test_large_cliques_are_no_more_than_their_points_gain_from(monkeypatch):
-    place = np.random.default_rng(0).uniform(size=(400, 2))
-    gaps = ((place[:, None] - place) ** 2).sum(axis=2)
-    g = graph.threshold(np.exp(-5.0 * gaps), 0.5)
-    whole = cliques.cover(g, 4)
-    monkeypatch.setattr(cliques._cover, "_ENTRIES_PER_POINT", 8)
-    cut = cliques.cover(g, 4)
-    assert cut.sizes.sum() < 400 * 8 + 2 * whole.sizes.max() < whole.sizes.sum()
-    facts = cliques.summary(g, cut, 2)
-    assert facts["point_coverage"] == 1.0
-    assert facts["merge_components"] == 1
-    # A budget of cliques is one of cliques only.
-    asked = cliques.cover(g, 4, max_cliques=800)
-    assert cliques.summary(g, asked, 2)["edge_coverage"] == 1.0
-
-
-def test_cliques_take_as_many_edges_as_they_can_and_the_strongest_of_equals():
-    # Around the edge 0-1 two triangles are possible: the stronger is taken first.
-    g = from_edges(4, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)], [0.9, 0.5, 0.5, 0.7, 0.7])
-    first = cliques.cover(g, 2)[0]
-    assert first.tolist() == [0, 1, 3] or first.tolist() == [0, 1, 2]
-    assert as_set(cliques.cover(g, 2)) == {(0, 1, 2), (0, 1, 3)}
-
-
-def test_a_cover_is_the_same_every_time_and_for_any_number_of_threads(digits):
-    g = digits_graph(digits, 0.85, 400)
-    with limit_threads(1):
-        alone = cliques.cover(g, 4)
-    with limit_threads(2):
-        together = cliques.cover(g, 4)
-    assert [clique.tolist() for clique in alone] == [clique.tolist() for clique in together]
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_a_cover_does_not_depend_on_the_order_of_points(seed):
     g = planted_graph(80, 6, seed)
@@ -433,19 +341,6 @@ def test_a_cover_does_not_depend_on_the_order_of_points(seed):
     plain = cliques.cover(g, 4)
     mixed = cliques.cover(graph.subgraph(g, order), 4)
     assert [frozenset(c) for c in plain] == [frozenset(order[c]) for c in mixed]
-
-
-def test_a_cover_takes_about_one_clique_a_point(digits):
-    facts = cliques.summary(g := digits_graph(digits, 0.85, 400), cliques.cover(g, 4), 2)
-    assert facts["edge_coverage"] == 1.0
-    assert facts["n_cliques"] < 1.3 * g.n_nodes
-
-
-def test_a_cover_survives_weights_that_are_zero():
-    g = random_graph(20, 0.4, 7)
-    zero = g._replace(weights=np.zeros_like(g.weights))
-    blocks = cliques.cover(zero, 3)
-    assert np.array_equal(naive.covered_edges(dense(g), blocks), dense(g))
 
 
 # What is said about cliques
@@ -536,15 +431,3 @@ def test_the_early_stop_is_cut_short_with_a_count_and_still_covers_every_point()
     for members in short:
         linked = np.intersect1d(members, g.indices[g.indptr[members[0]] : g.indptr[members[0] + 1]])
         assert linked.size == members.size - 1
-
-
-@pytest.mark.parametrize("s0", [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
-def test_the_cliques_of_cells_are_cliques_at_any_threshold(s0, data_home):
-    X = np.load(data_home / "guo_qpcr.npz")["X"]
-    g = graph.threshold(np.corrcoef(X), s0)
-    linked = np.corrcoef(X) > s0
-    for members in itertools.islice(cliques.iter_cliques(g, 2), 2000):
-        inside = linked[np.ix_(members, members)]
-        assert inside.all()
-        # Maximal: no other point is linked to all of them.
-        assert np.count_nonzero(linked[members].all(axis=0)) == members.size

@@ -13,10 +13,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import NearestNeighbors
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tables import HAS_LIKELIHOOD, curve, process, quiet, sheet, sq_distances, two_groups, warned
+from tables import curve, process, quiet, sheet, sq_distances, two_groups, warned
 
 from ikd_graph import IKD, alignment, graph, kernels, refine, strategies
 from ikd_graph.study.metrics import affine_r2, rigid_r2
@@ -32,8 +30,6 @@ KERNELS = [
 NAMES = ["geodesic", "blockwise", "eigen", "linear"]
 AFFINITIES = ["correlation", "cosine", "covariance", "euclidean", "standardized_euclidean"]
 BOTH = graph.Threshold(0.4, n_neighbors=6)
-
-likelihood = pytest.mark.skipif(not HAS_LIKELIHOOD, reason="refine.Likelihood cannot run yet")
 
 
 # scikit-learn -------------------------------------------------------------------------------------
@@ -78,29 +74,6 @@ def test_scikit_learn_finds_no_fault(estimator, check):
     check(estimator)
 
 
-OBJECTS = [
-    (strategies.Eigen(), "Eigen()"),
-    (strategies.Geodesic(path="covariance"), "Geodesic(path='covariance')"),
-    (strategies.Blockwise("greedy", max_cliques=9), "Blockwise(max_cliques=9, merge='greedy')"),
-    (strategies.Linear(), "Linear()"),
-    (graph.Threshold(0.3), "Threshold(s0=0.3)"),
-    (graph.Neighbors(7, mutual=True), "Neighbors(k=7, mutual=True)"),
-    (refine.Stress(), "Stress()"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("thing", "text"), OBJECTS, ids=str)
-def test_settings_that_are_objects_are_printed_cloned_and_pickled(thing, text):
-    assert repr(thing) == text
-    for copy in (clone(thing), pickle.loads(pickle.dumps(thing))):
-        assert copy is not thing
-        assert copy == thing
-        assert copy.get_params() == thing.get_params()
-    changed = {"reference": 3} if isinstance(thing, strategies.Strategy) else {}
-    if changed and thing.name != "linear":
-        assert clone(thing).set_params(**changed) != thing
-
-
 def test_an_estimator_prints_the_objects_it_was_given_and_nothing_else():
     model = IKD(3, strategy=strategies.Geodesic(path="covariance"), graph=graph.Neighbors(5))
     text = " ".join(repr(model).split())
@@ -111,6 +84,8 @@ def test_an_estimator_prints_the_objects_it_was_given_and_nothing_else():
     assert copy.get_params()["strategy__path"] == "covariance"
     assert copy.set_params(graph__k=9).graph == graph.Neighbors(9)
     assert model.graph == graph.Neighbors(5)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.strategy == model.strategy != strategies.Geodesic()
 
 
 def test_parameters_of_objects_are_searched():
@@ -137,13 +112,6 @@ def test_pandas_goes_in_and_comes_out():
     assert list(out.index) == list(frame.index)
     np.testing.assert_array_equal(out.to_numpy(), model.embedding_)
     assert list(model.feature_names_in_) == list(frame.columns)
-
-
-def test_it_works_in_a_pipeline():
-    X, _ = curve()
-    chain = make_pipeline(FunctionTransformer(np.tanh), IKD(2, refine=None, graph=6))
-    assert chain.fit_transform(X).shape == (len(X), 2)
-    assert chain.transform(X[:3]).shape == (3, 2)
 
 
 def test_an_unfitted_model_says_so():
@@ -217,20 +185,10 @@ def test_the_merge_of_an_exact_covariance_is_proven_optimal():
     assert model.merge_bound().gap < 1e-8
     noisy = quiet(IKD(strategy="blockwise", graph=BOTH, refine=None), curve()[0])
     assert 0.0 <= noisy.merge_bound().gap <= 1.0
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"strategy": strategies.Blockwise(merge="greedy")},
-        {"strategy": "eigen"},
-        {"refine": "stress"},
-    ],
-    ids=str,
-)
-def test_only_cliques_merged_all_at_once_have_a_bound(options):
-    how = {"strategy": "blockwise", "refine": None, "graph": BOTH, **options}
-    assert quiet(IKD(2, **how), curve()[0]).merge_bound() is None
+    how = {"strategy": "blockwise", "refine": None, "graph": BOTH}
+    greedy = {"strategy": strategies.Blockwise(merge="greedy")}
+    for options in (greedy, {"strategy": "eigen"}, {"refine": "stress"}):
+        assert quiet(IKD(2, **{**how, **options}), curve()[0]).merge_bound() is None
 
 
 @pytest.mark.parametrize("strategy", NAMES)
@@ -270,18 +228,6 @@ def test_everything_learnt_has_its_shape_and_is_that_of_the_embedding(strategy, 
     assert (model.merge_residuals_ is None) == (strategy != "blockwise")
     assert model.landmarks_ is None
     assert model.optima_ == ()
-
-
-def test_stress_helps_where_there_is_noise():
-    gains = []
-    for seed in range(4):
-        X, latent = sheet(seed, noise=0.5)
-        plain, refined = (
-            quiet(IKD(2, affinity="correlation", refine=step), X).embedding_
-            for step in (None, "stress")
-        )
-        gains.append(affine_r2(latent, refined) - affine_r2(latent, plain))
-    assert np.mean(gains) > 0.0
 
 
 def test_the_unit_of_the_embedding_is_the_length_scale():
@@ -341,11 +287,8 @@ def test_very_few_points_have_an_answer(strategy, n):
     strategy=st.sampled_from(NAMES),
     affinity=st.sampled_from(AFFINITIES),
 )
-@example(
-    seed=19121, strategy="blockwise", affinity="correlation"
-)  # cliques tie for the first merge
-@example(seed=0, strategy="geodesic", affinity="euclidean")
-def test_permuting_rows_or_columns_permutes_nothing_else(seed, strategy, affinity):  # fmt: skip
+@example(seed=19121, strategy="blockwise", affinity="correlation")  # cliques tie for a merge
+def test_permuting_rows_or_columns_permutes_nothing_else(seed, strategy, affinity):
     X, _ = curve(seed)
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
@@ -356,25 +299,17 @@ def test_permuting_rows_or_columns_permutes_nothing_else(seed, strategy, affinit
     np.testing.assert_allclose(quiet(clone(model), X[:, columns]).embedding_, plain, atol=limit)
 
 
-@pytest.mark.parametrize("table", ["digits", "process", "roll"])
-def test_a_default_fit_depends_on_no_order(table, digits):
-    tables = {
-        "digits": lambda: digits[0][:100],
-        "process": lambda: sheet(n=60, n_columns=40)[0],
-        "roll": lambda: 5.0 + np.random.default_rng(0).uniform(size=(80, 3)) ** 2,
-    }
-    X = np.asarray(tables[table](), dtype=float)
-    rng = np.random.default_rng(1)
-    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
-    if table == "digits":
-        columns = np.sort(columns)  # pixels follow one another: their order is information
-    plain = quiet(IKD(2), X)
-    mixed = quiet(IKD(2), X[rows][:, columns])
-    assert mixed.settings_.affinity == plain.settings_.affinity
-    assert mixed.settings_.strategy == plain.settings_.strategy
-    np.testing.assert_allclose(
-        mixed.embedding_, plain.embedding_[rows], atol=1e-6 * np.abs(plain.embedding_).max()
-    )
+def test_a_default_fit_depends_on_no_order(digits):
+    # Pixels follow one another: their order is information.
+    for X, mixes_columns in ((digits[0][:100], False), (sheet(n=60, n_columns=40)[0], True)):
+        rng = np.random.default_rng(1)
+        rows, columns = rng.permutation(len(X)), np.arange(X.shape[1])
+        columns = rng.permutation(columns) if mixes_columns else columns
+        plain, mixed = quiet(IKD(2), X), quiet(IKD(2), X[rows][:, columns])
+        assert mixed.settings_.affinity == plain.settings_.affinity
+        assert mixed.settings_.strategy == plain.settings_.strategy
+        limit = 1e-6 * np.abs(plain.embedding_).max()
+        np.testing.assert_allclose(mixed.embedding_, plain.embedding_[rows], atol=limit)
 
 
 # What an affinity promises to ignore.
@@ -419,13 +354,6 @@ def test_any_number_of_threads_gives_the_same_bits(strategy, step):
     for model in (two, every):
         assert model.embedding_.tobytes() == one.embedding_.tobytes()
         assert model.transform(new).tobytes() == one.transform(new).tobytes()
-
-
-def test_fitting_again_gives_the_same_bits():
-    X, _ = sheet(n=60, n_columns=40)
-    model = quiet(IKD(2), X)
-    before = model.embedding_.copy()
-    assert quiet(model, X).embedding_.tobytes() == before.tobytes()
 
 
 @pytest.mark.parametrize("strategy", NAMES)
@@ -505,25 +433,6 @@ def test_duplicate_rows_have_the_same_coordinates_and_change_no_others(strategy,
     np.testing.assert_allclose(changed, shape, atol=1e-7 * shape.max())
 
 
-def test_duplicates_of_counts_have_the_same_bits_by_default():
-    counts = np.random.default_rng(0).poisson(0.3, size=(120, 12))
-    model = quiet(IKD(2), counts)
-    keys = {row.tobytes() for row in counts}
-    assert len(keys) < len(counts)
-    for key in keys:
-        same = [i for i, row in enumerate(counts) if row.tobytes() == key]
-        assert np.ptp(model.embedding_[same], axis=0).max() == 0.0
-    np.testing.assert_array_equal(model.transform(counts), model.embedding_)
-
-
-@pytest.mark.parametrize("affinity", ["cosine", "euclidean"])
-def test_fewer_distinct_rows_than_coordinates_are_placed(affinity):
-    X = np.random.default_rng(0).normal(size=(2, 5))[np.arange(20) % 2]
-    model = quiet(IKD(2, affinity=affinity, strategy="geodesic"), X)
-    np.testing.assert_array_equal(model.transform(X), model.embedding_)
-    assert np.ptp(model.embedding_[::2], axis=0).max() == 0.0
-
-
 @pytest.mark.parametrize("affinity", ["correlation", "euclidean"])
 @pytest.mark.parametrize("strategy", NAMES)
 def test_a_single_distinct_row_is_one_point(strategy, affinity):
@@ -568,17 +477,6 @@ def test_variances_that_differ_cost_nothing(strategy):
     unequal = affine_r2(latent, quiet(model, cov * spread * spread[:, None]).embedding_)
     assert plain > 0.8
     assert unequal == pytest.approx(plain, abs=1e-9)
-
-
-def test_sample_covariances_of_unequal_variances_are_embedded_as_those_of_equal_ones():
-    X, latent = sheet(n=100, n_columns=200)
-    loud = X * np.random.default_rng(1).uniform(0.5, 2.0, (100, 1))
-    reached = [
-        affine_r2(latent, quiet(IKD(2, affinity="precomputed", graph=0.5), table).embedding_)
-        for table in (np.corrcoef(X), np.cov(loud))
-    ]
-    assert reached[0] > 0.95
-    assert reached[1] == pytest.approx(reached[0], abs=1e-9)
 
 
 def test_distances_are_refused_as_covariances_and_taken_as_what_they_are():
@@ -739,15 +637,6 @@ def test_nobody_is_warned_of_components_of_a_graph_he_did_not_name():
     assert "3 connected components" in model.settings_.reasons["components"]
 
 
-def test_isolated_points_are_placed():
-    X, _ = curve()
-    X[7] = np.random.default_rng(99).normal(size=X.shape[1])
-    model = IKD(2, refine=None, strategy="blockwise", graph=0.5, affinity="correlation")
-    with pytest.warns(UserWarning, match="connected components"):
-        model.fit(X)
-    assert np.all(np.isfinite(model.embedding_))
-
-
 # Placing and going back ---------------------------------------------------------------------------
 
 
@@ -767,7 +656,7 @@ def test_training_rows_are_returned_and_new_rows_placed_one_by_one(strategy, aff
     assert np.abs(together - model.embedding_[:9]).max() < 0.2 * spread
 
 
-@pytest.mark.parametrize("step", [None, "stress", pytest.param("likelihood", marks=likelihood)])
+@pytest.mark.parametrize("step", [None, "stress", "likelihood"])
 @pytest.mark.parametrize("affinity", ["correlation", "cosine"])
 def test_rows_come_back_from_their_coordinates(step, affinity):
     X, _ = curve(n=60, n_columns=200, noise=0.1)
@@ -796,7 +685,6 @@ def test_the_noise_model_knows_the_noise_and_the_score_prefers_rows_of_the_model
 # Likelihood ---------------------------------------------------------------------------------------
 
 
-@likelihood
 def test_the_likelihood_finds_the_latent_and_its_noise():
     X, latent = curve(n=60, n_columns=300, noise=0.5)
     model = IKD(2).fit(X)
@@ -810,7 +698,6 @@ def test_the_likelihood_finds_the_latent_and_its_noise():
     assert model.score(X) > plain.score(X)
 
 
-@likelihood
 @pytest.mark.parametrize("strategy", NAMES)
 def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
     X, _ = curve(1, n=40, n_columns=120)
@@ -823,7 +710,6 @@ def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
     assert model.log_likelihood() >= plain.log_likelihood()
 
 
-@likelihood
 def test_restarts_are_never_less_likely_and_the_same_for_a_seed():
     X, _ = curve(2, n=40, n_columns=60, noise=0.5)
     one, more, again = (
@@ -835,7 +721,6 @@ def test_restarts_are_never_less_likely_and_the_same_for_a_seed():
     assert len(more.optima_) >= len(one.optima_)
 
 
-@likelihood
 def test_the_kernel_is_chosen_by_likelihood():
     t = np.linspace(0.0, 6.0, 50)[:, None]
     cov = kernels.GammaExponential().covariance(sq_distances(t))
@@ -844,7 +729,6 @@ def test_the_kernel_is_chosen_by_likelihood():
     assert isinstance(model.kernel_, kernels.GammaExponential)
 
 
-@likelihood
 def test_the_shape_of_the_kernel_is_fitted_on_request():
     latent = np.random.default_rng(3).uniform(0.0, 3.0, (40, 1))
     cov = kernels.RationalQuadratic(alpha=0.4).covariance(sq_distances(latent))
@@ -890,14 +774,6 @@ def test_a_table_of_one_value_is_refused():
             IKD(2, affinity=affinity).fit(np.ones((10, 5)))
 
 
-def test_a_constant_row_has_an_affinity_that_nobody_chose():
-    X = np.vstack([curve()[0], np.ones(60)])
-    model = quiet(IKD(1), X)
-    assert model.settings_.affinity in {"euclidean", "standardized_euclidean"}
-    assert "1 distinct rows are constant" in str(model.settings_)
-    assert np.all(np.isfinite(model.embedding_))
-
-
 # What is said while it works ----------------------------------------------------------------------
 
 
@@ -913,11 +789,6 @@ def test_a_terminal_sees_how_far_it_has_come_and_a_file_nothing(monkeypatch, cap
     np.testing.assert_array_equal(model.embedding_, plain)
     quiet(IKD(2, strategy="geodesic"), X)
     assert capsys.readouterr().err == ""
-
-
-def test_the_stages_of_a_fit_are_named():
-    stages = quiet(IKD(2, strategy="blockwise", refine="stress"), curve()[0]).stage_times_
-    assert {"graph", "closed form", "stress", "placement"} <= set(stages)
 
 
 @pytest.mark.parametrize("strategy", NAMES)

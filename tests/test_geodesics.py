@@ -11,7 +11,6 @@ from scipy.sparse.csgraph import dijkstra
 
 from ikd_graph import IKD, geodesics, graph, kernels, strategies
 from ikd_graph._records import CsrGraph
-from ikd_graph._threads import limit_threads
 
 
 def random_graph(seed, n, density, low=0.05):
@@ -75,36 +74,12 @@ def test_farthest_nodes_are_those_of_the_naive_twin_with_the_bits_of_dijkstra(se
     np.testing.assert_array_equal(distances, every[nodes])
 
 
-def test_farthest_nodes_of_one_place_come_again_and_no_more_than_there_are_can_be_had():
-    ring = graph.from_edges(3, np.array([0, 1]), np.array([1, 2]), np.zeros(2))
-    nodes, distances = geodesics.farthest_nodes(ring, 3)
-    assert nodes.tolist() == [0, 0, 0]
-    assert not distances.any()
-    with pytest.raises(ValueError, match="count must be an integer from 1 to 3, got 4"):
-        geodesics.farthest_nodes(ring, 4)
-
-
-def test_all_pairs_are_exactly_symmetric():
-    found = geodesics.shortest_distances(plane_graph(3, 150))
-    np.testing.assert_array_equal(found, found.T)
-    assert not np.diag(found).any()
-
-
 def test_numbering_the_nodes_otherwise_permutes_the_distances_and_changes_no_bit():
     g = plane_graph(4, 200)
     shuffle = np.random.default_rng(4).permutation(200)
     shuffled = geodesics.shortest_distances(graph.subgraph(g, shuffle))
     plain = geodesics.shortest_distances(g)
     np.testing.assert_array_equal(shuffled, plain[np.ix_(shuffle, shuffle)])
-
-
-def test_one_and_two_threads_return_the_same_bits():
-    g = plane_graph(5, 300)
-    found = []
-    for n_jobs in (1, 2):
-        with limit_threads(n_jobs):
-            found.append(geodesics.shortest_distances(g))
-    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("kernel", ["squared_exponential", "gamma_exponential"])
@@ -160,13 +135,6 @@ def test_a_long_chain_of_weak_edges_keeps_its_order(n_landmarks, gamma):
     assert (np.sign(steps[80]) * steps > -1e-9).all()
 
 
-def test_products_that_underflow_are_not_taken_for_no_path():
-    left = np.delete(np.arange(999), 500)
-    g = graph.from_edges(1000, left, left + 1, np.full(998, 0.2))
-    products = geodesics.covariance(g, [0])[0]
-    assert (products > 0.0).tolist() == (np.arange(1000) <= 500).tolist()
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 30), st.floats(0.0, 0.6))
 def test_distances_are_a_metric(seed, n, density):
@@ -174,20 +142,6 @@ def test_distances_are_a_metric(seed, n, density):
     distances = geodesics.shortest_distances(g)
     detours = (distances[:, :, None] + distances[None]).min(axis=1)
     assert np.all(distances <= detours + 1e-12)
-
-
-def test_distances_agree_with_networkx():
-    g = random_graph(9, 40, 0.15)
-    found = geodesics.shortest_distances(g, [0])
-    told = nx.single_source_dijkstra_path_length(graph.to_networkx(g), 0, weight="weight")
-    assert np.isfinite(found[0]).sum() == len(told)
-    np.testing.assert_allclose([found[0, node] for node in told], list(told.values()))
-
-
-def test_all_points_equal_are_at_distance_zero_and_covariance_one():
-    g = graph.threshold(np.ones((50, 50)), 0.5)
-    assert not geodesics.distances(g, kernels.SquaredExponential()).any()
-    assert (geodesics.covariance(g) == 1.0).all()
 
 
 def test_one_node_and_isolated_nodes_are_at_no_distance_from_themselves():

@@ -5,7 +5,6 @@ Coordinates are compared in a frame of their own (centred, principal axes, signs
 of R2_ONLY are compared by their R2 to the truth alone, which may rise.
 """
 
-import inspect
 import json
 import sys
 from functools import cache
@@ -14,12 +13,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, alignment, blocks, cliques, covariance, eigen, geodesics, graph, kernels
+from ikd_graph import (
+    IKD,
+    alignment,
+    blocks,
+    cliques,
+    covariance,
+    eigen,
+    geodesics,
+    graph,
+    kernels,
+    strategies,
+)  # fmt: skip
 
 GOLDEN = Path(__file__).with_name("golden.json")
 SE, MATERN = kernels.SquaredExponential(length_scale=0.7), kernels.Matern(length_scale=0.7)
 WIDE = kernels.SquaredExponential(length_scale=2.0)
-OLD = "threshold" in inspect.signature(IKD).parameters
 
 threshold, neighbors = graph.threshold, graph.neighbors
 
@@ -180,18 +189,9 @@ R2_ONLY = (
 
 def model(edges, affinity, strategy, settings, refine, kernel):
     """The estimator of a line of the table: no edge is dropped."""
-    common = {"kernel": kernel, "affinity": affinity, "refine": refine}
-    if OLD:
-        edges = (
-            {"threshold": edges}
-            if edges < 1
-            else {"threshold": None, "n_neighbors": edges, "mutual": False}
-        )
-        return IKD(2, strategy=strategy, keep_edges=True, **edges, **settings, **common)
-    from ikd_graph import strategies
-
     chosen = getattr(strategies, strategy.capitalize())(**settings)
     rule = graph.Threshold if edges < 1 else graph.Neighbors
+    common = {"kernel": kernel, "affinity": affinity, "refine": refine}
     return IKD(2, strategy=chosen, graph=rule(edges, prune=False), **common)
 
 
@@ -201,14 +201,6 @@ def fit(name):
     kernel = {"smooth": SE, "wide": WIDE, "rough": MATERN}.get(data, kernels.SquaredExponential())
     Z = model(edges, affinity, strategy, settings, refine, kernel).fit_transform(table(data)[0])
     return {"r2": r2(data, Z)} if name in R2_ONLY else result(data, Z)
-
-
-def has_strategies():
-    try:
-        from ikd_graph import strategies
-    except ImportError:
-        return False
-    return hasattr(strategies, "Geodesic")
 
 
 @pytest.mark.parametrize("name", CORE)
@@ -221,7 +213,6 @@ def test_a_function_gives_what_it_gave(name):
         np.testing.assert_allclose(now[key], value, rtol=near, atol=near, err_msg=key)
 
 
-@pytest.mark.skipif(not (OLD or has_strategies()), reason="needs strategies")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_gives_what_it_gave(name):
     wanted, now = json.loads(GOLDEN.read_text())["models"][name], fit(name)

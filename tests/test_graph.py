@@ -17,7 +17,6 @@ from reference_graph import (
 )
 
 from ikd_graph import IKD, graph
-from ikd_graph._threads import limit_threads
 from ikd_graph.graph import _build, _nearest
 
 
@@ -110,30 +109,6 @@ def test_ties_go_to_the_smaller_index_and_no_point_is_its_own_neighbour(seed, n,
         np.testing.assert_array_equal(~np.isnan(dense(g)), expected)
 
 
-def test_one_and_two_threads_return_the_same_bits():
-    rows = random_rows(9, 900, 30, groups=3)
-    found = []
-    for n_jobs in (1, 2):
-        with limit_threads(n_jobs):
-            g = row_graph(rows, 3)
-            links = links_of_rows(g, rows)
-            found.append((*g, links, *graph.row_threshold_graph(rows, 0.5)))
-    for one, two in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
-def test_pairs_of_rows_have_the_same_bits_either_way_round():
-    rows = random_rows(10, 50, 37)
-    left, right = np.triu_indices(50)
-    there, back = (
-        graph.row_correlations(rows, left, right),
-        graph.row_correlations(rows, right, left),
-    )
-    np.testing.assert_array_equal(there, back)
-    np.testing.assert_allclose(there, (rows @ rows.T)[left, right], atol=1e-14)
-    assert there.max() <= 1.0
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 25), st.floats(0.02, 0.98))
 def test_union_keeps_the_edges_of_either(seed, n, s0):
@@ -162,22 +137,6 @@ def test_above_and_subgraph_cut_a_graph():
     part = graph.subgraph(g, nodes)
     assert_well_formed(part)
     np.testing.assert_array_equal(dense(part), dense(g)[np.ix_(nodes, nodes)])
-
-
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_matrix, sp.lil_matrix])
-def test_sparse_matrices_go_in_and_out_unchanged(kind):
-    g = graph.threshold(correlation(random_rows(12, 30, 4)), 0.4)
-    back = graph.from_scipy(kind(graph.to_sparse(g)))
-    for one, other in zip(g, back, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_networkx_gets_every_node_and_edge():
-    g = graph.threshold(correlation(random_rows(13, 30, 5)), 0.5)
-    found = graph.to_networkx(g)
-    assert list(found) == list(range(30))
-    expected = np.nan_to_num(dense(g))
-    np.testing.assert_array_equal(nx.to_numpy_array(found), expected)
 
 
 @settings(max_examples=30, deadline=None)
@@ -301,11 +260,6 @@ def test_the_strongest_edges_of_each_point_stay(k):
     np.testing.assert_array_equal(graph.to_sparse(graph.strongest(g, k)).toarray(), kept)
 
 
-def test_at_least_one_edge_of_a_point_is_kept():
-    with pytest.raises(ValueError, match="k must be an integer at least 1, got 0"):
-        graph.strongest(graph.threshold(np.eye(3), 0.5), 0)
-
-
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.coo_array])
 @pytest.mark.parametrize("place", [10**9, -1])
 def test_a_sparse_matrix_that_points_outside_itself_is_refused(form, place):
@@ -357,15 +311,6 @@ def test_own_graphs_are_taken_as_they_are(kind):
         graph.as_graph(g, 11)
 
 
-def test_a_weight_of_one_is_an_edge_and_a_stored_zero_is_none():
-    own = sp.coo_array(([0.0, 1.0, 1.0, 5.0], ([0, 1, 2, 0], [1, 2, 1, 0])), shape=(3, 3))
-    before = own.copy()
-    g = graph.as_graph(own)
-    assert (g.n_edges, g.weights.tolist()) == (1, [1.0, 1.0])
-    assert repr(g) == "CsrGraph(3 points, 1 edge, 2 components)"
-    np.testing.assert_array_equal(own.data, before.data)
-
-
 @pytest.mark.parametrize(
     ("own", "message"),
     [
@@ -384,18 +329,3 @@ def test_a_weight_of_one_is_an_edge_and_a_stored_zero_is_none():
 def test_own_graphs_that_are_none_are_refused(own, message):
     with pytest.raises(ValueError, match=message):
         graph.as_graph(own)
-
-
-def test_weights_that_differ_by_rounding_are_averaged():
-    own = sp.csr_array([[0.0, 0.5], [0.5 + 1e-12, 0.0]])
-    assert len(set(graph.as_graph(own).weights)) == 1
-
-
-def test_networkx_nodes_come_in_their_order_and_numbers_in_theirs():
-    G = nx.Graph()
-    G.add_edge("c", "a", s=0.5)
-    G.add_edge("a", "b", s=0.25)
-    assert graph.edges(graph.from_networkx(G, weight="s"))[2].tolist() == [0.5, 0.25]
-    H = nx.relabel_nodes(G, {"c": 2, "a": 0, "b": 1})
-    left, right, weights = graph.edges(graph.from_networkx(H, weight="s"))
-    assert (left.tolist(), right.tolist(), weights.tolist()) == ([0, 0], [1, 2], [0.25, 0.5])

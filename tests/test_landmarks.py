@@ -2,11 +2,9 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from ikd_graph import IKD, _limits, _memory, geodesics, graph, kernels, similarity, strategies
+from ikd_graph import IKD, _limits, geodesics, graph, kernels, strategies
 from ikd_graph.strategies import landmarks
 from ikd_graph.study.metrics import affine_r2
 
@@ -45,28 +43,6 @@ def drawn_from(points, count, seed=0):
     return landmarks.draw(measure, len(points), count, np.random.RandomState(seed))
 
 
-@pytest.mark.parametrize("path", ["distance", "covariance"])
-@pytest.mark.parametrize("reference", ["center", "min_max", "min_mean", 17])
-def test_every_point_a_landmark_gives_the_whole_solution(path, reference):
-    g = connected(unit(waves(150)[0]))
-    whole = solve(g, 3, path=path, reference=reference)
-    lengths = geodesics.path_lengths(g, SE, path)
-    everything = np.arange(150)
-    table = geodesics.shortest_distances(lengths)
-    for node in everything:
-        edge = slice(g.indptr[node], g.indptr[node + 1])
-        table[node, g.indices[edge]] = lengths.weights[edge]
-    drawn = landmarks.Drawn(everything, table, np.ones(150, dtype=np.int64))
-
-    def to_squares(values):
-        return geodesics.squares_of_lengths(SE, path, values)
-
-    found = landmarks.solve(drawn, to_squares, 3, reference)
-    np.testing.assert_allclose(found.coordinates, whole.coordinates, atol=1e-6)
-    np.testing.assert_allclose(found.eigenvalues, whole.eigenvalues, rtol=1e-8)
-    assert found.reference == whole.reference
-
-
 @pytest.mark.parametrize("strategy", ["eigen", "geodesic"])
 @pytest.mark.parametrize("n_landmarks", [120, 500])
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -87,31 +63,6 @@ def test_euclidean_points_are_found_from_few_landmarks(seed, n_components):
     np.testing.assert_allclose(
         cdist(found.coordinates, found.coordinates), cdist(points, points), atol=1e-7
     )
-
-
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), count=st.integers(1, 80))
-def test_landmarks_are_different_points_and_count_all_points(seed, count):
-    points = np.random.default_rng(seed).integers(0, 4, (80, 2)).astype(float)
-    drawn = drawn_from(points, count, seed)
-    assert np.unique(drawn.nodes).size == count
-    assert drawn.counts.min() >= 1
-    assert drawn.counts.sum() == 80
-    np.testing.assert_array_equal(drawn.lengths, cdist(points[drawn.nodes], points))
-
-
-def test_a_seed_gives_the_same_landmarks_again():
-    points = np.random.default_rng(0).normal(size=(300, 2))
-    one, same, other = (drawn_from(points, 50, seed).nodes for seed in (1, 1, 2))
-    assert np.array_equal(one, same)
-    assert not np.array_equal(one, other)
-
-
-def test_landmarks_reach_a_far_group_of_few_points():
-    rng = np.random.default_rng(0)
-    points = np.concatenate([rng.normal(size=(990, 2)), 100.0 + rng.normal(size=(10, 2))])
-    for seed in range(10):
-        assert (drawn_from(points, 40, seed).nodes >= 990).any()
 
 
 @pytest.mark.parametrize("path", ["distance", "covariance"])
@@ -183,16 +134,6 @@ def test_each_component_laid_aside_has_landmarks_of_its_own():
     assert np.ptp(model.embedding_[:60], axis=0).min() > 0.0
 
 
-def test_the_number_of_landmarks_follows_the_setting():
-    assert landmarks.number(None, 10**6, 2) == (None, "")
-    assert landmarks.number("auto", 10_000, 2)[0] is None
-    assert landmarks.number("auto", 10_001, 2)[0] == 300
-    assert landmarks.number("auto", 70_000, 10)[0] == 500
-    assert landmarks.number(0.25, 400, 2) == (100, "")
-    assert landmarks.number(0.001, 400, 2)[0] == 5
-    assert landmarks.number(400, 400, 2)[0] is None
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -204,14 +145,6 @@ def test_the_number_of_landmarks_follows_the_setting():
 def test_a_number_of_landmarks_that_cannot_be_is_named(value, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         IKD(2, n_landmarks=value).fit(waves(20)[0])
-
-
-def test_points_that_span_fewer_dimensions_are_counted():
-    line = np.linspace(0.0, 1.0, 30)[:, None]
-    with pytest.warns(UserWarning, match="1 of the 2 leading eigenvalues are not positive"):
-        found = landmarks.solve(drawn_from(line, 6), np.square, 2)
-    np.testing.assert_allclose(found.coordinates[:, 1], 0.0, atol=1e-12)
-    assert affine_r2(line, found.coordinates[:, :1]) > 1.0 - 1e-9
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch):
@@ -229,16 +162,6 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch
         IKD(2, n_landmarks=300, **settings).fit(X)
 
 
-def test_the_memory_there_is_is_read_from_the_system(monkeypatch, tmp_path):
-    assert _memory.available() > 10**6
-    monkeypatch.setattr(_memory, "_MEMINFO", tmp_path / "missing")
-    assert _memory.available() is None or _memory.available() > 10**6
-    meminfo = tmp_path / "meminfo"
-    meminfo.write_text("MemTotal: 9 kB\nMemAvailable:      7 kB\n")
-    monkeypatch.setattr(_memory, "_MEMINFO", meminfo)
-    assert _memory.available() == 7 * 1024
-
-
 def test_an_interrupted_fit_names_its_stage_and_leaves_no_half_model(monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
@@ -249,19 +172,6 @@ def test_an_interrupted_fit_names_its_stage_and_leaves_no_half_model(monkeypatch
     with pytest.raises(KeyboardInterrupt, match="stopped during the stage 'closed form'"):
         model.fit(waves(200)[0])
     assert not hasattr(model, "embedding_")
-
-
-def test_many_rows_keep_their_precision_and_flat_ones_are_counted_together(monkeypatch):
-    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
-    X = waves(1300)[0].astype(np.float32)
-    rows = similarity.compare(X, "correlation").rows
-    assert rows.dtype == np.float32
-    np.testing.assert_allclose(rows, unit(X.astype(float)), atol=1e-6)
-    X[[5, 1200]] = 1.0
-    with pytest.warns(UserWarning, match="2 rows of X do not vary"):
-        similarity.compare(X, "correlation", counts=True)
-    with pytest.raises(ValueError, match="got 2 constant row"):
-        similarity.compare(X, "correlation")
 
 
 def test_many_points_have_landmarks_and_no_threshold(monkeypatch):

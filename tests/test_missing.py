@@ -1,7 +1,5 @@
 """Missing values: refused by default, or filled in by what the rows tell of one another."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -78,36 +76,6 @@ def test_known_values_stay_and_the_others_are_near_what_they_were():
     assert error < 0.5 * np.abs((np.nan_to_num(by_mean) - whole)[~known]).mean()
 
 
-def test_without_noise_half_of_a_table_is_filled_in_closely():
-    errors = []
-    for seed in range(3):
-        X, _, whole = table(seed=seed, share=0.5, noise=0.0)
-        filled = filled_in(X)
-        errors.append(np.sqrt(np.mean((filled - whole)[np.isnan(X)] ** 2)))
-    # Of the first latent alone they are .10, and .15 where the variances are those of means.
-    assert np.mean(errors) < 0.07
-
-
-@pytest.mark.parametrize("affinity", ["correlation", "cosine", "euclidean"])
-def test_of_a_table_without_spread_nothing_but_its_value_is_expected(affinity):
-    X = np.full((12, 6), 3.0)
-    X[4, 2] = np.nan
-    np.testing.assert_allclose(filled_in(X, affinity), 3.0)
-
-
-def test_equal_rows_with_the_same_holes_are_filled_in_alike():
-    for seed in (24, 27):
-        X = (np.random.default_rng(0).normal(size=(30, 8)) > 0) * 1.0
-        holes = np.random.default_rng(seed).random(X.shape) < 0.2
-        holes[0], holes[:, 0] = False, False
-        X[holes] = np.nan
-        X[20] = X[10]
-        model = IKD(1, missing="pairwise", affinity="euclidean", refine=None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            assert np.array_equal(model.fit(X).transform(X), model.embedding_)
-
-
 def test_new_rows_with_holes_are_placed_each_by_itself():
     X, z, whole = table(seed=1)
     model = quick().fit(X[::2])
@@ -117,13 +85,6 @@ def test_new_rows_with_holes_are_placed_each_by_itself():
     assert np.isfinite(model.score(X[1::2]))
     assert np.isfinite(model.inverse_transform(placed)).all()
     assert model.transform(whole[1::2]).shape == placed.shape
-
-
-def test_without_holes_nothing_changes():
-    whole = table()[2]
-    assert np.array_equal(
-        quick().fit_transform(whole), quick().set_params(missing="error").fit_transform(whole)
-    )
 
 
 def test_masks_and_pandas_na_are_missing_values():
@@ -211,13 +172,6 @@ def test_two_columns_in_common_tell_nothing_of_a_pair(affinity):
     with pytest.warns(UserWarning, match="1 of 1770 pairs of rows have fewer than 3 columns"):
         model.fit(X)
     assert affine_r2(z, model.embedding_) > 0.85
-
-
-def test_infinity_is_no_missing_value():
-    X = table()[2]
-    X[0, 0] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
-        quick().fit(X)
 
 
 def test_a_model_with_holes_is_saved(tmp_path):

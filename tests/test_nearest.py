@@ -8,7 +8,6 @@ from sklearn.neighbors import NearestNeighbors
 
 from ikd_graph import IKD, _limits, graph
 from ikd_graph._threads import limit_threads
-from ikd_graph.study.metrics import affine_r2
 
 SEARCHES = ["exact", "approximate"]
 
@@ -102,13 +101,6 @@ def test_approximate_neighbours_of_groups_are_nearly_the_exact_ones(groups, p):
     assert recall(graph.row_neighbors(rows, 10, neighbors="approximate"), rows, 10) > 0.97
 
 
-def test_approximate_neighbours_on_a_rolled_up_sheet_are_nearly_the_exact_ones():
-    pytest.importorskip("faiss")
-    rows = sheet(11, 5000, 200).astype(np.float32)
-    found = graph.row_neighbors(rows, 15, metric="euclidean", neighbors="approximate")
-    assert recall(found, rows, 15) > 0.97
-
-
 def test_any_number_of_threads_finds_the_same_neighbours():
     pytest.importorskip("faiss")
     rows, found = sheet(7, 5000, 150).astype(np.float32), []
@@ -128,14 +120,6 @@ def test_many_equal_rows_have_as_many_neighbours_as_asked_for(neighbors):
     found = graph.row_neighbors(rows, 6, neighbors=neighbors)
     assert all(len({*near, node}) == 7 for node, near in enumerate(found.tolist()))
     np.testing.assert_array_equal(rows[found[100:]], rows[100:, None].repeat(6, axis=1))
-
-
-def test_many_neighbours_are_found_where_lists_are_short():
-    pytest.importorskip("faiss")
-    rows = random_rows(13, 3000, 12, groups=30)
-    found = graph.row_neighbors(rows, 250, neighbors="approximate")
-    assert all(len({*near, node}) == 251 for node, near in enumerate(found.tolist()))
-    assert recall(found[:, :15], rows, 15) > 0.97
 
 
 def test_rows_of_different_norms_are_searched_exactly(monkeypatch):
@@ -171,18 +155,3 @@ def test_a_table_on_disk_is_fitted_as_one_in_memory_and_not_read_again(tmp_path)
     new = X[:20] + np.float32(0.05)
     assert np.array_equal(model.transform(new), whole.transform(new))
     assert np.array_equal(model.transform(X), model.embedding_)
-
-
-def test_many_rows_in_single_precision_are_fitted_as_in_double(monkeypatch):
-    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 500)
-    rng = np.random.default_rng(0)
-    latent = rng.uniform(0.0, 4.0, (900, 2))
-    X = np.cos(latent @ rng.normal(size=(2, 30)) + rng.uniform(0.0, 6.0, 30))
-    X += 0.1 * rng.normal(size=X.shape)
-    for affinity in ("correlation", "euclidean", "standardized_euclidean"):
-        settings = {"affinity": affinity, "n_landmarks": 60, "random_state": 0}
-        double, single = (IKD(**settings).fit(X.astype(t)) for t in (np.float64, np.float32))
-        assert affine_r2(latent, single.embedding_) > 0.97
-        assert affine_r2(double.embedding_, single.embedding_) > 0.9999
-        new = X[:50] + 0.05
-        np.testing.assert_allclose(single.transform(new), double.transform(new), atol=0.02)

@@ -16,7 +16,7 @@ sys.path.insert(0, str(EXAMPLES))
 
 import paper  # noqa: E402
 from paper import __main__ as runner  # noqa: E402
-from paper import _gallery, _lab, diagnosis_calibration, new_points, way_back  # noqa: E402
+from paper import _lab, new_points  # noqa: E402
 
 QUICK = ("eigen", "pca")
 
@@ -156,29 +156,6 @@ def test_new_rows_are_classified_by_the_fitted_ones_and_have_no_say(few_digits, 
         run("new_points", (few_digits,), (2,), ("tsne",))
 
 
-def test_the_best_setting_of_a_peer_counts_for_each_kind_of_rows(monkeypatch):
-    class Off:
-        def __init__(self, fitted_by, new_by):
-            self.by = {40: fitted_by, 10: new_by}
-
-        def fit(self, X):
-            return self
-
-        def transform(self, X):
-            return X
-
-        def inverse_transform(self, X):
-            return X + self.by[len(X)]
-
-    monkeypatch.setitem(way_back.WAYS_BACK, "pca", lambda X, seed: [Off(1, 3), Off(2, 0.5)])
-    table = run("way_back", (0.0,), ("pca",), n_samples=50, n_trials=1)
-    assert [row["mean"] for row in table.summary()] == pytest.approx([1.0, 0.25])
-    monkeypatch.setitem(way_back.WAYS_BACK, "pca", lambda X, seed: 1 / 0)
-    table = run("way_back", (0.0,), ("pca",), n_samples=50, n_trials=2)
-    assert [row["failed"] for row in table.summary()] == [2, 2]
-    assert "ZeroDivisionError" in table.to_markdown()
-
-
 @pytest.mark.slow
 def test_our_way_back_is_nearer_than_that_of_principal_components():
     table = run("way_back", (0.5,), ("ikd", "pca"), n_samples=500, n_trials=1)
@@ -195,43 +172,6 @@ def test_a_calibration_has_a_row_for_each_set_and_follows_from_its_seed():
     assert [[t[k] for k in wanted] for t in found.trials] == [
         [t[k] for k in wanted] for t in again.trials
     ]
-
-
-def test_a_calibration_counts_what_was_warned_of_and_what_was_not():
-    trials = [
-        {"expected": e, "reached": r, "warned": w, "warned_r2": v}
-        for e, r, w, v in [(0.9, 0.6, 1, 0), (0.5, 0.5, 1, 1), (0.9, 0.9, 1, 0), (1.0, 1.0, 0, 0)]
-    ]
-    first, any_warning, low_r2 = diagnosis_calibration.say_calibration(trials)
-    assert "over 4 sets; mean error +0.075" in first
-    assert any_warning == "warned by any warning: 2 of 2 sets below 0.7; 1 of 2 above it"
-    assert low_r2 == "warned by a low expected R²: 1 of 2 sets below 0.7; 0 of 2 above it"
-
-
-def test_a_gallery_has_one_panel_for_the_best_kernel_and_leaves_the_default_call_alone(
-    monkeypatch, tmp_path
-):
-    asked = {}
-
-    def told(method, X, n_components, seed, **changes):
-        asked[method] = changes
-        cost = {"seconds": 0.0, "cpu_seconds": 0.0, "failure": ""}
-        if method == "lle":
-            return _lab.Fit(None, None, {**cost, "failure": "gone"})
-        spread = 1.0 if method == "kernel_pca_poly" else 0.0
-        rng = np.random.default_rng(0)
-        return _lab.Fit(X + spread * rng.normal(size=X.shape), None, cost)
-
-    monkeypatch.setattr(_lab, "fit", told)
-    methods = ("ikd", "geodesic", "isomap", "kernel_pca_poly", "kernel_pca_rbf", "lle")
-    found = run("half_moons", methods, n_samples=40, n_trials=1)
-    assert list(found.panels) == ["IKD", "IKD geodesic", "Isomap", "kernel PCA (rbf)"]
-    assert asked["ikd"] == asked["isomap"] == {}
-    assert asked["geodesic"]["affinity"] == "euclidean"
-    assert found.summary()[-1]["failure"] == "gone"
-    assert "coordinates" not in found.to_csv()
-    assert isinstance(found, _gallery.Gallery)
-    assert Path(found.draw(tmp_path / "moons.png")).exists()
 
 
 def test_a_method_that_fails_is_counted_with_its_reason_and_an_unknown_one_refused():

@@ -1,9 +1,7 @@
 """New rows land where the fit puts rows like them, each by itself."""
 
 import functools
-import pickle
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,49 +106,6 @@ def test_a_row_near_a_training_row_lands_near_it(options, seed, log_step, torn, 
     assert np.all(np.isfinite(residual))
 
 
-def test_the_continuity_test_would_see_weights_that_do_not_concentrate(monkeypatch):
-    sim, latent, g, _ = sheet()
-    kept = prepared(latent, g, sim, KERNEL)
-
-    def moved():
-        found = placement.place(kept, sim, sim.X + 1e-9)[0]
-        return np.linalg.norm(found - latent, axis=1).max()
-
-    assert moved() < 1e-7
-    right = placement._reconstruct
-    # A ridge that does not shrink with the distance, as in locally linear embedding.
-    monkeypatch.setattr(
-        placement, "_reconstruct", lambda s, b, p: right(np.full_like(s, s.mean()), b, p)
-    )
-    assert moved() > 1e-3
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])
-def test_one_by_one_is_all_at_once_to_the_bit(options):
-    sim, latent, g, turn = sheet(**options)
-    kept = prepared(latent, g, sim, KERNEL)
-    rows = np.random.default_rng(1).uniform(-0.6, 0.6, (50, 2)) @ turn
-    together, residual = placement.place(kept, sim, rows)
-    for row in range(50):
-        alone, of_one = placement.place(kept, sim, rows[row : row + 1])
-        assert np.array_equal(alone[0], together[row])
-        assert of_one[0] == residual[row]
-    backwards = placement.place(kept, sim, rows[::-1])[0]
-    assert np.array_equal(backwards[::-1], together)
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=["order", "products", "kernel"])
-def test_a_flat_sheet_is_interpolated(options):
-    sim, latent, g, turn = sheet(**options)
-    new = np.random.default_rng(1).uniform(-0.4, 0.4, (60, 2))
-    # The latent may be stretched: weights know nothing of its unit.
-    stretch = np.array([[3.0, 1.0], [0.0, 0.5]])
-    kept = prepared(latent @ stretch, g, sim, KERNEL)
-    found = placement.place(kept, sim, new @ turn)[0]
-    assert metrics.affine_r2(new @ stretch, found) > 0.98
-    assert np.median(np.abs(found - new @ stretch)) < 0.05
-
-
 def test_a_row_stays_on_the_sheet_of_its_nearest_row():
     # Two sheets a little apart that are far apart in the latent, as the turns of a roll are.
     rng = np.random.default_rng(0)
@@ -214,63 +169,6 @@ def test_rows_without_neighbours_and_few_rows_are_placed():
     assert np.isfinite(silent[1]).all()
 
 
-def test_no_new_rows_are_no_trouble():
-    sim, latent, g, _ = sheet(n=30)
-    kept = prepared(latent, g, sim, KERNEL)
-    found, residual = placement.place(kept, sim, np.empty((0, 5)))
-    assert found.shape == (0, 2)
-    assert residual.shape == (0,)
-
-
-def test_similarities_that_are_no_products_of_rows_are_placed():
-    rng = np.random.default_rng(3)
-    sim, latent, g, turn = sheet(n=50)
-
-    class Bent(Rows):
-        def between(self, left, right):
-            bend = 0.3 * np.sin(7.0 * (left + right) + left * right)
-            return np.where(left == right, 1.0, super().between(left, right) + bend)
-
-    bent = Bent(sim.X)
-    kept = prepared(latent, g, bent, KERNEL)
-    found, residual = placement.place(kept, bent, rng.uniform(-0.4, 0.4, (20, 2)) @ turn)
-    assert np.abs(found).max() < 2.0
-    assert np.all(np.isfinite(residual))
-
-
-def test_the_edges_are_walked_alike_in_any_blocks(monkeypatch):
-    sim, latent, g, _ = sheet()
-    whole = prepared(latent, g, sim, KERNEL)
-    monkeypatch.setattr(placement, "block_rows", lambda width: 7)
-    parts = prepared(latent, g, sim, KERNEL)
-    assert np.array_equal(whole.reach, parts.reach)
-    assert whole.unit == parts.unit
-    table = similarities(sim)
-    for node in range(0, 150, 29):
-        joined = g.indices[g.indptr[node] : g.indptr[node + 1]]
-        assert whole.reach[node] == table[node, joined].min()
-
-
-def test_a_placement_can_be_kept():
-    sim, latent, g, turn = sheet()
-    kept = prepared(latent, g, sim, KERNEL)
-    again = pickle.loads(pickle.dumps(kept))
-    rows = 0.1 * turn
-    assert np.array_equal(placement.place(again, sim, rows)[0], placement.place(kept, sim, rows)[0])
-    with pytest.raises(AttributeError, match="cannot assign"):
-        kept.unit = 1.0
-    assert replace(kept, unit=2.0).unit == 2.0
-
-
-@pytest.mark.parametrize("shape", [s_curve, roll])
-def test_training_rows_moved_a_little_stay_where_they_are(shape):
-    X, _ = shape(200)
-    model = IKD(2, random_state=0).fit(X)
-    step = 1e-6 * X.std() * np.random.default_rng(0).normal(size=X.shape)
-    moved = np.linalg.norm(placed_by(model, X, X + step)[0] - model.embedding_, axis=1)
-    assert moved.max() <= 1e-3 * np.linalg.norm(model.embedding_, axis=1).max()
-
-
 def test_a_tenth_of_noise_moves_rows_no_more_than_the_noise():
     X, truth = s_curve(200)
     model = IKD(2, random_state=0).fit(X)
@@ -331,12 +229,6 @@ def flowers():
 @pytest.mark.slow
 def test_placed_flowers_are_classified_as_well_as_by_isomap():
     assert flowers()[0] >= 0.934
-
-
-@pytest.mark.slow
-def test_flowers_are_classified_as_by_the_fit():
-    placed, of_fit = flowers()
-    assert placed >= of_fit - 0.01
 
 
 def moved_sets():

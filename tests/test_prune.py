@@ -92,17 +92,6 @@ def test_a_ring_is_not_torn_at_its_widest_gap():
         assert not pruned(ring @ frame.T + 0.02 * rng.standard_normal((100, 20)), 15)[1].pairs.size
 
 
-def test_a_torus_in_noise_is_not_torn():
-    rng = np.random.default_rng(2)
-    tube, turn = 2.0 * np.pi * rng.random((2, 1200))
-    wide = 3.0 + np.cos(tube)
-    torus = np.column_stack([wide * np.cos(turn), wide * np.sin(turn), np.sin(tube)])
-    waves = torus @ rng.standard_normal((3, 100)) + 2.0 * np.pi * rng.random(100)
-    X = np.sqrt(2.0) * np.cos(waves) + 0.3 * rng.standard_normal((1200, 100))
-    for k in (7, 15):
-        assert not pruned(X, k)[1].pairs.size
-
-
 @pytest.mark.parametrize("k", [4, 7, 10, 20])
 def test_nothing_of_a_clean_surface_is_removed(k):
     rng = np.random.default_rng(0)

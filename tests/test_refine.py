@@ -1,14 +1,13 @@
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from reference_gplvm import central_difference, naive_covariance
+from reference_gplvm import naive_covariance
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 from ikd_graph import covariance, gplvm, kernels, refine
-from ikd_graph.refine import _descent, _objective
+from ikd_graph.refine import _descent
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 
@@ -39,11 +38,6 @@ def fit_of(cov, n_observed, m, kernel, **more):
     if starts is None:
         starts = closed_forms(cov, m, KERNELS[0] if kernel == "auto" else kernel)
     return refine.likelihood(cov, n_observed, m, kernel, starts=starts, **more)
-
-
-def objective_of(cov, kernel, m, **more):
-    sample = gplvm.SampleLikelihood(cov)
-    return _objective.Objective(sample, kernel, m, _objective.Clock(), **more)
 
 
 def rigid_gap(latent, estimate):
@@ -97,13 +91,6 @@ def test_the_order_of_the_rows_leaves_no_trace(seed):
     np.testing.assert_allclose(again.latent, fit.latent[order], atol=1e-8)
 
 
-def test_two_runs_give_the_same_bits():
-    _, cov = sample(3, KERNELS[1], m=2)
-    first, second = (fit_of(cov, 300, 2, KERNELS[1], restarts=3, random_state=5) for _ in range(2))
-    assert (first.latent == second.latent).all()
-    assert first.log_likelihood == second.log_likelihood
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_on_an_exact_covariance_nothing_moves(kernel):
     latent, _ = sample(4, kernel, n=25, m=2)
@@ -112,35 +99,6 @@ def test_on_an_exact_covariance_nothing_moves(kernel):
     assert rigid_gap(latent, fit.latent) < 1e-4
     assert fit.variance == pytest.approx(1.3, rel=1e-4)
     assert fit.noise == pytest.approx(0.05, rel=1e-4)
-
-
-def test_the_noise_is_estimated():
-    _, cov = sample(5, KERNELS[0], n=50, m=1, n_observed=1000, noise=0.3)
-    fit = fit_of(cov, 1000, 1, KERNELS[0])
-    assert fit.noise == pytest.approx(0.3, rel=0.05)
-    assert fit.variance == pytest.approx(1.0, rel=0.25)
-
-
-@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
-def test_auto_chooses_the_kernel_that_made_the_data(kernel):
-    _, cov = sample(6, kernel, n=40, m=1, n_observed=500)
-    assert type(fit_of(cov, 500, 1, "auto").kernel) is type(kernel)
-
-
-def test_a_named_kernel_also_starts_from_the_latent_under_another_one():
-    _, cov = sample(6, KERNELS[0], n=40, m=1, n_observed=500)
-    fit = fit_of(cov, 500, 1, KERNELS[0], starts=closed_forms(cov, 1, KERNELS[0], 1))
-    assert len({record.start for record in fit.optima}) == 2
-
-
-def test_a_free_shape_is_likelier_than_a_wrong_one():
-    true = kernels.RationalQuadratic(alpha=0.5)
-    _, cov = sample(7, true, n=40, n_observed=2000)
-    wrong = replace(true, alpha=4.0)
-    fixed = fit_of(cov, 2000, 1, wrong)
-    free = fit_of(cov, 2000, 1, wrong, fit_shape=True)
-    assert free.log_likelihood > fixed.log_likelihood
-    assert abs(np.log(free.kernel.alpha / 0.5)) < abs(np.log(4.0 / 0.5))
 
 
 @pytest.mark.parametrize("budget", [1e-9, 0.02])
@@ -154,23 +112,6 @@ def test_a_time_budget_ends_the_search_with_the_best_so_far(budget, kernel):
     assert np.isfinite(fit.latent).all()
     own = gplvm.log_likelihood(fit.latent, cov, 300, fit.kernel, fit.variance, fit.noise)
     assert fit.log_likelihood == pytest.approx(own, rel=1e-9)
-
-
-def test_restarts_never_lose_likelihood():
-    _, cov = sample(9, KERNELS[0], n=40, m=2, noise=0.3)
-    starts = {"noise": np.random.default_rng(0).standard_normal((40, 2))}
-    plain = fit_of(cov, 300, 2, KERNELS[0], starts=starts)
-    more = fit_of(cov, 300, 2, KERNELS[0], starts=starts, restarts=4)
-    assert more.log_likelihood >= plain.log_likelihood - 1e-6 * abs(plain.log_likelihood)
-    assert len(more.optima) == len(plain.optima) + 4
-
-
-def test_a_start_may_have_more_columns_than_the_latent():
-    latent, cov = sample(10, KERNELS[0], n=40, m=2)
-    wide = np.c_[latent, np.random.default_rng(0).standard_normal((40, 2))]
-    fit = fit_of(cov, 300, 2, KERNELS[0], starts={"wide": wide})
-    assert fit.latent.shape == (40, 2)
-    assert rigid_gap(latent, fit.latent) < 0.25
 
 
 def test_crossing_curves_pass_each_other_through_more_dimensions():
@@ -202,45 +143,6 @@ def test_a_fit_ends_where_the_gradient_vanishes(scored, monkeypatch):
     at = gplvm.SampleLikelihood(cov, often=False)(fit.latent, fit.kernel, fit.variance, fit.noise)
     assert np.abs(at.latent).max() < (1e-3 if scored else 1e-2)
     assert abs(at.log_noise) < 1e-2
-
-
-@pytest.mark.parametrize("scored", [True, False])
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_a_descent_never_goes_up(kernel, scored):
-    rng = np.random.default_rng(13)
-    _, cov = sample(13, kernel, n=20, m=2)
-    objective = objective_of(cov, kernel, 2)
-    vector = objective.vector(rng.standard_normal((20, 2)))
-    start = _descent.Optimum(objective(vector)[0], vector, "noise")
-    values = [start.value]
-    for _ in range(5):
-        start = _descent.minimise(objective, start, 3, scored=scored)
-        values.append(start.value)
-    assert (np.diff(values) <= 0.0).all()
-
-
-def test_a_lower_floor_changes_neither_value_nor_gradient():
-    _, cov = sample(14, KERNELS[0], n=15)
-    objective = objective_of(cov, KERNELS[0], 1)
-    rough = objective.vector(np.random.default_rng(0).standard_normal((15, 1)), noise=1e-5)
-    start = _descent.Optimum(np.inf, rough, "")
-    high = _descent.minimise(objective, start, 20, floor=0.3)
-    assert objective.variances(high.vector)[1] >= 0.3 * (1.0 - 1e-12)
-    low = _descent.minimise(objective, high, 0, floor=0.1)
-    assert low.value == high.value
-    assert (low.vector == high.vector).all()
-
-
-@pytest.mark.parametrize("free_shape", [False, True])
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_the_gradient_of_the_objective_equals_finite_differences(kernel, free_shape):
-    latent, cov = sample(15, kernel, n=8, m=2)
-    if free_shape and kernel == KERNELS[3]:
-        kernel = kernels.Matern(nu=1.2)
-    objective = objective_of(cov, kernel, 2, free_shape=free_shape)
-    vector = objective.vector(latent, 1.2, 0.3)
-    wanted = central_difference(lambda at: objective(at)[0], vector)
-    np.testing.assert_allclose(objective(vector)[1], wanted, rtol=1e-4, atol=1e-5)
 
 
 def test_tiny_problems_are_solved():
@@ -278,15 +180,6 @@ def test_what_does_not_fit_is_refused():
         refine.likelihood(np.zeros((4, 4)), 300, 1, starts={"pair": np.ones((4, 1))})
 
 
-def test_cdist_of_the_result_is_in_units_of_the_kernel():
-    kernel = kernels.SquaredExponential(length_scale=10.0)
-    latent, cov = sample(18, kernel, n=30, m=1, n_observed=1000)
-    fit = fit_of(cov, 1000, 1, kernel)
-    assert cdist(fit.latent, fit.latent).max() == pytest.approx(
-        cdist(latent, latent).max(), rel=0.1
-    )
-
-
 @pytest.mark.parametrize("centered", [True, False])
 def test_a_core_is_fitted_and_places_the_other_rows(centered):
     latent, rows = sample_rows(19, KERNELS[3], 120, 2, 500, 0.02)
@@ -308,12 +201,6 @@ def test_a_few_rows_are_all_in_the_core():
     result = refine.likelihood_by_core(rows, np.arange(30.0)[:, None] % 7, n_closed_forms=2)
     np.testing.assert_array_equal(result.core, np.arange(30))
     assert {"graph 1", "graph 2"} <= {record.start for record in result.fit.optima}
-
-
-def test_the_core_covers_rows_that_lie_in_one_place():
-    rows = np.random.default_rng(0).standard_normal((30, 50))
-    result = refine.likelihood_by_core(rows, np.zeros((30, 1)), max_points=10)
-    assert np.unique(result.core).size == 10
 
 
 def test_refinements_are_objects_that_clone_and_run():

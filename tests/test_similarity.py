@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from tables import quiet, sq_distances
 
-from ikd_graph import IKD, _limits, covariance, graph, similarity
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph import IKD, covariance, graph, similarity
 
 EVERY = [*similarity.AFFINITIES, *similarity.GIVEN]
 
@@ -149,14 +148,6 @@ def test_nothing_below_zero_has_a_root():
         similarity.compare(counts, "hellinger").nearest(counts[:2] - 9.0, 3)
 
 
-def test_a_silent_row_of_counts_is_a_point_by_itself():
-    counts = np.random.default_rng(0).poisson(2.0, size=(30, 6)).astype(float)
-    counts[7] = 0.0
-    with pytest.warns(UserWarning, match="1 row of X does not vary"):
-        sim = similarity.compare(counts, "hellinger")
-    assert not sim.block(np.array([7])).any()
-
-
 @pytest.mark.parametrize("n", [30, 256, 3001])
 @pytest.mark.parametrize("k", [1, 20])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -220,58 +211,7 @@ def test_components_of_mutual_neighbours_are_joined_by_the_neighbours_of_either_
     assert set(joined.edges) == set(inner.edges) | across
 
 
-def test_outlying_rows_do_not_spoil_the_others():
-    rng = np.random.default_rng(0)
-    z = 4.0 * rng.random((300, 2))
-    X = np.cos(z @ rng.standard_normal((2, 80)) + 2.0 * np.pi * rng.random(80))
-    X = np.sqrt(2.0) * X + 0.5 * rng.standard_t(2, (300, 80))
-    rule = graph.Neighbors(15, mutual=True)
-    model = quiet(IKD(2, affinity="euclidean", graph=rule, refine=None), X)
-    assert affine_r2(z, model.embedding_) > 0.75
-
-
-@pytest.mark.parametrize("affinity", ["correlation", "cosine", "covariance", "hellinger"])
-def test_rows_that_are_scaled_in_blocks_are_those_scaled_at_once(monkeypatch, affinity):
-    X = np.exp(table(0, 1100, 6)) * np.linspace(1.0, 3.0, 1100)[:, None]
-    left, right = np.random.default_rng(0).integers(1100, size=(2, 500))
-    whole = similarity.compare(X, affinity).between(left, right)
-    monkeypatch.setattr(_limits, "SOLVED_WHOLE", 100)
-    np.testing.assert_allclose(
-        similarity.compare(X, affinity).between(left, right), whole, rtol=1e-12, atol=1e-14
-    )
-    single = similarity.compare(X.astype(np.float32), affinity)
-    assert single.rows.dtype == np.float32
-    np.testing.assert_allclose(single.between(left, right), whole, atol=1e-5)
-
-
 # Duplicate rows -----------------------------------------------------------------------------------
-
-
-def test_rows_that_differ_come_in_an_order_of_their_own():
-    X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0], [2.0, 9.0], [0.0, 1.0], [3.0, 3.0]])
-    first, inverse = similarity.unique_rows(X)
-    assert sorted(first) == [0, 1, 3, 5]
-    assert np.array_equal(X[first][inverse], X + 0.0)
-    order = np.random.default_rng(0).permutation(6)
-    assert np.array_equal(X[order][similarity.unique_rows(X[order])[0]] + 0.0, X[first] + 0.0)
-    assert similarity.KnownRows(X).find(np.array([[2.0, 9.0], [3.0, 1.0]])).tolist() == [3, -1]
-
-
-@pytest.mark.parametrize(
-    "X",
-    [
-        np.random.default_rng(0).normal(size=(40, 2)),
-        np.random.default_rng(1).normal(size=(40, 1)),
-        np.random.default_rng(2).integers(0, 2, size=(60, 12)).astype(float),
-        np.eye(30),
-    ],
-    ids=["two columns", "one column", "zeros and ones", "identity"],
-)
-def test_the_order_of_rows_does_not_depend_on_the_unit(X):
-    first, _ = similarity.unique_rows(X)
-    for unit in (0.5, 4.0, 3.0, 1e-3):
-        assert np.array_equal(similarity.unique_rows(unit * X)[0], first)
-    assert np.array_equal(similarity.unique_rows(X + 5.0)[0], first)
 
 
 # Errors -------------------------------------------------------------------------------------------
@@ -288,15 +228,6 @@ def test_what_is_advised_against_constant_rows_helps(affinity, step):
         model = quiet(IKD(2, affinity=cured, refine=step), rows)
         assert np.isfinite(model.embedding_).all()
         assert np.isfinite(model.transform(rows + 1e-3 * table(4, len(rows), 30))).all()
-
-
-@pytest.mark.parametrize("affinity", ["correlation", "covariance", "shared_neighbors"])
-def test_rows_that_are_all_constant_are_compared_by_their_values(affinity):
-    X = np.outer(np.linspace(0.0, 1.0, 40), np.ones(5))
-    with pytest.raises(ValueError, match="; use affinity='euclidean', which compares values"):
-        IKD(1, affinity=affinity, refine=None).fit(X)
-    Z = IKD(1, affinity="euclidean", refine=None).fit_transform(X)
-    assert abs(np.corrcoef(Z[:, 0], X[:, 0])[0, 1]) > 0.999
 
 
 def test_shared_neighbours_separate_groups():

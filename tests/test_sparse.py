@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from ikd_graph import IKD, _limits, similarity
-from ikd_graph._table import SparseTable, dense_rows, rows_of
+from ikd_graph._table import SparseTable, rows_of
 
 AFFINITIES = [
     "correlation",
@@ -123,11 +123,6 @@ def test_sparse_rows_without_spread_are_named_or_kept_as_dense_ones_are(affinity
     np.testing.assert_allclose(sparse.matrix(), dense.matrix(), atol=1e-12)
 
 
-def test_negative_sparse_rows_have_no_roots():
-    with pytest.raises(ValueError, match="X must not be negative"):
-        similarity.compare(SparseTable(sp.csr_array(-sparse_rows(8))), "hellinger")
-
-
 @pytest.mark.parametrize("affinity", ["correlation", "euclidean"])
 def test_sparse_rows_are_searched_approximately(affinity):
     pytest.importorskip("faiss")
@@ -155,28 +150,3 @@ def test_large_sparse_rows_are_never_dense_together():
     assert made.rows.dtype == np.float32
     # The dense table has 80 MB in single precision.
     assert peak < 40e6
-
-
-def test_a_table_gives_rows_out_dense_and_keeps_the_others():
-    X = sparse_rows(11)
-    table = SparseTable(sp.csr_array(X))
-    np.testing.assert_array_equal(table[3], X[3])
-    np.testing.assert_array_equal(table[::7], X[::7])
-    np.testing.assert_array_equal(dense_rows(table.take(np.array([4, 2]))), X[[4, 2]])
-    np.testing.assert_allclose(table.mean(axis=0), X.mean(axis=0))
-    assert (len(table), table.shape, table.dtype) == (300, (300, 120), np.float64)
-
-
-@pytest.mark.usefixtures("kept_sparse")
-@pytest.mark.parametrize("affinity", ["euclidean", "cosine"])
-def test_a_model_of_sparse_rows_does_not_follow_the_table_it_was_fitted_to(affinity):
-    X = sp.csr_array(sparse_rows(0, 60, 20))
-    model, twin = IKD(affinity=affinity, refine=None), IKD(affinity=affinity, refine=None)
-    quiet(model, X)
-    quiet(twin, X.copy())
-    kept = X.copy()
-    X.data *= 0.0
-    X.indices[:] = 0
-    np.testing.assert_array_equal(model.transform(kept), model.embedding_)
-    np.testing.assert_array_equal(model.transform(1.1 * kept), twin.transform(1.1 * kept))
-    assert model.score(kept) == twin.score(kept)

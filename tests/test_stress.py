@@ -83,20 +83,6 @@ def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
     assert fit.history[-1] < 0.7 * fit.history[0]
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("dense_limit", [2000, 10])
-def test_exact_distances_stay_where_they_are(kernel, dense_limit, monkeypatch):
-    monkeypatch.setattr(_pairs, "DENSE", dense_limit)
-    # On a line the geodesics along the graph are exact too.
-    latent = np.sort(np.random.default_rng(1).uniform(-2.0, 2.0, 30))[:, None] + 7.0
-    corr = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
-    g = graph.union(graph.threshold(corr, 0.4), graph.neighbors(corr, 3))
-    g = graph.join(g, corr).graph
-    fit = refine.stress(latent, g, kernel, 50)
-    assert fit.converged
-    np.testing.assert_allclose(fit.latent, latent, atol=1e-6)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_precision_weights_bring_a_latent_nearer_to_the_truth(seed):
     latent, g = noisy_problem(seed)
@@ -118,13 +104,6 @@ def test_anchors_and_all_pairs_reach_a_similar_latent(weights, monkeypatch):
     sparse = refine.stress(start, g, "squared_exponential", 100, weights=weights)
     gaps = cdist(sparse.latent, sparse.latent) - cdist(dense.latent, dense.latent)
     assert np.sqrt((gaps**2).mean()) < 0.1
-
-
-def test_the_number_of_observed_dimensions_leaves_the_latent():
-    latent, g = noisy_problem(5)
-    few = refine.stress(latent, g, "matern", 10)
-    many = refine.stress(latent, g, "matern", 10_000)
-    np.testing.assert_allclose(few.latent, many.latent, atol=1e-8)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -176,15 +155,6 @@ def test_all_pairs_aim_at_their_geodesic_and_edges_at_their_own(path):
     np.testing.assert_allclose(counts[off], 1.0)
 
 
-def test_what_a_point_sees_of_the_anchors_has_the_expectation_of_all_pairs(monkeypatch):
-    _, g = noisy_problem(1, n=300)
-    monkeypatch.setattr(_pairs, "DENSE", 10)
-    monkeypatch.setattr(_pairs, "ANCHORS", 100)
-    pairs = _pairs.pairs_of(g, kernels.get("matern"), 1, "uniform", "distance")
-    assert pairs.anchors.size == 100
-    np.testing.assert_allclose(pairs.weights.sum(axis=1), 300.0, rtol=0.02)
-
-
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("dense_limit", [2000, 10])
 def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
@@ -197,14 +167,6 @@ def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
     there = refine.stress(latent[order], moved, "matern", weights=weights)
     tolerance = 1e-8 if dense_limit == 2000 else 1e-5
     np.testing.assert_allclose(there.latent, here.latent[order], atol=tolerance)
-
-
-def test_auto_weights_trust_correlations_of_kernel_data():
-    latent, g = noisy_problem(6)
-    for trusted, weights in ((True, "precision"), (False, "uniform")):
-        auto = refine.Stress().run(latent, g, "matern", 100, trusted=trusted)
-        named = refine.stress(latent, g, "matern", 100, weights=weights)
-        np.testing.assert_array_equal(auto.latent, named.latent)
 
 
 def test_what_does_not_fit_is_refused():

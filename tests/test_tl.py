@@ -119,12 +119,6 @@ def test_classes_have_the_colours_that_scanpy_gave_them_in_the_order_of_its_cate
     assert shown(drawn(list("bbaabb"), kind_colors=SHADES)) == {"a": SHADES[0], "b": SHADES[1]}
 
 
-def test_without_colours_of_scanpy_or_with_too_few_classes_have_ours():
-    ours = {"a": colors.class_color(0), "b": colors.class_color(1)}
-    assert shown(drawn(list("bbaabb"))) == ours
-    assert shown(drawn(list("bbaabb"), kind_colors=SHADES[:1])) == ours | {"a": SHADES[0]}
-
-
 def test_a_quantity_has_a_scale_and_no_column_one_colour():
     pytest.importorskip("matplotlib")
     ax = drawn(np.linspace(0.0, 1.0, 6), kind_colors=SHADES)

@@ -68,13 +68,6 @@ def test_bad_calls_are_refused(points, call, message):
         call(points.X)
 
 
-def test_a_diffusion_map_unrolls_a_thread():
-    angle = np.sort(np.random.default_rng(0).uniform(4.0, 14.0, size=300))
-    spiral = np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])
-    first = baselines.diffusion_map(spiral, 1)[:, 0]
-    assert np.all(np.diff(first) > 0.0) or np.all(np.diff(first) < 0.0)
-
-
 def test_a_diffusion_map_is_the_random_walk_of_a_naive_one():
     X = np.random.default_rng(0).normal(size=(30, 3))
     weights = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 2.0)
@@ -94,13 +87,6 @@ def test_t_sne_starts_where_it_is_told(points):
 
 
 MAPS = ("densmap", "opentsne", "pacmap", "localmap", "phate")
-
-
-@pytest.mark.parametrize("name", MAPS)
-def test_a_map_that_is_not_installed_names_what_to_install(name, points, monkeypatch):
-    peer = baselines.PEERS[name]
-    monkeypatch.setitem(sys.modules, peer.module, None)
-    assert baselines.embed(name, points.X).failure.endswith(f"(pip install {peer.library})")
 
 
 @pytest.mark.slow
@@ -145,12 +131,6 @@ def test_kernels_of_gpy_agree_with_ours(kernel):
     latent = np.random.default_rng(0).normal(size=(8, 2))
     theirs = baselines.gpy_kernel(gpy.kern, kernel, 2).K(latent)
     np.testing.assert_allclose(theirs, kernel.covariance(cdist(latent, latent, "sqeuclidean")))
-
-
-@pytest.mark.parametrize("kernel", [kernels.Matern(nu=0.8), kernels.GammaExponential(gamma=1.5)])
-def test_a_kernel_that_gpy_lacks_is_refused(kernel):
-    with pytest.raises(ValueError, match="one that GPy has"):
-        baselines.gpy_kernel(None, kernel, 2)
 
 
 def test_the_autoencoder_embeds():

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from ikd_graph import kernels
 from ikd_graph.study import datasets
-from ikd_graph.study.datasets import mappings, real
+from ikd_graph.study.datasets import real
 
 
 def test_digits_need_no_download():
@@ -81,15 +81,6 @@ def test_the_stored_real_data_are_as_described(data_home):
     assert np.unique(faces.y).size == 38
 
 
-def test_shrunk_images_keep_their_mean(rng):
-    X = rng.uniform(size=(300, 12 * 7))
-    small = real.shrink_images(X, (12, 7), (5, 3))
-    np.testing.assert_allclose(small.mean(axis=1), X.mean(axis=1))
-    np.testing.assert_allclose(real.shrink_images(X, (12, 7), (12, 7)), X)
-    with pytest.raises(ValueError, match="images only shrink"):
-        real.shrink_images(X, (12, 7), (13, 3))
-
-
 def test_the_latent_of_eq_12_has_its_covariance():
     draws = datasets.ou_latent(12, 40000, seed=0)
     expected = 6.0 * np.exp(-np.abs(np.subtract.outer(range(12), range(12))) / 5.0)
@@ -122,31 +113,6 @@ def test_gp_observations_have_the_covariance_of_the_latent(kernel):
     np.testing.assert_allclose(X @ X.T / 60000, expected, atol=0.15)
 
 
-def test_a_latent_with_equal_points_still_maps():
-    X = datasets.gp_mapping(np.zeros((5, 2)), 8, seed=0)
-    np.testing.assert_allclose(X, np.tile(X[:1], (5, 1)), atol=1e-3)
-
-
-def test_bumps_as_printed_and_as_run():
-    latent = datasets.ou_latent(40, 2, seed=0)
-    squared = datasets.bump_mapping(latent, 9, form="squared", seed=1)
-    l1 = datasets.bump_mapping(latent, 9, form="l1", seed=1)
-    assert squared.shape == l1.shape == (40, 9)
-    # |d|_2^2 <= |d|_1^2, so the printed bump is known from below by the other one.
-    assert np.all(squared >= 20.0 * np.exp(-(np.log(20.0 / l1) ** 2)) - 1e-12)
-    with pytest.raises(ValueError, match="form must be one of"):
-        datasets.bump_mapping(latent, 9, form="l2")
-
-
-def test_sines_stay_in_range_and_noise_has_its_size():
-    X = datasets.sine_mapping(datasets.ou_latent(200, 1, seed=0), 30, seed=0)
-    assert np.abs(X).max() <= 1.0
-    noisy = datasets.add_noise(X, 0.3, seed=0)
-    assert (noisy - X).std() == pytest.approx(0.3, abs=0.01)
-    with pytest.raises(ValueError, match="sd must be a finite number of at least 0, got -1"):
-        datasets.add_noise(X, -1)
-
-
 @pytest.mark.parametrize("mapping", datasets.MAPPINGS)
 def test_the_data_of_fig_2_repeat_with_their_seed(mapping):
     first = datasets.mapped_data(mapping, 7, n_samples=60, seed=5)
@@ -154,12 +120,6 @@ def test_the_data_of_fig_2_repeat_with_their_seed(mapping):
     np.testing.assert_array_equal(first.X, again.X)
     assert first.X.shape == (60, 7)
     assert np.abs(first.latent).max() <= 6.0
-
-
-def test_gplvm_data_take_a_name_or_a_latent():
-    own = datasets.ou_latent(20, 2, seed=0)
-    assert datasets.gplvm_data(own, 5, kernel="matern", noise=0.1).X.shape == (20, 5)
-    assert datasets.gplvm_data("hard", 5, seed=2).name == "hard_N5"
 
 
 def test_the_classics_are_built_in():
@@ -174,20 +134,3 @@ def test_the_classics_are_built_in():
     i, j = np.unravel_index(np.argsort(gap, axis=None)[:40], gap.shape)
     in_space = np.linalg.norm(roll.X[i] - roll.X[j], axis=1)
     np.testing.assert_allclose(gap[i, j], in_space, rtol=0.02)
-
-
-def test_an_indefinite_covariance_is_refused():
-    with pytest.raises(ValueError, match="positive definite"):
-        mappings._lower_root(np.array([[1.0, 2.0], [2.0, 1.0]]))
-
-
-@pytest.mark.slow
-def test_faces_shrink_to_averages_or_to_pixels_at_even_steps(data_home):
-    whole = datasets.extended_yale_b(image_shape=None)
-    small = datasets.extended_yale_b(shrink="sample")
-    picture = whole.X[7].reshape(192, 168)
-    np.testing.assert_array_equal(
-        small.X[7].reshape(32, 32), picture[::6][:, np.arange(32) * 168 // 32]
-    )
-    with pytest.raises(ValueError, match=r"shrink must be one of .*got 'blur'"):
-        datasets.extended_yale_b(shrink="blur")

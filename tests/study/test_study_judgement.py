@@ -138,8 +138,3 @@ def test_few_rows_and_tables_that_lie_on_their_side(smooth):
 @pytest.mark.parametrize("X", [np.ones((40, 4)), np.eye(4)], ids=["flat", "four rows"])
 def test_of_what_no_fit_can_take_nothing_is_said(X):
     assert judge(Dataset(X)) == []
-
-
-def test_a_clock_that_stops_is_none(smooth):
-    stopping = np.minimum(np.arange(60.0), 55.0)
-    assert clock_columns(np.column_stack([stopping, smooth])) == []

@@ -87,18 +87,6 @@ def test_the_largest_threshold_that_holds_together_is_known():
     assert just.components[0] == 1 < just.components[1]
 
 
-def test_progress_wraps_the_thresholds():
-    seen = []
-
-    def watch(levels):
-        for level in levels:
-            seen.append(float(level))
-            yield level
-
-    threshold_levels(rows_of(0), thresholds=[0.5, 0.8], progress=watch)
-    assert seen == [0.5, 0.8]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

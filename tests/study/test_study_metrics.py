@@ -45,12 +45,6 @@ def test_scaled_rigid_r2_agrees_with_procrustes_in_one_overall_number(seed):
     assert metrics.rigid_r2(true, estimate, scale=True) == pytest.approx(1.0 - disparity)
 
 
-def test_a_wrong_scale_makes_rigid_r2_negative_and_affine_r2_does_not_see_it(rng):
-    true = rng.normal(size=(50, 2))
-    assert metrics.rigid_r2(true, 5.0 * true) < -1.0
-    assert metrics.affine_r2(true, 5.0 * true) == pytest.approx(1.0)
-
-
 def test_missing_dimensions_count_as_zeros(rng):
     true = rng.normal(size=(50, 2)) * [10.0, 1.0]
     one = metrics.rigid_r2(true, true[:, :1])
@@ -106,14 +100,6 @@ def test_the_silhouette_of_many_points_is_that_of_a_sample_with_every_class(rng)
     Z = codes[:, None] * [3.0, 1.0] + rng.normal(size=(15_000, 2))
     exact = silhouette_score(Z, codes)
     assert metrics.silhouette(Z, codes) == pytest.approx(exact, abs=0.02)
-
-
-def test_columns_are_predicted_alike_from_rows_in_any_order(rng):
-    values = np.arange(2000.0)
-    clumps = np.repeat(np.arange(4), 500)
-    mixed = rng.permutation(2000)
-    apart = metrics.held_out_r2(clumps, values)
-    assert apart == pytest.approx(metrics.held_out_r2(clumps[mixed], values[mixed]), abs=0.03)
 
 
 def test_a_quantity_is_decoded_as_by_a_naive_neighbour_mean(rng):
@@ -183,21 +169,6 @@ def test_held_out_columns_are_predicted_as_by_a_naive_neighbour_mean(rng):
             whole += np.sum((wanted[i] - wanted.mean(axis=0)) ** 2)
         assert metrics.held_out_r2(Z, wanted, 6) == pytest.approx(1.0 - lost / whole)
     assert np.isnan(metrics.held_out_r2(X[:, 0], np.ones(50)))
-
-
-def test_halves_of_columns_do_not_depend_on_their_order_but_on_the_seed():
-    halves = np.array(metrics.column_halves(10, 2000, seed=0))
-    assert np.all(halves.sum(axis=1) == 5)
-    assert np.abs(halves.mean(axis=0) - 0.5).max() < 0.05
-    assert not np.array_equal(halves[:5], metrics.column_halves(10, 5, seed=1))
-
-
-def test_a_latent_of_noise_predicts_nothing_and_the_true_one_most(rng):
-    latent = rng.uniform(size=(300, 2))
-    X = np.column_stack([np.sin(3 * latent @ rng.normal(size=2) + a) for a in range(40)])
-    X += 0.2 * rng.normal(size=X.shape)
-    assert metrics.held_out_r2(rng.normal(size=(300, 2)), X) < 0.05
-    assert metrics.held_out_r2(latent, X) > 0.5
 
 
 @pytest.mark.parametrize("size", [1e-160, 1e160])
