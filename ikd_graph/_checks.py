@@ -148,7 +148,7 @@ def seed(name: str, value: Any) -> int | None:
 
 def check_real(name: str, value: Any, rule: str, holds: Callable[[Any], bool]) -> float:
     """Raise unless ``value`` is a number that keeps a rule, which is told in words."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not holds(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not holds(value):
         raise ValueError(f"{name} must {rule}, got {value!r}")
     return float(value)
 
@@ -288,7 +288,7 @@ def _shaped(name: str, array: NDArray[Any], ndim: int) -> Any:
 
 def check_unmasked(name: str, values: Any) -> None:
     """Raise if entries of an array are masked: what stands under a mask is not to be used."""
-    masked = int(np.ma.count_masked(values)) if isinstance(values, np.ma.MaskedArray) else 0
+    masked = int(np.sum(np.ma.getmaskarray(values))) if isinstance(values, np.ma.MaskedArray) else 0
     if masked:
         raise ValueError(
             f"{name} must hold every value, got {masked} masked; drop those rows, or pass "
@@ -307,7 +307,7 @@ def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> Non
         ) from None
 
 
-def check_symmetric(name: str, matrix: Any, tolerance: float = 1e-8) -> None:
+def check_symmetric(name: str, matrix: Any) -> None:
     """Raise unless a dense or sparse matrix is square and symmetric."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
@@ -322,7 +322,7 @@ def check_symmetric(name: str, matrix: Any, tolerance: float = 1e-8) -> None:
             rows = matrix[start : start + 256]
             scale = max(scale, float(rows.max()), -float(rows.min()))
             worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
-    if worst > tolerance * max(scale, 1.0):
+    if worst > 1e-8 * max(scale, 1.0):
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
             f"{worst:.3g}; pass (K + K.T) / 2 if the difference is noise"
@@ -453,17 +453,17 @@ def sparse(name: str, value: Any) -> Any:
     return value
 
 
-def check_nodes(name: str, values: Any, n: int, least: int = 0) -> NDArray[np.int64]:
-    """Raise unless ``values`` is a list of numbers from ``least`` to ``n - 1``."""
+def check_nodes(name: str, values: Any, n: int) -> NDArray[np.int64]:
+    """Raise unless ``values`` is a list of numbers from 0 to ``n - 1``."""
     nodes = as_array(name, values)
     if nodes.ndim != 1 or (nodes.dtype.kind not in "iu" and nodes.size):
         raise ValueError(
             f"{name} must be a list of whole numbers, got shape {nodes.shape} of {nodes.dtype}; "
             "number the points from 0"
         )
-    if nodes.size and not least <= nodes.min() <= nodes.max() < n:
+    if nodes.size and not 0 <= nodes.min() <= nodes.max() < n:
         raise ValueError(
-            f"{name} must lie from {least} to {n - 1}, got {nodes.min()} to {nodes.max()}; number "
+            f"{name} must lie from 0 to {n - 1}, got {nodes.min()} to {nodes.max()}; number "
             "the points from 0"
         )
     return nodes.astype(np.int64)

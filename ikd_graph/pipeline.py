@@ -180,8 +180,9 @@ def _connected_graph(
     """Graph of the settings, its components joined or not, and what was pruned."""
     rule, settings = _rule(similarity, settings)
     settings = replace(settings, graph=rule)
+    prune: bool | str = False
     if isinstance(rule, CsrGraph):
-        g, prune, disconnected = rule, False, "join"
+        g, disconnected = rule, "join"
     else:
         g, prune, disconnected = _edges(similarity, rule), rule.prune, rule.disconnected
     removed = None

@@ -166,7 +166,7 @@ def test_an_interrupted_fit_names_its_stage_and_leaves_no_half_model(monkeypatch
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(geodesics.distances_from, "unchecked", interrupted)
+    monkeypatch.setattr(geodesics.shortest_distances, "unchecked", interrupted)
     strategy = strategies.Geodesic(path="covariance")
     model = IKD(2, affinity="cosine", n_landmarks=30, graph=8, refine=None, strategy=strategy)
     with pytest.raises(KeyboardInterrupt, match="stopped during the stage 'closed form'"):

@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks as door
 from .. import _jit
-from .._checks import check_point_weights, check_same_shape
+from .._checks import check_same_shape
 from .._records import RigidMap
 
 Floats = NDArray[np.float64]
 
 
-@door.takes(source=door.table, target=door.table, weights=door.optional(door.line))
-def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = None) -> RigidMap:
-    """Rigid motion that brings points nearest to others in the (weighted) least-squares sense.
+@door.takes(source=door.table, target=door.table)
+def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
+    """Rigid motion that brings points nearest to others in the least-squares sense.
 
     Where the points leave the rotation open (all on a line or a plane, or a single one), the open
     directions are turned as little as possible.
@@ -28,8 +28,6 @@ def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = 
         Points to be moved.
     target : (n, M) array_like of float64
         Where they should come to lie.
-    weights : (n,) array_like of float64, optional
-        Weights >= 0, not all zero; equal by default.
 
     Returns
     -------
@@ -56,16 +54,11 @@ def rigid_fit(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = 
     points = np.ascontiguousarray(source, dtype=np.float64)
     places = np.ascontiguousarray(target, dtype=np.float64)
     check_same_shape("source", points, "target", places)
-    if weights is None:
-        mass = np.ones(points.shape[0])
-    else:
-        mass = np.ascontiguousarray(weights, dtype=np.float64)
-        check_point_weights("weights", mass, points.shape[0])
-    means = mass @ points / mass.sum(), mass @ places / mass.sum()
+    means = points.mean(axis=0), places.mean(axis=0)
     from_mean, to_mean = points - means[0], places - means[1]
-    scale = np.sqrt((mass @ from_mean**2).sum() * (mass @ to_mean**2).sum())
+    scale = np.sqrt((from_mean**2).sum() * (to_mean**2).sum())
     rotation = np.empty((points.shape[1], points.shape[1]))
-    cross = np.ascontiguousarray((from_mean * mass[:, None]).T @ to_mean)
+    cross = np.ascontiguousarray(from_mean.T @ to_mean)
     _jit.alignment.nearest_rotation(cross, float(scale), rotation)
     return RigidMap(rotation, means[1] - means[0] @ rotation)
 

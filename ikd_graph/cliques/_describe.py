@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 
 from .. import _checks as door
 from .. import _jit
-from .._records import Blocks, CsrGraph
-from ..graph import GraphLike, any_edges
+from .._records import Blocks
+from ..graph import GraphLike, any_edges, component_labels
 from ._sequence import Cliques, arrays, as_blocks
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     return {
         "n_points": g.n_nodes,
         "n_edges": g.n_edges,
-        "graph_components": _n_components(g),
+        "graph_components": int(component_labels.unchecked(g).max(initial=-1)) + 1,
         "n_cliques": blocks.n_blocks,
         "sizes": _distribution(np.bincount(blocks.sizes)),
         "overlaps": _distribution(histogram),
@@ -174,16 +173,6 @@ def _invert(blocks: Blocks, n_points: int) -> Blocks:
     inverse = Blocks(np.empty(n_points + 1, dtype=np.int64), np.empty_like(blocks.members))
     _jit.overlaps.invert(blocks, inverse)
     return inverse
-
-
-def _n_components(g: CsrGraph) -> int:
-    """Count the components of a graph."""
-    if g.n_nodes == 0:
-        return 0
-    # Ones for weights: scipy would take an explicit zero for no edge.
-    ones = np.ones(g.indices.size, dtype=np.int8)
-    matrix = sp.csr_matrix((ones, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
-    return int(connected_components(matrix, directed=False)[0])
 
 
 def _merge_facts(

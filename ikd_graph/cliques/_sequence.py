@@ -149,8 +149,10 @@ def as_blocks(
     if isinstance(cliques, (Blocks, Cliques)):
         blocks = cliques.blocks if isinstance(cliques, Cliques) else cliques
         return check_blocks("cliques", blocks, most)
-    scalar = isinstance(cliques, np.ndarray) and not cliques.ndim
-    if scalar or not isinstance(cliques, Iterable) or isinstance(cliques, (str, bytes)):
+    scalar = isinstance(cliques, (str, bytes)) or (
+        isinstance(cliques, np.ndarray) and not cliques.ndim
+    )
+    if scalar or not isinstance(cliques, Iterable):
         raise TypeError(f"cliques must be a list of lists of points, got {type(cliques).__name__}")
     parts = [np.sort(as_array("a clique", _listed(clique))) for clique in cliques]
     indptr = np.zeros(len(parts) + 1, dtype=np.int64)

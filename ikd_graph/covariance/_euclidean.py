@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks as door
-from .._checks import check_same_shape, check_varies
+from .._checks import check_varies
 from .._threads import block_rows, map_blocks
 from ._rows import gram
 from ._scale import ROUNDING, column_moments
@@ -37,17 +37,11 @@ class EuclideanRows(NamedTuple):
 _made = door.record(EuclideanRows, "covariance.euclidean_rows makes them")
 
 
-def _check_like(X: Floats, like: EuclideanRows | None = None, **_: object) -> None:
-    if like is not None:
-        check_same_shape("a row of X", X[:1], "a row compared with", like.origin[None])
-
-
-@door.takes(_check_like, X=door.table, standardized=door.flag, like=door.optional(_made))
+@door.takes(X=door.table, standardized=door.flag)
 def euclidean_rows(
     X: ArrayLike,
     *,
     standardized: bool = False,
-    like: EuclideanRows | None = None,
     dtype: Any = np.float64,
 ) -> EuclideanRows:
     r"""Rows and half their squared lengths, which make 1 - \|x_i - x_j\|² / (2 σ²).
@@ -67,8 +61,6 @@ def euclidean_rows(
         Points in rows.
     standardized : bool
         Divide columns by their standard deviations first; those of one value count for nothing.
-    like : EuclideanRows, optional
-        Rows to be compared with: takes origin and scale from them, as new rows must.
     dtype : dtype
         Type of the rows.
 
@@ -80,7 +72,7 @@ def euclidean_rows(
     Raises
     ------
     ValueError
-        If X has one value throughout, or other columns than ``like``.
+        If X has one value throughout.
 
     Examples
     --------
@@ -93,17 +85,16 @@ def euclidean_rows(
     """
     table = np.asarray(X)
     n, p = table.shape
-    if like is None:
-        check_varies(table)
-        origin, deviation, largest = column_moments(table)
-        units = np.where(deviation > ROUNDING * largest, deviation, np.inf)
-        units = units if standardized else np.ones(p)
-        # Before squares are taken: values of 1e-200 or 1e200 are as good as any.
-        top = 1.0 if standardized else float(largest.max())
-        scale = float(np.sqrt(np.sum((deviation / units / top) ** 2) * n / max(n - 1, 1)))
-        # What centring leaves of equal rows is rounding.
-        scale = np.inf if scale < ROUNDING else scale * top
-        like = EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
+    check_varies(table)
+    origin, deviation, largest = column_moments(table)
+    units = np.where(deviation > ROUNDING * largest, deviation, np.inf)
+    units = units if standardized else np.ones(p)
+    # Before squares are taken: values of 1e-200 or 1e200 are as good as any.
+    top = 1.0 if standardized else float(largest.max())
+    scale = float(np.sqrt(np.sum((deviation / units / top) ** 2) * n / max(n - 1, 1)))
+    # What centring leaves of equal rows is rounding.
+    scale = np.inf if scale < ROUNDING else scale * top
+    like = EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
     points, half, step = np.empty((n, p), dtype), np.empty(n), block_rows(p)
 
     def fill(start: int, stop: int) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks as door
-from .._checks import check_rows_vary, check_same_shape
+from .._checks import check_rows_vary
 from .._threads import block_rows, map_blocks
 from .._warn import warn
 
@@ -98,35 +98,26 @@ def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
     return flat
 
 
-def _check_others(rows: Floats, others: Floats | None = None) -> None:
-    if others is not None:
-        check_same_shape("rows", rows, "others", others)
-
-
-@door.takes(_check_others, rows=door.table, others=door.optional(door.table))
-def gram(rows: NDArray[np.floating], others: NDArray[np.floating] | None = None) -> Floats:
+@door.takes(rows=door.table)
+def gram(rows: NDArray[np.floating]) -> Floats:
     """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
 
     Parameters
     ----------
     rows : (n, p) ndarray of float
         Scaled rows, see `unit_rows`.
-    others : (n, p) ndarray of float, optional
-        What they are multiplied with, if not with themselves, see `euclidean_rows`; the products
-        have to be symmetric.
 
     Returns
     -------
     (n, n) ndarray of float64
-        ``rows @ others.T``, exactly symmetric.
+        ``rows @ rows.T``, exactly symmetric.
     """
     n = rows.shape[0]
     out = np.empty((n, n))
-    right = rows if others is None else others
 
     def fill(start: int, stop: int) -> None:
         # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
-        part = rows[start:stop] @ right[start:].T
+        part = rows[start:stop] @ rows[start:].T
         square = part[:, : stop - start]
         part[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
         out[start:stop, start:] = part

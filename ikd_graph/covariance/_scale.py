@@ -104,19 +104,17 @@ def _warn_above_one(corr: Floats) -> None:
         )
 
 
-@door.takes(corr=door.square, floor=door.positive)
-def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:
+@door.takes(corr=door.square)
+def into_domain(corr: Floats) -> Floats:
     """Correlations lifted into (0, 1], where every kernel can be inverted.
 
     A matrix without a value at or below zero may be exact, and its small values are kept. With
-    one it holds noise, and every value below the floor is lifted to it.
+    one it holds noise, and every value below .001 is lifted to it.
 
     Parameters
     ----------
     corr : (n, n) ndarray of float64
         Covariances on the scale where the variance is 1.
-    floor : float
-        Smallest value of a noisy matrix that is inverted.
 
     Returns
     -------
@@ -143,10 +141,10 @@ def into_domain(corr: Floats, *, floor: float = FLOOR) -> Floats:
     if below or above:
         warn(
             f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
-            f"variance; they were set to {floor:g} and 1. Such pairs carry no distance: "
+            f"variance; they were set to {FLOOR:g} and 1. Such pairs carry no distance: "
             "strategy='geodesic' or 'blockwise' does without them"
         )
-    lifted = np.clip(corr, floor if below else None, 1.0)
+    lifted = np.clip(corr, FLOOR if below else None, 1.0)
     np.fill_diagonal(lifted, 1.0)
     return lifted
 

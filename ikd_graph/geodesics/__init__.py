@@ -18,7 +18,6 @@ from ._paths import (
     covariance_lengths,
     distance_lengths,
     distances,
-    distances_from,
     shortest_distances,
 )
 
@@ -27,7 +26,6 @@ __all__ = [
     "covariance_lengths",
     "distance_lengths",
     "distances",
-    "distances_from",
     "farthest_nodes",
     "path_lengths",
     "shortest_distances",

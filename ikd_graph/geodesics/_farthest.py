@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from .. import _checks as door
 from .._records import CsrGraph, check_graph
-from ._paths import check_lengths
-from ._search import prepared, search
+from ._paths import check_lengths, search
 
 
 def _check_count(g: CsrGraph, count: int) -> None:
@@ -46,17 +45,17 @@ def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[
     ([3, 0], [3.5, 3.0, 1.0, 0.0])
     """
     n = g.n_nodes
-    ways, mean = prepared(g), np.full(n, np.inf)
+    mean = np.full(n, np.inf)
     degrees = np.diff(g.indptr)
     sums = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
     np.divide(sums, degrees, out=mean, where=degrees > 0)
     nodes, distances = np.full(count, np.argmin(mean)), np.empty((count, n))
 
-    search(ways, nodes[:1], distances[:1])
+    search(g, nodes[:1], distances[:1])
     nodes[0] = np.argmax(distances[0])
     nearest = np.full(n, np.inf)
     for row in range(count):
-        search(ways, nodes[row : row + 1], distances[row : row + 1])
+        search(g, nodes[row : row + 1], distances[row : row + 1])
         np.minimum(nearest, distances[row], out=nearest)
         if row + 1 < count:
             nodes[row + 1] = np.argmax(nearest)

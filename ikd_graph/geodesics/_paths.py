@@ -15,7 +15,6 @@ from .._checks import check_nodes
 from .._records import CsrGraph, check_graph
 from .._threads import map_blocks
 from ..kernels import StationaryKernel, as_kernel
-from ._search import prepared, search
 
 Floats = NDArray[np.float64]
 Nodes = ArrayLike | None
@@ -219,40 +218,19 @@ def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
     """
     starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
     out = np.empty((starts.size, g.n_nodes))
-    search(prepared(g), starts, out)
+    search(g, starts, out)
     if sources is None:
         map_blocks(partial(_jit.geodesics.mirror_smaller, out), g.n_nodes, 64)
     return out
 
 
-@door.takes(check_lengths, g=check_graph)
-def distances_from(g: CsrGraph) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
-    """`shortest_distances` for whoever asks again and again: the graph is put in order once.
+def search(g: CsrGraph, starts: NDArray[np.int64], out: Floats) -> None:
+    """Write the distances from the starts to ``out``."""
+    walkable = g.weights[g.weights < np.inf]
+    step = float(walkable.mean()) if walkable.size else 0.0
 
-    Parameters
-    ----------
-    g : CsrGraph
-        Weights are lengths, as there.
+    def seek(start: int, stop: int) -> None:
+        _jit.geodesics.search(g, starts[start:stop], step, out[start:stop])
 
-    Returns
-    -------
-    callable
-        Maps (s,) nodes to their (s, n) distances to all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import geodesics, graph
-    >>> g = graph.from_edges(3, np.array([0, 1]), np.array([1, 2]), np.array([0.5, 2.0]))
-    >>> geodesics.distances_from(g)(np.array([0])).tolist()
-    [[0.0, 0.5, 2.5]]
-    """
-    ways = prepared(g)
-
-    def measure(starts: NDArray[np.int64]) -> NDArray[np.float64]:
-        _check_sources(g, starts)
-        out = np.empty((starts.size, g.n_nodes))
-        search(ways, starts, out)
-        return out
-
-    return measure
+    # Few blocks share one workspace each; enough of them keep all threads busy to the end.
+    map_blocks(seek, starts.size, max(1, starts.size // 24))

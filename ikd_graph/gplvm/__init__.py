@@ -12,13 +12,11 @@ this is the likelihood at the best constant mean of every point.
 
 from __future__ import annotations
 
-from ._gradient import SampleLikelihood
+from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._information import column_scores, expected_information
 from ._likelihood import (
-    LikelihoodGradient,
     fit_variances,
     log_likelihood,
-    negative_log_likelihood_and_gradient,
     sample_covariance,
 )
 from ._locate import (
@@ -46,7 +44,6 @@ __all__ = [
     "fit_variances",
     "likeliest",
     "log_likelihood",
-    "negative_log_likelihood_and_gradient",
     "posterior_mean",
     "sample_covariance",
     "scoring_step",

@@ -38,19 +38,35 @@ class LikelihoodGradient(NamedTuple):
 
 
 class SampleLikelihood:
-    """Negative log likelihood of one observed dimension, of any latent, with its gradient.
+    r"""Negative log likelihood of one observed dimension, of any latent, with its exact gradient.
 
-    See `negative_log_likelihood_and_gradient`. A descent asks thousands of times, of arguments that
-    are known to be right. With S = C C^T and W = A^-1 C it is tr(A^-1 S) = sum(W * C) and
-    2 G = A^-1 - W W^T. That is half the work of products of squares where C is a triangle, and less
-    where fewer dimensions than points are observed. Arrays are used again.
+    With G = 1/2 (A^-1 - A^-1 S A^-1) and f' the derivative of the kernel in the squared distance,
+    dL/dz_i = 4 v sum_j G_ij f'(d_ij) (z_i - z_j), dL/dlog v = v sum(G * K), dL/dlog n = n tr G. Two
+    points in the same place exert no force on one another: the kernels that are not differentiable
+    there have a peak, whose mean slope is 0.
+
+    A descent asks thousands of times, of arguments that are known to be right. With S = C C^T and
+    W = A^-1 C it is tr(A^-1 S) = sum(W * C) and 2 G = A^-1 - W W^T. That is half the work of
+    products of squares where C is a triangle, and less where fewer dimensions than points are
+    observed. Arrays are used again.
 
     Parameters
     ----------
     sample_cov : (n, n) float64, symmetric
-        S = X X^T / N.
+        S = X X^T / N. Not checked.
     often : bool
         Factorise it, which costs about half of an evaluation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels
+    >>> latent = np.array([[0.0], [1.0], [3.0]])
+    >>> kernel = kernels.SquaredExponential()
+    >>> cov = kernel.covariance((latent - latent.T) ** 2) + 0.1 * np.eye(3)
+    >>> at = gplvm.SampleLikelihood(cov)(latent, kernel, 1.0, 0.1)
+    >>> bool(np.abs(at.latent).max() < 1e-9)
+    True
     """
 
     def __init__(self, sample_cov: Floats, *, often: bool = True) -> None:
@@ -71,7 +87,10 @@ class SampleLikelihood:
         *,
         shape: bool = False,
     ) -> LikelihoodGradient:
-        """Value and gradient; infinite where A is not positive definite."""
+        """Value and gradient; infinite, derivatives 0, where A is not positive definite.
+
+        With ``shape`` also the derivative in the kernel's shape parameter (alpha, gamma or nu).
+        """
         cov, change = self._cov, self._change
         fill_covariances(latent, kernel, cov, change)
         model = np.multiply(variance, cov.T, out=self._model)

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from .. import _checks as door
 from ..kernels import StationaryKernel, as_kernel
-from ._gradient import LOG_2PI, LikelihoodGradient, SampleLikelihood
+from ._gradient import LOG_2PI
 
 Floats = NDArray[np.float64]
 
@@ -110,63 +110,6 @@ def log_likelihood(
     log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
     trace = float(np.trace(dpotrs(factor, np.asfortranarray(sample_cov), lower=1)[0]))
     return -0.5 * n_observed * (len(latent) * LOG_2PI + log_det + trace)
-
-
-@door.takes(
-    _check_points,
-    latent=door.table,
-    sample_cov=door.square,
-    kernel=as_kernel,
-    variance=door.positive,
-    noise=door.not_negative,
-    shape=door.flag,
-)
-def negative_log_likelihood_and_gradient(
-    latent: Floats,
-    sample_cov: Floats,
-    kernel: StationaryKernel,
-    variance: float,
-    noise: float,
-    *,
-    shape: bool = False,
-) -> LikelihoodGradient:
-    r"""Negative log likelihood of one observed dimension, with its exact gradient.
-
-    With G = 1/2 (A^-1 - A^-1 S A^-1) and f' the derivative of the kernel in the squared distance,
-    dL/dz_i = 4 v sum_j G_ij f'(d_ij) (z_i - z_j), dL/dlog v = v sum(G * K), dL/dlog n = n tr G.
-
-    Parameters
-    ----------
-    latent : (n, m) float64
-        Latent points Z. Two points in the same place exert no force on one another: the kernels
-        that are not differentiable there have a peak, whose mean slope is 0.
-    sample_cov : (n, n) float64, symmetric
-        S = X X^T / N. Not checked.
-    kernel : StationaryKernel
-        Kernel of the model.
-    variance, noise : float
-        Signal variance v > 0 and noise variance n > 0, in the units of S.
-    shape : bool
-        Also differentiate in the kernel's shape parameter (alpha, gamma or nu).
-
-    Returns
-    -------
-    LikelihoodGradient
-        The value is infinite, the derivatives 0, where A is not positive definite to working
-        precision.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import gplvm, kernels
-    >>> latent = np.array([[0.0], [1.0], [3.0]])
-    >>> kernel = kernels.SquaredExponential()
-    >>> cov = kernel.covariance((latent - latent.T) ** 2) + 0.1 * np.eye(3)
-    >>> at = gplvm.negative_log_likelihood_and_gradient(latent, cov, kernel, 1.0, 0.1)
-    >>> bool(np.abs(at.latent).max() < 1e-12)
-    True
-    """
-    return SampleLikelihood(sample_cov, often=False)(latent, kernel, variance, noise, shape=shape)
 
 
 @door.takes(

@@ -12,7 +12,6 @@ from ._build import (
     neighbors,
     pairs_above,
     row_correlations,
-    row_products,
     row_threshold_graph,
     threshold,
 )
@@ -78,7 +77,6 @@ __all__ = [
     "prune",
     "row_correlations",
     "row_neighbors",
-    "row_products",
     "row_threshold_graph",
     "significant_graph",
     "strongest",

@@ -190,46 +190,10 @@ def _check_pairs(
 
 
 @door.takes(_check_pairs, rows=check_rows, left=door.nodes, right=door.nodes)
-def row_products(
-    rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
-) -> NDArray[np.float64]:
-    """Compute the products of pairs of rows in double precision, the same bits either way round.
-
-    Parameters
-    ----------
-    rows : (n, p) float32 or float64
-        Rows.
-    left, right : (m,) int
-        The pairs.
-
-    Returns
-    -------
-    (m,) float64
-        Their products.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import graph
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6]])
-    >>> graph.row_products(rows, np.array([0, 1]), np.array([1, 1])).round(12).tolist()
-    [0.8, 1.0]
-    """
-    out = np.empty(left.size, np.float64)
-
-    def multiply(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        _jit.graph.pair_dots(rows, left[part], right[part], out[part])
-
-    map_blocks(multiply, left.size, 16_384)
-    return out
-
-
-@door.takes(_check_pairs, rows=check_rows, left=door.nodes, right=door.nodes)
 def row_correlations(
     rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
 ) -> NDArray[np.float64]:
-    """As :func:`row_products` for rows of unit norm, rounding above 1 taken off.
+    """Compute the products of pairs of rows of unit norm, the same bits either way round.
 
     Parameters
     ----------
@@ -241,7 +205,7 @@ def row_correlations(
     Returns
     -------
     (m,) float64
-        Their correlations, at most 1.
+        Their correlations in double precision, rounding above 1 taken off.
 
     Examples
     --------
@@ -251,7 +215,14 @@ def row_correlations(
     >>> graph.row_correlations(rows, np.array([0, 1]), np.array([1, 1])).round(12).tolist()
     [0.8, 1.0]
     """
-    return np.minimum(row_products.unchecked(rows, left, right), 1.0)
+    out = np.empty(left.size, np.float64)
+
+    def multiply(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        _jit.graph.pair_dots(rows, left[part], right[part], out[part])
+
+    map_blocks(multiply, left.size, 16_384)
+    return np.minimum(out, 1.0)
 
 
 @door.takes(block_of=door.function, n=door.count, floor=door.number)

@@ -60,9 +60,7 @@ class LikelihoodFit(NamedTuple):
     complete: bool  # False if the time budget ended the search
 
 
-def _check_starts(
-    sample_cov: Floats, n_components: int, starts: Mapping[str, ArrayLike], **_: object
-) -> None:
+def _check_starts(sample_cov: Floats, n_components: int, starts: object, **_: object) -> None:
     door.check_components(n_components, len(sample_cov))
     if not isinstance(starts, Mapping) or not starts:
         raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")

@@ -132,11 +132,11 @@ def _path_distances(
     """Distances (n, a) along the best paths, infinite where there is no path."""
     n = g.n_nodes
     out = np.empty((n, anchors.size), dtype=np.float32)
-    measure = geodesics.distances_from.unchecked(geodesics.path_lengths(g, kernel, path))
+    edges = geodesics.path_lengths(g, kernel, path)
     step = block_rows(n)
     for start in range(0, anchors.size, step):
         part = slice(start, start + step)
-        lengths = measure(anchors[part])
+        lengths = geodesics.shortest_distances.unchecked(edges, anchors[part])
         distances = np.sqrt(geodesics.squares_of_lengths(kernel, path, lengths))
         distances[~np.isfinite(lengths)] = np.inf
         out[:, part] = distances.T

@@ -78,7 +78,7 @@ class Geodesic(Strategy):
         lengths = path_lengths(graph, kernel, self.path)
         sources = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
         strength = np.bincount(sources, graph.weights, minlength=graph.n_nodes).astype(np.float64)
-        measure = geodesics.distances_from.unchecked(lengths)
+        measure = partial(geodesics.shortest_distances.unchecked, lengths)
         drawn = by_landmarks.draw_for(measure, strength, landmarks, self.reference)
         # Edges keep their own lengths, as in the solution of all points.
         for row, node in enumerate(drawn.nodes):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ...study.settings import say_graph
 from .. import colors
-from ..points import Paint, paint_points
+from ..colors import Paint
+from ..points import paint_points
 from ..words import count, say_number
 from .clique_view import CliqueView, threshold_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from ...study.levels import Levels
 from ...study.settings import say_graph
 from .. import charts, colors, page, points
 from ..charts import Chart
+from ..colors import Paint
 from ..figures import color_scale, network_figure, packed
 from ..network import network
-from ..points import Paint
 from ..words import count, say_number, versions
 from .clique_view import CliqueView, threshold_of
 from .clique_words import (
@@ -148,7 +148,7 @@ def _slider(levels: Levels, used: float | None) -> dict[str, Any]:
     """Curves over the threshold with the numbers a slider reads; the one in use is marked."""
     at = levels.threshold
     start = int(np.abs(at - (used if used is not None else np.median(at))).argmin())
-    shown = {
+    shown: dict[str, Callable[[int], str]] = {
         "threshold": lambda k: f"{at[k]:.2f}",
         "edges": lambda k: say_number(levels.edges[k]),
         "components": lambda k: say_number(levels.components[k]),

@@ -10,7 +10,8 @@ from ..._suggest import suggest
 from ._prepare import change_columns, check_transform
 from ._reading import IMPUTE, SCALES, TRANSFORMS, Reading, TableError
 from ._record import NO_LABEL, Dataset, Labels
-from .files import READERS, read_file
+from .files import READERS as READERS
+from .files import read_file
 from .latents import FIXED_LATENTS, fixed_latent, ou_latent
 from .mappings import add_noise, bump_mapping, gp_mapping, sine_mapping
 from .real import DATA_HOME, REAL, coil20, digits, extended_yale_b, fashion_mnist, guo_qpcr
