@@ -62,4 +62,4 @@ def test_a_measure_knows_no_unit(name, exponent, dtype):
 
 
 def test_most_measures_were_looked_at():
-    assert len(MEASURES) >= 15
+    assert len(MEASURES) >= 6
