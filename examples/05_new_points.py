@@ -17,6 +17,6 @@ accuracy = KNeighborsClassifier(5).fit(Z, y).score(Z_new, y_new)
 print(f"5-NN accuracy on {len(y_new)} new rows: {accuracy:.3f}")
 
 ax = plot.embedding(Z, legend=False, ax=plot.axes())
-ax.collections[0].set_alpha(0.12)
+ax.collections[0].set(alpha=np.full(len(Z), 0.12))
 plot.embedding(Z_new, y_new, label_title="new digit", ax=ax)
 print("picture:", plot.save(ax, "05_new_points.png"), np.round(Z_new[0], 3))

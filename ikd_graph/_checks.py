@@ -112,9 +112,8 @@ def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") 
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(choice) for choice in known)
-        raise ValueError(
-            f"{name} must be one of {listed}{more}; got {value!r}{suggest(value, known)}"
-        )
+        near = suggest(value, known) if isinstance(value, str) else ""
+        raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}{near}")
     return value
 
 

@@ -335,13 +335,6 @@ def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]
     Folds are of equal size. Which a column is in depends on the values of the columns, not on
     their units, nor on the order of columns or rows; equal columns are in one fold.
     """
-    width = table.shape[1]
-    if covariance.effective_columns.unchecked(table) < width >= FEWEST_COLUMNS:
-        # Columns that follow one another predict their neighbours: runs are held out.
-        runs = np.arange(width) * FOLDS // width
-        for number in range(FOLDS):
-            yield runs != number, runs == number
-        return
     columns = np.sort(table.T.astype(np.float64), axis=1)
     extent = columns[:, -1:] - columns[:, :1]
     columns = (columns - columns[:, :1]) / np.where(extent > 0.0, extent, 1.0)

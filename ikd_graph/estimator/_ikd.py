@@ -719,7 +719,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _has_rows(self) -> bool:
         """Whether X is a table of rows, and not values between points."""
-        return self.affinity not in GIVEN
+        affinity: Any = self.affinity
+        return not (isinstance(affinity, str) and affinity in GIVEN)
 
     def _checked_input(self, X: Any) -> Any:
         """X as an array of floats, or a sparse precomputed matrix, that can be worked with."""
