@@ -1,5 +1,6 @@
 """A comparison is fair, says one thing, and says it only where its test does."""
 
+import re
 import warnings
 from dataclasses import replace
 
@@ -251,3 +252,41 @@ def test_the_function_is_at_the_top_and_the_result_draws_itself(result):
     panels = [one for one in ax.figure.axes if len(one.collections) == 1 and not one.patches]
     assert len(panels) >= 2 * 6 + 1
     pyplot.close(ax.figure)
+
+
+def tables():
+    """Tables of six kinds, small."""
+    rng = np.random.default_rng(1)
+    noise = datasets.Dataset(X=rng.normal(size=(60, 120)), name="noise")
+    digits = datasets.digits()
+    counts = datasets.spike_counts(90, 40)
+    model = datasets.gplvm_data(datasets.fixed_latent("medium", 60), 120, noise=0.3)
+    levels = noise.X + 30.0 * rng.normal(size=(60, 1))
+    return {
+        "moons": datasets.half_moons(80), "digits": replace(digits, X=digits.X[:150],
+        y=digits.y[:150]), "counts": counts, "model": replace(model, latent=None),
+        "noise": noise, "levels": replace(noise, X=levels),
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", tables())
+def test_no_line_contradicts_another(name):
+    result = compare(tables()[name], ("blockwise", "geodesic", "pca"), noise=(0.0, 0.8), n_draws=2)
+    text = str(result)
+    assert "nan" not in text
+    wins = re.findall(r"(?:At noise (\S+) )?(\w[\w+ ]*?) is better than (.*?) by ([\d.]+)", text)
+    for level, better, worse, gap in wins:
+        level = float(level or 0.0)
+        better = better.removeprefix("then ")
+        first, second = (result.row(title, level).score for title in (better, worse))
+        assert first - second == pytest.approx(float(gap), abs=0.0006)
+    for level, test in zip(result.levels, result.tests, strict=True):
+        names = f"{test.first} and {test.second}"
+        assert (f"At noise {level:g} {names} do not differ" in text) == (test.better == "")
+        said = f"At noise {level:g} too few columns to tell {names} apart"
+        assert (said in text) == (test.better is None)
+    if name == "noise":
+        assert "columns carry no distance" in text
+        assert result.tests[0].better in ("", None)
