@@ -486,6 +486,7 @@ def test_sizes_are_asked_before_a_table_is_unpacked(tmp_path, name):
 @pytest.mark.parametrize("ending", ["csv.gz", "npy", "npz", "parquet", "xlsx", "h5ad"])
 def test_a_file_that_ends_too_soon_is_named(tmp_path, ending):
     pd = pytest.importorskip("pandas")
+    pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}.get(ending, "pandas"))
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 6))).add_prefix("c")
     path = tmp_path / f"t.{ending}"
     if ending == "h5ad":
