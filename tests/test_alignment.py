@@ -369,9 +369,8 @@ def test_a_start_counts_by_the_square_of_the_noise():
     share = (noise / start.var(axis=0).sum() / 0.03) ** 2
     assert 0.01 < share < 1.0
     settings = {"tolerance": 1e-13, "max_rounds": 3000}
-    merged = alignment.merge(solved, 25, start=start, weigh_start=True, **settings)
+    merged = alignment.merge(solved, 25, start=start, **settings)
     assert merged.start_share == pytest.approx(share, rel=1e-6)
-    assert alignment.merge(solved, 25, start=start).start_share == 0.0
     everyone = [set(range(25))]
     loss, again = naive_round(
         [*sets, *everyone],
@@ -389,11 +388,11 @@ def test_a_start_counts_by_the_square_of_the_noise():
 def test_a_start_counts_for_nothing_where_blocks_agree_or_nothing_is_fitted_twice():
     latent, _, _, solved, _ = noisy_blocks(0.0)
     bent = latent + 0.3 * np.sin(latent[:, ::-1])
-    merged = alignment.merge(solved, 25, start=bent, weigh_start=True)
+    merged = alignment.merge(solved, 25, start=bent)
     assert merged.start_share == 0.0
     assert rigid_r2(latent, merged.coordinates) > 1.0 - 1e-5
     lone = solved_from([set(range(25))], [latent])
-    assert alignment.merge(lone, 25, start=bent, weigh_start=True).start_share == 0.0
+    assert alignment.merge(lone, 25, start=bent).start_share == 0.0
 
 
 def test_the_objective_never_rises():

@@ -122,19 +122,6 @@ def restore(graph, edges, order, ratio, room, removed):
                 changed = True
 
 
-@jit
-def detours(graph, edges, some, room, removed, lengths):
-    """Length of paths between the ends of ``some`` edges (s,), on those that are not removed.
-
-    The shortest of two edges, or of any number where there is none.
-    """
-    for at in range(some.size):
-        u, v = edges[0][some[at]], edges[1][some[at]]
-        lengths[at] = two_steps(graph, u, v, 0.0, removed)
-        if lengths[at] == np.inf:
-            lengths[at] = path(graph, u, v, np.inf, room, removed)
-
-
 @helper
 def two_steps(graph, u, v, enough, removed):
     """Length of the shortest path of two edges that are not removed; infinite without one.

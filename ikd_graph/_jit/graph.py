@@ -125,23 +125,6 @@ def pair_dots(rows, left, right, out):
 
 
 @jit
-def strongest_outside(block, nodes, labels, partners, values):
-    """Find the strongest partner of each node in another component; ties by index.
-
-    ``block`` (b, n) are correlations of ``nodes`` (b,) with all. Written: ``partners`` (b,), -1 if
-    there is none, and their ``values`` (b,).
-    """
-    for row in range(nodes.size):
-        own = labels[nodes[row]]
-        partner, best = -1, -np.inf
-        for column in range(labels.size):
-            if labels[column] != own and (block[row, column] > best or partner < 0):
-                partner, best = column, block[row, column]
-        partners[row] = partner
-        values[row] = best
-
-
-@jit
 def mirror(upper_indptr, upper_indices, upper_weights, indptr, indices, weights):
     """Store each edge from both ends, given once from its smaller end; rows are sorted."""
     n = indptr.size - 1
@@ -164,59 +147,3 @@ def mirror(upper_indptr, upper_indices, upper_weights, indptr, indices, weights)
             indices[lower[other]] = node
             weights[lower[other]] = upper_weights[edge]
             lower[other] += 1
-
-
-@jit
-def label_components(indptr, indices, labels):
-    """Number the components in ``labels``, by their smallest nodes; return how many there are."""
-    n = labels.size
-    stack = np.empty(n, np.int64)
-    labels[:] = -1
-    found = 0
-    for seed in range(n):
-        if labels[seed] >= 0:
-            continue
-        labels[seed] = found
-        stack[0] = seed
-        top = 1
-        while top > 0:
-            top -= 1
-            node = stack[top]
-            for edge in range(indptr[node], indptr[node + 1]):
-                other = indices[edge]
-                if labels[other] < 0:
-                    labels[other] = found
-                    stack[top] = other
-                    top += 1
-        found += 1
-    return found
-
-
-@jit
-def count_shared(neighbours, left, right, shared):
-    """Count the members that two neighbourhoods share, each point being a member of its own.
-
-    ``neighbours`` (n, k) are sorted in each row, without the node; ``shared`` (m,) receives the
-    counts of the pairs ``left`` and ``right``.
-    """
-    k = neighbours.shape[1]
-    for pair in range(left.size):
-        i, j = left[pair], right[pair]
-        count, a, b = 0, 0, 0
-        while a < k and b < k:
-            one, other = neighbours[i, a], neighbours[j, b]
-            if one == other:
-                count += 1
-                a += 1
-                b += 1
-            elif one < other:
-                a += 1
-            else:
-                b += 1
-        # Each may be a neighbour of the other, and is a member of its own neighbourhood.
-        for a in range(k):
-            if neighbours[i, a] == j:
-                count += 1
-            if neighbours[j, a] == i:
-                count += 1
-        shared[pair] = count

@@ -42,7 +42,7 @@ _RECORDS: dict[str, Any] = {
         Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
         LatentPosterior,
         NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
-        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
+        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
         refine.OptimumRecord, refine.Stress, refine.StressFit,
         *STRATEGIES.values(), *kernels.KERNELS.values(),

@@ -37,12 +37,11 @@ from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
 from ._csr import networkx_matrix as networkx_matrix
 from ._csr import stored_pairs as stored_pairs
-from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
+from ._join import N_LINKS, JoinedGraph, add_edges, find_links, join
 from ._nearest import SEARCHES, block_neighbors, row_neighbors
 from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
-from ._nearest import projected_block as projected_block
-from ._prune import EdgeScores, prune
+from ._prune import prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._significant import significant_graph
 from ._threshold import auto_threshold, sure_threshold
@@ -53,9 +52,7 @@ __all__ = [
     "SEARCHES",
     "WEIGHT_FLOOR",
     "CsrGraph",
-    "EdgeScores",
     "JoinedGraph",
-    "Listed",
     "Neighbors",
     "Threshold",
     "above",
@@ -71,7 +68,6 @@ __all__ = [
     "from_networkx",
     "from_scipy",
     "join",
-    "joined_by",
     "neighbors",
     "pairs_above",
     "prune",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _checks as door
@@ -171,7 +172,7 @@ def from_neighbors(
     if np.shape(weights) != left.shape:
         check_values("the correlations", weights, left.size)
     if shared:
-        weights = weights * np.sqrt(shared_part(neighbours, left, right))
+        weights = weights * np.sqrt(_shared_fraction(neighbours, left, right))
     # In order already, and each once.
     counts = np.bincount(left, minlength=len(neighbours))
     del left
@@ -267,19 +268,22 @@ def walkable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(weights, WEIGHT_FLOOR, 1.0)
 
 
-def shared_part(
-    neighbours: NDArray[np.int32], left: NDArray[np.int64], right: NDArray[np.int64]
+def _shared_fraction(
+    neighbors: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Common neighbours of pairs of points over k + 1, each point being a neighbour of its own."""
-    in_order = np.sort(neighbours, axis=1)
-    shared = np.empty(left.size, np.int64)
+    n, k = neighbors.shape
+    members = np.column_stack((np.arange(n), neighbors)).ravel()
+    starts = (k + 1) * np.arange(n + 1)
+    holds = sp.csr_array((np.ones(members.size), members, starts), shape=(n, n))
+    shared = np.empty(first.size)
 
     def count(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        _jit.graph.count_shared(in_order, left[part], right[part], shared[part])
+        pairs = slice(start, stop)
+        shared[pairs] = holds[first[pairs]].multiply(holds[second[pairs]]).sum(axis=1)
 
-    map_blocks(count, left.size, 16_384)
-    return shared / (neighbours.shape[1] + 1.0)
+    map_blocks(count, first.size, 16_384)
+    return shared / (k + 1.0)
 
 
 def _neighbour_pairs(

@@ -260,9 +260,9 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     >>> graph.component_labels(g).tolist()
     [0, 1, 0]
     """
-    labels = np.empty(g.n_nodes, np.int64)
-    _jit.graph.label_components(g.indptr, g.indices, labels)
-    return labels
+    ones = np.ones(g.indices.size, np.int8)
+    adjacency = sp.csr_array((ones, g.indices, g.indptr), shape=2 * (g.n_nodes,))
+    return sp.csgraph.connected_components(adjacency, directed=False)[1].astype(np.int64)
 
 
 def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weight") -> CsrGraph:

@@ -20,13 +20,6 @@ _MAJORITY = 0.5
 _WITNESSES = 3
 
 
-class EdgeScores(NamedTuple):
-    """Edges that were removed, and how far apart their ends are without them."""
-
-    pairs: NDArray[np.int64]  # (m, 2) ends of each edge, the smaller first, in order
-    scores: NDArray[np.float64]  # (m,) a short path without them, in lengths of the edge
-
-
 class _Search(NamedTuple):
     """A graph of lengths with its edges numbered, and room for searches."""
 
@@ -36,7 +29,7 @@ class _Search(NamedTuple):
 
 
 @door.takes(g=check_graph, support=door.optional(check_graph))
-def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeScores]:
+def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, NDArray[np.int64]]:
     """Remove edges whose ends are far apart without them: short cuts and false correlations.
 
     The length of an edge is ``sqrt(2 - 2 r)``, a distance between unit vectors. An edge is removed
@@ -60,8 +53,8 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeS
     -------
     pruned : CsrGraph
         The graph without these edges.
-    removed : EdgeScores
-        What was removed, with the length of the detour.
+    removed : (m, 2) ndarray of int64
+        What was removed, the smaller end first, in order.
 
     Examples
     --------
@@ -71,28 +64,25 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeS
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
     >>> corr[3, 36] = corr[36, 3] = 0.9
     >>> pruned, removed = graph.prune(graph.threshold(corr, 0.3))
-    >>> removed.pairs.tolist()
+    >>> removed.tolist()
     [[3, 36]]
     """
     whole = g if support is None else union.unchecked(g, support)
     search = _search_of(whole)
     removed = _contradicted(whole, search)
     removed |= _far_apart(whole, search, removed)
-    n, (left, right, across) = g.n_nodes, search.edges
-    some = np.flatnonzero(removed)
-    detours = np.empty(some.size)
-    _jit.detours.detours(search.graph, search.edges, some, search.room, removed, detours)
-    removed[some] = np.isfinite(detours)
-    some, detours = some[np.isfinite(detours)], detours[np.isfinite(detours)]
+    low, high, weights = edges.unchecked(whole)
+    # No component comes apart.
+    kept = ~removed
+    labels = component_labels.unchecked(
+        from_edges.unchecked(g.n_nodes, low[kept], high[kept], weights[kept])
+    )
+    removed &= labels[low] == labels[high]
+    removed_keys = (low * g.n_nodes + high)[removed]
     low, high, weights = edges.unchecked(g)
-    at = np.searchsorted(left * n + right, low * n + high)
-    keep = ~removed[at]
-    mine = np.isin(some, at[~keep], assume_unique=True)
-    some, detours = some[mine], detours[mine]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores = detours / across[some]
-    pruned = from_edges.unchecked(n, low[keep], high[keep], weights[keep])
-    return pruned, EdgeScores(np.column_stack((left[some], right[some])), scores)
+    gone = np.isin(low * g.n_nodes + high, removed_keys, assume_unique=True)
+    pruned = from_edges.unchecked(g.n_nodes, low[~gone], high[~gone], weights[~gone])
+    return pruned, np.column_stack((low[gone], high[gone]))
 
 
 def _search_of(g: CsrGraph) -> _Search:
