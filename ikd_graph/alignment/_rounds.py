@@ -75,7 +75,7 @@ class Rounds:
         self.coordinates = np.vstack([self.coordinates, anchor])
         self.weights = np.append(self.weights, np.full(n_points, share / n_points))
 
-    def place(self, points: Floats) -> float:
+    def fit(self, points: Floats) -> float:
         """Fit every block to the points; the weighted mean square that is left."""
         _jit.alignment.place_blocks(
             self.blocks.indptr,
@@ -104,7 +104,7 @@ class Rounds:
         it, or where what remains is rounding.
         """
         roots = np.sqrt(self.point_weights)[:, None]
-        start = self.place(points)
+        start = self.fit(points)
         first_step = roots * (self.average(points) - points)
         # The first step of the search has length 1: then it is the one to the means.
         unit = float(np.linalg.norm(first_step))
@@ -120,7 +120,7 @@ class Rounds:
 
         def value_and_gradient(x: Floats) -> tuple[float, Floats]:
             moved = latent(x)
-            value = self.place(moved)
+            value = self.fit(moved)
             gradient = 2.0 * roots * (moved - self.average(moved)) / unit
             return value / unit**2, gradient.ravel()
 
@@ -132,7 +132,7 @@ class Rounds:
             if small_steps == 2 or values[-1] <= self.floor:
                 raise StopIteration
 
-        found = minimize(
+        result = minimize(
             value_and_gradient,
             np.zeros(points.size),
             jac=True,
@@ -140,10 +140,10 @@ class Rounds:
             callback=stop,
             options={"maxiter": n_rounds, "maxfun": 100 * n_rounds, "ftol": 0.0, "gtol": 0.0},
         )
-        moved = latent(found.x)
-        value = self.place(moved)
-        out_of_rounds = found.nit >= n_rounds and small_steps < 2 and value > self.floor
-        return Descent(self.average(moved), value, int(found.nit), not out_of_rounds)
+        moved = latent(result.x)
+        value = self.fit(moved)
+        out_of_rounds = result.nit >= n_rounds and small_steps < 2 and value > self.floor
+        return Descent(self.average(moved), value, int(result.nit), not out_of_rounds)
 
     def noise(self, objective: float, latent: Floats) -> float:
         """Mean square that blocks are off by, as a share of the variance of a latent.
@@ -156,8 +156,8 @@ class Rounds:
         n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))
         fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
         variance = float(latent.var(axis=0).sum())
-        left = 1.0 - fitted / max(entries * width, 1)
-        return objective / (left * variance) if left > 0.0 and variance > 0.0 else 0.0
+        freedom = 1.0 - fitted / max(entries * width, 1)
+        return objective / (freedom * variance) if freedom > 0.0 and variance > 0.0 else 0.0
 
     def share_for(self, objective: float, anchor: Floats) -> float:
         """Weight that a latent deserves beside blocks that leave some objective.
@@ -173,7 +173,7 @@ class Rounds:
         Returns the weighted mean square of the distances to the proposals, and for each point the
         root mean square distance to its own, 0 without any.
         """
-        self.place(points)
+        self.fit(points)
         entries = int(self.blocks.indptr[self.n_blocks])
         members = self.blocks.members[:entries]
         squares = ((self.proposals[:entries] - points[members]) ** 2).sum(axis=1)
@@ -218,11 +218,11 @@ def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     array([0., 1., 2., 1., 2., 3.])
     """
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    places, blocks = np.empty_like(solved.coordinates), solved.blocks
+    proposed, blocks = np.empty_like(solved.coordinates), solved.blocks
     around = centred(blocks.indptr, solved.coordinates, np.sqrt(solved.precision))
     misfit = np.empty(blocks.n_blocks)
-    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, places, misfit)
-    return places
+    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, proposed, misfit)
+    return proposed
 
 
 @door.takes(check_places, coordinates=door.table)

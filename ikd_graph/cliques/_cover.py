@@ -105,15 +105,15 @@ def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
     start = prepare(g)
     state = _empty_cover(g)
     order = start.graph.order
-    parts = list(_rounds(g, state, order, True, g.n_nodes, g.n_nodes**2))
-    parts += _large_enough(g, start, state, min_size)
+    batches = list(_rounds(g, state, order, True, g.n_nodes, g.n_nodes**2))
+    batches += _large_enough(g, start, state, min_size)
     while not state.covered.all():
-        left = budget - sum(part.n_blocks for part in parts)
-        left_room = room - sum(part.members.size for part in parts)
-        if left <= 0 or left_room <= 0:
+        budget_left = budget - sum(batch.n_blocks for batch in batches)
+        left_room = room - sum(batch.members.size for batch in batches)
+        if budget_left <= 0 or left_room <= 0:
             break
-        parts += _rounds(g, state, order, False, left, left_room)
-    return join(parts)
+        batches += _rounds(g, state, order, False, budget_left, left_room)
+    return join(batches)
 
 
 @door.takes(g=check_graph, min_size=door.whole(1))
@@ -182,15 +182,15 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
     """
     budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
     covered = np.zeros(g.n_nodes, dtype=np.bool_)
-    kept: list[Blocks] = []
+    visited_cliques: list[Blocks] = []
     n_kept = 0
-    for found in fill(prepare(g), 1, 0, g.n_nodes, 256):
-        needed = min(_jit.covers.cover_points(found, covered), budget - n_kept)
-        kept.append(take(found, np.arange(needed)))
+    for extra in fill(prepare(g), 1, 0, g.n_nodes, 256):
+        needed = min(_jit.covers.cover_points(extra, covered), budget - n_kept)
+        visited_cliques.append(take(extra, np.arange(needed)))
         n_kept += needed
         if covered.all() or n_kept >= budget:
             break
-    visited = join(kept)
+    visited = join(visited_cliques)
     covered = np.zeros(g.n_nodes, dtype=np.bool_)
     covered[visited.members] = True
     if covered.all():
@@ -199,9 +199,9 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
         f"{int(np.sum(~covered))} of {g.n_nodes} points were not covered by the first {n_kept} "
         "maximal cliques and got one each; merge='global' solves a cover of the edges instead"
     )
-    rest = cover.unchecked(g, 2, max_cliques=1).blocks
-    opens = np.add.reduceat(~covered[rest.members], rest.indptr[:-1]) > 0
-    return Cliques(join([visited, take(rest, np.flatnonzero(opens))]), g.n_nodes)
+    filling = cover.unchecked(g, 2, max_cliques=1).blocks
+    opens = np.add.reduceat(~covered[filling.members], filling.indptr[:-1]) > 0
+    return Cliques(join([visited, take(filling, np.flatnonzero(opens))]), g.n_nodes)
 
 
 def _empty_cover(g: CsrGraph) -> Cover:
@@ -239,11 +239,11 @@ def _rounds(
 
 def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -> list[Blocks]:
     """Search large enough cliques for points whose cliques are too small; ``state`` is updated."""
-    found: list[Blocks] = []
+    extra: list[Blocks] = []
     lacking = start.graph.order[start.core[start.graph.order] >= min_size - 1]
     lacking = lacking[state.largest[lacking] < min_size]
     if lacking.size == 0:
-        return found
+        return extra
     # With every neighbour a later one, a search lists cliques through its start in the whole graph.
     width = int(np.diff(g.indptr)[lacking].max())
     search = new_search(g.n_nodes, width, 0)
@@ -258,9 +258,9 @@ def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -
             continue
         if count:
             _jit.covers.mark(g, state, members, indptr[1])
-            found.append(Blocks(indptr.copy(), members[: indptr[1]].copy()))
+            extra.append(Blocks(indptr.copy(), members[: indptr[1]].copy()))
         # What stands before the cursor has been searched, with or without success.
         lacking = lacking[search.cursor[0] + 1 :]
         lacking = lacking[state.largest[lacking] < min_size]
         search.cursor[:2] = -1
-    return found
+    return extra

@@ -130,9 +130,9 @@ def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
         enough = shared >= min_overlap
         batches.append((rows[enough], columns[enough], shared[enough]))
     rows, columns, shared = (np.concatenate(batch) for batch in zip(*batches, strict=True))
-    places = np.concatenate((rows, columns)), np.concatenate((columns, rows))
+    entries = np.concatenate((rows, columns)), np.concatenate((columns, rows))
     counts = np.concatenate((shared, shared)).astype(np.int32)
-    out = sp.csr_matrix((counts, places), shape=(blocks.n_blocks, blocks.n_blocks))
+    out = sp.csr_matrix((counts, entries), shape=(blocks.n_blocks, blocks.n_blocks))
     out.sort_indices()
     return out
 

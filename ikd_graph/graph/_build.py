@@ -118,8 +118,8 @@ def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> Csr
     >>> graph.neighbors(corr, 1, mutual=True).indices.tolist()
     [1, 0]
     """
-    found = block_neighbors(lambda start, stop: corr[start:stop], corr.shape[0], k)
-    return from_neighbors.unchecked(found, lambda left, right: corr[left, right], mutual=mutual)
+    near = block_neighbors(lambda start, stop: corr[start:stop], corr.shape[0], k)
+    return from_neighbors.unchecked(near, lambda first, second: corr[first, second], mutual=mutual)
 
 
 def _check_neighbours(name: str, value: Any) -> NDArray[np.int32]:
@@ -167,32 +167,32 @@ def from_neighbors(
     CsrGraph
         The neighbour graph.
     """
-    left, right = _neighbour_pairs(neighbours, mutual)
-    weights = correlations(left, right)
-    if np.shape(weights) != left.shape:
-        check_values("the correlations", weights, left.size)
+    first, second = _neighbour_pairs(neighbours, mutual)
+    weights = correlations(first, second)
+    if np.shape(weights) != first.shape:
+        check_values("the correlations", weights, first.size)
     if shared:
-        weights = weights * np.sqrt(_shared_fraction(neighbours, left, right))
+        weights = weights * np.sqrt(_shared_fraction(neighbours, first, second))
     # In order already, and each once.
-    counts = np.bincount(left, minlength=len(neighbours))
-    del left
-    return mirrored(counts, right, walkable(weights))
+    counts = np.bincount(first, minlength=len(neighbours))
+    del first
+    return mirrored(counts, second, walkable(weights))
 
 
 def _check_pairs(
-    rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
+    rows: NDArray[np.floating], first: NDArray[np.integer], second: NDArray[np.integer]
 ) -> None:
-    left, right = check_nodes("left", left, len(rows)), check_nodes("right", right, len(rows))
-    if left.size != right.size:
+    first, second = check_nodes("first", first, len(rows)), check_nodes("second", second, len(rows))
+    if first.size != second.size:
         raise ValueError(
-            f"left and right must be as long as one another, got {left.size} and {right.size}; "
+            f"first and second must be as long as one another, got {first.size} and {second.size}; "
             "a pair is one of each"
         )
 
 
-@door.takes(_check_pairs, rows=check_rows, left=door.nodes, right=door.nodes)
+@door.takes(_check_pairs, rows=check_rows, first=door.nodes, second=door.nodes)
 def row_correlations(
-    rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
+    rows: NDArray[np.floating], first: NDArray[np.integer], second: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Compute the products of pairs of rows of unit norm, the same bits either way round.
 
@@ -200,7 +200,7 @@ def row_correlations(
     ----------
     rows : (n, p) float32 or float64
         Rows of unit norm.
-    left, right : (m,) int
+    first, second : (m,) int
         The pairs.
 
     Returns
@@ -216,13 +216,13 @@ def row_correlations(
     >>> graph.row_correlations(rows, np.array([0, 1]), np.array([1, 1])).round(12).tolist()
     [0.8, 1.0]
     """
-    out = np.empty(left.size, np.float64)
+    out = np.empty(first.size, np.float64)
 
     def multiply(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        _jit.graph.pair_dots(rows, left[part], right[part], out[part])
+        pairs = slice(start, stop)
+        _jit.graph.pair_dots(rows, first[pairs], second[pairs], out[pairs])
 
-    map_blocks(multiply, left.size, 16_384)
+    map_blocks(multiply, first.size, 16_384)
     return np.minimum(out, 1.0)
 
 
@@ -248,17 +248,17 @@ def pairs_above(
     """
     size = block_rows(n)
     counts = np.zeros(n, np.int64)
-    parts: list[Any] = [None] * -(-n // size)
+    batches: list[Any] = [None] * -(-n // size)
 
     def collect(start: int, stop: int) -> None:
         block = check_block(block_of(start, stop), (stop - start, n - start))
         _jit.graph.count_above(block, start, start, floor, counts[start:stop])
         total = int(counts[start:stop].sum())
-        parts[start // size] = np.empty(total, np.int32), np.empty(total, np.float64)
-        _jit.graph.take_above(block, start, start, floor, *parts[start // size])
+        batches[start // size] = np.empty(total, np.int32), np.empty(total, np.float64)
+        _jit.graph.take_above(block, start, start, floor, *batches[start // size])
 
     map_blocks(collect, n, size)
-    indices, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+    indices, weights = (np.concatenate(column) for column in zip(*batches, strict=True))
     # Rounding takes the correlation of duplicates a little above 1.
     return mirrored(counts, indices, np.minimum(weights, 1.0))
 
@@ -294,14 +294,14 @@ def _neighbour_pairs(
     pairs = np.empty((n, k), np.int64)
 
     def fill(start: int, stop: int) -> None:
-        node, other = np.arange(start, stop)[:, None], neighbours[start:stop]
-        np.multiply(np.minimum(node, other), n, out=pairs[start:stop])
-        pairs[start:stop] += np.maximum(node, other)
+        node, neighbor = np.arange(start, stop)[:, None], neighbours[start:stop]
+        np.multiply(np.minimum(node, neighbor), n, out=pairs[start:stop])
+        pairs[start:stop] += np.maximum(node, neighbor)
 
     map_blocks(fill, n, 16_384)
     keys = pairs.ravel()
     keys.sort()
     # A pair stands once for each end that names it.
-    again = keys[1:] == keys[:-1]
-    keys = keys[1:][again] if mutual else keys[np.concatenate(([True], ~again))]
+    repeated = keys[1:] == keys[:-1]
+    keys = keys[1:][repeated] if mutual else keys[np.concatenate(([True], ~repeated))]
     return keys // n, keys % n

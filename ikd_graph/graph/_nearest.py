@@ -118,12 +118,12 @@ def row_neighbors(
             comparable = bool(np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0)))
     faiss = _library(neighbors, n) if comparable else None
 
-    def exact_values(left: Indices, right: Indices) -> Floats:
+    def exact_values(first: Indices, second: Indices) -> Floats:
         if not dense:
-            return np.asarray(rows.pairs_from(left, right))
-        values = np.empty(left.size)
-        _jit.graph.pair_dots(rows, left, right, values)
-        return values - half[right]
+            return np.asarray(rows.pairs_from(first, second))
+        values = np.empty(first.size)
+        _jit.graph.pair_dots(rows, first, second, values)
+        return values - half[second]
 
     with single_threaded_blas():
         if faiss is not None:
@@ -168,9 +168,9 @@ def nearest_rows(
     search = _ExactSearch(rows, half, queries)
     step = block_rows(len(rows))
     for start in range(0, len(queries), step):
-        part = slice(start, start + step)
+        batch = slice(start, start + step)
         # No row of the table is a new row.
-        search.find(queries[part], -len(queries), near[part], values[part])
+        search.find(queries[batch], -len(queries), near[batch], values[batch])
     return near.astype(np.int64), values
 
 

@@ -88,14 +88,14 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, NDArr
 def _search_of(g: CsrGraph) -> _Search:
     """Lengths of the edges of a graph, and room for searches in it."""
     n = g.n_nodes
-    left, right, weights = edges.unchecked(g)
+    low, high, weights = edges.unchecked(g)
     across = np.sqrt(np.maximum(2.0 - 2.0 * weights, 0.0))
     rows = _rows(g)
     keys = np.minimum(rows, g.indices) * n + np.maximum(rows, g.indices)
-    numbers = np.searchsorted(left * n + right, keys)
+    numbers = np.searchsorted(low * n + high, keys)
     most = g.indices.size + n
     room = np.full(n, np.inf), np.empty(n, np.int64), np.empty(most), np.empty(most, np.int64)
-    return _Search((g.indptr, g.indices, across[numbers], numbers), (left, right, across), room)
+    return _Search((g.indptr, g.indices, across[numbers], numbers), (low, high, across), room)
 
 
 def _rows(g: CsrGraph) -> NDArray[np.int64]:
@@ -114,8 +114,8 @@ def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
         order = np.lexsort((lengths, hidden, rows))
         degrees = np.bincount(rows[~hidden], minlength=g.n_nodes)
         reach = np.zeros(g.n_nodes)
-        known = degrees > 0
-        reach[known] = lengths[order[(indptr[:-1] + (degrees - 1) // 2)[known]]]
+        has_edges = degrees > 0
+        reach[has_edges] = lengths[order[(indptr[:-1] + (degrees - 1) // 2)[has_edges]]]
         _jit.detours.contradicted(search.graph, reach, search.edges, removed, least, shares)
         removed = shares > _MAJORITY
         if not removed.any():
@@ -135,12 +135,12 @@ def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArr
     # Edges that close a ring have neighbours in common as others do; decided by bundles of edges.
     shares = np.empty(g.n_edges)
     _jit.detours.shared_within(search.graph, search.edges, _SHORTER, shares)
-    some = np.flatnonzero(removed)
-    ends = search.edges[0][some], search.edges[1][some]
-    bundles = from_edges.unchecked(g.n_nodes, *ends, np.ones(some.size))
+    candidates = np.flatnonzero(removed)
+    ends = search.edges[0][candidates], search.edges[1][candidates]
+    bundles = from_edges.unchecked(g.n_nodes, *ends, np.ones(candidates.size))
     bundle = component_labels.unchecked(bundles)[ends[0]]
-    mean = np.bincount(bundle, shares[some]) / np.maximum(np.bincount(bundle), 1)
-    removed[some] = mean[bundle] < _USUAL * np.median(shares)
+    mean = np.bincount(bundle, shares[candidates]) / np.maximum(np.bincount(bundle), 1)
+    removed[candidates] = mean[bundle] < _USUAL * np.median(shares)
     return _without_detour(search, order[removed[order]], absent)
 
 

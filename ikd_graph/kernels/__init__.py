@@ -45,7 +45,7 @@ KERNELS: dict[str, type[StationaryKernel]] = {
     "gamma_exponential": GammaExponential,
     "matern": Matern,
 }
-_COMPILED = {made: name.upper() for name, made in KERNELS.items()}
+_COMPILED = {kernel_class: name.upper() for name, kernel_class in KERNELS.items()}
 
 
 def get(kernel: str | StationaryKernel) -> StationaryKernel:

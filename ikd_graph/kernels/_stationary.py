@@ -260,8 +260,8 @@ class RationalQuadratic(StationaryKernel):
         return formula("slope")(_jit.kernels.RATIONAL_QUADRATIC, d, self.alpha, self._f(d))
 
     def _f_by_shape(self, d: Floats) -> Floats:
-        part = d / (2.0 * self.alpha)
-        return self._f(d) * (part / (1.0 + part) - np.log1p(part))
+        ratio = d / (2.0 * self.alpha)
+        return self._f(d) * (ratio / (1.0 + ratio) - np.log1p(ratio))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,8 +294,8 @@ class GammaExponential(StationaryKernel):
 
     def _f_prime(self, d: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = formula("slope")(_jit.kernels.GAMMA_EXPONENTIAL, d, self.gamma, self._f(d))
-        return np.where(d == 0.0, -np.inf if self.gamma < 2.0 else -1.0, found)
+            slope = formula("slope")(_jit.kernels.GAMMA_EXPONENTIAL, d, self.gamma, self._f(d))
+        return np.where(d == 0.0, -np.inf if self.gamma < 2.0 else -1.0, slope)
 
     def _f_by_shape(self, d: Floats) -> Floats:
         logs = np.log(np.where(d > 0.0, d, 1.0))

@@ -58,7 +58,7 @@ class Similarity(ABC):
         """Similarities of some points (b,) with all, (b, n)."""
 
     @abstractmethod
-    def between(self, left: Indices, right: Indices) -> Floats:
+    def between(self, first: Indices, second: Indices) -> Floats:
         """Similarities of pairs of points, the same bits either way round."""
 
     @abstractmethod
