@@ -25,7 +25,6 @@ KERNELS = [
     kernels.GammaExponential(gamma=1.0, length_scale=2.0),
     kernels.Matern(nu=0.5),
     kernels.Matern(nu=2.5),
-    kernels.Matern(nu=0.8),
 ]
 NAMES = ["geodesic", "blockwise", "eigen", "linear"]
 AFFINITIES = ["correlation", "cosine", "covariance", "euclidean", "standardized_euclidean"]
