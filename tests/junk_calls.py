@@ -131,7 +131,6 @@ OWN = {
     "graph.nearest_rows": {"new_rows": SANE["rows"]},
     "refine.likelihood": {"starts": {"true": Z}},
     "refine.random_closed_form": {"rng": np.random.default_rng(0)},
-    "graph.add_edges": {"weights": np.array([0.5])},
     "graph.join": {"corr": CORR},
     "study.metrics.column_halves": {"n_splits": 2},
     "study.metrics.decoding_r2": {"y": Z.ravel()},

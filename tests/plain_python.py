@@ -71,7 +71,6 @@ def of_graphs():
     return {
         "nearest": graph.nearest_rows(X[:9], X, 4)[0],
         "weights": g.weights,
-        "of rows": graph.row_threshold_graph(X, 0.7).indices,
         "parts": graph.component_labels(nearest),
         "joined": joined.graph.weights,
         "links of rows": graph.find_links(nearest, lambda nodes: X[nodes] @ X.T)[1],

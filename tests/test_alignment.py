@@ -197,20 +197,6 @@ def test_greedy_merging_agrees_with_the_naive_twin(
     check_against_twin(sets, views, n_points)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_blocks_that_grow_side_by_side_agree_with_the_naive_twin(seed):
-    """More blocks grow at a time than rows of overlaps are kept, and later meet."""
-    rng = np.random.default_rng(seed)
-    latent = rng.normal(size=(150, 2))
-    starts = rng.integers(0, 143, 120)
-    sets = [np.sort(rng.choice(8, rng.integers(4, 7), replace=False)) + s for s in starts]
-    views = [
-        (latent[nodes] + 0.01 * rng.normal(size=(nodes.size, 2))) @ random_orthogonal(rng, 2)
-        for nodes in sets
-    ]
-    check_against_twin(sets, views, 150)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_many_blocks_merge_in_the_order_of_the_whole_matrix_of_overlaps(seed):
     """More blocks than are looked at one by one for the largest overlap."""
@@ -234,16 +220,6 @@ def test_many_blocks_merge_in_the_order_of_the_whole_matrix_of_overlaps(seed):
         overlaps[low, low:], overlaps[:low, low] = shared[low:], shared[:low]
         overlaps[high], overlaps[:, high] = 0, 0
     assert overlaps.max() == 0
-
-
-def test_one_block_is_returned_as_it_is():
-    rng = np.random.default_rng(0)
-    view = rng.normal(size=(5, 2))
-    solved = solved_from([range(5)], [view])
-    for merged in (alignment.merge_greedy(solved, 5), alignment.merge(solved, 5)):
-        np.testing.assert_allclose(merged.coordinates, view - view.mean(axis=0), atol=1e-12)
-        assert merged.order.shape == (0, 3)
-        assert merged.objective < 1e-25
 
 
 def test_without_blocks_every_point_is_apart():

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from ikd_graph import cliques, graph
-from ikd_graph._records import Blocks, CsrGraph
+from ikd_graph._records import CsrGraph
 from ikd_graph._threads import limit_threads
-from ikd_graph.cliques import _search
 
 
 def csr(adjacent, weights=None):
@@ -105,12 +104,6 @@ def test_maximal_cliques_agree_with_networkx_and_igraph(n, density, seed):
     assert found == from_igraph(g)
 
 
-@pytest.mark.parametrize(("threshold", "n"), [(0.85, None), (0.9, None), (0.6, 300)])
-def test_cliques_of_the_digits_agree_with_igraph(digits, threshold, n):
-    g = digits_graph(digits, threshold, n)
-    assert as_set(cliques.maximal_cliques(g)) == from_igraph(g)
-
-
 def test_many_excluded_nodes_make_the_stack_of_masks_grow():
     rng = np.random.default_rng(0)
     adjacent = np.zeros((2524, 2524), dtype=bool)
@@ -122,7 +115,6 @@ def test_many_excluded_nodes_make_the_stack_of_masks_grow():
 
 def test_each_clique_is_sorted_and_results_do_not_depend_on_threads(digits):
     g = digits_graph(digits, 0.6, 300)
-    assert _search._equal_parts(_search.prepare(g)).size > 2
     with limit_threads(1):
         alone = cliques.maximal_cliques(g)
     with limit_threads(2):
@@ -130,23 +122,6 @@ def test_each_clique_is_sorted_and_results_do_not_depend_on_threads(digits):
     assert len(alone) == 22457
     assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
     assert all((np.diff(clique) > 0).all() for clique in alone)
-
-
-@pytest.mark.parametrize("chunk", [1, 3, 1000])
-def test_the_generator_yields_the_same_list_for_any_chunk(chunk, monkeypatch):
-    g = random_graph(40, 0.5, 4)
-    whole = cliques.maximal_cliques(g)
-    monkeypatch.setattr(_search, "_PATIENCE", 7)
-    streamed = list(cliques.iter_cliques(g, chunk=chunk))
-    assert all(np.array_equal(a, b) for a, b in zip(whole, streamed, strict=True))
-
-
-@pytest.mark.parametrize("min_size", [1, 2, 4, 7, 50])
-def test_min_size_drops_the_small_ones_and_nothing_else(min_size):
-    g = random_graph(60, 0.3, 5)
-    large = [clique for clique in cliques.maximal_cliques(g) if clique.size >= min_size]
-    found = cliques.maximal_cliques(g, min_size=min_size)
-    assert [clique.tolist() for clique in found] == [clique.tolist() for clique in large]
 
 
 def three_to_the(power):
@@ -371,18 +346,6 @@ def test_a_summary_agrees_with_counts_by_hand():
     assert facts["n_solvable"] == len(large)
     assert facts["merge_components"] == len(set(naive.chained_groups(large, 2)))
     assert facts["solvable_coverage"] == np.unique(np.concatenate(large)).size / 40
-
-
-def test_a_summary_of_everything_is_not_truncated_and_takes_records_too():
-    g = random_graph(30, 0.3, 9)
-    found = cliques.maximal_cliques(g)
-    facts = cliques.summary(g, found)
-    assert not facts["truncated"]
-    assert facts["point_coverage"] == facts["edge_coverage"] == 1.0
-    assert facts["merge_components"] is None
-    sizes = np.array([0] + [clique.size for clique in found])
-    record = Blocks(np.cumsum(sizes), np.concatenate(found))
-    assert cliques.summary(g, record) == facts
 
 
 def test_a_summary_of_nothing_is_zero():

@@ -17,8 +17,8 @@ from .._numba import helper, jit
 from .bits import ONE, ZERO, lowest_bit, popcount
 from .clique_starts import enter_start
 
-DONE, OUTPUT_FULL, MASKS_FULL, TIRED = 0, 1, 2, 3
-DROPPED, CLIQUE, BRANCH = 0, 1, 2
+DONE, OUTPUT_FULL, MASKS_FULL, TIRED = range(4)
+DROPPED, CLIQUE, BRANCH = range(3)
 
 
 class Search(NamedTuple):

@@ -12,8 +12,8 @@ from .._numba import helper, jit
 
 
 @jit
-def contradicted(graph, reach, edges, removed, least, shares):
-    """Share of the witnesses of each edge that contradict its length, into ``shares`` (e,).
+def contradicted(graph, reach, edges, removed, least, contradicts):
+    """Whether more than half of the witnesses of each edge contradict its length, (e,).
 
     A point near one end is a witness where the triangle inequality puts it within ``reach`` (n,) of
     the other end, the length up to which the graph has every edge of a point. It contradicts the
@@ -24,7 +24,7 @@ def contradicted(graph, reach, edges, removed, least, shares):
     low, high, across = edges
     for edge in range(low.size):
         u, v = np.int64(low[edge]), np.int64(high[edge])
-        shares[edge] = 0.0
+        contradicts[edge] = False
         if across[edge] > max(reach[u], reach[v]):
             continue
         a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
@@ -49,8 +49,7 @@ def contradicted(graph, reach, edges, removed, least, shares):
                 witnesses += 1
                 # Rounding may break the triangle of points on a line.
                 against += max(to_u, to_v) > most * (1.0 + 1e-9)
-        if witnesses >= least:
-            shares[edge] = against / witnesses
+        contradicts[edge] = witnesses >= least and 2 * against > witnesses
 
 
 @jit

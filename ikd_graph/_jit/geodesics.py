@@ -14,8 +14,7 @@ import numpy as np
 
 from .._numba import jit
 
-NEAR = 1  # in the queue of the current band
-FAR = 2  # in the list of nodes that wait
+NEAR, FAR = range(1, 3)  # in the queue of the current band, in the list of nodes that wait
 ONE = np.uint64(1)
 
 

@@ -17,9 +17,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Places = NDArray[np.integer]  # int32 where that is enough
 
-# Rows of overlaps kept between mergers: enough that growing blocks are not counted afresh.
-_MOST_ROWS = 64
-
 
 class MergeState(NamedTuple):
     """Blocks on their way to one, as arrays that a compiled merger changes in place.
@@ -145,7 +142,7 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
     following: Places = np.arange(1, total + 1).astype(index_type)
     following[blocks.indptr[1:] - 1] = -1
     # Rows of counts stay within the memory of the entries.
-    n_rows = int(np.clip(total // max(n_blocks, 1), 1, _MOST_ROWS))
+    n_rows = max(total // max(n_blocks, 1), 1)
     n_chunks = -(-n_blocks // _jit.merging.CHUNK)
     return MergeState(
         members=blocks.members,

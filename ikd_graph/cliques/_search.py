@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 _N_PARTS = 32
 """Parts of the start nodes, of equal estimated work. Fixed: results must not depend on threads."""
 
-_SERIAL_BELOW = 5e4
-"""Estimated work below which starting threads costs more than it saves."""
-
 _PATIENCE = 1 << 20
 """Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
 
@@ -87,8 +84,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
 
     def work(first: int, last: int) -> None:
         for piece in range(first, last):
-            room = 1 << 12 if bounds.size > 2 else 1 << 13
-            pieces[piece] = list(fill(start, min_size, bounds[piece], bounds[piece + 1], room))
+            pieces[piece] = list(fill(start, min_size, bounds[piece], bounds[piece + 1], 4096))
 
     map_blocks(work, len(pieces), 1)
     return Cliques(join([blocks for piece in pieces for blocks in piece]), g.n_nodes)
@@ -191,7 +187,7 @@ def _equal_parts(start: StartGraph) -> NDArray[np.int64]:
     later = (graph.indptr[1:] - graph.middle)[graph.order].astype(np.float64)
     # The cube of the number of candidates spread real work evenly on correlation graphs.
     work = np.cumsum(later**3)
-    if n == 0 or work[-1] < _SERIAL_BELOW:
+    if n == 0:
         return np.array([0, n])
     cuts = np.searchsorted(work, work[-1] * np.arange(1, _N_PARTS) / _N_PARTS)
     return np.unique(np.concatenate([[0], cuts, [n]]))

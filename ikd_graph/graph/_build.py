@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 
 from .. import _checks as door
 from .. import _jit
-from .._checks import check_block, check_nodes, check_values
 from .._records import CsrGraph
-from .._threads import block_rows, map_blocks, single_threaded_blas
+from .._threads import block_rows, map_blocks
+from ..covariance import FLOOR
 from ._csr import mirrored
 from ._nearest import (
     block_neighbors,
     check_correlations,
-    check_rows,
 )
 
-WEIGHT_FLOOR = 1e-3
+WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbour or a bridge."""
 
 
@@ -53,37 +52,7 @@ def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     >>> graph.threshold(corr, 0.4).indices.tolist()
     [1, 0, 2, 1]
     """
-    return pairs_above.unchecked(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
-
-
-@door.takes(rows=check_rows, s0=door.fraction)
-def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
-    """Keep the pairs of rows whose product exceeds a threshold, without an (n, n) matrix.
-
-    Parameters
-    ----------
-    rows : (n, p) float32 or float64
-        Rows of unit norm; their products are the correlations.
-    s0 : float
-        Threshold in (0, 1).
-
-    Returns
-    -------
-    CsrGraph
-        Edges with a product above ``s0``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import graph
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-    >>> graph.row_threshold_graph(rows, 0.5).weights.tolist()
-    [0.8, 0.8, 0.6, 0.6]
-    """
-    with single_threaded_blas():
-        return pairs_above.unchecked(
-            lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows), s0
-        )
+    return pairs_above(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
 
 
 @door.takes(corr=check_correlations, mutual=door.flag)
@@ -119,27 +88,9 @@ def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> Csr
     [1, 0]
     """
     near = block_neighbors(lambda start, stop: corr[start:stop], corr.shape[0], k)
-    return from_neighbors.unchecked(near, lambda first, second: corr[first, second], mutual=mutual)
+    return from_neighbors(near, lambda first, second: corr[first, second], mutual=mutual)
 
 
-def _check_neighbours(name: str, value: Any) -> NDArray[np.int32]:
-    """A table of points, one row for each of them."""
-    neighbours = door.as_array(name, value)
-    if neighbours.ndim != 2 or neighbours.size == 0:
-        raise ValueError(
-            f"neighbours must be a table (n, k) with k >= 1, got shape {neighbours.shape}; "
-            "row_neighbors finds them"
-        )
-    check_nodes(name, neighbours.ravel(), len(neighbours))
-    return neighbours.astype(np.int32, copy=False)
-
-
-@door.takes(
-    neighbours=_check_neighbours,
-    correlations=door.function,
-    mutual=door.flag,
-    shared=door.flag,
-)
 def from_neighbors(
     neighbours: NDArray[np.int32],
     correlations: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]],
@@ -169,8 +120,6 @@ def from_neighbors(
     """
     first, second = _neighbour_pairs(neighbours, mutual)
     weights = correlations(first, second)
-    if np.shape(weights) != first.shape:
-        check_values("the correlations", weights, first.size)
     if shared:
         weights = weights * np.sqrt(_shared_fraction(neighbours, first, second))
     # In order already, and each once.
@@ -179,18 +128,6 @@ def from_neighbors(
     return mirrored(counts, second, walkable(weights))
 
 
-def _check_pairs(
-    rows: NDArray[np.floating], first: NDArray[np.integer], second: NDArray[np.integer]
-) -> None:
-    first, second = check_nodes("first", first, len(rows)), check_nodes("second", second, len(rows))
-    if first.size != second.size:
-        raise ValueError(
-            f"first and second must be as long as one another, got {first.size} and {second.size}; "
-            "a pair is one of each"
-        )
-
-
-@door.takes(_check_pairs, rows=check_rows, first=door.nodes, second=door.nodes)
 def row_correlations(
     rows: NDArray[np.floating], first: NDArray[np.integer], second: NDArray[np.integer]
 ) -> NDArray[np.float64]:
@@ -207,14 +144,6 @@ def row_correlations(
     -------
     (m,) float64
         Their correlations in double precision, rounding above 1 taken off.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import graph
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6]])
-    >>> graph.row_correlations(rows, np.array([0, 1]), np.array([1, 1])).round(12).tolist()
-    [0.8, 1.0]
     """
     out = np.empty(first.size, np.float64)
 
@@ -226,7 +155,6 @@ def row_correlations(
     return np.minimum(out, 1.0)
 
 
-@door.takes(block_of=door.function, n=door.count, floor=door.number)
 def pairs_above(
     block_of: Callable[[int, int], NDArray[np.floating]], n: int, floor: float
 ) -> CsrGraph:
@@ -251,7 +179,7 @@ def pairs_above(
     batches: list[Any] = [None] * -(-n // size)
 
     def collect(start: int, stop: int) -> None:
-        block = check_block(block_of(start, stop), (stop - start, n - start))
+        block = np.ascontiguousarray(block_of(start, stop))
         _jit.graph.count_above(block, start, start, floor, counts[start:stop])
         total = int(counts[start:stop].sum())
         batches[start // size] = np.empty(total, np.int32), np.empty(total, np.float64)

@@ -11,7 +11,6 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from .. import _checks as door
-from .._checks import check_block, check_nodes, check_values
 from .._records import CsrGraph, check_graph
 from .._threads import block_rows, map_blocks, single_threaded_blas
 from ._build import walkable
@@ -19,8 +18,6 @@ from ._csr import component_labels, edges, from_edges
 from ._nearest import check_correlations
 
 Blocks = Callable[[NDArray[np.int64]], NDArray[np.floating]]
-
-_CANDIDATES = 256  # points of a large component that links are sought among
 
 N_LINKS = 10
 """Edges that join two components; a single edge lets a component turn about it."""
@@ -67,12 +64,11 @@ def join(g: CsrGraph, corr: NDArray[np.float64]) -> JoinedGraph:
             f"corr must have one row a node, got {corr.shape[0]} for {g.n_nodes} nodes; pass the "
             "one the graph was built from"
         )
-    low, high = find_links.unchecked(g, lambda nodes: corr[nodes])
-    joined = add_edges.unchecked(g, low, high, corr[low, high])
+    low, high = find_links(g, lambda nodes: corr[nodes])
+    joined = add_edges(g, low, high, corr[low, high])
     return JoinedGraph(joined, np.column_stack((low, high)))
 
 
-@door.takes(g=check_graph, correlations=door.function, n_links=door.whole(1))
 def find_links(
     g: CsrGraph, correlations: Blocks, n_links: int = N_LINKS
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -107,16 +103,6 @@ def find_links(
     return ends[:, 0], ends[:, 1]
 
 
-def _check_added(
-    g: CsrGraph, low: NDArray[np.int64], high: NDArray[np.int64], weights: NDArray[np.float64]
-) -> None:
-    check_values("weights", weights, low.size)
-    check_nodes("high", high, g.n_nodes)
-    if low.size != high.size or np.any(low >= high):
-        raise ValueError(f"low must be below high, got {low.size} and {high.size} nodes")
-
-
-@door.takes(_check_added, g=check_graph, low=door.nodes, high=door.nodes)
 def add_edges(
     g: CsrGraph,
     low: NDArray[np.int64],
@@ -153,13 +139,14 @@ def _nearest_pairs(
 ) -> list[tuple[int, int]]:
     """Strongest pairs between the components of two points, that of these points among them.
 
-    Each is the strongest of one of its ends. With many points only those near the two are tried.
+    Each is the strongest of an end. Of many points only those near the two are tried.
     """
+    most = block_rows(labels.size)
     sides = [np.flatnonzero(labels == labels[end]) for end in (low, high)]
     for which, end in enumerate((low, high)):
-        if sides[which].size > _CANDIDATES:
+        if sides[which].size > most:
             values = np.asarray(correlations(np.array([end])))[0, sides[which]]
-            sides[which] = np.sort(sides[which][np.argsort(-values, kind="stable")[:_CANDIDATES]])
+            sides[which] = np.sort(sides[which][np.argsort(-values, kind="stable")[:most]])
     left, right = sides
     values = np.asarray(correlations(left), np.float64)[:, right]
     rows, columns = np.arange(left.size), np.arange(right.size)
@@ -183,8 +170,7 @@ def _boruvka_round(
 
     def search(start: int, stop: int) -> None:
         rows = nodes[start:stop]
-        block = check_block(correlations(rows), (rows.size, labels.size))
-        block = np.where(labels[rows, None] == labels, -np.inf, block)
+        block = np.where(labels[rows, None] == labels, -np.inf, correlations(rows))
         partners[start:stop], values[start:stop] = block.argmax(axis=1), block.max(axis=1)
 
     map_blocks(search, nodes.size, block_rows(labels.size))

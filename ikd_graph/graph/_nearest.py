@@ -20,7 +20,7 @@ from sklearn.decomposition import PCA
 
 from .. import _checks as door
 from .. import _jit, _limits
-from .._checks import check_block, check_finite, check_integer
+from .._checks import check_finite, check_integer
 from .._threads import block_rows, map_blocks, single_threaded_blas
 from .._warn import warn
 
@@ -49,16 +49,11 @@ def _check_count(rows: Any, k: int, **_: Any) -> None:
     check_integer("k", k, 1, rows.shape[0] - 1, "a point has n - 1 others; 5 to 15 are usual")
 
 
-def _check_block_count(block_of: Any, n: int, k: int) -> None:
-    check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
-
-
 RECALL = 0.97
 """Fraction of the true neighbours of sampled rows at which no more lists are visited."""
 
 _DIRECTIONS = 128  # principal directions that candidates are searched in
 _SAMPLE = 128  # rows whose exact neighbours measure the recall
-_BATCH = 2048  # rows of one call of the library
 _log = logging.getLogger(__name__)
 
 
@@ -130,9 +125,7 @@ def row_neighbors(
             return _approximate_neighbors(faiss, rows, k, exact_values)
         if dense:
             return _exact_neighbors(rows, half, k)
-        return block_neighbors.unchecked(
-            lambda start, stop: rows.products(np.arange(start, stop)), n, k
-        )
+        return block_neighbors(lambda start, stop: rows.products(np.arange(start, stop)), n, k)
 
 
 def nearest_rows(
@@ -182,7 +175,6 @@ def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Indices, Float
     return indices, np.take_along_axis(values, indices, axis=1).astype(np.float64)
 
 
-@door.takes(_check_block_count, block_of=door.function, n=door.count)
 def block_neighbors(
     block_of: Callable[[int, int], NDArray[np.floating]], n: int, k: int
 ) -> NDArray[np.int32]:
@@ -205,7 +197,7 @@ def block_neighbors(
     neighbours = np.empty((n, k), np.int32)
 
     def find(start: int, stop: int) -> None:
-        block = np.ascontiguousarray(check_block(block_of(start, stop), (stop - start, n)))
+        block = np.ascontiguousarray(block_of(start, stop))
         _jit.graph.strongest(block, start, neighbours[start:stop])
 
     map_blocks(find, n, block_rows(n))
@@ -267,7 +259,7 @@ def _approximate_neighbors(faiss: Any, rows: Any, k: int, exact_values: Pairs) -
         faiss.omp_set_num_threads(1)
         index = _Index(faiss, _principal(rows), k)
         order = index.order()
-        map_blocks(search, n, _BATCH)
+        map_blocks(search, n, block_rows(index.count))
     finally:
         faiss.omp_set_num_threads(threads)
     return near

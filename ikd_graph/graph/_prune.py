@@ -16,7 +16,6 @@ from ._csr import component_labels, edges, from_edges, union
 _SHORTER = 0.8
 _DETOUR = 3.5
 _USUAL = 0.35
-_MAJORITY = 0.5
 _WITNESSES = 3
 
 
@@ -107,7 +106,7 @@ def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
     """Edges that most of their witnesses contradict; those found first are no witnesses later."""
     indptr, _, lengths, numbers = search.graph
     rows = _rows(g)
-    removed, shares = np.zeros(g.n_edges, np.bool_), np.empty(g.n_edges)
+    removed, contradicts = np.zeros((2, g.n_edges), np.bool_)
     for least in (_WITNESSES, _WITNESSES, 1):
         # Pairs are expected to be edges among the stronger half of the edges of both ends.
         hidden = removed[numbers]
@@ -116,8 +115,8 @@ def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
         reach = np.zeros(g.n_nodes)
         has_edges = degrees > 0
         reach[has_edges] = lengths[order[(indptr[:-1] + (degrees - 1) // 2)[has_edges]]]
-        _jit.detours.contradicted(search.graph, reach, search.edges, removed, least, shares)
-        removed = shares > _MAJORITY
+        _jit.detours.contradicted(search.graph, reach, search.edges, removed, least, contradicts)
+        removed[:] = contradicts
         if not removed.any():
             break
     return removed

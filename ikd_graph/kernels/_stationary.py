@@ -35,7 +35,7 @@ class StationaryKernel:
     """
 
     shape_name: ClassVar[str | None] = None
-    """Name of the parameter beside ``length_scale`` that can be fitted: alpha, gamma; None without."""
+    """Name of the parameter beside ``length_scale`` that can be fitted; None without one."""
 
     length_scale: float = 1.0
 

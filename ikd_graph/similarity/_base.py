@@ -106,7 +106,7 @@ class Similarity(ABC):
 
     def _search(self, k: int) -> NDArray[np.int32]:
         """Neighbours from blocks of similarities."""
-        return graph.block_neighbors.unchecked(
+        return graph.block_neighbors(
             lambda start, stop: self.block(np.arange(start, stop)), self.n_samples, k
         )
 
@@ -114,10 +114,10 @@ class Similarity(ABC):
         """Graph that joins each point to its neighbours, or to those that are so mutually."""
         near = self.neighbors(k)
         shared = self.affinity.shared
-        wide = graph.from_neighbors.unchecked(near, self.between, shared=shared)
+        wide = graph.from_neighbors(near, self.between, shared=shared)
         if not mutual:
             return wide
-        g = graph.from_neighbors.unchecked(near, self.between, mutual=True, shared=shared)
+        g = graph.from_neighbors(near, self.between, mutual=True, shared=shared)
         labels = graph.component_labels.unchecked(g)
         low, high, weights = graph.edges.unchecked(wide)
         across = labels[low] != labels[high]
@@ -130,7 +130,7 @@ class Similarity(ABC):
         def upper(start: int, stop: int) -> NDArray[np.floating]:
             return np.ascontiguousarray(self.block(np.arange(start, stop))[:, start:])
 
-        return graph.pairs_above.unchecked(upper, self.n_samples, s0)
+        return graph.pairs_above(upper, self.n_samples, s0)
 
     def effective_columns(self, n_removed: int = 0) -> float | None:
         """Number of independent columns (`covariance.effective_columns`), None where not known."""
@@ -145,5 +145,5 @@ class Similarity(ABC):
 
     def join(self, g: CsrGraph) -> CsrGraph:
         """Graph whose connected components are joined by links between their nearest points."""
-        low, high = graph.find_links.unchecked(g, self.block)
-        return graph.add_edges.unchecked(g, low, high, self.between(low, high))
+        low, high = graph.find_links(g, self.block)
+        return graph.add_edges(g, low, high, self.between(low, high))

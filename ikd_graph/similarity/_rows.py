@@ -61,7 +61,7 @@ class RowSimilarity(Similarity):
         if self._sparse:
             return np.minimum(self.rows.pairs(first, second), 1.0)
         if self._half is None:
-            return graph.row_correlations.unchecked(self.rows, first, second)
+            return graph.row_correlations(self.rows, first, second)
         values = np.empty(first.size)
         step = block_rows(self.rows.shape[1])
         for start in range(0, first.size, step):
@@ -112,7 +112,10 @@ class RowSimilarity(Similarity):
         """See `Similarity.threshold_graph`."""
         if self._sparse or self._half is not None:
             return super().threshold_graph(s0)
-        return graph.row_threshold_graph.unchecked(self.rows, s0)
+        rows = self.rows
+        return graph.pairs_above(
+            lambda start, stop: rows[start:stop] @ rows[start:].T, self.n_samples, s0
+        )
 
     def effective_columns(self, n_removed: int = 0) -> float | None:
         """See `Similarity.effective_columns`; the columns of a sparse table have no order."""
