@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -48,7 +47,6 @@ class Rounds:
         anchor: Floats | None = None,
         share: float = ANCHOR_SHARE,
     ) -> None:
-        solved, _ = neighbors_near(solved)
         self.blocks, self.coordinates = solved.blocks, solved.coordinates
         self.n_blocks = solved.blocks.n_blocks
         weights = np.sqrt(solved.precision)
@@ -260,26 +258,3 @@ def _rms(squares: Floats, members: NDArray[np.int32], n_points: int) -> Floats:
     counts = np.bincount(members, minlength=n_points)
     sums = np.bincount(members, squares, minlength=n_points)
     return np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
-
-
-def entries_of_points(blocks: Blocks, n_points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Entries of each point: starts and list, ascending."""
-    total = blocks.members.size
-    # Columns of a matrix with one entry in each row: counted, not sorted.
-    entries = sp.csr_array(
-        (np.ones(total, dtype=np.bool_), blocks.members, np.arange(total + 1)),
-        shape=(total, n_points),
-    ).tocsc()
-    return entries.indptr.astype(np.int64), entries.indices.astype(np.int64)
-
-
-def neighbors_near(solved: SolvedBlocks) -> tuple[SolvedBlocks, NDArray[np.intp]]:
-    """Blocks in the order of their first points, so that those that share points lie together.
-
-    Where points near each other have numbers near each other, as in a fit, less is fetched from
-    memory: a round of 100 000 points takes a sixth less. Returns the order too.
-    """
-    blocks = solved.blocks
-    first = np.append(blocks.members, -1)[blocks.indptr[:-1]]
-    order = np.argsort(first, kind="stable")
-    return solved.take(order), order
