@@ -175,7 +175,10 @@ class Rounds:
         entries = int(self.blocks.indptr[self.n_blocks])
         members = self.blocks.members[:entries]
         squares = ((self.proposals[:entries] - points[members]) ** 2).sum(axis=1)
-        return float(self.misfit[: self.n_blocks].sum()), _rms(squares, members, len(points))
+        counts = np.bincount(members, minlength=len(points))
+        sums = np.bincount(members, squares, minlength=len(points))
+        residuals = np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
+        return float(self.misfit[: self.n_blocks].sum()), residuals
 
 
 def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None:
@@ -215,12 +218,9 @@ def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> alignment.proposals(solved, places).round(6).ravel() + 0.0
     array([0., 1., 2., 1., 2., 3.])
     """
-    points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    proposed, blocks = np.empty_like(solved.coordinates), solved.blocks
-    around = centred(blocks.indptr, solved.coordinates, np.sqrt(solved.precision))
-    misfit = np.empty(blocks.n_blocks)
-    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, proposed, misfit)
-    return proposed
+    rounds = Rounds(solved, len(coordinates))
+    rounds.fit(np.ascontiguousarray(coordinates, dtype=np.float64))
+    return rounds.proposals
 
 
 @door.takes(check_places, coordinates=door.table)
@@ -248,13 +248,5 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> bool(alignment.residuals(solved, places).max() < 1e-6)
     True
     """
-    members = solved.blocks.members
-    squares = ((proposals.unchecked(solved, coordinates) - coordinates[members]) ** 2).sum(axis=1)
-    return _rms(squares, members, len(coordinates))
-
-
-def _rms(squares: Floats, members: NDArray[np.int32], n_points: int) -> Floats:
-    """Root of the mean of the squares of each point, 0 without any."""
-    counts = np.bincount(members, minlength=n_points)
-    sums = np.bincount(members, squares, minlength=n_points)
-    return np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
+    points = np.ascontiguousarray(coordinates, dtype=np.float64)
+    return Rounds(solved, len(points)).fit_of(points)[1]

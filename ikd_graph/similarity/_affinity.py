@@ -63,8 +63,7 @@ class Affinity:
         """Standard deviation of every column, where columns are divided by it."""
         if not self.scales_columns:
             return None
-        sparse = isinstance(X, SparseTable)
-        return covariance.sparse_column_units(X) if sparse else covariance.column_units.unchecked(X)
+        return np.asarray(covariance.column_units.unchecked(X))
 
 
 _ALL = (
@@ -133,10 +132,7 @@ class Scaling:
         self.scale: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
         sparse = isinstance(X, SparseTable)
         if affinity.euclidean and sparse:
-            self.units = affinity.column_units(X)
-            self.rows, scale = covariance.sparse_euclidean_rows(affinity.modelled(X, self.units))
-            if self.units is not None:
-                scale = scale._replace(units=self.units)
+            self.rows, scale = covariance.sparse_euclidean_rows(X, affinity.scales_columns)
             self.half = 0.5 - self.rows.row_factors[:, 0]
         elif affinity.euclidean:
             scale = covariance.euclidean_rows.unchecked(
