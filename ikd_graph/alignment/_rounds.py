@@ -52,7 +52,13 @@ class Rounds:
         weights = np.sqrt(solved.precision)
         self.weights = weights / weights.sum()
         if anchor is not None:
-            self._add_block(anchor, share)
+            everyone = np.arange(n_points, dtype=np.int32)
+            self.blocks = Blocks(
+                np.append(self.blocks.indptr, self.blocks.members.size + n_points),
+                np.append(self.blocks.members, everyone),
+            )
+            self.coordinates = np.vstack([self.coordinates, anchor])
+            self.weights = np.append(self.weights, np.full(n_points, share / n_points))
         self.share = share if anchor is not None else 0.0
         total = np.bincount(self.blocks.members, self.weights, minlength=n_points)
         self.point_weights = total.astype(np.float64, copy=False)
@@ -62,16 +68,6 @@ class Rounds:
         self.misfit = np.empty(self.blocks.n_blocks)
         # Sums of squares below this are rounding errors.
         self.floor = 1e-28 * float((self.coordinates**2).max(initial=0.0))
-
-    def _add_block(self, anchor: Floats, share: float) -> None:
-        """One more block of all points."""
-        n_points = anchor.shape[0]
-        self.blocks = Blocks(
-            np.append(self.blocks.indptr, self.blocks.members.size + n_points),
-            np.append(self.blocks.members, np.arange(n_points, dtype=np.int32)),
-        )
-        self.coordinates = np.vstack([self.coordinates, anchor])
-        self.weights = np.append(self.weights, np.full(n_points, share / n_points))
 
     def fit(self, points: Floats) -> float:
         """Fit every block to the points; the weighted mean square that is left."""
@@ -143,27 +139,21 @@ class Rounds:
         out_of_rounds = result.nit >= n_rounds and small_steps < 2 and value > self.floor
         return Descent(self.average(moved), value, int(result.nit), not out_of_rounds)
 
-    def noise(self, objective: float, latent: Floats) -> float:
-        """Mean square that blocks are off by, as a share of the variance of a latent.
-
-        What they disagree by is their noise but for what was fitted away: a place for each point
-        and a motion for each block. 0 where nothing is fitted twice.
-        """
-        width = latent.shape[1]
-        entries = int(self.blocks.indptr[self.n_blocks])
-        n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))
-        fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
-        variance = float(latent.var(axis=0).sum())
-        freedom = 1.0 - fitted / max(entries * width, 1)
-        return objective / (freedom * variance) if freedom > 0.0 and variance > 0.0 else 0.0
-
     def share_for(self, objective: float, anchor: Floats) -> float:
         """Weight that a latent deserves beside blocks that leave some objective.
 
-        Noise that is small beside the latent leaves no bend in it; where it is large, blocks of few
+        Noise is the mean square that blocks are off by, as a share of the variance of the latent:
+        what they disagree by, but for what was fitted away, a place for each point and a motion for
+        each block. Small noise leaves no bend in the latent; where it is large, blocks of few
         points tell less of the shape than paths through many.
         """
-        return (self.noise(objective, anchor) / _EQUAL_NOISE) ** 2
+        width, entries = anchor.shape[1], int(self.blocks.indptr[self.n_blocks])
+        n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))
+        fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
+        freedom = 1.0 - fitted / max(entries * width, 1)
+        variance = freedom * float(anchor.var(axis=0).sum())
+        # Where nothing is fitted twice there is no noise to be seen.
+        return (objective / variance / _EQUAL_NOISE) ** 2 if variance > 0.0 else 0.0
 
     def fit_of(self, points: Floats) -> tuple[float, Floats]:
         """Place the blocks (without the anchor), and say how well they agree with the points.

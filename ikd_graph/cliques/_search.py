@@ -136,20 +136,17 @@ def new_search(n_nodes: int, width: int, start: int) -> Search:
     """State of a search that has not begun, for starts of at most ``width`` candidates."""
     words = max(1, -(-width // 64))
 
-    def bits(n_sets: int) -> NDArray[np.uint64]:
-        return np.empty((n_sets, words), dtype=np.uint64)
-
     return _jit.cliques.Search(
         cursor=np.array([start - 1, -1, 0], dtype=np.int64),
         local=np.full(n_nodes, -1, dtype=np.int32),
         nodes=np.empty(width, dtype=np.int32),
-        rows=bits(width),
-        candidates=bits(width + 2),
-        clique=bits(width + 2),
-        todo=bits(width + 2),
+        rows=np.empty((width, words), dtype=np.uint64),
+        candidates=np.empty((width + 2, words), dtype=np.uint64),
+        clique=np.empty((width + 2, words), dtype=np.uint64),
+        todo=np.empty((width + 2, words), dtype=np.uint64),
         first=np.zeros(width + 2, dtype=np.int64),
         last=np.zeros(width + 2, dtype=np.int64),
-        masks=bits(1024),
+        masks=np.empty((1024, words), dtype=np.uint64),
     )
 
 
