@@ -47,7 +47,7 @@ class StationaryKernel:
         for field in fields(self):
             high = 2.0 if field.name == "gamma" else np.inf
             check_positive(field.name, getattr(self, field.name), high)
-        if not np.isfinite(np.square(float(self.length_scale))):
+        if self.length_scale > np.sqrt(np.finfo(np.float64).max):
             raise ValueError(
                 f"length_scale must have a finite square, got {self.length_scale:g}; choose "
                 "another unit"
