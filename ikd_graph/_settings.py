@@ -75,7 +75,11 @@ class Result:
     removed: EdgeScores | None = None  # edges that were pruned
     refined: StressFit | CoreFit | None = None
     spectrum: Floats | None = None  # that the number of coordinates was chosen by
-    separate: bool = False  # whether components were laid side by side
+
+    @property
+    def core(self) -> CoreFit | None:
+        """The fit by likelihood; None without one."""
+        return self.refined if isinstance(self.refined, CoreFit) else None
 
     @property
     def embedding(self) -> Embedding:

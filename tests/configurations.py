@@ -108,9 +108,9 @@ CHOICES = {
     ),
     "graph": (
         "auto", 0.05, 0.3, 0.8, 1, 3, 100, graph.Threshold(0.999, n_neighbors=3),
-        graph.Threshold(0.7, disconnected="separate"), graph.Threshold(prune=True),
+        graph.Threshold(0.7), graph.Threshold(prune=True),
         graph.Neighbors(3, mutual=True), graph.Neighbors(4, search=APPROXIMATE),
-        graph.Neighbors(6, prune=False), graph.Neighbors(2, disconnected="separate"),
+        graph.Neighbors(6, prune=False), graph.Neighbors(2),
         graph.Neighbors(2, disconnected="raise"),
     ),
     "kernel": (
@@ -213,8 +213,7 @@ def related(kind, X, Z, settings):
         rows.setdefault((row + 0.0).tobytes(), []).append(at)
     relations["equal rows"] = all(same(Z[a], Z[b]) for a, *more in rows.values() for b in more)
     rule = settings.get("graph")
-    if kind not in PLAIN or getattr(rule, "disconnected", "join") == "separate":
-        # Which way round two points lie that are a part of their own is a matter of the last bit.
+    if kind not in PLAIN:
         return relations
     if settings["refine"] in (None, "stress"):
         # A search among local optima may end elsewhere for a last bit.

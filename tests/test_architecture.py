@@ -28,7 +28,7 @@ FLOORS = (
     ("similarity",),
     ("strategies",),
     ("refine",),
-    ("_settings", "distributed", "generative", "pipeline", "placement", "uncertainty"),
+    ("_settings", "generative", "pipeline", "placement", "uncertainty"),
     ("auto", "missing"),
     ("estimator",),
     ("study",),

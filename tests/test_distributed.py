@@ -64,9 +64,8 @@ def test_nothing_is_left_on_the_disk(scratch):
 @pytest.mark.parametrize(
     ("X", "match"),
     [
-        (lambda: da.ones((30, 4, 2)), "2 dimensions of known lengths"),
-        (lambda: da.ones((30, 4)) * 1j, "real numbers, got a dask array of complex128"),
-        (lambda: da.ones((30, 4))[da.ones(30) > 0], "compute_chunk_sizes"),
+        (lambda: da.ones((30, 4, 2)), "3"),
+        (lambda: da.ones((30, 4)) * 1j, "Complex data not supported"),
         (lambda: dask.delayed(np.eye)(4), r"got a Delayed of Dask; pass dask.array.from_delayed"),
     ],
 )

@@ -197,7 +197,7 @@ def test_everything_learnt_has_its_shape_and_is_that_of_the_embedding(strategy, 
     X, _ = curve()
     model = quiet(IKD(2, refine=step, strategy=strategy), X)
     n, Z = len(X), model.embedding_
-    assert Z.shape == model.closed_form_.shape == (n, 2)
+    assert Z.shape == (n, 2)
     assert np.all(np.isfinite(Z))
     np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-9)
     squares = Z.T @ Z
@@ -210,11 +210,7 @@ def test_everything_learnt_has_its_shape_and_is_that_of_the_embedding(strategy, 
     refined = step == "stress" and on_graph
     assert (model.negative_mass_ is None) == refined
     assert (model.n_iter_ > 0) == refined
-    assert np.array_equal(Z, model.closed_form_) == (not refined)
     if refined:
-        named = model.settings_.affinity
-        plain = quiet(IKD(2, refine=None, strategy=strategy, affinity=named), X)
-        np.testing.assert_array_equal(model.closed_form_, plain.embedding_)
         np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0)
     assert model.component_labels_.shape == (n,)
     assert model.component_labels_.max() == 0
@@ -351,7 +347,7 @@ def test_single_precision_goes_in_and_comes_out(strategy):
     X, _ = sheet(n=80)
     double = quiet(IKD(2, strategy=strategy, affinity="euclidean"), X)
     single = quiet(IKD(2, strategy=strategy, affinity="euclidean"), X.astype(np.float32))
-    assert single.embedding_.dtype == single.closed_form_.dtype == np.float32
+    assert single.embedding_.dtype == np.float32
     assert single.transform(X[:5] + 0.1).dtype == np.float32
     np.testing.assert_array_equal(single.transform(X.astype(np.float32)), single.embedding_)
     assert rigid_r2(double.embedding_, single.embedding_) > 1 - 1e-4
@@ -560,7 +556,7 @@ def test_a_table_of_pairs_knows_no_rows():
 
 
 @pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
-def test_components_are_joined_separated_or_refused(strategy):
+def test_components_are_joined_or_refused(strategy):
     X = two_groups()
 
     def model(disconnected):
@@ -573,28 +569,10 @@ def test_components_are_joined_separated_or_refused(strategy):
         joined = model("join").fit(X)
     assert caught[0].filename == __file__
     assert np.all(np.isfinite(joined.embedding_))
-    with pytest.warns(UserWarning, match="laid side by side, so that distances between them mean"):
-        apart = model("separate").fit(X)
-    for fitted in (joined, apart):
-        assert set(fitted.component_labels_[:50]) == {fitted.component_labels_[0]}
-        assert set(fitted.component_labels_[50:]) == {fitted.component_labels_[50]}
-        assert fitted.component_labels_.max() == 1
-        assert "2 connected components" in str(fitted.settings_)
-    alone = quiet(model("raise"), X[:50]).embedding_
-    shape, within = sq_distances(alone), sq_distances(apart.embedding_[:50])
-    np.testing.assert_allclose(within, shape, atol=1e-8 * shape.max())
-    first, second = apart.embedding_[:50], apart.embedding_[50:]
-    clear = (first.min(0) > second.max(0)) | (second.min(0) > first.max(0))
-    assert clear.any()
-
-
-def test_the_number_of_coordinates_of_separate_components_is_that_of_the_largest():
-    X = np.vstack([sheet(n=60)[0], 100.0 + sheet(n=30)[0]])
-    rule = graph.Neighbors(6, disconnected="separate")
-    model = quiet(IKD("auto", graph=rule, affinity="euclidean", refine=None), X)
-    largest = IKD("auto", graph=6, affinity="euclidean", refine=None).fit(X[:60])
-    assert model.n_components_ == largest.n_components_
-    assert np.isfinite(model.embedding_).all()
+    assert set(joined.component_labels_[:50]) == {joined.component_labels_[0]}
+    assert set(joined.component_labels_[50:]) == {joined.component_labels_[50]}
+    assert joined.component_labels_.max() == 1
+    assert "2 connected components" in str(joined.settings_)
 
 
 def test_nobody_is_warned_of_components_of_a_graph_he_did_not_name():

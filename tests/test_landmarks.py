@@ -121,19 +121,6 @@ def test_new_rows_are_placed_by_the_landmarks_of_the_fit(strategy):
     np.testing.assert_allclose(alone[0], found[3], atol=1e-9)
 
 
-def test_each_component_laid_aside_has_landmarks_of_its_own():
-    X = np.concatenate(
-        [np.pad(waves(60, 0)[0], ((0, 0), (0, 60))), np.pad(waves(60, 1)[0], ((0, 0), (60, 0)))]
-    )
-    with pytest.warns(UserWarning, match="laid side by side"):
-        model = IKD(
-            2, n_landmarks=20, graph=graph.Neighbors(5, disconnected="separate"), refine=None,
-            affinity="cosine", random_state=0,
-        ).fit(X)  # fmt: skip
-    assert np.isfinite(model.embedding_).all()
-    assert np.ptp(model.embedding_[:60], axis=0).min() > 0.0
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [

@@ -25,7 +25,7 @@ class Frame(NamedTuple):
     eigenvalues: Floats  # (m,) squared lengths of the columns
 
 
-def standard_frame(coordinates: Floats, inverse: Indices, *, turn: bool = True) -> Frame:
+def standard_frame(coordinates: Floats, inverse: Indices) -> Frame:
     """Coordinates of all rows, centred, along principal axes, signs pinned.
 
     Parameters
@@ -34,8 +34,6 @@ def standard_frame(coordinates: Floats, inverse: Indices, *, turn: bool = True) 
         Coordinates of distinct rows.
     inverse : (n,) ndarray of int64
         Which of them each row is.
-    turn : bool
-        Whether axes are turned; components laid side by side keep theirs.
 
     Returns
     -------
@@ -44,9 +42,6 @@ def standard_frame(coordinates: Floats, inverse: Indices, *, turn: bool = True) 
     """
     points = coordinates - coordinates[inverse].mean(axis=0)
     gram = points[inverse].T @ points[inverse]
-    if not turn:
-        values = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)
-        return Frame(points[inverse], values)
     width = float(np.diagonal(gram).max(initial=0.0))
     off = np.abs(gram - np.diag(np.diagonal(gram))).max(initial=0.0)
     ordered = np.all(np.diff(np.diagonal(gram)) <= _UNCORRELATED * width)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import graph
+from .._checks import check_unmasked
 
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:
@@ -105,12 +107,44 @@ def _from_dask(X: Any, kind: str, *, pairs: bool) -> Any:
     """Rows of a dask array, in memory."""
     if kind != "Array" or pairs:
         what = "in memory for affinity='precomputed'" if pairs else "a dask array"
-        others = {"Delayed": "dask.array.from_delayed(X, shape, dtype)"}
-        cure = "X.compute()" if pairs else others.get(kind, "X.to_dask_array(lengths=True)")
+        cures = {"Delayed": "dask.array.from_delayed(X, shape, dtype)"}
+        cure = "X.compute()" if pairs else cures.get(kind, "X.to_dask_array(lengths=True)")
         raise ValueError(f"X must be {what}, got a {kind} of Dask; pass {cure}")
-    from ..distributed import gather
+    return _as_declared(X).compute()
 
-    return gather(X)
+
+def _as_declared(X: Any) -> Any:
+    """A dask array whose blocks are refused where they are not what it declares."""
+
+    def check(block: Any, block_info: Any = None) -> Any:
+        shape, dtype = block_info[None]["chunk-shape"], block_info[None]["dtype"]
+        check_unmasked("X", block)
+        if block.shape != shape or block.dtype != dtype:
+            raise ValueError(
+                f"a block of X must be {shape} of {dtype}, got {block.shape} of {block.dtype}; "
+                "declare what the blocks are, see dask.array.from_delayed"
+            )
+        return block
+
+    return X.map_blocks(check, dtype=X.dtype, meta=np.empty((0, 0), X.dtype))
+
+
+def placed_lazily(model: Any, X: Any) -> Any:
+    """Coordinates of the rows of a dask array, block by block, once they are computed.
+
+    The graph of tasks holds the model as it is now: later fits change nothing.
+    """
+    import dask
+
+    width, dtype = model.embedding_.shape[1], model.embedding_.dtype
+    whole = _as_declared(X).rechunk({1: -1})
+    return whole.map_blocks(
+        lambda rows, placing: placing.transform(rows),
+        placing=dask.delayed(copy(model), pure=False),
+        dtype=dtype,
+        chunks=(whole.chunks[0], (width,)),
+        meta=np.empty((0, 0), dtype),
+    )
 
 
 def _from_xarray(X: Any, kind: str) -> Any:

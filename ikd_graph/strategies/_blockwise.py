@@ -96,14 +96,14 @@ class Blockwise(Strategy):
         solve = blocks.solve if self.cliques else blocks.solve.unchecked
         solved = solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
         solved = blocks.largest_first.unchecked(solved)
+        share = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
-            return Solution(_embedding(points, solved), solved)
+            return Solution(
+                _embedding(points, solved), solved, alignment.residuals.unchecked(solved, points)
+            )
         frame = geodesic_frame(graph, kernel, n_components)
-        residuals: Floats | None = None
-        share: float | None = None
         if self.merge == "greedy":
-            # It weighs all points alike, and its residuals with them: these are left out.
             merged = alignment.merge_greedy.unchecked(solved, n)
             points = alignment.place_groups.unchecked(merged.coordinates, merged.labels, frame)
         else:
@@ -111,10 +111,11 @@ class Blockwise(Strategy):
             merged = alignment.merge.unchecked(
                 solved, n, start=frame, weigh_start=True, tolerance=tolerance
             )
-            points, residuals, share = merged.coordinates, merged.residuals, merged.start_share
+            points, share = merged.coordinates, merged.start_share
         if merged.labels.any():
             _warn_groups(merged.labels)
-        return Solution(_embedding(points, solved), solved, merged.order, residuals, share)
+        residuals = alignment.residuals.unchecked(solved, points)
+        return Solution(_embedding(points, solved), solved, residuals, share)
 
 
 def _merged_by(
