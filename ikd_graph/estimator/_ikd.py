@@ -103,7 +103,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         graph.
     missing : {"error", "pairwise"}
         What to do about NaN, masked entries and NA: refuse them, or compare rows over the columns
-        that both have, and fill in what the embedding of those similarities expects.
+        that both have, and fill each in by the mean of the nearest rows (see `ikd_graph.missing`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
         points times landmarks. None measures all; "auto" does so up to 10 000 points and takes 300
@@ -733,16 +733,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.optima_ = getattr(fit, "optima", ())
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
-        self._placement = placement.prepare(
-            self._points,
-            g,
-            result.similarity,
-            result.kernel,
-            trusted=bool(settings.trusted)
-            and strategy.name != "linear"
-            and settings.affinity != "precomputed_distance",
-            linear=strategy.name == "linear" and refined is None,
-        )
+        linear = strategy.name == "linear" and refined is None
+        self._placement = placement.prepare(self._points, g, result.similarity, linear=linear)
 
     def _warn_components(self) -> None:
         """Say that components were joined: a warning where the graph was named, else a reason."""
