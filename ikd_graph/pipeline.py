@@ -120,7 +120,8 @@ def _landmarks(n_samples: int, size: int, settings: Settings) -> Landmarks | Non
     """Landmarks of a closed form, or MemoryError where the distances do not fit in memory."""
     if settings.strategy.name in ("blockwise", "linear"):
         return None
-    count, reason = landmarks.number(settings.n_landmarks, n_samples, size)
+    number = None if settings.strategy.name == "eigen" else settings.n_landmarks
+    count, reason = landmarks.number(number, n_samples, size)
     if reason:
         settings.reasons["n_landmarks"] = reason
     # A table of distances and its intermediate results.
@@ -130,7 +131,8 @@ def _landmarks(n_samples: int, size: int, settings: Settings) -> Landmarks | Non
         raise MemoryError(
             f"distances between {n_samples} points and {columns} must fit into memory, got "
             f"{int(needed)} bytes ({needed * 1e-9:.1f} GB) with {free} available "
-            f"({free * 1e-9:.1f} GB); a smaller n_landmarks, such as 300, measures from fewer"
+            f"({free * 1e-9:.1f} GB); strategy='geodesic' with fewer n_landmarks, such as 300, "
+            "needs less"
         )
     return None if count is None else Landmarks(count, settings.random_state)
 
@@ -239,8 +241,7 @@ def _size(
     leading = min(_N_LEADING, similarity.n_samples - 1)
     if strategy.name == "linear" and similarity.factor() is not None:
         leading = min(leading, min(similarity.factor().shape) + 1)
-    count, _ = landmarks.number(settings.n_landmarks, similarity.n_samples, leading)
-    marks = None if count is None else Landmarks(count, settings.random_state)
+    marks = _landmarks(similarity.n_samples, leading, settings)
     with warnings.catch_warnings():
         # There may be fewer positive eigenvalues than are computed.
         warnings.filterwarnings("ignore", ".* leading eigenvalues are not", UserWarning)
