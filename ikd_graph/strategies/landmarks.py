@@ -103,7 +103,7 @@ def draw(
     nodes, nearest = np.empty(0, dtype=np.int64), np.ones(n)
     while nodes.size < count:
         # The smallest of exponential waiting times: a weighted draw without repetition.
-        waiting = rng.standard_exponential(n) / np.maximum(nearest**2, np.finfo(np.float64).tiny)
+        waiting = rng.standard_exponential(n) / np.maximum(nearest, np.finfo(np.float64).eps) ** 2
         waiting[nodes] = np.inf
         if first is not None and not nodes.size:
             waiting[first] = 0.0
