@@ -37,12 +37,12 @@ class Settings:
     def __str__(self) -> str:
         lines: list[str] = []
         shown = ("strategy", "graph", "kernel", "affinity", "refine", "n_components")
-        told: set[str] = set()
+        shown_reasons: set[str] = set()
         for name in shown:
             reason = self.reasons.get(name, "")
-            if reason and reason in told:
+            if reason and reason in shown_reasons:
                 reason = "see above"
-            told.add(reason)
+            shown_reasons.add(reason)
             lines.append(f"{name}={getattr(self, name)!r}" + (f": {reason}" if reason else ""))
         lines += [text for name, text in self.reasons.items() if name not in shown]
         return "\n".join(lines)

@@ -85,13 +85,13 @@ def prepare(
     Placement
         Plain arrays.
     """
-    left = np.arange(len(latent))
-    right = np.roll(left, 1)
+    source = np.arange(len(latent))
+    target = np.roll(source, 1)
     if g is not None:
-        left = np.flatnonzero(np.diff(g.indptr))
-        right = g.indices[g.indptr[left]].astype(np.int64)
-    lengths = np.linalg.norm(latent[left] - latent[right], axis=1)
-    ratios = lengths / np.sqrt(_sq_distances(sim.between(left, right)))
+        source = np.flatnonzero(np.diff(g.indptr))
+        target = g.indices[g.indptr[source]].astype(np.int64)
+    lengths = np.linalg.norm(latent[source] - latent[target], axis=1)
+    ratios = lengths / np.sqrt(_sq_distances(sim.between(source, target)))
     unit = float(np.median(ratios)) if ratios.size else 0.0
     if not linear:
         return Placement(latent, g, unit)

@@ -14,7 +14,7 @@ from ..graph import add_edges, edges, from_edges
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# Columns this near to uncorrelated are left alone: turning them would only mix rounding errors.
+# Columns this near to uncorrelated are low alone: turning them would only mix rounding errors.
 _UNCORRELATED = 1e-9
 
 
@@ -55,8 +55,8 @@ def expand_graph(g: CsrGraph, first: Indices, inverse: Indices) -> CsrGraph:
     """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
     if np.array_equal(first, np.arange(inverse.size)):
         return g
-    left, right, weights = edges.unchecked(g)
-    low, high = np.minimum(first[left], first[right]), np.maximum(first[left], first[right])
+    low, high, weights = edges.unchecked(g)
+    low, high = np.minimum(first[low], first[high]), np.maximum(first[low], first[high])
     expanded = from_edges.unchecked(inverse.size, low, high, weights)
     duplicates = np.setdiff1d(np.arange(inverse.size), first)
     if not duplicates.size:

@@ -30,7 +30,7 @@ from .. import (
     strategies,
     uncertainty,
 )
-from .._checks import check_choice, check_components, check_integer, few
+from .._checks import check_choice, check_components, check_integer, check_varies, few
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import dense_rows, rows_of, some_rows
@@ -993,11 +993,7 @@ def _graph_rule(value: Any) -> Any:
 def _check_columns(rows: NDArray[np.floating]) -> None:
     """Raise if rows differ by rounding alone."""
     if not np.any(rows != rows[0]):
-        if np.all(rows[0] == rows[0, 0]):
-            raise ValueError(
-                f"rows of X must vary, got the value {rows[0, 0]:.3g} throughout; there is nothing "
-                "to compare"
-            )
+        check_varies(rows)
         return
     if not covariance.columns_vary(rows).any():
         raise ValueError(
