@@ -40,6 +40,9 @@ ENOUGH_COLUMNS = 100
 ERRORS = 3.0
 """Standard errors by which a later candidate must predict better than a simpler one."""
 
+CHANCE = 2.0
+"""Standard errors below which a score is one that chance gives."""
+
 FOLDS = 4
 FEWEST_COLUMNS = 8  # of fewer, all columns predict all
 NEAREST = (5, 10, 20)  # points whose mean predicts: few see what is near, many what is not noise
@@ -84,7 +87,10 @@ def moments(X: Any) -> Moments:
     >>> auto.moments(np.random.default_rng(0).normal(size=(50, 200))).fit_the_model
     True
     """
-    n_observed, are_counts = X.shape[1], _are_counts(stored_values(X))
+    n_observed, values = X.shape[1], stored_values(X)
+    # Zeros and ones are their own square roots.
+    whole = values.min(initial=0.0) >= 0.0 and values.max(initial=0.0) > 1.0
+    are_counts = bool(whole and np.all(values == np.rint(values)))
     centred, squares = _centred(X)
     if not squares.size:
         return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, are_counts)
@@ -306,7 +312,7 @@ def _best(
         settings, why, strategy=option.strategy, affinity=option.affinity, refine=option.refine
     )
     close = [each for each in beaten if each.difference > -ERRORS * each.difference_error]
-    if not first.score > ERRORS * first.standard_error:
+    if not first.score > CHANCE * first.standard_error:
         settings.reasons["warning"] = (
             "no method predicts held-out columns better than their mean: there may be nothing "
             "to see"
@@ -435,10 +441,3 @@ def _centred(X: Any) -> tuple[Floats, Floats]:
     squares = np.einsum("ij,ij->i", centred, centred)
     varying = squares > 1e-20 * X.shape[1]
     return centred[varying], squares[varying]
-
-
-def _are_counts(values: NDArray[np.floating]) -> bool:
-    """Whether a table can be one of counts; zeros and ones are their own square roots."""
-    if values.min(initial=0.0) < 0.0 or values.max(initial=0.0) <= 1.0:
-        return False
-    return bool(np.all(values == np.rint(values)))

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from .. import (
@@ -31,6 +31,7 @@ from .. import (
     uncertainty,
 )
 from .._checks import check_choice, check_components, check_integer, check_varies, few
+from .._checks import seed as check_seed
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import dense_rows, rows_of, some_rows
@@ -580,16 +581,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _requested(self) -> Settings:
         """The parameters, or ValueError on one that breaks a rule; a graph is taken with X."""
         size = self.n_components
-        if not _is_auto(size):
+        if not (isinstance(size, str) and size == "auto"):
             size = check_integer("n_components", size, 1, cure="'auto' chooses")
         strategy = _object("strategy", self.strategy, strategies.STRATEGIES, (Strategy,))
-        refinements = refine.REFINEMENTS
-        refinement = self.refine and _object(
-            "refine", self.refine, refinements, tuple(refinements.values())
-        )
+        refinement = self.refine
+        if refinement is not None:
+            kinds = refine.REFINEMENTS
+            refinement = _object("refine", refinement, kinds, tuple(kinds.values()))
         if isinstance(refinement, refine.Likelihood):
             self._require_rows("refine='likelihood'")
-        if not _is_auto(self.kernel):
+        if not (isinstance(self.kernel, str) and self.kernel == "auto"):
             kernels.get(self.kernel)
         affinity = check_choice("affinity", self.affinity, ("auto", *AFFINITIES, *GIVEN))
         rule = _graph_rule(self.graph)
@@ -610,7 +611,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_integer("verbose", self.verbose, 0)
         if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -(2**15)) == 0:
             raise ValueError("n_jobs must be None or a whole number other than 0; -1 is all cores")
-        check_random_state(self.random_state)
+        if not isinstance(self.random_state, np.random.RandomState):
+            check_seed("random_state", self.random_state)
         return Settings(
             n_components=size,
             strategy=strategy,
@@ -748,7 +750,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             "fewer"
         )
         self.settings_.reasons["components"] = text
-        if not _is_auto(self.graph):
+        if not isinstance(self.graph, str):
             warn(text)
 
     @property
@@ -957,11 +959,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self.embedding_.shape[1]
 
 
-def _is_auto(value: Any) -> bool:
-    """Whether a value is the word; arrays are compared entry by entry."""
-    return isinstance(value, str) and value == "auto"
-
-
 def _object(name: str, value: Any, kinds: dict[str, Any], classes: tuple[type, ...]) -> Any:
     """The object that a name stands for, "auto", or the checked object itself."""
     if isinstance(value, classes):
@@ -975,7 +972,7 @@ def _object(name: str, value: Any, kinds: dict[str, Any], classes: tuple[type, .
 def _graph_rule(value: Any) -> Any:
     """Rule of a graph, or a graph of the rows as it was given."""
     if value is None or isinstance(value, (str, bool, np.bool_)):
-        if not _is_auto(value):
+        if value != "auto":
             raise ValueError(
                 "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
                 f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
