@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -35,16 +34,8 @@ BOTH = graph.Threshold(0.4, n_neighbors=6)
 # scikit-learn -------------------------------------------------------------------------------------
 
 
-PICKLED = ("check_estimators_pickle", "check_estimators_pickle(readonly_memmap=True)")
-
-
 def expected_faults(estimator):
     """Checks whose rows an estimator may not take, with the reason."""
-    if estimator.missing == "pairwise":
-        reason = (
-            "of two columns the check leaves rows with a single value, which are like no others"
-        )
-        return dict.fromkeys(PICKLED, reason)
     if estimator.affinity in ("auto", "euclidean"):
         return {}
     reason = "rows of zeros, which have no correlation, are among those of the check"
@@ -112,17 +103,6 @@ def test_pandas_goes_in_and_comes_out():
     assert list(out.index) == list(frame.index)
     np.testing.assert_array_equal(out.to_numpy(), model.embedding_)
     assert list(model.feature_names_in_) == list(frame.columns)
-
-
-def test_an_unfitted_model_says_so():
-    X, _ = curve()
-    model = IKD()
-    for call in (model.transform, model.score, model.inverse_transform, model.placement_residuals):
-        with pytest.raises(NotFittedError, match="not fitted yet"):
-            call(X)
-    for call in (model.noise_model, model.log_likelihood, model.merge_bound):
-        with pytest.raises(NotFittedError, match="not fitted yet"):
-            call()
 
 
 # What comes out -----------------------------------------------------------------------------------
@@ -257,15 +237,6 @@ def test_two_points_have_one_coordinate_and_other_words_are_refused():
         IKD("all").fit(rows)
 
 
-@pytest.mark.parametrize("strategy", ["auto", *NAMES])
-@pytest.mark.parametrize("n", [2, 3, 4])
-def test_very_few_points_have_an_answer(strategy, n):
-    X, _ = curve(n=90)
-    Z = quiet(IKD(1, strategy=strategy), X[:n]).embedding_
-    assert Z.shape == (n, 1)
-    assert np.all(np.isfinite(Z))
-
-
 # What the coordinates depend on -------------------------------------------------------------------
 
 
@@ -285,17 +256,6 @@ def test_permuting_rows_or_columns_permutes_nothing_else(seed, strategy, affinit
     limit = 1e-8 * np.abs(plain).max()
     np.testing.assert_allclose(quiet(clone(model), X[rows]).embedding_, plain[rows], atol=limit)
     np.testing.assert_allclose(quiet(clone(model), X[:, columns]).embedding_, plain, atol=limit)
-
-
-def test_a_default_fit_depends_on_no_order(digits):
-    for X in (digits[0][:100], sheet(n=60, n_columns=40)[0]):
-        rng = np.random.default_rng(1)
-        rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
-        plain, mixed = quiet(IKD(2), X), quiet(IKD(2), X[rows][:, columns])
-        assert mixed.settings_.affinity == plain.settings_.affinity
-        assert mixed.settings_.strategy == plain.settings_.strategy
-        limit = 1e-6 * np.abs(plain.embedding_).max()
-        np.testing.assert_allclose(mixed.embedding_, plain.embedding_[rows], atol=limit)
 
 
 # What an affinity promises to ignore.
@@ -472,14 +432,6 @@ def test_a_sparse_covariance_is_the_graph(strategy):
     np.testing.assert_array_equal(nearest.graph_.indices, expected.indices)
 
 
-def test_eigen_asks_for_every_pair_of_a_sparse_covariance():
-    thinned = sp.csr_array(np.eye(5) + np.eye(5, k=1) * 0.5 + np.eye(5, k=-1) * 0.5)
-    with pytest.raises(ValueError, match=r"strategy='eigen' must know .* 13 of 25 entries"):
-        IKD(2, strategy="eigen", affinity="precomputed").fit(thinned)
-    whole = sp.csr_array(np.full((5, 5), 0.5) + 0.5 * np.eye(5))
-    assert IKD(2, strategy="eigen", affinity="precomputed").fit(whole).embedding_.shape == (5, 2)
-
-
 def joined(X):
     """Own graph of the rows of X, as a CsrGraph, a networkx graph and a sparse matrix."""
     g = graph.neighbors(np.corrcoef(X), 8)
@@ -516,22 +468,6 @@ def test_an_own_graph_is_never_pruned_and_survives_clone_and_pickle():
         np.testing.assert_array_equal(quiet(copy, X).embedding_, model.embedding_)
     with pytest.raises(ValueError, match="60"):
         IKD(2, graph=own).fit(X[:50])
-
-
-def test_an_own_graph_of_several_components_is_joined():
-    X, _ = sheet(n=60)
-    own = graph.from_edges(60, list(range(59)), list(range(1, 60)), [0.9] * 59)
-    cut = graph.from_edges(
-        60, [i for i in range(59) if i != 29], [i + 1 for i in range(59) if i != 29], [0.9] * 58
-    )
-    whole = IKD(1, graph=own, strategy="geodesic", affinity="correlation", refine=None)
-    assert warned(whole, X) == []
-    apart = IKD(1, graph=cut, strategy="geodesic", affinity="correlation", refine=None)
-    with pytest.warns(UserWarning, match="2 connected components"):
-        apart.fit(X)
-    assert apart.component_labels_.max() == 1
-    assert apart.graph_.n_edges > cut.n_edges
-    assert np.all(np.isfinite(apart.embedding_))
 
 
 def test_a_table_of_pairs_knows_no_rows():
@@ -658,38 +594,6 @@ def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
     assert model.log_likelihood() >= plain.log_likelihood()
 
 
-def test_restarts_are_never_less_likely_and_the_same_for_a_seed():
-    X, _ = curve(2, n=40, n_columns=60, noise=0.5)
-    one, more, again = (
-        quiet(IKD(2, refine=refine.Likelihood(restarts=count), random_state=0), X)
-        for count in (0, 3, 3)
-    )
-    assert more.log_likelihood() >= one.log_likelihood() - 1e-6
-    assert again.embedding_.tobytes() == more.embedding_.tobytes()
-    assert len(more.optima_) >= len(one.optima_)
-
-
-def test_the_kernel_is_chosen_by_likelihood():
-    t = np.linspace(0.0, 6.0, 50)[:, None]
-    cov = kernels.GammaExponential().covariance(sq_distances(t))
-    X = np.linalg.cholesky(cov) @ np.random.default_rng(0).normal(size=(50, 400))
-    model = IKD(1, kernel="auto", refine="likelihood").fit(X)
-    assert isinstance(model.kernel_, kernels.GammaExponential)
-
-
-def test_the_shape_of_the_kernel_is_fitted_on_request():
-    latent = np.random.default_rng(3).uniform(0.0, 3.0, (40, 1))
-    cov = kernels.RationalQuadratic(alpha=0.4).covariance(sq_distances(latent))
-    rows = np.linalg.cholesky(cov + 0.01 * np.eye(40))
-    X = rows @ np.random.default_rng(4).standard_normal((40, 800))
-    wrong = kernels.RationalQuadratic(alpha=3.0)
-    fixed = IKD(1, kernel=wrong, refine="likelihood").fit(X)
-    free = IKD(1, kernel=wrong, refine=refine.Likelihood(fit_shape=True)).fit(X)
-    assert fixed.kernel_.alpha == 3.0
-    assert free.kernel_.alpha < 1.0
-    assert free.log_likelihood() > fixed.log_likelihood()
-
-
 # Counts and rows that do not vary -----------------------------------------------------------------
 
 
@@ -715,13 +619,6 @@ def test_roots_of_counts_are_placed_kept_and_explained_in_counts():
         model.transform(-X[:2] - 1)
 
 
-def test_a_table_of_one_value_is_refused():
-    # All cosines of it are 1, as those of proportional rows are.
-    for affinity in {"auto", *AFFINITIES} - {"cosine"}:
-        with pytest.raises(ValueError, match="rows of X must vary"):
-            IKD(2, affinity=affinity).fit(np.ones((10, 5)))
-
-
 # What is said while it works ----------------------------------------------------------------------
 
 
@@ -737,15 +634,3 @@ def test_a_terminal_sees_how_far_it_has_come_and_a_file_nothing(monkeypatch, cap
     np.testing.assert_array_equal(model.embedding_, plain)
     quiet(IKD(2, strategy="geodesic"), X)
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("strategy", NAMES)
-def test_a_pickle_keeps_the_model_in_plain_arrays(strategy):
-    X, _ = curve()
-    model = quiet(IKD(2, refine=None, strategy=strategy), X)
-    text = pickle.dumps(model)
-    again = pickle.loads(text)
-    np.testing.assert_array_equal(again.embedding_, model.embedding_)
-    np.testing.assert_array_equal(again.transform(X[::7] + 0.01), model.transform(X[::7] + 0.01))
-    assert str(again.settings_) == str(model.settings_)
-    assert b"numba" not in text

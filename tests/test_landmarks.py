@@ -66,20 +66,6 @@ def test_a_tenth_of_the_points_gives_nearly_the_whole_embedding(path):
     assert affine_r2(whole, few) > 0.99
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_components", [2, 10])
-def test_auto_landmarks_keep_the_embedding_of_ten_thousand_images(data_home, n_components):
-    from ikd_graph import covariance
-    from ikd_graph.study.datasets import load
-
-    images = load("fashion_mnist").X
-    take = np.random.default_rng(0).choice(len(images), min(10_000, len(images)), replace=False)
-    g = connected(covariance.unit_rows(images[take]), 7)
-    count, _ = landmarks.number("auto", 10_001, n_components)
-    whole, few = (solve(g, n_components, m, path="covariance").coordinates for m in (None, count))
-    assert affine_r2(whole, few) > 0.98
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_an_estimator_with_landmarks_places_all_rows(dtype):
     X, latent = waves(800)

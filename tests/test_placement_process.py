@@ -132,13 +132,6 @@ def test_an_embedding_that_is_none_of_the_model_has_no_process(monkeypatch):
     assert np.array_equal(model.transform(X[60:]), start)
 
 
-def test_a_closed_form_is_left_to_reconstruction(monkeypatch):
-    X, _ = sheet(5, 90, 200, 0.3)
-    model = quiet(IKD(2, refine=None), X[:60])
-    start = by_reconstruction(model, X[60:], monkeypatch)
-    assert np.array_equal(model.transform(X[60:]), start)
-
-
 def test_new_rows_have_error_bars_where_the_likelihood_refined():
     model, X, _, _, new = split("likelihood", 0.5)
     placed, std = model.transform(X[new], return_std=True)

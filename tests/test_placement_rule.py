@@ -1,8 +1,5 @@
 """New rows land where the fit puts rows like them, each by itself."""
 
-import functools
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -48,18 +45,6 @@ def sheet(n=150, n_features=5, seed=0):
 def s_curve(n, seed=0):
     X, angle = make_s_curve(n, random_state=seed)
     return X, np.column_stack([angle, X[:, 1]])
-
-
-def quiet_fit(X):
-    """A fit of flowers, whose graph falls into two or three pieces."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return IKD(2, random_state=0).fit(X)
-
-
-def placed_by(model, X, rows):
-    """Latent and residual of rows."""
-    return model.transform(rows), model.placement_residuals(rows)
 
 
 @settings(max_examples=25, deadline=None)
@@ -130,7 +115,7 @@ def test_a_tenth_of_noise_moves_rows_no_more_than_the_noise():
     X, truth = s_curve(200)
     model = IKD(2, random_state=0).fit(X)
     noisy = X + 0.01 * np.random.default_rng(0).normal(size=X.shape)
-    moved = placed_by(model, X, noisy)[0] - model.embedding_
+    moved = model.transform(noisy) - model.embedding_
     # In the unit of the data, in which the latent of the curve is an isometry.
     frame = np.linalg.lstsq(model.embedding_ - model.embedding_.mean(0), truth - truth.mean(0))[0]
     assert np.sqrt(np.mean(np.sum((moved @ frame) ** 2, axis=1))) <= 0.02
@@ -142,7 +127,7 @@ def test_held_out_rows_of_a_roll_are_on_it(n):
     order = np.random.default_rng(0).permutation(n)
     train, new = order[: int(0.8 * n)], order[int(0.8 * n) :]
     model = IKD(2, random_state=0).fit(X[train])
-    found = placed_by(model, X[train], X[new])[0]
+    found = model.transform(X[new])
     assert r2_of_placed(model.embedding_, truth[train], found, truth[new]) >= 0.999
 
 
@@ -158,30 +143,6 @@ def test_noisy_draws_of_the_model_are_averaged(noise):
         for z in (found, model.embedding_[near])
     )
     assert error < (0.7 if noise else 0.8) * of_nearest
-
-
-@functools.cache
-def flowers():
-    """Accuracies of placed flowers and of the same in a fit of all, over 20 splits."""
-    from sklearn.neighbors import KNeighborsClassifier
-
-    X, y = load_iris(return_X_y=True)
-    of_placed, of_fit = [], []
-    whole = quiet_fit(X).embedding_
-    for seed in range(20):
-        order = np.random.default_rng(seed).permutation(150)
-        train, new = order[:100], order[100:]
-        model = quiet_fit(X[train])
-        found = placed_by(model, X[train], X[new])[0]
-        classify = KNeighborsClassifier(10)
-        of_placed.append(classify.fit(model.embedding_, y[train]).score(found, y[new]))
-        of_fit.append(classify.fit(whole[train], y[train]).score(whole[new], y[new]))
-    return np.mean(of_placed), np.mean(of_fit)
-
-
-@pytest.mark.slow
-def test_placed_flowers_are_classified_as_well_as_by_isomap():
-    assert flowers()[0] >= 0.934
 
 
 def moved_sets():

@@ -119,25 +119,6 @@ def test_classes_have_the_colours_that_scanpy_gave_them_in_the_order_of_its_cate
     assert shown(drawn(list("bbaabb"), kind_colors=SHADES)) == {"a": SHADES[0], "b": SHADES[1]}
 
 
-def test_a_quantity_has_a_scale_and_no_column_one_colour():
-    pytest.importorskip("matplotlib")
-    ax = drawn(np.linspace(0.0, 1.0, 6), kind_colors=SHADES)
-    assert ax.get_legend() is None
-    assert [one.get_ylabel() for one in ax.figure.axes] == ["dimension 2", "kind"]
-    bare = pl.ikd(Annotated(obsm={"X_ikd": X[:, :2]}), ax=plot.axes())
-    assert bare.collections[0].get_offsets().shape == (60, 2)
-
-
-def test_what_is_not_there_to_draw_is_named_with_what_is():
-    adata = Annotated(obsm={"X_pca": X}, obs={"kind": list("ab")})
-    with pytest.raises(
-        ValueError, match=r"basis must be a key of adata\.obsm: 'X_pca'; got 'X_ikd'"
-    ):
-        pl.ikd(adata)
-    with pytest.raises(ValueError, match=r"color must be a column of adata\.obs: 'kind', or"):
-        pl.ikd(adata, "a", basis="X_pca")
-
-
 def test_a_real_annotated_matrix_survives_its_file(tmp_path, expected):
     anndata = pytest.importorskip("anndata")
     # Its names of rows are text of pandas 3, which it writes when told to.
