@@ -17,7 +17,7 @@ from ._settings import Result, Settings
 from ._stages import Stages
 from ._table import dense_rows
 from ._warn import warn
-from .graph import EdgeScores, Neighbors, Threshold
+from .graph import Neighbors, Threshold
 from .similarity import Similarity
 from .strategies import Landmarks, Strategy, landmarks
 
@@ -139,7 +139,7 @@ def _landmarks(n_samples: int, size: int, settings: Settings) -> Landmarks | Non
 
 def _connected_graph(
     similarity: Similarity, rule: Threshold | Neighbors | CsrGraph, settings: Settings
-) -> tuple[CsrGraph, NDArray[np.int64], EdgeScores | None]:
+) -> tuple[CsrGraph, NDArray[np.int64], NDArray[np.int64] | None]:
     """Connected graph of a rule, the components that were joined, and the edges pruned."""
     removed = None
     g = rule if isinstance(rule, CsrGraph) else _edges(similarity, rule)
@@ -150,9 +150,9 @@ def _connected_graph(
         # Among more neighbours a surface has hardly any holes, whose rims look like short cuts.
         support = similarity.neighbor_graph(_N_SUPPORT) if similarity.has_rows else None
         g, removed = graph.prune.unchecked(g, support)
-        if len(removed.pairs):
+        if len(removed):
             settings.reasons["prune"] = (
-                f"{len(removed.pairs)} of {g.n_edges + len(removed.pairs)} edges were removed as "
+                f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as "
                 "short cuts (removed_edges_); prune=False keeps them"
             )
     labels = np.asarray(graph.component_labels.unchecked(g), dtype=np.int64)

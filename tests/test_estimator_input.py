@@ -83,7 +83,7 @@ def test_cosines_that_are_all_rounding_are_told(X):
         IKD(2, affinity="cosine", refine=None).fit(X + 1e12)
 
 
-@pytest.mark.parametrize("kernel", [kernels.Matern(nu=0.8), kernels.Matern(), "rational_quadratic"])
+@pytest.mark.parametrize("kernel", [kernels.Matern(nu=0.5), kernels.Matern(), "rational_quadratic"])
 def test_rows_far_away_are_the_mean_row(X, kernel):
     model = IKD(2, kernel=kernel, refine=None, affinity="euclidean").fit(X)
     rows = model.inverse_transform([[1e160, 0.0], [1e308, -1e308]])
