@@ -37,6 +37,9 @@ ORDER = ("euclidean", "standardized_euclidean", "correlation", "hellinger")
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
 
+FEWEST_COLUMNS = 20
+"""Columns below which correlations are mostly chance, and several positions of a row as likely."""
+
 ERRORS = 3.0
 """Standard errors by which a later candidate must predict better than a simpler one."""
 
@@ -44,11 +47,9 @@ CHANCE = 2.0
 """Standard errors below which a score is one that chance gives."""
 
 FOLDS = 4
-FEWEST_COLUMNS = 8  # of fewer, all columns predict all
 NEAREST = (5, 10, 20)  # points whose mean predicts: few see what is near, many what is not noise
 
 _ROWS = 400  # that candidates are fitted to, of more a random sample
-_CORRELATED = 20  # columns, of fewer correlations are mostly chance
 _MOST_DIRECTIONS = 60
 _WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
 _KURTOSIS_ERRORS = 4.0
@@ -201,7 +202,7 @@ def _of_model(rows: Any, settings: Settings, observed: Moments) -> Settings:
     if has_significant_correlation(rows):
         return _choose(settings, why, refine=Likelihood() if settings.strategy.uses_graph else None)
     warn(
-        f"no two of {min(rows.shape[0], _limits.EXAMINED)} rows are correlated more than "
+        f"no two of {min(rows.shape[0], _limits.SAMPLED)} rows are correlated more than "
         f"unrelated rows are by chance: the {observed.n_observed} columns carry no distance "
         "between rows, and the embedding is noise; measure more columns, or average rows that "
         "belong together"
@@ -239,7 +240,7 @@ def _is_possible(name: str, rows: Any, observed: Moments) -> bool:
     if affinity.square_roots or affinity.scales_columns:
         # Counts have one unit; scaling makes the rarest columns the loudest.
         return affinity.square_roots == observed.are_counts
-    return affinity.euclidean or rows.shape[1] >= _CORRELATED
+    return affinity.euclidean or rows.shape[1] >= FEWEST_COLUMNS
 
 
 def held_out_scores(rows: Any, options: list[Settings], observed: Moments) -> Floats:
@@ -364,7 +365,7 @@ def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]
     digests = [hashlib.blake2b(column.round(6).tobytes(), digest_size=8) for column in columns]
     keys = [int.from_bytes(digest.digest(), "little") for digest in digests]
     different, column = np.unique(np.array(keys, dtype=np.uint64), return_inverse=True)
-    if different.size < FEWEST_COLUMNS:
+    if different.size < 2 * FOLDS:
         every = np.ones(column.size, dtype=np.bool_)
         yield every, every
         return
@@ -432,8 +433,8 @@ def _centred(X: Any) -> tuple[Floats, Floats]:
 
     They are divided by the largest value, so that no square overflows.
     """
-    if X.shape[0] > _limits.EXAMINED:
-        X = X[np.random.default_rng(0).choice(X.shape[0], _limits.EXAMINED, replace=False)]
+    if X.shape[0] > _limits.SAMPLED:
+        X = X[np.random.default_rng(0).choice(X.shape[0], _limits.SAMPLED, replace=False)]
     X = dense_rows(X)
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
     centred = X / scale

@@ -50,7 +50,7 @@ def fit_noise_model(
     NoiseModel
         The fitted process.
     """
-    sample = evenly_spaced(len(latent), _limits.GENERATIVE_SCALE)
+    sample = evenly_spaced(len(latent), _limits.SAMPLED_SCALE)
     points, cov_of_sample = latent[sample], cov[np.ix_(sample, sample)]
 
     def scaled(log_scale: float) -> StationaryKernel:

@@ -8,9 +8,6 @@ from sklearn.impute import KNNImputer
 
 from ._checks import few
 
-N_NEIGHBORS = 10
-"""Rows whose weighted mean a missing value is (docs/decisions/010-missing-values.md)."""
-
 
 def check_holes(X: NDArray[np.floating]) -> None:
     """Raise if a row or a column has no value at all."""
@@ -27,11 +24,12 @@ def fill(X: NDArray[np.floating], table: NDArray[np.floating]) -> NDArray[np.flo
     """Rows (b, p) with missing values filled in from the rows (n, p) of a table, each by itself.
 
     Distances are those over the columns that both rows have, scaled to all columns
-    (`sklearn.impute.KNNImputer`). A row without a value stays as it is.
+    (`sklearn.impute.KNNImputer`; docs/decisions/010-missing-values.md). A row without a value
+    stays as it is.
     """
     filled = X.copy()
     holes = np.isnan(X)
-    imputer = KNNImputer(n_neighbors=N_NEIGHBORS, weights="distance").fit(table)
+    imputer = KNNImputer(weights="distance").fit(table)
     for row in np.flatnonzero(holes.any(axis=1) & ~holes.all(axis=1)):
         filled[row] = imputer.transform(X[row : row + 1])[0]
     return filled

@@ -36,11 +36,11 @@ def test_the_latent_is_found_in_spite_of_holes(affinity):
 
 
 def naive_fill(row, rows):
-    """Means over the ten rows nearest over shared columns that have a value, by loops."""
+    """Means over the five rows nearest over shared columns that have a value, by loops."""
     squares = np.nanmean((rows - row) ** 2, axis=1)
     filled = row.copy()
     for column in np.flatnonzero(np.isnan(row)):
-        near = [i for i in np.argsort(squares) if np.isfinite(rows[i, column])][:10]
+        near = [i for i in np.argsort(squares) if np.isfinite(rows[i, column])][:5]
         weights = 1.0 / np.sqrt(squares[near])
         filled[column] = weights @ rows[near, column] / weights.sum()
     return filled

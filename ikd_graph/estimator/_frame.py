@@ -14,9 +14,6 @@ from ..graph import add_edges, edges, from_edges
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# Columns this near to uncorrelated are low alone: turning them would only mix rounding errors.
-_UNCORRELATED = 1e-9
-
 
 class Frame(NamedTuple):
     """Coordinates of all rows in the standard frame, and their spectrum."""
@@ -42,10 +39,12 @@ def standard_frame(coordinates: Floats, inverse: Indices) -> Frame:
     """
     points = coordinates - coordinates[inverse].mean(axis=0)
     gram = points[inverse].T @ points[inverse]
+    # Columns this near to uncorrelated are not turned: that would only mix rounding errors.
+    rounding = np.sqrt(np.finfo(np.float64).eps)
     width = float(np.diagonal(gram).max(initial=0.0))
     off = np.abs(gram - np.diag(np.diagonal(gram))).max(initial=0.0)
-    ordered = np.all(np.diff(np.diagonal(gram)) <= _UNCORRELATED * width)
-    if off > _UNCORRELATED * width or not ordered:
+    ordered = np.all(np.diff(np.diagonal(gram)) <= rounding * width)
+    if off > rounding * width or not ordered:
         points = points @ np.linalg.eigh(gram)[1][:, ::-1]
     points = eigen.pin_signs.unchecked(points[inverse])
     return Frame(points, np.sum(points**2, axis=0))

@@ -48,9 +48,6 @@ from ._objects import is_dask, like, placed_lazily
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-FEWEST_COLUMNS = 20
-"""Columns below which no Gaussian process places new rows: several positions are as likely."""
-
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Inverse kernel decomposition: hidden coordinates from the covariance between points.
@@ -362,7 +359,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
                 "what transform returned"
             )
-        sample = generative.evenly_spaced(self._first.size, _limits.GENERATIVE)
+        sample = generative.evenly_spaced(self._first.size, _limits.SAMPLED)
         model, mean = self.noise_model(), self._rows.mean(axis=0)
         training = self._rows[self._first[sample]] - mean
         with limit_threads(self.n_jobs):
@@ -414,7 +411,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.missing == "pairwise":
             rows = missing.fill(rows, self._rows)
         placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
-        placed = placed[generative.evenly_spaced(placed.size, _limits.GENERATIVE)]
+        placed = placed[generative.evenly_spaced(placed.size, _limits.SAMPLED)]
         rows, model = np.asarray(rows[placed], dtype=np.float64), self.noise_model()
         with limit_threads(self.n_jobs):
             cov = gplvm.sample_covariance.unchecked(
@@ -453,7 +450,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             fit = core.fit
             return generative.NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
         if self._noise is None:
-            sample = generative.evenly_spaced(self._first.size, _limits.GENERATIVE)
+            sample = generative.evenly_spaced(self._first.size, _limits.SAMPLED)
             cov = gplvm.sample_covariance.unchecked(
                 self._rows[self._first[sample]], centered=self._result.similarity.centres_rows
             )
@@ -788,8 +785,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return "they need the rows, and values between points were given"
         if self._result.core is not None:
             return ""
-        if self.n_features_in_ < FEWEST_COLUMNS:
-            return f"they need at least {FEWEST_COLUMNS} columns, got {self.n_features_in_}"
+        if self.n_features_in_ < auto.FEWEST_COLUMNS:
+            return f"they need at least {auto.FEWEST_COLUMNS} columns, got {self.n_features_in_}"
         if not self.settings_.trusted:
             return (
                 "the columns were not taken for samples of a Gaussian process; "
@@ -870,12 +867,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Coordinates and residual of rows, and standard errors where requested."""
         similarity = self._result.similarity
         equal = self._training.find(X if self._has_rows else sp.csr_array(X))
-        known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
+        old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
         latent = np.full((X.shape[0], self.embedding_.shape[1]), np.nan, self.embedding_.dtype)
         residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
-        latent[known], residual[known] = self.embedding_[equal[known]], 0.0
+        latent[old], residual[old] = self.embedding_[equal[old]], 0.0
         if errors:
-            std[known] = self.standard_errors_[equal[known]]
+            std[old] = self.standard_errors_[equal[old]]
         if not new.size:
             return latent, residual, std
         rows = some_rows(X, new)
@@ -904,7 +901,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _placing_process(self) -> gplvm.Process | None:
         """The process that places new rows; None where the embedding is not one of the model."""
-        refined, few_columns = self._result.refined, self.n_features_in_ < FEWEST_COLUMNS
+        refined, few_columns = self._result.refined, self.n_features_in_ < auto.FEWEST_COLUMNS
         if refined is None or self._no_errors_because() or few_columns:
             return None
         whole = self._result.core is not None or self._sampled().size == self._first.size

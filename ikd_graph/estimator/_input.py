@@ -13,9 +13,6 @@ from .._checks import check_sparse, check_symmetric, check_unmasked, few
 from ..similarity import GIVEN
 from ._objects import as_table, printable
 
-# Share of the largest distance that rounding leaves on the diagonal (in float32, of roots).
-_DIAGONAL_ROUNDING = 1e-3
-
 
 def read(model: Any, X: Any, **options: Any) -> Any:
     """X by the rules of scikit-learn, with NaN for missing values where these are filled in.
@@ -91,7 +88,8 @@ def check_pairs(X: Any, affinity: str) -> None:
     values: NDArray[np.float64] = X if stored is None else stored.data
     diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
     largest, least = float(values.max(initial=0.0)), float(values.min(initial=0.0))
-    rounding = _DIAGONAL_ROUNDING * max(largest, -least)
+    # What rounding leaves on the diagonal, in float32, of roots.
+    rounding = 2.0 * np.sqrt(np.finfo(np.float32).eps) * max(largest, -least)
     zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
     if affinity == "precomputed" and zeros and rounding > 0.0:
         raise ValueError(

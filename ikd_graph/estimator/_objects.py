@@ -25,11 +25,11 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
         # First of all: what is delayed has every attribute.
         return _from_dask(X, kind, pairs=pairs)
     if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "obsm"):
-        parts = [f"adata.obsm[{key!r}]" for key in list(X.obsm)[:2]]
-        parts += [f"adata.layers[{key!r}]" for key in list(getattr(X, "layers", {}))[:2]]
+        tables = [f"adata.obsm[{key!r}]" for key in list(X.obsm)[:2]]
+        tables += [f"adata.layers[{key!r}]" for key in list(getattr(X, "layers", {}))[:2]]
         raise ValueError(
             f"X must be a table of numbers, got an {kind} of {X.shape[0]} rows and {X.shape[1]} "
-            f"columns; pass {', or '.join(['adata.X', *parts])}"
+            f"columns; pass {', or '.join(['adata.X', *tables])}"
         )
     if library == "igraph":
         X = X.to_networkx()
@@ -184,19 +184,19 @@ def _check_frame(X: Any) -> None:
     listed = list(types) if not hasattr(types, "tolist") else types.tolist()
     wrong = [
         (str(name), str(dtype))
-        for place, (name, dtype) in enumerate(zip(X.columns, listed, strict=True))
-        if not _is_numeric(X, place, dtype)
+        for position, (name, dtype) in enumerate(zip(X.columns, listed, strict=True))
+        if not _is_numeric(X, position, dtype)
     ]
     if not wrong:
         return
-    told = ", ".join(f"{name!r} ({dtype})" for name, dtype in wrong[:6])
+    columns_listed = ", ".join(f"{name!r} ({dtype})" for name, dtype in wrong[:6])
     more = f" and {len(wrong) - 6} more" if len(wrong) > 6 else ""
     names = [name for name, _ in wrong[:6]]
     cure = f"X.drop({names})" if _is_polars(X) else f"X.drop(columns={names})"
     text = "column" if len(wrong) == 1 else "columns"
     raise ValueError(
-        f"X must hold numbers only, got {text} {told}{more}; {cure} leaves them out (names or "
-        "times of rows belong into the index, labels into a variable of their own)"
+        f"X must hold numbers only, got {text} {columns_listed}{more}; {cure} leaves them out "
+        "(names or times of rows belong into the index, labels into a variable of their own)"
     )
 
 
@@ -205,11 +205,11 @@ def _is_polars(X: Any) -> bool:
     return type(X).__module__.startswith("polars")
 
 
-def _is_numeric(X: Any, place: int, dtype: Any) -> bool:
+def _is_numeric(X: Any, position: int, dtype: Any) -> bool:
     """Whether a column holds numbers; of a column of objects the first cells are looked at."""
     name = str(dtype).lower()
     if name == "object":
-        cells = np.asarray(X.iloc[: min(len(X), 100), place], dtype=object).tolist()
+        cells = np.asarray(X.iloc[: min(len(X), 100), position], dtype=object).tolist()
         return not any(isinstance(cell, (str, bytes)) or hasattr(cell, "year") for cell in cells)
     words = ("date", "time", "duration", "str", "categor", "enum", "utf8", "period", "interval")
     return not name.startswith(words)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _limits, alignment, blocks, cliques, eigen
+from .. import alignment, blocks, cliques, eigen
 from .._checks import check_choice, check_integer
 from .._records import CsrGraph, Embedding, SolvedBlocks
 from .._warn import warn
@@ -19,9 +19,6 @@ from ._base import Floats, Landmarks, Solution, Strategy
 from ._geodesic import geodesic_frame
 
 MERGES = ("global", "greedy")
-
-# Where a merge ends; beyond 10 000 points, where last digits take most of the time, sooner.
-_TOLERANCE, _COARSE = 1e-5, 4e-5
 
 
 @dataclass(repr=False)
@@ -107,8 +104,7 @@ class Blockwise(Strategy):
             merged = alignment.merge_greedy.unchecked(solved, n)
             points = alignment.place_groups.unchecked(merged.coordinates, merged.labels, frame)
         else:
-            tolerance = _TOLERANCE if n <= _limits.SOLVED_WHOLE else _COARSE
-            merged = alignment.merge.unchecked(solved, n, start=frame, tolerance=tolerance)
+            merged = alignment.merge.unchecked(solved, n, start=frame)
             points, share = merged.coordinates, merged.start_share
         if merged.labels.any():
             _warn_groups(merged.labels)

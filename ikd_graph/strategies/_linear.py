@@ -23,8 +23,6 @@ from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Floats, Landmarks, Solution, Strategy
 
-_ROUNDING = 1e-12  # eigenvalues below it, relative to the largest, are none
-
 
 @dataclass(repr=False)
 class Linear(Strategy):
@@ -83,7 +81,7 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
         values, vectors, total = _lanczos(rows, mean, count, blocks)
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
-    real = values > _ROUNDING * max(float(values[0]), 0.0)
+    real = values > width * np.finfo(np.float64).eps * max(float(values[0]), 0.0)
     span = int(np.count_nonzero(real))
     if span < n_components and total > 0.0:
         warn(

@@ -9,6 +9,7 @@ points as are nearest to it, so that the solution leans to that of all points.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isqrt
 from numbers import Integral
 from typing import Any
 
@@ -29,9 +30,6 @@ Lengths = NDArray[np.floating]
 
 AUTO_LANDMARKS = 300
 """Landmarks of "auto", or fifty for each coordinate where these are more."""
-
-_BATCH = 20  # landmarks that are drawn together, before distances are measured
-_SINGLE_FROM = 2**30  # bytes of lengths from which they are stored in single precision
 
 
 def number(
@@ -94,12 +92,12 @@ def draw(
     -------
     nodes : (l,) ndarray of int64
         The landmarks.
-    distances : (l, n) ndarray of float64, or float32 where they fill a gigabyte
+    distances : (l, n) ndarray of float64, or float32 of more than 10 000 points
         Lengths of the shortest paths from them.
     """
     n, count = lengths.n_nodes, landmarks.number
     rng = check_random_state(landmarks.random_state)
-    distances = np.empty((count, n), np.float64 if 8 * count * n < _SINGLE_FROM else np.float32)
+    distances = np.empty((count, n), np.float64 if n <= _limits.SOLVED_WHOLE else np.float32)
     nodes, nearest = np.empty(0, dtype=np.int64), np.ones(n)
     while nodes.size < count:
         # The smallest of exponential waiting times: a weighted draw without repetition.
@@ -107,7 +105,8 @@ def draw(
         waiting[nodes] = np.inf
         if first is not None and not nodes.size:
             waiting[first] = 0.0
-        batch = np.argsort(waiting, kind="stable")[: min(_BATCH, count - nodes.size)]
+        size = min(1 + isqrt(count), count - nodes.size)
+        batch = np.argsort(waiting, kind="stable")[:size]
         measured = geodesics.shortest_distances.unchecked(lengths, batch)
         distances[nodes.size : nodes.size + batch.size] = measured
         nearest = measured.min(axis=0) if not nodes.size else np.fmin(nearest, measured.min(axis=0))
