@@ -1,6 +1,5 @@
 """Every snippet of the site runs, and every command on it is understood."""
 
-import configparser
 import re
 import shlex
 import warnings
@@ -133,12 +132,3 @@ def test_the_commands_in_blocks_run_on_files_of_those_names(line, folder, capsys
         warnings.simplefilter("ignore")
         assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
     assert list((folder / "results").iterdir())
-
-
-def test_extras_that_the_pages_install_exist():
-    setup = configparser.ConfigParser()
-    setup.read(ROOT / "setup.cfg")
-    known = set(setup["options.extras_require"])
-    for page in [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
-        for extras in re.findall(r"\.\[([\w,]+)\]", page.read_text()):
-            assert set(extras.split(",")) <= known, page

@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tables import curve, process, quiet, sheet, sq_distances, two_groups, warned
 
@@ -216,13 +215,6 @@ def test_the_number_of_coordinates_is_found(n_components, strategy):
     np.testing.assert_allclose(named.spectrum_[:n_components], named.eigenvalues_, rtol=1e-9)
 
 
-def test_two_points_have_one_coordinate_and_other_words_are_refused():
-    rows = np.random.default_rng(0).normal(size=(2, 30))
-    assert quiet(IKD("auto"), rows).embedding_.shape == (2, 1)
-    with pytest.raises(ValueError, match=r"n_components must be an integer .*got 'all'"):
-        IKD("all").fit(rows)
-
-
 # What the coordinates depend on -------------------------------------------------------------------
 
 
@@ -297,21 +289,6 @@ def test_single_precision_goes_in_and_comes_out(strategy):
     assert single.transform(X[:5] + 0.1).dtype == np.float32
     np.testing.assert_array_equal(single.transform(X.astype(np.float32)), single.embedding_)
     assert rigid_r2(double.embedding_, single.embedding_) > 1 - 1e-4
-
-
-@pytest.mark.parametrize("order", ["C", "F", "strided", "read only"])
-def test_how_a_table_lies_in_memory_does_not_matter(order):
-    X, _ = sheet(n=60)
-    plain = quiet(IKD(2, affinity="euclidean", strategy="linear"), X)
-    layouts = {"C": X.copy(), "F": np.asfortranarray(X), "strided": np.repeat(X, 2, axis=0)[::2]}
-    layouts["read only"] = X.copy()
-    layouts["read only"].setflags(write=False)
-    model = quiet(IKD(2, affinity="euclidean", strategy="linear"), layouts[order])
-    np.testing.assert_allclose(model.embedding_, plain.embedding_, atol=1e-9)
-    new = np.asarray(0.7 * layouts[order] + 0.3 * layouts[order][::-1], order="F")
-    placed = model.transform(new)
-    for at in range(0, 60, 7):
-        np.testing.assert_array_equal(model.transform(new[at : at + 1])[0], placed[at])
 
 
 @pytest.mark.parametrize("kind", ["rows", "float32", "sparse", "precomputed", "distances"])
@@ -581,28 +558,6 @@ def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
 
 
 # Counts and rows that do not vary -----------------------------------------------------------------
-
-
-def test_roots_of_counts_are_placed_kept_and_explained_in_counts():
-    rng = np.random.default_rng(0)
-    spot, centres = rng.uniform(size=(150, 2)), rng.uniform(size=(40, 2))
-    rates = 4.0 * np.exp(-0.5 * sq_distances(spot, centres) / 0.2**2) + 0.1
-    X = rng.poisson(rates)
-    model = quiet(IKD(2, affinity="hellinger", refine="stress"), X)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.transform(X), model.embedding_)
-    new = rng.poisson(rates)
-    np.testing.assert_array_equal(again.transform(new), model.transform(new))
-    near = NearestNeighbors(n_neighbors=10).fit(model.embedding_)
-    read = spot[near.kneighbors(model.transform(new), return_distance=False)].mean(axis=1)
-    assert affine_r2(spot, read) > 0.8
-    # The way back is in counts, not in roots.
-    back = model.inverse_transform(model.embedding_)
-    assert abs(back.mean() / X.mean() - 1.0) < 0.05
-    assert np.corrcoef(rates.ravel(), back.ravel())[0, 1] ** 2 > 0.8
-    assert 0.5 < model.noise_model().noise / rates.mean() < 1.5
-    with pytest.raises(ValueError, match="must not be negative"):
-        model.transform(-X[:2] - 1)
 
 
 # What is said while it works ----------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ikd_graph import IKD, _limits, geodesics, graph, kernels, strategies
+from ikd_graph import IKD, _limits, graph, kernels, strategies
 from ikd_graph.strategies import landmarks
 from ikd_graph.study.metrics import affine_r2
 
@@ -104,18 +104,6 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch
     IKD(2, n_landmarks=100, **settings).fit(X)
     with pytest.raises(MemoryError, match=r"400 points and 300 must fit"):
         IKD(2, n_landmarks=300, **settings).fit(X)
-
-
-def test_an_interrupted_fit_names_its_stage_and_leaves_no_half_model(monkeypatch):
-    def interrupted(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(geodesics.shortest_distances, "unchecked", interrupted)
-    strategy = strategies.Geodesic(path="covariance")
-    model = IKD(2, affinity="cosine", n_landmarks=30, graph=8, refine=None, strategy=strategy)
-    with pytest.raises(KeyboardInterrupt, match="stopped during the stage 'closed form'"):
-        model.fit(waves(200)[0])
-    assert not hasattr(model, "embedding_")
 
 
 def test_many_points_have_landmarks_and_no_threshold(monkeypatch):

@@ -9,8 +9,6 @@ import subprocess
 import sys
 import tarfile
 import venv
-import zipfile
-from email.parser import Parser
 from pathlib import Path
 
 import numba
@@ -89,21 +87,6 @@ def test_the_wheel_works_without_the_sources(dist, tmp_path):
     run(python.with_name("ikd-graph"), *command.split()[1:], folder=tmp_path)
     made = {path.name for path in (tmp_path / "results").iterdir()}
     assert made == {"digits_embedding.csv", "digits_embedding.png", "digits_report.html"}
-
-
-@pytest.mark.slow
-def test_the_metadata_say_what_a_reader_of_the_index_needs(dist):
-    (wheel,) = dist.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = (one for one in archive.namelist() if one.endswith("/METADATA"))
-        told = Parser().parsestr(archive.read(name).decode())
-    assert told["Version"] == ikd_graph.__version__
-    assert told["License-Expression"] == "MIT" or told["License"] == "MIT"
-    assert told.get_all("Project-URL") == [f"Documentation, {SITE}"]
-    assert told["Description-Content-Type"] == "text/markdown"
-    assert "(docs/index.md)" in told.get_payload()
-    extras = {"plot", "data", "docs", "test", "compare"}
-    assert extras <= set(told.get_all("Provides-Extra"))
 
 
 def version_in(name):

@@ -65,21 +65,6 @@ def test_layers_and_representations_are_found_by_key(expected):
         tl.ikd(Annotated(None))
 
 
-def test_a_copy_leaves_the_original_as_it_was_and_so_does_a_failure():
-    adata = Annotated(X)
-    made = tl.ikd(adata, copy=True, **PLAIN)
-    assert made.obsm["X_ikd"].shape == (60, 2)
-    with pytest.raises(ValueError, match="strategy must be one of"):
-        tl.ikd(adata, strategy="best")
-    assert [*adata.obsm, *adata.obsp, *adata.uns, *adata.obs] == []
-
-
-def test_a_table_on_the_disk_is_brought_into_memory(expected):
-    adata = Annotated(SimpleNamespace(to_memory=lambda: sp.csr_matrix(X)))
-    tl.ikd(adata, **PLAIN)
-    np.testing.assert_allclose(adata.obsm["X_ikd"], expected.embedding_, atol=1e-6)
-
-
 @pytest.mark.filterwarnings("ignore:the embedding has a reliability:UserWarning")
 def test_uncertainty_is_added_where_there_is_one():
     adata = Annotated(X)
