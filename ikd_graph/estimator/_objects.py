@@ -52,19 +52,7 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
             f"X must hold numbers, got times ({X.dtype}); (X - X[0]) / numpy.timedelta64(1, 's') "
             "turns them into seconds"
         )
-    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
-        return _from_objects(X)
     return X
-
-
-def _from_objects(X: NDArray[Any]) -> NDArray[Any]:
-    """Numbers among objects, NaN where a cell is the NA of pandas."""
-    missing = [type(cell).__name__ == "NAType" for cell in X.flat]
-    X = np.where(np.reshape(missing, X.shape), np.nan, X)
-    try:
-        return X.astype(np.float64)
-    except TypeError as error:
-        raise TypeError(f"X must hold numbers only: {error}") from None
 
 
 def printable(text: str) -> str:

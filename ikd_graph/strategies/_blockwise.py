@@ -79,8 +79,7 @@ class Blockwise(Strategy):
 
         Groups of cliques that share too few points with the others to have a unique place are put
         where a rigid motion brings them nearest to the geodesic solution, with a warning. The
-        spectrum is that of the merged coordinates; explained variance and negative mass are means
-        over cliques.
+        spectrum is that of the merged coordinates; the negative mass is a mean over cliques.
         """
         assert graph is not None
         n = graph.n_nodes
@@ -127,14 +126,14 @@ def _merged_by(
 
 
 def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
-    """Merged coordinates on their principal axes, with the mean spectrum of the cliques."""
+    """Merged coordinates on their principal axes, with the mean negative mass of the cliques."""
     points = points - points.mean(axis=0)
     # The frame of merged coordinates is free: turn it to its principal axes, as eigenpairs are.
     values, axes = np.linalg.eigh(points.T @ points)
-    order = np.argsort(values)[::-1]
-    points = eigen.pin_signs.unchecked(points @ axes[:, order])
-    share, mass = _mean_spectrum(solved)
-    return Embedding(points, values[order], share, mass, eigen.CENTRE)
+    values, axes = values[::-1], axes[:, ::-1]
+    share = values**2 / (float(np.sum(values**2)) or 1.0)
+    mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
+    return Embedding(eigen.pin_signs.unchecked(points @ axes), values, share, mass, eigen.CENTRE)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:
@@ -144,23 +143,4 @@ def _warn_groups(labels: NDArray[np.integer]) -> None:
         f"{sizes.size} groups of cliques share no point with one another; "
         f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
         "strategy='geodesic' places all points so"
-    )
-
-
-def _mean_spectrum(solved: SolvedBlocks) -> tuple[Floats, float]:
-    """Explained variance ratio and negative mass, averaged over cliques by their sizes."""
-    sizes = solved.blocks.sizes.astype(np.float64)
-    squares = solved.eigenvalues**2
-    leading = squares.sum(axis=1)
-    total = np.divide(
-        leading,
-        solved.explained_variance_ratio,
-        out=np.zeros_like(leading),
-        where=solved.explained_variance_ratio > 0.0,
-    )
-    share = np.divide(
-        squares, total[:, None], out=np.zeros_like(squares), where=total[:, None] > 0.0
-    )
-    return np.average(share, axis=0, weights=sizes), float(
-        np.average(solved.negative_mass, weights=sizes)
     )
