@@ -27,11 +27,6 @@ LANCZOS_FROM = 200
 the leading eigenpairs (two of 400 points in 4 ms, where the full spectrum takes 15) and a lower
 bound of that mass."""
 
-FRAME_WHOLE = 400
-"""The frame that cliques are merged in is the whole geodesic one, .01 s; beyond, that of a few
-landmarks, whose cost does not grow with the square. On rolls and Gaussian processes of 500 to 1000
-points either led to the same R2 but for 3e-4, in both directions."""
-
 SAMPLED = 2000
 """Rows of a sample: their moments are compared with those of a Gaussian process (13 ms), and the
 generative model inverts their covariance (32 MB, 2 s)."""

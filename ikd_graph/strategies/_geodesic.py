@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import _limits, eigen, geodesics
+from .. import eigen, geodesics
 from .._checks import check_choice
 from .._records import CsrGraph
 from ..geodesics import path_lengths, sq_distances, squares_of_lengths
@@ -89,9 +89,6 @@ class Geodesic(Strategy):
 
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
-    if graph.n_nodes <= _limits.FRAME_WHOLE:
-        sq_dist = sq_distances(graph, kernel, "distance")
-        return eigen.coordinates.unchecked(sq_dist, n_components).coordinates
     lengths = geodesics.distance_lengths.unchecked(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes.unchecked(lengths, count)
