@@ -615,7 +615,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 ensure_min_samples=2,
             )
             check_pairs(X, self.affinity)
-            return X
+            # A distance below 0 is one of 0 up to rounding.
+            return abs(X) if self.affinity == "precomputed_distance" else X
         least = 2 if self.affinity == "auto" else AFFINITIES[self.affinity].least_columns
         X = read(
             self,
