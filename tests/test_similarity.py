@@ -148,34 +148,6 @@ def test_nothing_below_zero_has_a_root():
         similarity.compare(counts, "hellinger").nearest(counts[:2] - 9.0, 3)
 
 
-@pytest.mark.parametrize("n", [30, 256, 3001])
-@pytest.mark.parametrize("k", [1, 20])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_the_nearest_rows_are_those_of_the_whole_table(n, k, dtype):
-    rng = np.random.default_rng(0)
-    rows, new = (rng.normal(size=(m, 6)).astype(dtype) for m in (n, 17))
-    # Rows in the order of their products with one of the new ones: the worst that may come.
-    rows = rows[np.argsort(rows @ new[3])]
-    near, values = similarity.compare(rows, "cosine").nearest(new, k)
-    unit = [part.astype(float) for part in (rows, new)]
-    unit = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in unit]
-    products = unit[1] @ unit[0].T
-    order = np.argsort(-products, axis=1, kind="stable")[:, :k]
-    limit = 1e-12 if dtype == np.float64 else 1e-6
-    np.testing.assert_allclose(values, np.take_along_axis(products, order, axis=1), atol=limit)
-    if dtype == np.float64:
-        assert np.array_equal(near, order)
-
-
-def test_of_equal_rows_each_is_found_once():
-    rows = np.repeat(np.random.default_rng(0).normal(size=(4, 5)), 500, axis=0)
-    near, values = similarity.compare(rows, "cosine").nearest(rows[[700, 1900]], 30)
-    assert np.all(near[0] // 500 == 1)
-    assert np.all(near[1] // 500 == 3)
-    assert all(len(set(row)) == 30 for row in near.tolist())
-    np.testing.assert_allclose(values, 1.0, atol=1e-14)
-
-
 def test_memory_of_the_search_does_not_grow_with_the_training_rows():
     new = np.random.default_rng(1).normal(size=(200, 10)).astype(np.float32)
 
@@ -209,25 +181,6 @@ def test_components_of_mutual_neighbours_are_joined_by_the_neighbours_of_either_
     across = {(i, j) for i, j in outer.edges if component[i] != component[j]}
     joined = graph.to_networkx(sim.neighbor_graph(4, mutual=True))
     assert set(joined.edges) == set(inner.edges) | across
-
-
-# Duplicate rows -----------------------------------------------------------------------------------
-
-
-# Errors -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("affinity", ["correlation", "cosine", "shared_neighbors", "covariance"])
-@pytest.mark.parametrize("step", [None, "stress"])
-def test_what_is_advised_against_constant_rows_helps(affinity, step):
-    X = table(3, 50, 30)
-    X[[5, 9]] = 0.0 if affinity == "cosine" else 3.0
-    with pytest.raises(ValueError, match=r"drop them, or use affinity='euclidean'"):
-        IKD(2, affinity=affinity, refine=step).fit(X)
-    for cured, rows in ((affinity, np.delete(X, [5, 9], axis=0)), ("euclidean", X)):
-        model = quiet(IKD(2, affinity=cured, refine=step), rows)
-        assert np.isfinite(model.embedding_).all()
-        assert np.isfinite(model.transform(rows + 1e-3 * table(4, len(rows), 30))).all()
 
 
 def test_shared_neighbours_separate_groups():

@@ -52,10 +52,10 @@ def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
     array([5., 1.])
     """
     points = np.ascontiguousarray(source, dtype=np.float64)
-    places = np.ascontiguousarray(target, dtype=np.float64)
-    check_same_shape("source", points, "target", places)
-    means = points.mean(axis=0), places.mean(axis=0)
-    from_mean, to_mean = points - means[0], places - means[1]
+    aims = np.ascontiguousarray(target, dtype=np.float64)
+    check_same_shape("source", points, "target", aims)
+    means = points.mean(axis=0), aims.mean(axis=0)
+    from_mean, to_mean = points - means[0], aims - means[1]
     scale = np.sqrt((from_mean**2).sum() * (to_mean**2).sum())
     rotation = np.empty((points.shape[1], points.shape[1]))
     cross = np.ascontiguousarray(from_mean.T @ to_mean)
@@ -131,11 +131,10 @@ def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> 
     n_blocks = starts.size - 1
     block = np.repeat(np.arange(n_blocks), np.diff(starts))
 
-    def sums(values: Floats) -> Floats:
-        return np.asarray(np.bincount(block, weights * values, minlength=n_blocks), np.float64)
-
-    mass = sums(np.ones(weights.size))
+    mass = np.bincount(block, weights, minlength=n_blocks)
     own = np.empty(coordinates.shape)
     for axis, values in enumerate(coordinates.T):
-        own[:, axis] = values - (sums(values) / np.where(mass > 0.0, mass, 1.0))[block]
-    return Centred(own, weights, np.column_stack([mass, sums((own**2).sum(axis=1))]))
+        sums = np.bincount(block, weights * values, minlength=n_blocks)
+        own[:, axis] = values - (sums / np.where(mass > 0.0, mass, 1.0))[block]
+    squares = np.bincount(block, weights * (own**2).sum(axis=1), minlength=n_blocks)
+    return Centred(own, weights, np.column_stack([mass, squares]).astype(np.float64))

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, SolvedBlocks, check_solved
-from ._descent import Descent
 from ._rigid import centred
 
 Floats = NDArray[np.float64]
 
-# Rounds that each of two starts gets before the better one goes on.
-_TRIAL_ROUNDS, _TRIAL_TOLERANCE = 10, 1e-3
-# Where both starts are right their sums are mostly within a factor of two of each other by then, so
-# that a smaller gain says nothing: a latent with a part mirrored may be the lower one by chance.
-_CLEARLY_LOWER = 0.5
-# Weight of a start that holds together what blocks leave open, as a share of their own weight
-# (docs/decisions/006-merging-cliques.md, as for the next).
 ANCHOR_SHARE = 0.002
-# The noise of blocks, as a share of the variance of the latent, at which a start counts as much as
-# all blocks do. Its weight is the square of noise / .03.
-_AS_MUCH = 0.03
-_MOST_SHARE = 3.0
+"""Weight of a start that holds together what blocks leave open, as a share of their own weight
+(docs/decisions/006-merging-cliques.md, as for the next)."""
+
+_EQUAL_NOISE = 0.03
+"""Noise of blocks, as a share of the variance of the latent, at which a start counts as much as all
+blocks do. Its weight is the square of noise / .03."""
+
+
+class Descent(NamedTuple):
+    """Where a descent ended."""
+
+    points: Floats  # (n, M)
+    value: float  # the weighted sum of squares there
+    n_rounds: int
+    converged: bool
 
 
 class Rounds:
@@ -42,13 +47,18 @@ class Rounds:
         anchor: Floats | None = None,
         share: float = ANCHOR_SHARE,
     ) -> None:
-        solved, _ = neighbors_near(solved)
         self.blocks, self.coordinates = solved.blocks, solved.coordinates
         self.n_blocks = solved.blocks.n_blocks
         weights = np.sqrt(solved.precision)
         self.weights = weights / weights.sum()
         if anchor is not None:
-            self._add_block(anchor, share)
+            everyone = np.arange(n_points, dtype=np.int32)
+            self.blocks = Blocks(
+                np.append(self.blocks.indptr, self.blocks.members.size + n_points),
+                np.append(self.blocks.members, everyone),
+            )
+            self.coordinates = np.vstack([self.coordinates, anchor])
+            self.weights = np.append(self.weights, np.full(n_points, share / n_points))
         self.share = share if anchor is not None else 0.0
         total = np.bincount(self.blocks.members, self.weights, minlength=n_points)
         self.point_weights = total.astype(np.float64, copy=False)
@@ -59,17 +69,7 @@ class Rounds:
         # Sums of squares below this are rounding errors.
         self.floor = 1e-28 * float((self.coordinates**2).max(initial=0.0))
 
-    def _add_block(self, anchor: Floats, share: float) -> None:
-        """One more block of all points."""
-        n_points = anchor.shape[0]
-        self.blocks = Blocks(
-            np.append(self.blocks.indptr, self.blocks.members.size + n_points),
-            np.append(self.blocks.members, np.arange(n_points, dtype=np.int32)),
-        )
-        self.coordinates = np.vstack([self.coordinates, anchor])
-        self.weights = np.append(self.weights, np.full(n_points, share / n_points))
-
-    def place(self, points: Floats) -> float:
+    def fit(self, points: Floats) -> float:
         """Fit every block to the points; the weighted mean square that is left."""
         _jit.alignment.place_blocks(
             self.blocks.indptr,
@@ -90,47 +90,70 @@ class Rounds:
             mean[in_blocks, axis] = sums[in_blocks]
         return mean
 
-    def look(self, points: Floats) -> tuple[float, Floats]:
-        """Weighted mean square that is left at some points, and the means of the proposals."""
-        value = self.place(points)
-        return value, self.average(points)
+    def descend(self, points: Floats, n_rounds: int, tolerance: float) -> Descent:
+        """Go down to a local minimum of the sum of squares by L-BFGS.
 
-    def descent(self, points: Floats) -> Descent:
-        """A start that conjugate gradients can go on from."""
-        return Descent(self.look, self.point_weights, points)
-
-    def trial(self, points: Floats) -> Descent:
-        """A start after some rounds, before another is tried."""
-        given = self.descent(points)
-        given.run(_TRIAL_ROUNDS, _TRIAL_TOLERANCE, self.floor)
-        return given
-
-    def better(self, given: Descent, second: Floats) -> Descent:
-        """A start after its `trial`, or the second if as many rounds leave it clearly lower."""
-        other = self.trial(second)
-        return other if other.lowest < _CLEARLY_LOWER * given.lowest else given
-
-    def noise(self, objective: float, latent: Floats) -> float:
-        """Mean square that blocks are off by, as a share of the variance of a latent.
-
-        What they disagree by is their noise but for what was fitted away: a place for each point
-        and a motion for each block. 0 where nothing is fitted twice.
+        Half the gradient in a point is its weight times its distance from the mean of its
+        proposals. It ends where two rounds in a row lower the value by less than ``tolerance`` of
+        it, or where what remains is rounding.
         """
-        width = latent.shape[1]
-        entries = int(self.blocks.indptr[self.n_blocks])
-        n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))
-        fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
-        variance = float(latent.var(axis=0).sum())
-        left = 1.0 - fitted / max(entries * width, 1)
-        return objective / (left * variance) if left > 0.0 and variance > 0.0 else 0.0
+        roots = np.sqrt(self.point_weights)[:, None]
+        start = self.fit(points)
+        first_step = roots * (self.average(points) - points)
+        # The first step of the search has length 1: then it is the one to the means.
+        unit = float(np.linalg.norm(first_step))
+        if start <= self.floor or unit == 0.0:
+            return Descent(points, start, 0, True)
+        inside = self.point_weights > 0.0
+        values, small_steps = [start], 0
+
+        def latent(x: Floats) -> Floats:
+            moved = points.copy()
+            moved[inside] += x.reshape(points.shape)[inside] * unit / roots[inside]
+            return moved
+
+        def value_and_gradient(x: Floats) -> tuple[float, Floats]:
+            moved = latent(x)
+            value = self.fit(moved)
+            gradient = 2.0 * roots * (moved - self.average(moved)) / unit
+            return value / unit**2, gradient.ravel()
+
+        def stop(intermediate_result: Any) -> None:
+            nonlocal small_steps
+            values.append(float(intermediate_result.fun) * unit**2)
+            small = values[-2] - values[-1] <= tolerance * values[-1]
+            small_steps = small_steps + 1 if small else 0
+            if small_steps == 2 or values[-1] <= self.floor:
+                raise StopIteration
+
+        result = minimize(
+            value_and_gradient,
+            np.zeros(points.size),
+            jac=True,
+            method="L-BFGS-B",
+            callback=stop,
+            options={"maxiter": n_rounds, "maxfun": 100 * n_rounds, "ftol": 0.0, "gtol": 0.0},
+        )
+        moved = latent(result.x)
+        value = self.fit(moved)
+        out_of_rounds = result.nit >= n_rounds and small_steps < 2 and value > self.floor
+        return Descent(self.average(moved), value, int(result.nit), not out_of_rounds)
 
     def share_for(self, objective: float, anchor: Floats) -> float:
         """Weight that a latent deserves beside blocks that leave some objective.
 
-        Noise that is small beside the latent leaves no bend in it; where it is large, blocks of few
+        Noise is the mean square that blocks are off by, as a share of the variance of the latent:
+        what they disagree by, but for what was fitted away, a place for each point and a motion for
+        each block. Small noise leaves no bend in the latent; where it is large, blocks of few
         points tell less of the shape than paths through many.
         """
-        return min((self.noise(objective, anchor) / _AS_MUCH) ** 2, _MOST_SHARE)
+        width, entries = anchor.shape[1], int(self.blocks.indptr[self.n_blocks])
+        n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))
+        fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
+        freedom = 1.0 - fitted / max(entries * width, 1)
+        variance = freedom * float(anchor.var(axis=0).sum())
+        # Where nothing is fitted twice there is no noise to be seen.
+        return (objective / variance / _EQUAL_NOISE) ** 2 if variance > 0.0 else 0.0
 
     def fit_of(self, points: Floats) -> tuple[float, Floats]:
         """Place the blocks (without the anchor), and say how well they agree with the points.
@@ -138,11 +161,14 @@ class Rounds:
         Returns the weighted mean square of the distances to the proposals, and for each point the
         root mean square distance to its own, 0 without any.
         """
-        self.place(points)
+        self.fit(points)
         entries = int(self.blocks.indptr[self.n_blocks])
         members = self.blocks.members[:entries]
         squares = ((self.proposals[:entries] - points[members]) ** 2).sum(axis=1)
-        return float(self.misfit[: self.n_blocks].sum()), _rms(squares, members, len(points))
+        counts = np.bincount(members, minlength=len(points))
+        sums = np.bincount(members, squares, minlength=len(points))
+        residuals = np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
+        return float(self.misfit[: self.n_blocks].sum()), residuals
 
 
 def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None:
@@ -182,12 +208,9 @@ def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> alignment.proposals(solved, places).round(6).ravel() + 0.0
     array([0., 1., 2., 1., 2., 3.])
     """
-    points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    places, blocks = np.empty_like(solved.coordinates), solved.blocks
-    around = centred(blocks.indptr, solved.coordinates, np.sqrt(solved.precision))
-    misfit = np.empty(blocks.n_blocks)
-    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, places, misfit)
-    return places
+    rounds = Rounds(solved, len(coordinates))
+    rounds.fit(np.ascontiguousarray(coordinates, dtype=np.float64))
+    return rounds.proposals
 
 
 @door.takes(check_places, coordinates=door.table)
@@ -215,36 +238,5 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> bool(alignment.residuals(solved, places).max() < 1e-6)
     True
     """
-    members = solved.blocks.members
-    squares = ((proposals.unchecked(solved, coordinates) - coordinates[members]) ** 2).sum(axis=1)
-    return _rms(squares, members, len(coordinates))
-
-
-def _rms(squares: Floats, members: NDArray[np.int32], n_points: int) -> Floats:
-    """Root of the mean of the squares of each point, 0 without any."""
-    counts = np.bincount(members, minlength=n_points)
-    sums = np.bincount(members, squares, minlength=n_points)
-    return np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
-
-
-def entries_of_points(blocks: Blocks, n_points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Entries of each point: starts and list, ascending."""
-    total = blocks.members.size
-    # Columns of a matrix with one entry in each row: counted, not sorted.
-    entries = sp.csr_array(
-        (np.ones(total, dtype=np.bool_), blocks.members, np.arange(total + 1)),
-        shape=(total, n_points),
-    ).tocsc()
-    return entries.indptr.astype(np.int64), entries.indices.astype(np.int64)
-
-
-def neighbors_near(solved: SolvedBlocks) -> tuple[SolvedBlocks, NDArray[np.intp]]:
-    """Blocks in the order of their first points, so that those that share points lie together.
-
-    Where points near each other have numbers near each other, as in a fit, less is fetched from
-    memory: a round of 100 000 points takes a sixth less. Returns the order too.
-    """
-    blocks = solved.blocks
-    first = np.append(blocks.members, -1)[blocks.indptr[:-1]]
-    order = np.argsort(first, kind="stable")
-    return solved.take(order), order
+    points = np.ascontiguousarray(coordinates, dtype=np.float64)
+    return Rounds(solved, len(points)).fit_of(points)[1]

@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from .._jit.cliques import Search
     from .._jit.degeneracy import OrderedGraph
 
-_N_PARTS = 32
-"""Parts of the start nodes, of equal estimated work. Fixed: results must not depend on threads."""
-
-_SERIAL_BELOW = 5e4
-"""Estimated work below which starting threads costs more than it saves."""
-
 _PATIENCE = 1 << 20
 """Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
 
@@ -75,23 +69,22 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     """
     if limit is not None:
         limit = min(limit, 2**62)
-        found = list(
+        listed = list(
             itertools.islice(iter_cliques.unchecked(g, min_size, min(limit + 1, 4096)), limit + 1)
         )
-        if len(found) > limit:
-            _warn_truncated(found[:limit], limit, g.n_nodes)
-        return Cliques(found[:limit], g.n_nodes)
+        if len(listed) > limit:
+            _warn_truncated(listed[:limit], limit, g.n_nodes)
+        return Cliques(listed[:limit], g.n_nodes)
     start = prepare(g)
-    bounds = _equal_parts(start)
-    parts: list[list[Blocks]] = [[] for _ in bounds[:-1]]
+    # As many starts together for any number of threads.
+    step = max(1, g.n_nodes // 64)
+    pieces: list[list[Blocks]] = [[] for _ in range(0, g.n_nodes, step)]
 
-    def work(first: int, last: int) -> None:
-        for part in range(first, last):
-            room = 1 << 12 if bounds.size > 2 else 1 << 13
-            parts[part] = list(fill(start, min_size, bounds[part], bounds[part + 1], room))
+    def work(first: int, stop: int) -> None:
+        pieces[first // step] = list(fill(start, min_size, first, stop, 4096))
 
-    map_blocks(work, len(parts), 1)
-    return Cliques(join([blocks for part in parts for blocks in part]), g.n_nodes)
+    map_blocks(work, g.n_nodes, step)
+    return Cliques(join([blocks for piece in pieces for blocks in piece]), g.n_nodes)
 
 
 @door.takes(g=any_edges, min_size=door.whole(1), chunk=door.whole(1))
@@ -134,8 +127,8 @@ def prepare(g: CsrGraph) -> StartGraph:
     middle = np.empty(g.n_nodes, dtype=np.int64)
     indices = np.empty_like(g.indices)
     _jit.degeneracy.split_rows(g, rank, middle, indices)
-    parts = (read_only(array) for array in (middle, indices, order))
-    graph = _jit.degeneracy.OrderedGraph(g.indptr, *parts)
+    pieces = (read_only(array) for array in (middle, indices, order))
+    graph = _jit.degeneracy.OrderedGraph(g.indptr, *pieces)
     return StartGraph(graph, core, int(core.max(initial=0)))
 
 
@@ -143,20 +136,17 @@ def new_search(n_nodes: int, width: int, start: int) -> Search:
     """State of a search that has not begun, for starts of at most ``width`` candidates."""
     words = max(1, -(-width // 64))
 
-    def bits(n_sets: int) -> NDArray[np.uint64]:
-        return np.empty((n_sets, words), dtype=np.uint64)
-
     return _jit.cliques.Search(
         cursor=np.array([start - 1, -1, 0], dtype=np.int64),
         local=np.full(n_nodes, -1, dtype=np.int32),
         nodes=np.empty(width, dtype=np.int32),
-        rows=bits(width),
-        candidates=bits(width + 2),
-        clique=bits(width + 2),
-        todo=bits(width + 2),
+        rows=np.empty((width, words), dtype=np.uint64),
+        candidates=np.empty((width + 2, words), dtype=np.uint64),
+        clique=np.empty((width + 2, words), dtype=np.uint64),
+        todo=np.empty((width + 2, words), dtype=np.uint64),
         first=np.zeros(width + 2, dtype=np.int64),
         last=np.zeros(width + 2, dtype=np.int64),
-        masks=bits(1024),
+        masks=np.empty((1024, words), dtype=np.uint64),
     )
 
 
@@ -184,22 +174,9 @@ def with_more_masks(search: Search) -> Search:
     return search._replace(masks=masks)
 
 
-def _equal_parts(start: StartGraph) -> NDArray[np.int64]:
-    """Bounds of parts of the order with about the same work, (parts + 1,) int64."""
-    graph = start.graph
-    n = graph.order.size
-    later = (graph.indptr[1:] - graph.middle)[graph.order].astype(np.float64)
-    # The cube of the number of candidates spread real work evenly on correlation graphs.
-    work = np.cumsum(later**3)
-    if n == 0 or work[-1] < _SERIAL_BELOW:
-        return np.array([0, n])
-    cuts = np.searchsorted(work, work[-1] * np.arange(1, _N_PARTS) / _N_PARTS)
-    return np.unique(np.concatenate([[0], cuts, [n]]))
-
-
-def _warn_truncated(found: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:
+def _warn_truncated(listed: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:
     """Warn that there are more cliques than asked for."""
-    covered = np.unique(np.concatenate(found)).size
+    covered = np.unique(np.concatenate(listed)).size
     warn(
         f"stopped at the limit of {limit} maximal cliques, there are more: these cover {covered} "
         f"of {n_nodes} points; raise limit, or use cliques.cover(), which covers every point"

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from .. import _jit
 from .._checks import check_rows_vary
 from .._table import SparseTable
-from ._euclidean import EuclideanRows
+from ._euclidean import EuclideanRows, euclidean_scale
 from ._rows import kept_flat
-from ._scale import ROUNDING
 
 Floats = NDArray[np.float64]
 
@@ -30,12 +29,19 @@ class SparseRows:
         a, (n, p).
     shift : (n,) float64
         c, which each entry of a row is less.
-    left, right : (n, r) float64
+    row_factors, column_factors : (n, r) float64
         l and r.
     """
 
-    def __init__(self, table: SparseTable, shift: Floats, left: Floats, right: Floats) -> None:
-        self.table, self.shift, self.left, self.right = table, shift, left, right
+    def __init__(
+        self, table: SparseTable, shift: Floats, row_factors: Floats, column_factors: Floats
+    ) -> None:
+        self.table, self.shift, self.row_factors, self.column_factors = (
+            table,
+            shift,
+            row_factors,
+            column_factors,
+        )
         self.shape = table.shape
 
     @property
@@ -52,7 +58,7 @@ class SparseRows:
 
     @cached_property
     def _rows(self) -> Any:
-        return _jit.sparse.Rows(_stored(self.table.stored), self.left, self.right)
+        return _jit.sparse.Rows(_stored(self.table.stored), self.row_factors, self.column_factors)
 
     @cached_property
     def _columns(self) -> Any:
@@ -63,25 +69,25 @@ class SparseRows:
         out = np.zeros((points.size, len(self)))
         _jit.sparse.block_products(self._rows.stored, self._columns, points, out)
         # Row by row: another array of this size would double the memory.
-        for row, left in zip(out, self.left[points], strict=True):
-            row += self.right @ left
+        for row, factors in zip(out, self.row_factors[points], strict=True):
+            row += self.column_factors @ factors
         return out
 
     def products_with(self, new: NDArray[np.floating]) -> Floats:
         """Products of dense rows (b, p), none of these, with all, (b, n)."""
         double = new.astype(np.float64, copy=False)
-        found: Floats = np.ascontiguousarray((self.table.stored @ double.T).T)
-        found -= double.sum(axis=1)[:, None] * self.shift
-        return found
+        result: Floats = np.ascontiguousarray((self.table.stored @ double.T).T)
+        result -= double.sum(axis=1)[:, None] * self.shift
+        return result
 
-    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+    def pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
         """Products of pairs of rows, (m,), the same bits either way round."""
-        return self.pairs_from(np.minimum(left, right), np.maximum(left, right))
+        return self.pairs_from(np.minimum(first, second), np.maximum(first, second))
 
-    def pairs_from(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+    def pairs_from(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
         """The same, as fast as can be where many pairs in turn have one row on the left."""
-        out = np.empty(left.size)
-        _jit.sparse.pair_products(self._rows, left, right, np.zeros(self.table.shape[1]), out)
+        out = np.empty(first.size)
+        _jit.sparse.pair_products(self._rows, first, second, np.zeros(self.table.shape[1]), out)
         return out
 
 
@@ -136,13 +142,17 @@ def sparse_unit_rows(
     return SparseRows(scaled, shift, -edge if centred else nothing, edge if centred else nothing)
 
 
-def sparse_euclidean_rows(table: SparseTable) -> tuple[SparseRows, EuclideanRows]:
+def sparse_euclidean_rows(
+    table: SparseTable, standardized: bool
+) -> tuple[SparseRows, EuclideanRows]:
     """Sparse rows whose products are Euclidean similarities, as `euclidean_rows` makes dense ones.
 
     Parameters
     ----------
     table : SparseTable
         Points in rows, (n, p).
+    standardized : bool
+        As in `euclidean_rows`.
 
     Returns
     -------
@@ -152,51 +162,12 @@ def sparse_euclidean_rows(table: SparseTable) -> tuple[SparseRows, EuclideanRows
         The origin, which is zero, and sigma, for new rows; without rows of its own.
     """
     stored, n = table.stored, len(table)
-    largest = float(np.abs(stored.data).max(initial=0.0)) or 1.0
-    data = stored.data.astype(np.float64) / largest
-    mean = np.bincount(stored.indices, data, table.shape[1]) / n
-    total = float(data @ data) - n * float(mean @ mean)
-    scale = float(np.sqrt(max(total, 0.0) / max(n - 1, 1)))
-    if scale < 1e-13:
-        scale = 1.0
-    data /= scale
+    like = euclidean_scale(table, standardized)
+    like = like._replace(origin=np.zeros(table.shape[1]))
+    data = stored.data.astype(np.float64) / like.units[stored.indices] / like.scale
     owner = np.repeat(np.arange(n), np.diff(stored.indptr))
-    half = 0.5 - 0.5 * np.bincount(owner, data**2, n)
-    one = np.ones(n)
-    rows = SparseRows(
-        _like(table, data),
-        np.zeros(n),
-        np.column_stack([half, one]),
-        np.column_stack([one, half]),
-    )
-    p = table.shape[1]
-    nothing = np.empty((0, p)), np.empty(0)
-    return rows, EuclideanRows(*nothing, np.zeros(p), scale * largest, np.ones(p))
-
-
-def sparse_column_units(table: SparseTable) -> Floats:
-    """Standard deviation of every column, as `column_units` has them of dense rows.
-
-    Parameters
-    ----------
-    table : SparseTable
-        Points in rows, (n, p).
-
-    Returns
-    -------
-    (p,) ndarray of float64
-        Standard deviations, infinite where a column has one value.
-    """
-    stored, (n, width) = table.stored, table.shape
-    largest = np.zeros(width)
-    np.maximum.at(largest, stored.indices, np.abs(stored.data))
-    scale = np.where(largest > 0.0, largest, 1.0)
-    data = stored.data / scale[stored.indices]
-    mean = np.bincount(stored.indices, data, width) / n
-    present = np.bincount(stored.indices, minlength=width)
-    apart = np.bincount(stored.indices, (data - mean[stored.indices]) ** 2, width)
-    spread = np.sqrt((apart + (n - present) * mean**2) / n)
-    return np.where(spread > ROUNDING, spread * scale, np.inf)
+    factors = np.column_stack([0.5 - 0.5 * np.bincount(owner, data**2, n), np.ones(n)])
+    return SparseRows(_like(table, data), np.zeros(n), factors, factors[:, ::-1]), like
 
 
 def _stored(matrix: Any) -> Any:

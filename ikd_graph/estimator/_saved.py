@@ -27,7 +27,7 @@ from ..cliques import Cliques
 from ..covariance import EuclideanRows, SparseRows
 from ..generative import NoiseModel
 from ..placement import Placement
-from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, Scaling, SparsePrecomputed
+from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, SparsePrecomputed
 from ..strategies import STRATEGIES, Solution
 from ..uncertainty import LatentPosterior
 
@@ -41,8 +41,8 @@ _RECORDS: dict[str, Any] = {
     for one in (
         Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
         LatentPosterior,
-        NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
-        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
+        NoiseModel, Placement, Precomputed, Result, RowSimilarity, Settings, Solution,
+        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
         refine.OptimumRecord, refine.Stress, refine.StressFit,
         *STRATEGIES.values(), *kernels.KERNELS.values(),
@@ -51,7 +51,7 @@ _RECORDS: dict[str, Any] = {
 
 # Sizes of learnt arrays: n rows, u distinct ones, m coordinates; as many for each letter.
 _SHAPES = {
-    "embedding_": "nm", "closed_form_": "nm", "_points": "um", "_first": "u", "_inverse": "n",
+    "embedding_": "nm", "_points": "um", "_first": "u", "_inverse": "n",
     "eigenvalues_": "m", "explained_variance_ratio_": "m", "component_labels_": "n",
     "merge_residuals_": "n", "_standard_errors": "um",
 }  # fmt: skip
@@ -255,7 +255,11 @@ class _Reader:
         made = kind.__new__(kind)
         made.__dict__.update(parts)
         # Compiled code reads these without looking how long they are.
-        if kind is SparseRows and {len(made.shift), len(made.left), len(made.right)} != {len(made)}:
+        if kind is SparseRows and {
+            len(made.shift),
+            len(made.row_factors),
+            len(made.column_factors),
+        } != {len(made)}:
             raise ValueError("sparse rows have shifts of another length")
         return made
 
