@@ -75,10 +75,3 @@ def test_a_file_takes_the_object_and_the_terminal_the_text(table, tmp_path, caps
     assert run("embed", table, "--json", place, "-o", tmp_path, *COMMANDS["embed"]) == 0
     assert "t: 48 points of 15 columns" in capsys.readouterr().out
     assert json.loads(place.read_text(encoding="utf-8"))["data"]["name"] == "t"
-
-
-def test_a_place_for_the_object_that_is_missing_is_said_before_the_work(table, tmp_path, capsys):
-    place = tmp_path / "nowhere" / "found.json"
-    assert run("embed", table, "--json", place, "-o", tmp_path / "out") == 2
-    assert "--json must lie in a folder that exists" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..._suggest import suggest
 from ._prepare import change_columns, check_transform
-from ._reading import IMPUTE, SCALES, TRANSFORMS, Reading, TableError
+from ._reading import CHOICES, Reading, TableError
 from ._record import NO_LABEL, Dataset, Labels
 from .files import READERS as READERS
 from .files import read_file
@@ -26,14 +26,12 @@ from .synthetic import (
 
 __all__ = [
     "BUILTIN",
+    "CHOICES",
     "DATA_HOME",
     "FIXED_LATENTS",
-    "IMPUTE",
     "MAPPINGS",
     "NO_LABEL",
     "REAL",
-    "SCALES",
-    "TRANSFORMS",
     "Dataset",
     "Labels",
     "Reading",

@@ -17,9 +17,13 @@ from ..._checks import check_choice, check_positive
 
 Floats = NDArray[np.float64]
 
-IMPUTE = ("mean", "median")
-SCALES = ("standard", "robust")
-TRANSFORMS = ("sqrt", "log1p", "anscombe")
+CHOICES = {
+    "impute": ("mean", "median"),
+    "scale": ("standard", "robust"),
+    "transform": ("sqrt", "log1p", "anscombe"),
+    "decimal": (".", ","),
+}
+"""Valid values of fields of `Reading`, None aside."""
 
 MOST_BYTES = 8 * 2**30
 """Largest number of bytes into which a table is unpacked: what files claim is asked first."""
@@ -85,10 +89,9 @@ class Reading:
     keep_missing: bool = False
 
     def __post_init__(self) -> None:
-        for name, choices in (("impute", IMPUTE), ("scale", SCALES), ("transform", TRANSFORMS)):
+        for name, choices in CHOICES.items():
             if getattr(self, name) is not None:
                 check_choice(name, getattr(self, name), choices)
-        check_choice("decimal", self.decimal, (".", ","))
         if self.bin is not None:
             check_positive("bin", self.bin)
         self.periods()
