@@ -45,11 +45,11 @@ FAST = ("--strategy", "eigen", "--refine", "none", "--affinity", "correlation")
 def test_every_problem_is_a_line_with_its_cure(command, table, tmp_path, capsys):
     assert run(command, table, "-o", tmp_path / "out") == 2
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "ikd-graph: error: sensors.csv has 3 problems:"
-    assert "--drop site or --labels site" in said[1]
-    assert "--drop note or --labels note" in said[2]
-    assert "3 missing cell(s), the first in row 5, column 's1' ('s1': 2, 's4': 1)" in said[3]
-    assert said[4] == "  to read the rest of it: --drop site,note --impute median"
+    assert said[0] == "ikd-graph: error: sensors.csv has 2 problems:"
+    assert "2 columns of sensors.csv must hold numbers only, got 'south'" in said[1]
+    assert "--drop site,note or --labels site,note" in said[1]
+    assert "3 missing cell(s), the first in row 5, column 's1' ('s1': 2, 's4': 1)" in said[2]
+    assert said[3] == "  to read the rest of it: --drop site,note --impute median"
     assert not (tmp_path / "out").exists()
 
 

@@ -102,8 +102,8 @@ def bump_mapping(
     n_grid = 100**n_axes
     check_integer("n_features", n_features, 1, n_grid)
     picked = np.random.default_rng(seed).choice(n_grid, size=n_features, replace=False)
-    places = np.stack(np.unravel_index(picked, (100,) * n_axes), axis=1)
-    centres = np.linspace(-6.0, 6.0, 100)[places]
+    cells = np.stack(np.unravel_index(picked, (100,) * n_axes), axis=1)
+    centres = np.linspace(-6.0, 6.0, 100)[cells]
     metric = "sqeuclidean" if form == "squared" else "cityblock"
     return 20.0 * np.exp(-cdist(points, centres, metric))
 
