@@ -107,25 +107,3 @@ def test_an_interrupt_while_modules_are_loaded_ends_the_process(tmp_path, second
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=30.0)[1] == b""
     assert process.returncode == -signal.SIGINT
-
-
-CALLED = {
-    "a callback from C": "ctypes.CFUNCTYPE(None)(wait)()",
-    "a finalizer": "type('Ends', (), {'__del__': lambda self: wait()})()",
-}
-
-
-@pytest.mark.parametrize("number", SIGNALS[:2])
-@pytest.mark.parametrize("call", CALLED.values(), ids=CALLED)
-def test_an_interrupt_that_nothing_can_be_raised_from_is_not_lost(tmp_path, call, number):
-    # The compiler calls back so for each function that it loads.
-    before = "import ctypes, sys, time\nfrom ikd_graph.study import datasets\n"
-    before += "def wait():\n sys.stderr.write('called\\n'); time.sleep(9)\n"
-    before += f"def load(*_, **__):\n {call}\n while True: time.sleep(0.1)\ndatasets.load = load\n"
-    process = commands.started(tmp_path, ("embed", "t.csv"), before=before, stderr=subprocess.PIPE)
-    assert process.stderr.readline() == b"called\n"
-    time.sleep(0.2)
-    process.send_signal(number)
-    said = process.communicate(timeout=15.0)[1].decode()
-    assert said == "ikd-graph: interrupted: stopped while reading the data; nothing was written\n"
-    assert process.returncode == 128 + number

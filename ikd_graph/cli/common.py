@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-import dataclasses
 import io
-import itertools
 import json
 import math
 import re
@@ -35,26 +33,18 @@ from .flags import STDOUT, add_reading_flags, in_flags, plain_settings, reading,
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     """Give a parser the arguments of a command that works on a data set."""
-    parser.add_argument(
-        "data",
-        metavar="DATA",
-        help=f"built-in name ({', '.join(datasets.BUILTIN)}) or a file: "
-        f"{', '.join(datasets.READERS)}",
-    )
-    parser.add_argument(
-        "--output", "-o", metavar="DIR", type=Path, default=Path(),
-        help="folder for the results, made if it is missing; default: this one",
-    )  # fmt: skip
-    parser.add_argument(
-        "--json", metavar="FILE.json", nargs="?", const=STDOUT,
+    names, endings = ", ".join(datasets.BUILTIN), ", ".join(datasets.READERS)
+    # fmt: off
+    parser.add_argument("data", metavar="DATA", help=f"built-in name ({names}) or file: {endings}")
+    parser.add_argument("--output", "-o", metavar="DIR", type=Path, default=Path(),
+        help="folder for the results, made if it is missing; default: this one")
+    parser.add_argument("--json", metavar="FILE.json", nargs="?", const=STDOUT,
         help="write settings, scores, reasons, warnings and the paths of the results as one JSON "
-        "object, in place of the text (--json alone) or into a file",
-    )  # fmt: skip
-    parser.add_argument(
-        "--plotly", choices=("inside", "shared"), default="inside",
+        "object, in place of the text (--json alone) or into a file")
+    parser.add_argument("--plotly", choices=("inside", "shared"), default="inside",
         help="where the page has its library: inside, so that it needs no other file (5 MB), or "
-        "shared, one plotly.min.js beside the pages; default: inside",
-    )  # fmt: skip
+        "shared, one plotly.min.js beside the pages; default: inside")
+    # fmt: on
     add_reading_flags(parser)
 
 
@@ -116,34 +106,28 @@ def drawings(
     page: str,
     *content: Any,
     **options: Any,
-) -> list[Any]:
+) -> tuple[bytes | None, str | None]:
     """A PNG that ``draw`` fills and the HTML of a page of `show.report` with it.
 
     Without matplotlib, or a library of pages, None takes its place, and the cure is a warning.
-    """
-
-    def png() -> bytes:
+    """  # fmt: skip
+    png = html = None
+    try:
         from ..show import plot
 
         ax = plot.axes(*size)
         draw(ax)
-        return plot.png(ax)
-
-    def html() -> str:
+        png = plot.png(ax)
+    except ImportError as error:
+        complain("warning", f"no PNG: {error}")
+    try:
         from ..show import report
 
-        command = typed_command(arguments)
-        text: str = getattr(report, page)(*content, command=command, picture=files[0], **options)
-        return text
-
-    files: list[Any] = []
-    for kind, make in {"PNG": png, "HTML": html}.items() if page else [("PNG", png)]:
-        try:
-            files.append(make())
-        except ImportError as error:
-            complain("warning", f"no {kind}: {error}")
-            files.append(None)
-    return files
+        options |= {"command": typed_command(arguments), "picture": png}
+        html = getattr(report, page)(*content, **options) if page else None
+    except ImportError as error:
+        complain("warning", f"no HTML: {error}")
+    return png, html
 
 
 def settings_lines(model: IKD) -> list[str]:
@@ -185,15 +169,10 @@ def finish(
     if arguments.json is None:
         return
     record = {
-        "command": arguments.command,
-        "typed": arguments.typed,
-        "data": describe_data(data),
-        **result,
-        "again": step[1],
-        "warnings": list(arguments.heard),
-        "outputs": [str(path) for path in written],
-        "versions": versions(),
-    }
+        "command": arguments.command, "typed": arguments.typed, "data": describe_data(data),
+        **result, "again": step[1], "warnings": list(arguments.heard),
+        "outputs": [str(path) for path in written], "versions": versions(),
+    }  # fmt: skip
     text = json_text(record)
     if arguments.json == STDOUT:
         write_lines([text])
@@ -212,7 +191,7 @@ def csv_text(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
-    """Names of columns, a number behind each that came before.
+    """Names of columns, with an end on each that came before.
 
     Examples
     --------
@@ -221,8 +200,9 @@ def unique_names(names: Iterable[str]) -> list[str]:
     """
     unique: list[str] = []
     for name in names:
-        candidates = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
-        unique.append(next(candidate for candidate in candidates if candidate not in unique))
+        while name in unique:
+            name += "_2"
+        unique.append(name)
     return unique
 
 
@@ -255,17 +235,12 @@ def fit_record(model: IKD) -> dict[str, Any]:
 
 def describe_data(data: Dataset) -> dict[str, Any]:
     """Size, labels and reading of a data set."""
-    return {
-        "name": data.name,
-        "rows": data.n_samples,
-        "columns": data.n_features,
-        "labels": [
-            {"title": label.title, "classes": list(label.names) or None, "period": label.period}
-            for label in data.all_labels
-        ],
-        "notes": data.notes,
-        "remarks": data.remarks,
-    }
+    labels = [
+        {"title": column.title, "classes": list(column.names) or None, "period": column.period}
+        for column in data.all_labels
+    ]
+    size = {"name": data.name, "rows": data.n_samples, "columns": data.n_features}
+    return {**size, "labels": labels, "notes": data.notes, "remarks": data.remarks}
 
 
 def json_text(record: Any) -> str:
@@ -281,8 +256,6 @@ def plain(value: Any) -> Any:
     >>> plain({"r2": np.float64("nan"), 3: np.arange(2), "names": ("a",)})
     {'r2': None, '3': [0, 1], 'names': ['a']}
     """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return plain(dataclasses.asdict(value))
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (np.ndarray, np.generic)):

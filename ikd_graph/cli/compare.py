@@ -11,7 +11,6 @@ import argparse
 from ..show import plot
 from ..show.plot.comparison import size
 from ..study.compare import STRATEGIES, Comparison, compare, lines, sentences
-from ..study.label_scores import label_quantity
 from . import common, flags
 
 _OWN = {"strategy", "n_components", "missing", "path", "merge", "max_cliques", "reference"}
@@ -35,12 +34,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     data = common.read_data(arguments)
-    measured = any(label_quantity(labels) is not None for labels in data.all_labels)
-    if arguments.label_period and not measured:
-        raise ValueError(
-            f"--label-period must go with labels that are measurements, got none in "
-            f"{arguments.data}; name their column with --labels"
-        )
     parameters = flags.method_parameters(arguments)
     parameters |= {name: getattr(arguments, name) for name in _SIZES}
     with common.named_stage("comparing"):
@@ -75,11 +68,11 @@ def run(arguments: argparse.Namespace) -> None:
 def next_step(result: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
     """What to do next, and the command: the better strategy, or else the first that ran."""
     ran = [row.method for row in result.rows if row.method in STRATEGIES and not row.failure]
-    plain = [name for name in ran if not name.startswith("paper_")]
-    if not plain:
-        return "To compare again:", common.typed_command(arguments)
     better = result.tests[0].better if result.tests else None
-    name = better if better in plain else "geodesic" if "geodesic" in plain else plain[0]
+    usual = [name for name in (better, "geodesic", *ran) if name in ran and name[:6] != "paper_"]
+    if not usual:
+        return "To compare again:", common.typed_command(arguments)
+    name = usual[0]
     used = {**result.used, "strategy": STRATEGIES[name], "n_components": arguments.n_components}
     if not STRATEGIES[name].uses_graph:
         used = {key: value for key, value in used.items() if key != "graph"} | {"refine": None}

@@ -60,17 +60,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """What to do next: a sentence and a command each."""
-    settings = flags.settings_flags(
-        {"n_components": diagnosis.n_components, **diagnosis.parameters}
-    )
+    fit = flags.settings_flags({"n_components": diagnosis.n_components, **diagnosis.parameters})
+    words = [[*step.flags, *(fit if step.parameters else ())] for step in diagnosis.steps]
     return [
-        (
-            step.words,
-            common.paste_command(
-                arguments, step.command, (*step.flags, *(settings if step.parameters else ()))
-            ),
-        )
-        for step in diagnosis.steps
+        (step.words, common.paste_command(arguments, step.command, own))
+        for step, own in zip(diagnosis.steps, words, strict=True)
     ]
 
 

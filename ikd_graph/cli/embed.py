@@ -77,21 +77,23 @@ def run(arguments: argparse.Namespace) -> None:
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
     """The embedding as a command with nothing left to choose."""
-    return common.paste_command(arguments, "embed", flags.used_flags(arguments, model.settings_))
+    used = flags.plain_settings(model.settings_)
+    # One that the likelihood chose is chosen again, since the closed form had another.
+    used.pop("kernel", None)
+    words = flags.settings_flags({**flags.method_parameters(arguments), **used})
+    return common.paste_command(arguments, "embed", words)
 
 
 def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """What to do with an embedding: a sentence and a command each."""
     size = ["--components", str(model.n_components_)]
-    commands = [
-        ("How accurate the embedding can be, and what would improve it:", "diagnose"),
-        ("How other methods do on the same data:", "compare"),
-        ("What the cliques of the graph are, and where they disagree:", "cliques"),
-    ]
-    return [
-        ("To repeat this run, with nothing left to choose:", embed_command(model, arguments)),
-        *((words, common.paste_command(arguments, name, size)) for words, name in commands),
-    ]
+    commands = {
+        "diagnose": "How accurate the embedding can be, and what would improve it:",
+        "compare": "How other methods do on the same data:",
+        "cliques": "What the cliques of the graph are, and where they disagree:",
+    }
+    repeat = ("To repeat this run, with nothing left to choose:", embed_command(model, arguments))
+    return [repeat, *((commands[c], common.paste_command(arguments, c, size)) for c in commands)]
 
 
 def draw(ax: Any, model: IKD, data: Dataset) -> None:

@@ -86,26 +86,19 @@ def run(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stopped:
         complain("interrupted", str(stopped) or "stopped between two stages")
         return 128 + (signals or [2])[0]
-    except BrokenPipeError:
-        close_pipe()
-        return 2
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        text = in_flags(_describe(error))
+        text = str(error) or type(error).__name__
+        if isinstance(error, MemoryError):
+            text = f"not enough memory ({text}); use fewer points, or neighbours, as --graph 10"
+        elif isinstance(error, OSError) and error.filename is not None and error.strerror:
+            text = f"{error.strerror}: {error.filename}"
         # Tables that have several problems list them, a line for each.
         several = isinstance(error, TableError) and len(error.problems) > 1
-        first, *more = text.splitlines() if several else [text]
-        complain("error", first, more)
+        first, *more = in_flags(text).splitlines() if several else [in_flags(text)]
+        if not isinstance(error, BrokenPipeError):
+            complain("error", first, more)
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-            # Standard output may be what is full.
+            # Standard output may be full, or its reader gone.
             close_pipe()
         return 2
     return 0
-
-
-def _describe(error: Exception) -> str:
-    """What went wrong, for a reader who does not know Python."""
-    if isinstance(error, MemoryError):
-        return f"not enough memory ({error}); use fewer points, or neighbours, as with --graph 10"
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.strerror}: {error.filename}"
-    return str(error) or type(error).__name__

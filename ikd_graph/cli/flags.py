@@ -13,14 +13,22 @@ from .. import graph, kernels, refine, strategies
 from ..estimator import IKD
 from ..study.datasets import CHOICES, Reading
 
+
+def defaults_of(function: Any) -> dict[str, Any]:
+    """Parameters of a function or class with their defaults."""
+    parameters = inspect.signature(function).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
+
+
 _OBJECTS: dict[str, Mapping[str, type]] = {
     "strategy": strategies.STRATEGIES,
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
     "refine": refine.REFINEMENTS,
 }
 _KINDS = (IKD, *(kind for kinds in _OBJECTS.values() for kind in kinds.values()))
+_PARAMETERS = {name: value for kind in _KINDS for name, value in defaults_of(kind).items()}
+_DEFAULTS: dict[str, Any] = _PARAMETERS | {"n_components": "", "graph": None, "refine": ""}
 _SHORT = {"random_state": "seed", "n_draws": "n-draws"}
-_INTERNAL = ("verbose", "s0", "k", "n_removed")
 
 
 def flag_of(name: str) -> str:
@@ -34,18 +42,9 @@ def flag_of(name: str) -> str:
     return "--" + _SHORT.get(name, name.removeprefix("n_").replace("_", "-"))
 
 
-FLAGS = {
-    name: flag_of(name)
-    for kind in _KINDS
-    for name in inspect.signature(kind).parameters
-    if name not in _INTERNAL
-}
+_INTERNAL = ("verbose", "s0", "k", "n_removed")
+FLAGS = {name: flag_of(name) for name in _PARAMETERS if name not in _INTERNAL}
 """Flag of every parameter of `IKD` and of the objects that it takes."""
-_DEFAULTS: dict[str, Any] = {
-    name: parameter.default
-    for kind in _KINDS
-    for name, parameter in inspect.signature(kind).parameters.items()
-} | {"n_components": "", "graph": None, "refine": ""}
 _WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False}
 
 
@@ -65,7 +64,7 @@ def add_parameter_flags(parser: argparse.ArgumentParser, function: Any, **kinds:
     """Give a parser flags for parameters of a function, by name and type, with its defaults."""
     texts = field_texts(function)
     for name, kind in kinds.items():
-        value = inspect.signature(function).parameters[name].default
+        value = defaults_of(function)[name]
         shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
         text = f"{texts[name]} Default: {shown}."
         parser.add_argument(flag_of(name), dest=name, type=kind, default=value, help=text)
@@ -96,10 +95,10 @@ def field_texts(kind: Any) -> dict[str, str]:
 def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, Any]:
     """Parameters of `IKD` for the flags that were typed, and for those that a command fixes."""
     options = {name: value for name, value in vars(arguments).items() if name in FLAGS} | fixed
-    valid = inspect.signature(IKD).parameters
+    valid = defaults_of(IKD)
     parameters = {name: options.pop(name) for name in [*options] if name in valid}
     for name, kinds in _OBJECTS.items():
-        fields = {field for kind in kinds.values() for field in inspect.signature(kind).parameters}
+        fields = {field for kind in kinds.values() for field in defaults_of(kind)}
         own = {field: options[field] for field in fields & options.keys()}
         if name in parameters or own:
             parameters[name] = _parameter(name, parameters.get(name, "auto"), own)
@@ -117,22 +116,13 @@ def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
     if name == "graph" and isinstance(value, (int, float)) and options:
         options = {"s0" if isinstance(value, float) else "k": value, **options}
         value = "threshold" if isinstance(value, float) else "neighbors"
-    fields = inspect.signature(kinds[value]).parameters if value in kinds else {}
+    fields = defaults_of(kinds[value]) if value in kinds else {}
     for field in options.keys() - fields:
-        owners = [key for key, kind in kinds.items() if field in inspect.signature(kind).parameters]
+        owners = [key for key, kind in kinds.items() if field in defaults_of(kind)]
         raise ValueError(
             f"{FLAGS[field]} goes with --{name} {' or '.join(owners)}, got --{name} {value}"
         )
     return kinds[value](**options) if options or value in ("threshold", "neighbors") else value
-
-
-def used_flags(arguments: argparse.Namespace, settings: Any) -> list[str]:
-    """Flags that repeat a fit: those typed, and its settings.
-
-    A kernel that the likelihood chose is chosen again, since the closed form had another.
-    """
-    used = {name: value for name, value in plain_settings(settings).items() if name != "kernel"}
-    return settings_flags({**method_parameters(arguments), **used})
 
 
 def settings_flags(settings: Any) -> list[str]:

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     with common.named_stage("placing the rows"):
         Z, errors = model.transform(data.X, return_std=True)
     with common.named_stage("drawing"):
-        (png,) = common.drawings(arguments, lambda ax: _draw(ax, model, Z, data), (7.2, 5.4), "")
+        png, _ = common.drawings(arguments, lambda ax: _draw(ax, model, Z, data), (7.2, 5.4), "")
     text = common.coordinates_csv(model, Z, data, errors)
     files = {"placed.csv": text, "placed.png": png}
     lines = aligned([("placed", count(len(Z), "row")), ("model", str(arguments.model))])
@@ -74,12 +74,12 @@ def check_row_wise(arguments: argparse.Namespace, needed: bool = True) -> None:
 
 def _columns_of(data: Dataset, names: Sequence[str]) -> Dataset:
     """Columns of a new file in the order of the model."""
-    for name in names:
-        if name not in data.feature_names:
-            raise ValueError(
-                f"{data.name} must have the columns of the model, got no {name!r}"
-                f"{suggest(name, data.feature_names)}"
-            )
+    absent = [name for name in names if name not in data.feature_names]
+    if absent:
+        raise ValueError(
+            f"{data.name} must have the columns of the model, got no {absent[0]!r}"
+            f"{suggest(absent[0], data.feature_names)}"
+        )
     order = [data.feature_names.index(name) for name in names]
     return replace(data, X=data.X[:, order], feature_names=tuple(names))
 

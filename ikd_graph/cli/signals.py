@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,25 +13,13 @@ from typing import Any
 def ended_gently() -> Iterator[list[int]]:
     """Let the signals that ask a process to end do what Ctrl-C does; gives those that came."""
     came: list[int] = []
-    show_lost = sys.unraisablehook
 
     def stop(number: int, frame: Any) -> None:
         came.append(number)
         raise KeyboardInterrupt
 
-    def repeat(lost: Any) -> None:
-        # Nothing can be raised out of a finalizer or a callback from C: it is, once these are over.
-        if lost.exc_type is KeyboardInterrupt:
-            threading.Timer(0.02, _thread.interrupt_main, came[-1:]).start()
-        else:
-            show_lost(lost)
-
-    sys.unraisablehook = repeat
-    try:
-        with handled(["SIGTERM", "SIGHUP"], signal.SIG_DFL, stop):
-            yield came
-    finally:
-        sys.unraisablehook = show_lost
+    with handled(["SIGTERM", "SIGHUP"], signal.SIG_DFL, stop):
+        yield came
 
 
 @contextmanager

@@ -190,6 +190,9 @@ def _bad_labels(labels: Sequence[Labels], reading: Reading, table: Table) -> lis
         if name and name not in titles
     ]
     measured = {*reading.measured, *reading.periods()}
+    if "" in measured and all(_numbers_of(column) is None for column in labels):
+        text = f"--label-period must go with labels that are measurements, got none in {table.file}"
+        problems.append(Problem(f"{text}; name their column with --labels"))
     return problems + [
         Problem(f"the labels {column.title!r} of {table.file} must be numbers to be measured")
         for column in labels
