@@ -70,15 +70,6 @@ def test_what_a_file_was_taken_for_is_said_and_its_names_survive(table, sensors,
     assert [row[3] for row in rows] == [row[1] for row in sensors[1:]]
 
 
-def test_the_command_to_paste_reads_the_file_the_same_way(table, tmp_path, capsys):
-    run("embed", table, "-o", tmp_path, *CURES, "--scale", *FAST)
-    first = (tmp_path / "sensors_embedding.csv").read_bytes()
-    line = next(ln for ln in capsys.readouterr().out.splitlines() if "ikd-graph embed" in ln)
-    assert "--labels site,level --index date --drop note --impute median --scale standard" in line
-    assert run(*line.split()[1:], "-o", tmp_path) == 0
-    assert (tmp_path / "sensors_embedding.csv").read_bytes() == first
-
-
 def test_a_bare_scale_never_takes_the_file_for_its_value(table, tmp_path):
     reading = ("--drop", "date,note", "--impute", "mean", "--labels", "site")
     assert run("embed", "--scale", table, "-o", tmp_path, "-q", *reading, *FAST) == 0

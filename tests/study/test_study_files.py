@@ -177,6 +177,7 @@ REFUSED = [
     ("t.npz", {"X": np.array([["a"]])}, {}, "X in t.npz must be a 2-D table of numbers"),
     ("t.npz", {"X": np.eye(2), "y": np.arange(3)}, {}, "y must have one label for each row"),
     ("t.npz", {"X": np.array([[1, np.inf], [1, 2]])}, {}, "1 infinite cell.* row 0, column '1'"),
+    ("t.npz", {"X": np.eye(2), "y": np.array(["a", "b"], object)}, {}, "y of t.npz holds Python"),
     ("t.mat", COUNTED, {"labels": ("position",)}, r"shape \(30,\) for 6 rows; --transpose"),
     ("t.mat", COUNTED, {"key": "spike"}, "--key must name a table of t.mat: .*'spikes'"),
     ("t.nwb", recording, {}, "spike times of 6 units over .* --bin 0.1"),
