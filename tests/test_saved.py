@@ -166,7 +166,7 @@ FILES = {
 }
 HEADS = {
     "a newer format": (("format 1", "format 9"), r"format 9', written by ikd_graph 0\.1\.0"),
-    "another class": (('"Geodesic"', '"Popen"'), "Popen"),
+    "another class": (('"ikd_graph.strategies', '"subprocess'), "holds a 'subprocess"),
     "no model": (('"_result", {"record"', '"_result", {"tuple": [], "x"'), "unpack"),
     "no result": (("_result", "_other"), "_result"),
 }

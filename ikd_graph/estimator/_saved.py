@@ -9,39 +9,22 @@ import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .. import graph, kernels, refine
 from .._checks import check_nodes, check_sparse
 from .._files import write_whole
-from .._records import Blocks, CsrGraph, Embedding, SolvedBlocks, check_blocks
-from .._settings import Candidate, Result, Settings
-from .._table import SparseTable
+from .._records import Blocks, check_blocks
+from .._settings import Result
 from .._version import __version__
-from ..cliques import Cliques
-from ..covariance import EuclideanRows, SparseRows
-from ..generative import NoiseModel
-from ..placement import Placement
-from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, Scaling, SparsePrecomputed
-from ..strategies import STRATEGIES, Solution
-from ..uncertainty import LatentPosterior
+from ..covariance import SparseRows
 
 _FORMAT = "ikd_graph model, format 1"
-_RECORDS: dict[str, Any] = {
-    record.__name__: record
-    for record in (
-        Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
-        LatentPosterior, NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling,
-        Settings, Solution, SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable,
-        graph.EdgeScores, graph.Neighbors, graph.Threshold, refine.CoreFit, refine.Likelihood,
-        refine.LikelihoodFit, refine.OptimumRecord, refine.Stress, refine.StressFit,
-        *STRATEGIES.values(), *kernels.KERNELS.values(),
-    )
-}  # fmt: skip
+_PACKAGE = __name__.partition(".")[0]
 
 # Axes of learnt arrays: n rows, u distinct ones, m coordinates. Compiled code relies on them.
 _AXES = {
@@ -152,14 +135,15 @@ class _Writer:
 
     def _record(self, value: Any) -> Any:
         kind = type(value)
-        if _RECORDS.get(kind.__name__) is not kind:
+        name = f"{kind.__module__}.{kind.__name__}"
+        if kind.__module__.partition(".")[0] != _PACKAGE:
             raise TypeError(
-                f"a model must be made of what ikd_graph knows to be saved, got a "
-                f"{kind.__module__}.{kind.__name__}; use a kernel from ikd_graph.kernels"
+                f"a model must be made of classes of ikd_graph to be saved, got a {name}; use a "
+                "kernel from ikd_graph.kernels"
             )
         fields = value._asdict() if isinstance(value, tuple) else vars(value)  # type: ignore[attr-defined]
         cached = {name for name in fields if isinstance(getattr(kind, name, None), cached_property)}
-        return [kind.__name__, self.encode({n: fields[n] for n in fields if n not in cached})]
+        return [name, self.encode({n: fields[n] for n in fields if n not in cached})]
 
 
 class _Reader:
@@ -194,13 +178,18 @@ class _Reader:
 
     def record(self, stored: Sequence[Any]) -> Any:
         """A record of its name and fields."""
-        kind, fields = _RECORDS[stored[0]], self.decode(stored[1])
+        module, _, name = stored[0].rpartition(".")
+        if module.partition(".")[0] != _PACKAGE:
+            raise ValueError(f"it holds a {stored[0]!r:.40}")
+        kind, fields = getattr(import_module(module), name), self.decode(stored[1])
         if issubclass(kind, tuple):
             record = kind(**fields)
             return check_blocks("blocks", record) if kind is Blocks else record
         record = kind.__new__(kind)
         record.__dict__.update(fields)
-        if kind is SparseRows and len({*map(len, (record.shift, record.left, record))}) > 1:
+        # Compiled code reads these without looking how long they are.
+        columns = ("shift", "row_factors", "column_factors")
+        if kind is SparseRows and {len(fields[column]) for column in columns} != {len(record)}:
             raise ValueError("sparse rows have shifts of another length")
         return record
 
