@@ -12,17 +12,22 @@ from ._reading import CHOICES, Reading, TableError, refuse
 from ._record import NO_LABEL, Dataset, Labels
 from .files import READERS as READERS
 from .files import read_file
-from .latents import FIXED_LATENTS, fixed_latent, ou_latent
-from .mappings import add_noise, bump_mapping, gp_mapping, sine_mapping
 from .real import DATA_HOME, REAL, coil20, digits, extended_yale_b, fashion_mnist, guo_qpcr
 from .synthetic import (
+    FIXED_LATENTS,
     MAPPINGS,
+    add_noise,
+    bump_mapping,
+    fixed_latent,
+    gp_mapping,
     gplvm_data,
     half_moons,
     mapped_data,
+    ou_latent,
+    sine_mapping,
     spike_counts,
     swiss_roll,
-)
+)  # fmt: skip
 
 # fmt: off
 __all__ = [

@@ -145,17 +145,14 @@ def _codes(X: Floats, columns: list[str]) -> list[str]:
     """What to say of numbers that are used for missing values, far from all others of a column."""
     remarks = []
     for code in (sign * 10.0**power - sign for power in (2, 3, 4, 5) for sign in (-1, 1)):
-        hit = np.equal(X, code)
-        if not hit.any():
-            continue
-        values = np.where(hit, np.nan, X)
-        at = np.flatnonzero(hit.any(axis=0) & ~np.isnan(values).all(axis=0))
-        low, high = np.nanmin(values[:, at], axis=0), np.nanmax(values[:, at], axis=0)
-        at = at[np.maximum(low - code, code - high) > 2.0 * (high - low)]
-        if at.size:
-            names = listed((repr(columns[c]) for c in at.tolist()), 6)
+        hit, far = np.equal(X, code), []
+        for c in np.flatnonzero(hit.any(axis=0) & ~(hit | np.isnan(X)).all(axis=0)).tolist():
+            low, high = np.nanmin(X[~hit[:, c], c]), np.nanmax(X[~hit[:, c], c])
+            far += [c] * bool(max(low - code, code - high) > 2.0 * (high - low))
+        if far:
+            names = listed((repr(columns[c]) for c in far), 6)
             remarks.append(
-                f"{int(hit[:, at].sum())} cell(s) of {names} hold {code:g}, far from all other "
+                f"{int(hit[:, far].sum())} cell(s) of {names} hold {code:g}, far from all other "
                 f"values; if it stands for missing ones, --na={code:g} --impute median"
             )
     return remarks

@@ -118,35 +118,24 @@ def fashion_mnist(*, split: str = "test", n_samples: int | None = 3000) -> Datas
     return Dataset(X=X, y=y, label_names=names, name="fashion_mnist", image_shape=(28, 28))
 
 
-def extended_yale_b(
-    *, image_shape: tuple[int, int] | None = (32, 32), shrink: str = "area"
-) -> Dataset:
+def extended_yale_b(*, image_shape: tuple[int, int] | None = (32, 32)) -> Dataset:
     """Faces of Extended Yale B: 38 people in about 64 lightings, cropped.
 
     Parameters
     ----------
     image_shape : (int, int) or None
-        Height and width to shrink to; None keeps 192 x 168 (0.6 GB).
-    shrink : {"area", "sample"}
-        Whether a smaller image holds area averages, or pixels at even steps.
+        Height and width to shrink to, by area averages; None keeps 192 x 168 (0.6 GB).
 
     Returns
     -------
     Dataset
         ``X`` (2414, height * width), 0 to 1; ``y`` the person.
     """
-    check_choice("shrink", shrink, ("area", "sample"))
     file = _stored("extended_yale_b")
     stored, full = file["X"], (int(file["image_shape"][0]), int(file["image_shape"][1]))
     y, names = encode_labels(file["y"])
     shape = full if image_shape is None else image_shape
-    if shape == full:
-        X = stored / 255.0
-    elif shrink == "area":
-        X = shrink_images(stored, full, shape) / 255.0
-    else:
-        X = stored.reshape(-1, *full)[:, _steps(full[0], shape[0])][:, :, _steps(full[1], shape[1])]
-        X = X.reshape(len(X), -1) / 255.0
+    X = (stored if shape == full else shrink_images(stored, full, shape)) / 255.0
     return Dataset(X=X, y=y, label_names=names, name="extended_yale_b", image_shape=shape)
 
 
@@ -170,11 +159,6 @@ def shrink_images(
         images = X[start : start + 256].reshape(-1, *shape).astype(np.float64)
         out[start : start + 256] = (rows @ images @ columns.T).reshape(len(images), -1)
     return out
-
-
-def _steps(size: int, smaller: int) -> NDArray[np.intp]:
-    """Pixels at even steps from the first on."""
-    return np.arange(smaller) * size // smaller
 
 
 def _area_weights(size: int, smaller: int) -> NDArray[np.float64]:
