@@ -42,7 +42,7 @@ def flag_of(name: str) -> str:
     return "--" + _SHORT.get(name, name.removeprefix("n_").replace("_", "-"))
 
 
-_INTERNAL = ("verbose", "s0", "k", "n_removed")
+_INTERNAL = ("verbose", "s0", "k", "n_removed", "cliques")
 FLAGS = {name: flag_of(name) for name in _PARAMETERS if name not in _INTERNAL}
 """Flag of every parameter of `IKD` and of the objects that it takes."""
 _WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False}
@@ -54,10 +54,12 @@ def add_method_flags(parser: argparse.ArgumentParser, only: Container[str] = FLA
     texts = {name: text for kind in _KINDS for name, text in field_texts(kind).items()}
     for name, flag in FLAGS.items():
         kind = read_kernel if name == "kernel" else read_value
-        form: Any = {"action": "store_true"} if _DEFAULTS[name] is False else {"type": kind}
+        form: Any = {"type": kind, "metavar": flag[2:].upper()}
+        if _DEFAULTS[name] is False:
+            form = {"action": "store_true"}
         if name in only:
             default = argparse.SUPPRESS
-            group.add_argument(flag, dest=name, default=default, help=texts[name], **form)
+            group.add_argument(flag, dest=name, default=default, help=texts.get(name), **form)
 
 
 def add_parameter_flags(parser: argparse.ArgumentParser, function: Any, **kinds: Any) -> None:
@@ -66,8 +68,9 @@ def add_parameter_flags(parser: argparse.ArgumentParser, function: Any, **kinds:
     for name, kind in kinds.items():
         value = defaults_of(function)[name]
         shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
-        text = f"{texts[name]} Default: {shown}."
-        parser.add_argument(flag_of(name), dest=name, type=kind, default=value, help=text)
+        form: Any = {"type": kind, "metavar": flag_of(name)[2:].upper(), "default": value}
+        text = f"{texts.get(name, '')} Default: {shown}."
+        parser.add_argument(flag_of(name), dest=name, help=text, **form)
 
 
 def field_texts(kind: Any) -> dict[str, str]:
@@ -266,7 +269,7 @@ def add_reading_flags(parser: argparse.ArgumentParser) -> None:
             form = {"choices": CHOICES[name]}
         if name != "keep_missing":
             flag = "--" + name.replace("_", "-")
-            group.add_argument(flag, default=default, help=texts[name], **form)
+            group.add_argument(flag, default=default, help=texts.get(name), **form)
 
 
 def reading(arguments: argparse.Namespace) -> Reading:
