@@ -132,9 +132,8 @@ def drawings(
 
 def settings_lines(model: IKD) -> list[str]:
     """Settings of a fit, with the reason for each and what to beware of."""
-    settings = model.settings_
-    reasons = {name: in_flags(text) for name, text in settings.reasons.items()}
-    return [f"  {line}" for line in str(replace(settings, reasons=reasons)).splitlines()]
+    settings = replace(model.settings_, reasons=fit_record(model)["reasons"])
+    return [f"  {line}" for line in str(settings).splitlines()]
 
 
 def leave_files(

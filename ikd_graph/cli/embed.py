@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -56,8 +55,10 @@ def run(arguments: argparse.Namespace) -> None:
         }
     steps = next_steps(model, arguments)
     with common.named_stage("drawing", state):
+        Z, colors = model.embedding_, paint_points(data)
+        shares = variance_shares(Z)
         png, html = common.drawings(
-            arguments, lambda ax: draw(ax, model, data), (7.2, 5.4),
+            arguments, lambda ax: plot.embedding(Z, colors, shares=shares, ax=ax), (7.2, 5.4),
             "embed_page", model, data, scores=scores, warnings=arguments.heard, steps=steps,
         )  # fmt: skip
     files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
@@ -94,12 +95,6 @@ def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str
     }
     repeat = ("To repeat this run, with nothing left to choose:", embed_command(model, arguments))
     return [repeat, *((commands[c], common.paste_command(arguments, c, size)) for c in commands)]
-
-
-def draw(ax: Any, model: IKD, data: Dataset) -> None:
-    """Draw the embedding into an Axes, labels as colours."""
-    shares = variance_shares(model.embedding_)
-    plot.embedding(model.embedding_, paint_points(data), shares=shares, ax=ax)
 
 
 def summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]) -> list[str]:
