@@ -69,7 +69,7 @@ def read_data(arguments: argparse.Namespace, judged: bool = True) -> Dataset:
         data = datasets.load(arguments.data, reading=reading(arguments))
         if not arguments.quiet:
             # Whoever does not listen still gets the results.
-            with suppress(OSError):
+            with suppress(OSError, AttributeError):
                 write_lines(data.notes)
                 sys.stdout.flush()
         data = replace(data, remarks=(*data.remarks, *(judge(data) if judged else ())))
