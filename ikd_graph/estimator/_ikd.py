@@ -540,7 +540,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the file is not one of a model, is damaged, or was written in a newer format.
         """
         model = cls()
-        model.__dict__.update(_saved.read(path, cls))
+        model.__dict__.update(_saved.read(path))
         return model
 
     # Checks ---------------------------------------------------------------------------------------
