@@ -99,8 +99,8 @@ def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str
 
 def draw(ax: Any, model: IKD, data: Dataset) -> None:
     """Draw the embedding into an Axes, labels as colours."""
-    shares = variance_shares(model.embedding_)
-    plot.embedding(model.embedding_, paint_points(data), shares=shares, ax=ax)
+    errors, shares = model.standard_errors_, variance_shares(model.embedding_)
+    plot.embedding(model.embedding_, paint_points(data), errors=errors, shares=shares, ax=ax)
 
 
 def summarise(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]) -> None:
