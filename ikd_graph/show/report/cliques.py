@@ -222,11 +222,11 @@ def _holding(view: CliqueView) -> list[str]:
 def _removed(view: CliqueView, rows: NDArray[np.intp]) -> tuple[Curve, ...]:
     """Edges removed as short cuts, hidden at first."""
     removed = view.model.removed_edges_
-    if removed is None or not len(removed.pairs) or view.model.embedding_.shape[1] < 2:
+    if removed is None or not len(removed) or view.model.embedding_.shape[1] < 2:
         return ()
-    drawn = np.isin(removed.pairs, rows).all(axis=1)
-    x, y = charts.with_gaps(view.model.embedding_[removed.pairs[drawn], :2])
-    name = count(len(removed.pairs), "removed edge")
+    drawn = np.isin(removed, rows).all(axis=1)
+    x, y = charts.with_gaps(view.model.embedding_[removed[drawn], :2])
+    name = count(len(removed), "removed edge")
     return (Curve(name, x, y, colors.SECOND, width=1.0, hidden=True),)
 
 
