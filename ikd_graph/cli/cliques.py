@@ -11,7 +11,6 @@ from .._checks import check_integer
 from .._stages import progress_bar
 from ..estimator import IKD
 from ..show import plot
-from ..show.points import paint_points
 from ..show.words import say_number
 from . import common
 from .console import facts, say
@@ -66,7 +65,8 @@ def run(arguments: argparse.Namespace) -> None:
     step = ("To embed with this graph:", embed_command(model, arguments))
     stem = common.file_stem(data.name)
     with common.named_stage("drawing"):
-        png = common.picture(lambda ax: draw(ax, view), 7.2, 5.6)
+        chart = report.clique_chart(view)
+        png = common.picture(lambda ax: plot.chart(chart, ax=ax), 7.2, 5.6)
         about: dict[str, Any] = {"warnings": arguments.heard, "picture": png}
         heads, rows = clique_words.memberships(view)
         files = {
@@ -90,17 +90,3 @@ def run(arguments: argparse.Namespace) -> None:
 
     result = {**fit_record(model), "cliques": counts, "advice": advice}
     finish(arguments, data, files, summarise, step, result)
-
-
-def draw(ax: Any, view: Any) -> None:
-    """Draw the graph of cliques into an Axes, main labels as colours."""
-    from ..show.report.clique_words import clique_groups, clique_places
-
-    groups = clique_groups(view, paint_points(view.data))
-    plot.clique_graph(
-        view.links,
-        None if groups is None else groups.codes,
-        names=None if groups is None else groups.names,
-        positions=clique_places(view),
-        ax=ax,
-    )

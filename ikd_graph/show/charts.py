@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from ..study.diagnosis import Diagnosis
+    from ..study.levels import Levels
 
 Floats = NDArray[np.float64]
 
@@ -155,36 +156,22 @@ def with_gaps(paths: Floats) -> Floats:
 
 
 def network(
-    graph: nx.Graph,
-    positions: ArrayLike | None = None,
-    *paints: Paint,
-    most_edges: int = 3000,
-    n_strongest: int = 5,
-    **points: Any,
+    graph: nx.Graph, positions: ArrayLike | None = None, *paints: Paint, **points: Any
 ) -> Chart:
     """Cliques as discs joined where they share points, the same on every run.
 
-    Nodes have ``size``, the area of a disc; edges have ``overlap``, in three strengths. Where edges
-    are more than three for each node, only the ``n_strongest`` of each and those that hold the
-    graph together are drawn. Discs stand at ``positions`` (the first two columns), or where a
-    spring layout puts them.
+    Nodes have ``size``, the area of a disc; edges have ``overlap``, in three strengths, of which
+    the strongest are drawn, five for each node. Discs stand at ``positions`` (the first two
+    columns), or where a spring layout puts them; ``points`` are further fields of `Points`.
     """
     import networkx as nx
 
-    if graph.number_of_edges() > 3 * graph.number_of_nodes():
-        thin = nx.Graph()
-        thin.add_nodes_from(graph.nodes(data=True))
-        thin.add_edges_from(nx.maximum_spanning_edges(graph, weight="overlap"))
-        for node in graph:
-            around = sorted(graph[node].items(), key=lambda item: -item[1].get("overlap", 1))
-            thin.add_edges_from((node, *edge) for edge in around[:n_strongest])
-        graph = thin
     if positions is None:
         layout = nx.spring_layout(graph, seed=0, iterations=50, weight=None)
         positions = np.reshape([layout[node] for node in graph], (-1, 2))
     at = np.asarray(positions, dtype=float)[:, :2]
     row_of = {node: row for row, node in enumerate(graph)}
-    edges = sorted(graph.edges.data("overlap", default=1), key=lambda edge: edge[2])[-most_edges:]
+    edges = sorted(graph.edges.data("overlap", default=1), key=lambda edge: edge[2])[-5 * len(at) :]
     ends = np.array([(row_of[a], row_of[b]) for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
     shared = np.array([float(weight) for *_, weight in edges])
     strength = np.clip(3.0 * shared / shared.max(initial=1.0), 0.0, 2.0).astype(int)
@@ -260,36 +247,36 @@ def level_bars(
     return Chart(xlabel or "values", xlabel, bars=(bars,), rows=tuple(values))
 
 
-def threshold_counts(levels: Mapping[str, Any], used: float | None = None) -> Chart:
-    """Edges, components and cliques over the threshold, on a logarithmic scale.
+def thresholds(levels: Levels, used: float | None = None) -> tuple[Chart, Chart]:
+    """What becomes of the graph over the threshold: counts, logarithmic, and shares of the points.
 
-    ``levels`` holds ``threshold`` and the three, NaN where unknown; ``used`` is marked.
+    ``used``, the threshold of a graph, is marked.
     """
-    curves = []
-    for name, code in (("edges", 0), ("components", 2), ("cliques", 3)):
-        values = np.asarray(levels[name], dtype=float)
-        values = np.where(values > 0, values, np.nan)
-        curves.append(Curve(name, levels["threshold"], values, colors.class_color(code)))
-    mark = None if used is None else (used, f"used: {used:.3g}")
-    return Chart(
-        "edges, components and cliques against the threshold", "threshold on the similarity",
-        "count", curves=tuple(curves), mark=mark, log_y=True,
-    )  # fmt: skip
-
-
-def threshold_shares(levels: Mapping[str, Any], used: float | None = None) -> Chart:
-    """Per cent of the points that are covered, and in the largest component, over the threshold.
-
-    ``levels`` holds ``threshold``, ``covered`` and ``largest component``, shares.
-    """
-    curves = tuple(
-        Curve(name, levels["threshold"], 100.0 * levels[name], colors.class_color(code))
-        for name, code in (("covered", 1), ("largest component", 4))
+    shares = {
+        "covered": 100.0 * levels.coverage,
+        "largest component": 100.0 * levels.largest_component / levels.n_points,
+    }
+    numbers = {"edges": levels.edges, "components": levels.components, "cliques": levels.cliques}
+    first, second = (
+        tuple(
+            Curve(name, levels.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
+            for code, (name, y) in enumerate(values.items(), start=start)
+        )
+        for start, values in ((0, numbers), (3, shares))
     )
-    return Chart(
-        "coverage against the threshold", "threshold on the similarity", "% of points",
-        curves=curves, mark=None if used is None else (used, ""), ceiling=100.0,
-    )  # fmt: skip
+    mark = None if used is None else (used, f"used: {used:.3g}")
+    axis = "threshold on the similarity"
+    return (
+        Chart("numbers over the threshold", axis, "count", None, first, mark=mark, log_y=True),
+        Chart(
+            "shares over the threshold",
+            axis,
+            "% of points",
+            None,
+            second,
+            mark=None if used is None else (used, ""),
+        ),
+    )
 
 
 def noise_curves(

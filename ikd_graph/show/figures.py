@@ -99,7 +99,8 @@ def with_slider(
     number = len(layout["shapes"])
     line = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": {"color": colors.MUTED}}
     layout["shapes"] += [{**line, "x0": at[start], "x1": at[start]}]
-    layout["title"] = {"text": texts[start], "x": 0, "xanchor": "left", "font": {"size": 13}}
+    layout["title"] = {"text": texts[start], "x": 0, "y": 0.99, "yanchor": "top"}
+    layout["title"]["font"] = {"size": 13}
     moves = [
         {
             "label": f"{value:.2f}", "method": "relayout",
@@ -113,7 +114,8 @@ def with_slider(
         "pad": {"t": 60}, "ticklen": 0, "minorticklen": 0, "font": {"size": 1},
     }]  # fmt: skip
     layout["sliders"][0]["currentvalue"]["font"] = {"size": 13}
-    layout["margin"]["t"] = 96
+    layout["margin"]["t"] = 130
+    layout["legend"] = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
     return spec
 
 
@@ -134,12 +136,11 @@ def _paint(points: Points, paint: Paint) -> list[dict[str, Any]]:
     """A trace for each class, or one of a quantity and one of what has no value."""
     title = escape(paint.title)
     if paint.groups is not None:
-        group = {"legendgroup": title, "legendgrouptitle": {"text": title}, "showlegend": True}
         return [
             {
                 **_dots(points, paint.groups.codes == code, paint.groups.color(code),
                         colors.MARKERS[colors.class_marker(code)]),
-                "name": escape(name), **group,
+                "name": escape(name), "showlegend": True,
             }
             for code, name in paint.groups.items()
         ]  # fmt: skip
@@ -185,7 +186,9 @@ def _dots(
 def _around_points(layout: dict[str, Any], points: Points) -> None:
     """Legend, camera, and a menu of the columns that can colour points."""
     layout["dragmode"] = "zoom"
-    layout["legend"] = {"groupclick": "toggleitem", "itemsizing": "constant"}
+    layout["legend"] = {"itemsizing": "constant"}
+    if len(points.paints) == 1:
+        layout["legend"]["title"] = {"text": escape(points.paints[0].title)}
     if points.at.shape[1] == 3:
         names = [f"dimension {k + 1}" for k in range(3)]
         axes = [{"showticklabels": False, "title": {"text": name}} for name in names]
@@ -204,7 +207,7 @@ def _around_points(layout: dict[str, Any], points: Points) -> None:
         ]  # fmt: skip
         menu = {"buttons": buttons, "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
         layout["updatemenus"] = [menu | {"pad": {"b": 6}}]
-        layout["margin"]["t"] = 50
+        layout["margin"]["t"] = 76
 
 
 def _axis(log: bool) -> dict[str, Any]:

@@ -72,10 +72,12 @@ def short(text: Any, longest: int = 80) -> str:
     return escape(text if len(text) <= longest else text[: longest - 1] + "…")
 
 
-def paint_of(one: Paint, rows: NDArray[np.intp]) -> Paint:
-    """The colours of rows among all; a scale keeps its ends only where the rows hold them."""
-    groups = None if one.groups is None else one.groups._replace(codes=one.groups.codes[rows])
-    return one._replace(groups=groups, values=None if one.values is None else one.values[rows])
+def paint_of(paint: Paint, rows: NDArray[np.intp]) -> Paint:
+    """The colours of some of the points."""
+    groups = None if paint.groups is None else paint.groups._replace(codes=paint.groups.codes[rows])
+    return paint._replace(
+        groups=groups, values=None if paint.values is None else paint.values[rows]
+    )
 
 
 def variance_shares(latent: ArrayLike) -> NDArray[np.float64]:

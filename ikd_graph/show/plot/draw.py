@@ -26,7 +26,6 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    import networkx as nx
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
@@ -203,6 +202,8 @@ def small_multiples(
 ) -> Axes:
     """Small scatters of the same points, each with its name above, in the same colours.
 
+    The classes are named below all of them.
+
     Parameters
     ----------
     panels : mapping of str to array-like of shape (n, m)
@@ -224,53 +225,20 @@ def small_multiples(
     n_rows = -(-len(panels) // n_columns)
     ax = drawing_axes(ax, 3.0 * n_columns, 2.9 * n_rows)
     figure, grid = figure_of(ax), subplot_of(ax).subgridspec(n_rows, n_columns)
-    paint = colors.paint(labels)
-    drawn = []
+    paint, drawn = colors.paint(labels), []
     for k, (name, Z) in enumerate(panels.items()):
-        small = figure.add_subplot(grid[k // n_columns, k % n_columns])
-        panel(small, Z, paint)
-        small.set_title(name, loc="left", fontsize=TEXT, color=colors.INK)
-        small.set_xlabel((captions or {}).get(name, ""), fontsize=SMALL, loc="left")
-        drawn.append(small)
+        what = charts.scatter(Z, paint)
+        assert what.points is not None
+        small = what.points._replace(size=0.63 * np.asarray(what.points.size))
+        what = what._replace(points=small, xlabel=(captions or {}).get(name, ""), ylabel="")
+        panel = figure.add_subplot(grid[k // n_columns, k % n_columns])
+        chart(what, ax=panel, legend=False)
+        bare(panel)
+        panel.set_title(shortened(name), loc="left", fontsize=SMALL, color=colors.INK)
+        drawn.append(panel)
+    if paint.groups is not None:
+        class_legend(figure, paint.groups, paint.title, loc="outside lower center", ncols=6)
     return drawn[0]
-
-
-def panel(ax: Axes, Z: ArrayLike, paint: Paint) -> None:
-    """Draw points in their colours, small and without axes."""
-    what = charts.scatter(Z, paint)
-    assert what.points is not None
-    small = what.points._replace(size=0.63 * np.asarray(what.points.size))
-    chart(what._replace(points=small, xlabel="", ylabel=""), ax=ax, legend=False)
-    bare(ax)
-
-
-def clique_graph(
-    graph: nx.Graph,
-    labels: Any = None,
-    *,
-    positions: ArrayLike | None = None,
-    names: Any = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Cliques as discs joined where they share points; see `ikd_graph.show.charts.network`.
-
-    Parameters
-    ----------
-    graph : networkx.Graph
-        Cliques as nodes with attribute ``size``; edges with attribute ``overlap``, the number of
-        shared points (``ikd_graph.cliques.clique_graph``).
-    labels : array-like of shape (n_cliques,), optional
-        Most frequent class among the members of each clique, or a quantity.
-    positions : array-like of shape (n_cliques, 2), optional
-        Where the cliques stand, such as the mean coordinates of their members; by default where a
-        spring layout puts them.
-    names : sequence of str, optional
-        Names of the classes, when labels are their positions in this sequence.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into and to return; by default those of a new figure.
-    """
-    paint = colors.paint(labels, names, title="most members")
-    return chart(charts.network(graph, positions, paint), ax=ax)
 
 
 def _draw_points(ax: Axes, what: Chart, legend: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from ...study.levels import Levels
 from ...study.settings import say_graph
 from .. import charts, colors, page, points
-from ..charts import Curve
+from ..charts import Chart, Curve
 from ..colors import Paint
 from ..figures import figure, with_slider
 from ..words import count, say_number
@@ -21,7 +20,6 @@ from .clique_words import (
     clique_facts,
     clique_groups,
     clique_places,
-    disagreed,
     largest,
     largest_apart,
     n_components,
@@ -29,25 +27,17 @@ from .clique_words import (
     say_labels,
 )
 
-_N_LARGEST = 15  # rows of a table
 _DISAGREEMENT = "disagreement of cliques"
 
 
-def cliques_page(
-    view: CliqueView,
-    command: str = "",
-    *,
-    warnings: Sequence[str] = (),
-    steps: Sequence[tuple[str, str]] = (),
-    picture: bytes | None = None,
-) -> str:
+def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
     """Page of the cliques of a data set.
 
     Parameters
     ----------
     view : CliqueView
         What `view_cliques` returned.
-    command, warnings, steps, picture : str, sequence of str, sequence of (str, str), bytes
+    command, **around
         As in `embed_page`.
 
     Returns
@@ -57,6 +47,7 @@ def cliques_page(
     """
     paint, rows = points.paint_points(view.data), points.rows_to_draw(view.data)
     residual = [f"{value:.2g}" for value in _residual(view)]
+    sizes = page.drawing(charts.counts(view.sizes, "points in a clique", "maximal cliques"))
     note = "From the largest down, those that share at most half their points with one above."
     return page.render(
         "Cliques",
@@ -64,20 +55,20 @@ def cliques_page(
         _lead(view),
         [
             ("Advice", [page.sentences(clique_advice(view))]),
-            ("Cliques and the points they share", [page.figures(_network(view, paint))]),
+            (
+                "Cliques and the points they share",
+                [page.figures(page.drawing(clique_chart(view), "", _network_note(view), "main"))],
+            ),
             ("What a threshold does", [page.figures(_slider(view))]),
-            ("Counts", [page.facts(clique_facts(view)), page.figures(*_charts(view))]),
+            ("Counts", [page.facts(clique_facts(view)), page.figures(sizes)]),
             ("Largest cliques", [page.note(note), _largest(view, paint)]),
             ("How well the cliques agree", [page.figures(_picture(view, paint, rows))]),
-            ("What the cliques disagree about most", [_disagreed(view)]),
         ],
         command=command,
-        warnings=warnings,
-        steps=steps,
-        picture=picture,
         described=points.described(
             view.data, rows, {"disagreement": residual, "cliques": _holding(view)}
         ),
+        **around,
     )
 
 
@@ -98,28 +89,29 @@ def _lead(view: CliqueView) -> str:
     )
 
 
-def _network(view: CliqueView, paint: Paint) -> page.Block:
-    """Graph of cliques, laid out by the latent, coloured by disagreement or by most members."""
+def clique_chart(view: CliqueView) -> Chart:
+    """Graph of cliques, laid out by the embedding, by most members' labels or by disagreement."""
+    paint = points.paint_points(view.data)
     paints = [Paint(_DISAGREEMENT, None, view.of_cliques[list(view.links)])]
     groups = clique_groups(view, paint)
     if groups is not None:
-        paints.append(Paint(paint.title or "label of most members", groups))
+        paints.insert(0, Paint(paint.title or "most members", groups))
     hover = [
-        f"clique {node}: "
-        + ", ".join([count(size, "point"), *say_labels(view.cliques[node], paint)])
+        ", ".join([f"clique {node}", count(size, "point"), *say_labels(view.cliques[node], paint)])
         for node, size in view.links.nodes(data="size")
     ]
-    hover = [points.short(text) for text in hover]
-    chart = charts.network(view.links, clique_places(view), *paints, hover=hover)
+    texts = [points.short(text) for text in hover]
+    return charts.network(view.links, clique_places(view), *paints, hover=texts)
+
+
+def _network_note(view: CliqueView) -> str:
+    """What discs and lines are, and which of them are drawn."""
     drawn, listed = len(view.links), len(view.cliques)
-    caption = (
+    return (
         "A disc is a clique, larger for more points, at the mean of the coordinates of its "
-        "members; yellow ones disagree most with the others about their members. A line joins "
-        "cliques that share points, stronger for more; where there are too many, only the "
-        "strongest of each clique and those that keep it connected are drawn."
-        + (f" The {drawn} largest of {listed} are drawn." if drawn < listed else "")
+        "members. A line joins cliques that share points, stronger for more; the strongest are "
+        "drawn." + (f" The {drawn} largest of {listed} are drawn." if drawn < listed else "")
     )
-    return page.drawing(chart, caption=caption, size="main")
 
 
 def _slider(view: CliqueView) -> page.Block:
@@ -127,14 +119,7 @@ def _slider(view: CliqueView) -> page.Block:
     levels, used = view.levels, threshold_of(view.model)
     at = levels.threshold
     start = int(np.abs(at - (used if used is not None else np.median(at))).argmin())
-    shares = {
-        "threshold": at,
-        "covered": levels.coverage,
-        "largest component": levels.largest_component / levels.n_points,
-    }
-    spec = figure(
-        charts.threshold_counts(vars(levels), used), charts.threshold_shares(shares, used)
-    )
+    spec = figure(*charts.thresholds(levels, used))
     texts = [_level_text(levels, k) for k in range(at.size)]
     caption = (
         f"Logarithmic scale above; cliques are listed up to {levels.clique_limit}. Covered: in a "
@@ -157,25 +142,6 @@ def _level_text(levels: Levels, k: int) -> str:
     )
 
 
-def _charts(view: CliqueView) -> list[page.Block]:
-    """Histograms of clique sizes, overlaps and degrees."""
-    shared, degrees = (_values(view.summary[name]) for name in ("overlaps", "degrees"))
-    return [
-        page.drawing(charts.counts(values, xlabel, ylabel), heading)
-        for heading, values, xlabel, ylabel in (
-            ("Sizes", view.sizes, "points in a clique", "maximal cliques"),
-            ("Overlaps", shared, "points shared", "pairs of cliques"),
-            ("Degrees", degrees, "neighbours of a point", "points"),
-        )
-    ]
-
-
-def _values(distribution: dict[str, Any]) -> NDArray[np.int64]:
-    """Numbers of a distribution, each as often as it was counted."""
-    counted = distribution["histogram"]
-    return np.repeat(np.array([*counted], dtype=np.int64), [*counted.values()])
-
-
 def _largest(view: CliqueView, paint: Paint) -> page.Block:
     """Table of the largest cliques with the labels of their members, and their names."""
     labelled = paint.groups is not None
@@ -183,7 +149,7 @@ def _largest(view: CliqueView, paint: Paint) -> page.Block:
         [(k, str(k)), len(view.cliques[k])]
         + ([", ".join(say_labels(view.cliques[k], paint))] if labelled else [])
         + [", ".join(view.names[row] for row in view.cliques[k])]
-        for k in largest_apart(view, _N_LARGEST)
+        for k in largest_apart(view, most=15)
     ]
     return page.table(["clique", "points", *["labels"] * labelled, "members"], rows)
 
@@ -228,28 +194,3 @@ def _removed(view: CliqueView, rows: NDArray[np.intp]) -> tuple[Curve, ...]:
     x, y = charts.with_gaps(view.model.embedding_[removed[drawn], :2])
     name = count(len(removed), "removed edge")
     return (Curve(name, x, y, colors.SECOND, width=1.0, hidden=True),)
-
-
-def _disagreed(view: CliqueView) -> page.Block:
-    """Table of the points about which cliques disagree unusually much, at least a few."""
-    residual = _residual(view)
-    rows = disagreed(view)[0]
-    if rows.size < _N_LARGEST:
-        rows = np.argsort(-residual, kind="stable")[:_N_LARGEST]
-    degree = np.diff(view.graph.indptr)[view.model._inverse]
-    holding = np.bincount(view.cliques.blocks.members, minlength=residual.size)
-    names, labels = view.names, view.data.labels
-    labelled = labels is not None
-    heads = [view.data.row_title or "row", *["label"] * labelled]
-    heads += ["disagreement", "neighbours", "cliques"]
-    cells = [
-        [
-            names[r],
-            *([] if labels is None else [str(labels[r])]),
-            residual[r],
-            degree[r],
-            holding[r],
-        ]
-        for r in rows
-    ]
-    return page.table(heads, cells)

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...study.compare import RULE, SCORES, Comparison, label_words, sentences
-from ...study.datasets import Dataset
 from .. import charts, page, points
 from ..charts import Chart, Points
+from ..colors import Paint
 from ..figures import figure
 
-_MOST_SMALL = 1500  # points of a small picture
-_MOST_LISTED = 200  # rows of a table
 
-
-def compare_page(
-    result: Comparison,
-    command: str = "",
-    *,
-    warnings: Sequence[str] = (),
-    steps: Sequence[tuple[str, str]] = (),
-    picture: bytes | None = None,
-) -> str:
+def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
     """Page of a comparison.
 
     Parameters
     ----------
     result : Comparison
         What `ikd_graph.compare` returned.
-    command, warnings, steps, picture : str, sequence of str, sequence of (str, str), bytes
+    command, **around
         As in `embed_page`.
 
     Returns
@@ -47,8 +36,9 @@ def compare_page(
     >>> "pca" in compare_page(compare(datasets.half_moons(60), "pca", noise=0))
     True
     """
-    data = _with_something_to_see(result)
-    rows = points.rows_to_draw(data, _MOST_SMALL)
+    rows = points.rows_to_draw(result.data, most=1500)
+    gaps = result.disagreement
+    more = {} if gaps is None else {"disagreement": [f"{gap:.2g}" for gap in gaps]}
     lead, *words = sentences(result) or [f"{SCORES[result.measure]} of each method."]
     note = (
         f"{SCORES[result.measure]} with its standard error, against the table as given; noise is "
@@ -61,35 +51,30 @@ def compare_page(
         [
             ("Summary", [page.sentences(words)]),
             ("What all strategies share", [page.pairs(result.head)]),
-            ("Embeddings", _panels(result, data, rows)),
+            ("Embeddings", _panels(result, rows)),
             ("Scores", [_scores(result), page.note(note)]),
             ("Against noise", _noise(result)),
-            ("Where they disagree", _disagreement(result)),
         ],
         command=command,
-        warnings=warnings,
-        steps=steps,
-        picture=picture,
-        described=points.described(data, rows),
+        described=points.described(result.data, rows, more),
+        **around,
     )
 
 
-def _with_something_to_see(result: Comparison) -> Dataset:
-    """The data, coloured by where the pair disagrees if there are no labels."""
-    if result.data.y is not None or result.disagreement is None:
-        return result.data
-    return replace(result.data, y=result.disagreement, label_title="disagreement")
-
-
-def _panels(result: Comparison, data: Dataset, rows: NDArray[np.intp]) -> list[page.Block]:
+def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
     """Every embedding at every noise level, below the legend of all."""
-    paint = points.paint_of(points.paint_points(data), rows)
+    paints = [points.paint(labels) for labels in result.data.all_labels]
+    if result.disagreement is not None:
+        paints.append(Paint("disagreement", None, result.disagreement))
+    paints = [points.paint_of(paint, rows) for paint in paints]
     drawings = []
-    if paint.groups is not None or paint.values is not None:
-        key = Points(np.full((rows.size, 2), np.nan), (paint,))
-        spec = figure(Chart("legend", points=key), small=True)
+    if paints:
+        key = Points(np.full((rows.size, 2), np.nan), tuple(paints))
+        spec = figure(Chart("legend", points=key))
         hidden = {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
-        spec["layout"] |= {**hidden, "legend": {"orientation": "h", "y": 1.0, "x": 0}}
+        spec["layout"] |= hidden
+        spec["layout"]["legend"] |= {"orientation": "h", "y": 1.0, "x": 0}
+        spec["config"]["displayModeBar"] = False
         drawings.append(page.drawing(spec, size="key", title="legend"))
     for row in result.rows:
         title = row.title + (f", noise {row.noise:g}" if len(result.levels) > 1 else "")
@@ -97,11 +82,16 @@ def _panels(result: Comparison, data: Dataset, rows: NDArray[np.intp]) -> list[p
         if Z is None:
             drawings.append({"heading": title, "caption": row.failure, "size": "small"})
             continue
-        chart = charts.scatter(Z[rows], paint, rows=np.arange(rows.size))
+        chart = charts.scatter(Z[rows], *paints, rows=np.arange(rows.size))
         spec = figure(chart, small=True, legend=False)
         drawings.append(page.drawing(spec, title, f"{row.score:.3f}", "small", title))
-    note = "Each turned, shifted and scaled onto the first. Point at one to find it in all."
-    note += points.drawn_note(rows, data.n_samples)
+    note = "Each turned, shifted and scaled onto the first. Point at one to find it in all. "
+    if result.pair is not None:
+        note += (
+            f"Disagreement is the distance of a point between {' and '.join(result.pair)}, in root "
+            "mean square distances from the centre; the CSV has all."
+        )
+    note += points.drawn_note(rows, result.data.n_samples)
     return [page.figures(*drawings, linked=True), page.note(note)]
 
 
@@ -131,21 +121,3 @@ def _noise(result: Comparison) -> list[page.Block]:
     chart = charts.noise_curves(result.levels, curves, SCORES[result.measure], ceiling=1.0)
     caption = "The mean in a band of one standard deviation; click a name to hide it."
     return [page.figures(page.drawing(chart, caption=caption))]
-
-
-def _disagreement(result: Comparison) -> list[page.Block]:
-    """Points by the distance between the two embeddings of the pair, largest first."""
-    gaps = result.disagreement
-    if gaps is None or result.pair is None:
-        return []
-    more = f" The first {_MOST_LISTED}; the CSV of the points has all."
-    note = (
-        f"Distance of each point between {result.pair[0]} and {result.pair[1]} after a rigid "
-        "motion and a scale, in root mean square distances from the centre."
-        + (more if result.data.n_samples > _MOST_LISTED else "")
-    )
-    heads = [result.data.row_title or "row", "distance"]
-    rows = [
-        [result.names[k], float(gaps[k])] for k in np.argsort(-gaps, kind="stable")[:_MOST_LISTED]
-    ]
-    return [page.note(note), page.table(heads, rows)]

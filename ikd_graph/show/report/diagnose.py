@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +10,7 @@ from ...study.diagnosis import Diagnosis
 from .. import charts, page
 
 
-def diagnosis_page(
-    result: Diagnosis,
-    name: str,
-    command: str = "",
-    steps: Sequence[tuple[str, str]] = (),
-    picture: bytes | None = None,
-) -> str:
+def diagnosis_page(result: Diagnosis, name: str, command: str = "", **around: Any) -> str:
     """Page of a diagnosis.
 
     Parameters
@@ -25,7 +19,7 @@ def diagnosis_page(
         What `ikd_graph.diagnose` returned.
     name : str
         Name of the data.
-    command, steps, picture : str, sequence of (str, str), bytes
+    command, **around
         As in `embed_page`.
 
     Returns
@@ -47,6 +41,5 @@ def diagnosis_page(
         ],
         command=command,
         warnings=result.warnings,
-        steps=steps or [(step.words, step.python) for step in result.steps],
-        picture=picture,
+        **{"steps": [(step.words, step.python) for step in result.steps], **around},
     )

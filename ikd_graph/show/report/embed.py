@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +37,7 @@ def embed_page(
     data: Dataset,
     command: str = "",
     scores: Mapping[str, Mapping[str, float]] | None = None,
-    *,
-    warnings: Sequence[str] | None = None,
-    steps: Sequence[tuple[str, str]] = (),
-    picture: bytes | None = None,
+    **around: Any,
 ) -> str:
     """Page of a fitted model.
 
@@ -54,12 +51,9 @@ def embed_page(
         What to type to make the page again.
     scores : dict of str to dict of str to float, or None
         Scores of each column of labels; see `ikd_graph.study.label_scores.score_labels`.
-    warnings : sequence of str, optional
-        What there was to warn of; by default the remarks about the data.
-    steps : sequence of (str, str)
-        What to do next: a sentence and a command each.
-    picture : bytes, optional
-        PNG for browsers that run no script.
+    **around
+        ``warnings``, sentences, by default the remarks about the data; ``steps``, a sentence and a
+        command each; ``picture``, a PNG for browsers that run no script.
 
     Returns
     -------
@@ -94,10 +88,8 @@ def embed_page(
             ("Spectrum and time", [page.figures(*_charts(model))]),
         ],
         command=command,
-        warnings=data.remarks if warnings is None else warnings,
-        steps=steps,
-        picture=picture,
         described=points.described(data, rows, more),
+        **{"warnings": data.remarks, **around},
     )
 
 
@@ -165,19 +157,12 @@ def _settings(model: IKD) -> list[page.Block]:
 
 def _tried(model: IKD) -> list[page.Block]:
     """What "auto" tried, the choice first."""
-    rows = [
-        (
-            one.affinity.replace("_", " "),
-            one.strategy,
-            one.refine or "none",
-            (one.score, f"{one.score:.3f} ± {one.standard_error:.3f}"),
-            (
-                one.difference,
-                "chosen" if one.chosen else f"{one.difference:+.3f} ± {one.difference_error:.3f}",
-            ),
-        )
-        for one in model.candidates_
-    ]
+    rows = []
+    for tried in model.candidates_:
+        affinity, strategy, refine, score, error, difference, difference_error, chosen = tried
+        apart = "chosen" if chosen else f"{difference:+.3f} ± {difference_error:.3f}"
+        shown = (score, f"{score:.3f} ± {error:.3f}"), (difference, apart)
+        rows.append((affinity.replace("_", " "), strategy, refine or "none", *shown))
     columns = ("affinity", "strategy", "refinement", "R² of held-out columns", "difference")
     return [page.table(columns, rows, best=[0]), page.note(_TRIED_NOTE)] if rows else []
 
@@ -186,9 +171,7 @@ def _shares(model: IKD) -> dict[str, float]:
     """Shares of the squared eigenvalues of the closed form: retained, others, negative."""
     closed: NDArray[np.float64] = np.asarray(model._result.embedding.explained_variance_ratio)
     negative = float(model._result.embedding.negative_mass)
-    shares = {f"dimension {k + 1}": float(share) for k, share in enumerate(closed[:12])}
-    if closed.size > 12:
-        shares[f"dimensions 13 to {closed.size}"] = float(closed[12:].sum())
+    shares = {f"dimension {k + 1}": float(share) for k, share in enumerate(closed)}
     not_used = max(0.0, 1.0 - float(closed.sum()) - negative)
     return {**shares, "not used": not_used, "negative": negative}
 
@@ -205,7 +188,4 @@ def _charts(model: IKD) -> list[page.Block]:
         degrees = np.diff(model.graph_.indptr)
         chart = charts.counts(degrees, "neighbours of a point", "points")
         drawings.append(page.drawing(chart, "Neighbours"))
-    if model.cliques_ is not None:
-        chart = charts.counts(model.cliques_.sizes, "points in a clique", "cliques")
-        drawings.append(page.drawing(chart, "Clique sizes"))
     return drawings

@@ -11,7 +11,8 @@
       tickfont: {color: soft}, title: {font: {color: ink, size: 12}, standoff: 8}};
     const solid = {...axis, backgroundcolor: none, showbackground: false};
     const narrow = element.clientWidth < 560 || element.closest(".key"), box = {bgcolor: css("--wash"), bordercolor: line};
-    const flat = {orientation: "h", y: -0.12, yanchor: "top", x: 0};
+    const flat = {orientation: "h", y: -56 / Math.max(element.clientHeight - 90, 90), yanchor: "top",
+      x: 0};
     const bar = {colorbar: {outlinewidth: 0, thickness: 12, ...(narrow
       ? {orientation: "h", y: -0.1, yanchor: "top"} : {len: 0.6})}};
     return {
@@ -21,7 +22,7 @@
         scene: {xaxis: solid, yaxis: solid, zaxis: solid}, legend: narrow ? flat : {},
         hoverlabel: {bgcolor: ink, bordercolor: ink, font: {color: css("--paper"), size: 13}},
         modebar: {bgcolor: none, color: soft, activecolor: css("--accent")},
-        sliderdefaults: box, updatemenudefaults: box, newselection: {line: {color: ink, width: 1}}
+        sliderdefaults: {...box, bgcolor: css("--accent"), activebgcolor: ink}, updatemenudefaults: box, newselection: {line: {color: ink, width: 1}}
       },
       data: Object.fromEntries(["scatter", "scattergl", "scatter3d"].map((kind) =>
         [kind, [{marker: {line: {width: 0}, ...bar}}]]))
