@@ -358,7 +358,7 @@ def diagnosis(result: Diagnosis) -> tuple[Chart, Chart]:
         curves=(
             Curve("expected", sizes, result.expected_r2(sizes), colors.ACCENT),
             Curve("measured", np.array([width / 4.0, width / 2.0]), measured, colors.MUTED,
-                  dots=True),
+                  dots=True, width=0.0),
         ),
         mark=(float(width), f"now: {width}"), log_x=True, ceiling=1.0,
     )  # fmt: skip
