@@ -153,7 +153,8 @@ def _paint(points: Points, paint: Paint) -> list[dict[str, Any]]:
     quantity["marker"] |= {
         "color": packed(paint.values[finite]), "cmin": paint.ends[0], "cmax": paint.ends[1],
         "colorscale": [[k / (len(stops) - 1), color] for k, color in enumerate(stops)],
-        "showscale": True, "colorbar": {"title": {"text": title}},
+        "showscale": True,
+        "colorbar": {"title": {"text": title}, "thickness": 12, "outlinewidth": 0},
     }  # fmt: skip
     return [*traces, quantity]
 

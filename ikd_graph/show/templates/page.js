@@ -9,23 +9,22 @@
     const ink = css("--ink"), soft = css("--soft"), line = css("--line"), none = "rgba(0,0,0,0)";
     const axis = {gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true,
       tickfont: {color: soft}, title: {font: {color: ink, size: 12}, standoff: 8}};
-    const solid = {...axis, backgroundcolor: none, showbackground: false};
-    const narrow = element.clientWidth < 560 || element.closest(".key"), box = {bgcolor: css("--wash"), bordercolor: line};
-    const flat = {orientation: "h", y: -56 / Math.max(element.clientHeight - 90, 90), yanchor: "top",
-      x: 0};
-    const bar = {colorbar: {outlinewidth: 0, thickness: 12, ...(narrow
-      ? {orientation: "h", y: -0.1, yanchor: "top"} : {len: 0.6})}};
+    const narrow = element.clientWidth < 560 || element.closest(".key");
+    const box = {bgcolor: css("--wash"), bordercolor: line};
+    const below = {orientation: "h", yanchor: "top"};
+    const legend = {...below, x: 0, y: -56 / Math.max(element.clientHeight - 90, 90)};
+    const marker = {colorbar: narrow ? {...below, y: -0.1} : {len: 0.6}};
     return {
       layout: {
         font: {family: getComputedStyle(document.body).fontFamily, size: 12, color: ink},
         paper_bgcolor: none, plot_bgcolor: none, xaxis: axis, yaxis: axis,
-        scene: {xaxis: solid, yaxis: solid, zaxis: solid}, legend: narrow ? flat : {},
+        scene: {xaxis: axis, yaxis: axis, zaxis: axis}, legend: narrow ? legend : {},
         hoverlabel: {bgcolor: ink, bordercolor: ink, font: {color: css("--paper"), size: 13}},
         modebar: {bgcolor: none, color: soft, activecolor: css("--accent")},
-        sliderdefaults: {...box, bgcolor: css("--accent"), activebgcolor: ink}, updatemenudefaults: box, newselection: {line: {color: ink, width: 1}}
+        sliderdefaults: {...box, bgcolor: css("--accent"), activebgcolor: ink},
+        updatemenudefaults: box, newselection: {line: {color: ink, width: 1}}
       },
-      data: Object.fromEntries(["scatter", "scattergl", "scatter3d"].map((kind) =>
-        [kind, [{marker: {line: {width: 0}, ...bar}}]]))
+      data: {scatter: [{marker}], scattergl: [{marker}], scatter3d: [{marker}]}
     };
   }
 
@@ -47,6 +46,10 @@
       trace.text = numbers(trace.customdata).map((row) => described.hover[row]);
     });
     if (touch && spec.layout.dragmode !== "orbit") { spec.layout.dragmode = false; }
+    // What was hidden in those drawn before is hidden in this.
+    const group = element.closest("[data-linked]");
+    const sibling = group && group.querySelector(".js-plotly-plot");
+    spec.data.forEach((trace, k) => { trace.visible = (sibling?.data[k] ?? trace).visible; });
     await Plotly.newPlot(element, spec.data, spec.layout, {responsive: true, ...spec.config});
     link(element);
   }
@@ -70,33 +73,36 @@
       await Promise.all(beside((other) => Plotly.restyle(other, change, traces)));
       busy = false;
     });
-    element.on("plotly_hover", (event) => event.event && beside((other) => other.layout.scene || Plotly.Fx.hover(other,
-      event.points.map(({curveNumber, pointNumber}) => ({curveNumber, pointNumber})))));
-    element.on("plotly_unhover", (event) => event.event && beside((other) => Plotly.Fx.unhover(other)));
+    const pick = ({curveNumber, pointNumber}) => ({curveNumber, pointNumber});
+    element.on("plotly_hover", (event) => event.event && beside((other) =>
+      other.layout.scene || Plotly.Fx.hover(other, event.points.map(pick))));
+    element.on("plotly_unhover", (event) => event.event &&
+      beside((other) => Plotly.Fx.unhover(other)));
     element.on("plotly_selected", (event) => save(element, event ? event.points : []));
     element.on("plotly_deselect", () => save(element, []));
   }
 
   // Rows that were chosen, as a file.
   function save(element, points) {
-    const figure = element.parentElement, cell = (value) => `"${String(value).replace(/"/g, '""')}"`;
-    all(".save", figure).forEach((link) => link.remove());
+    const cell = (row) => `"${described.names[row].replace(/"/g, '""')}"`;
+    all(".save", element.parentElement).forEach((link) => link.remove());
     if (!points.length || points[0].customdata === undefined) { return; }
-    const rows = points.map((point) => [cell(described.names[point.customdata]), point.x, point.y].join(","));
+    const rows = points.map((point) => [cell(point.customdata), point.x, point.y].join(","));
     const anchor = document.createElement("a");
     anchor.className = "save";
     anchor.textContent = `Save ${rows.length.toLocaleString("en")} chosen rows as CSV`;
     anchor.download = "chosen_rows.csv";
     anchor.href = "data:text/csv;charset=utf-8," +
       encodeURIComponent(["row,across,upwards", ...rows].join("\n") + "\n");
-    figure.insertBefore(anchor, element);
+    element.before(anchor);
   }
 
   // A click on a column head sorts; a second click turns the order round.
   all("th button").forEach((button) => button.addEventListener("click", () => {
     const head = button.closest("th"), body = head.closest("table").tBodies[0];
     const sign = head.getAttribute("aria-sort") === "descending" ? 1 : -1;
-    const text = (row) => row.cells[head.cellIndex].dataset.v ?? row.cells[head.cellIndex].innerText;
+    const cell = (row) => row.cells[head.cellIndex], text = (row) => cell(row).dataset.v ??
+      cell(row).innerText;
     const order = (a, b) => (isNaN(a) || isNaN(b) ? a.localeCompare(b) : a - b);
     body.append(...Array.from(body.rows).sort((a, b) => (text(a) === "") - (text(b) === "") ||
       sign * order(text(a), text(b))));
