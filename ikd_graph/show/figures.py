@@ -99,7 +99,7 @@ def with_slider(
     number = len(layout["shapes"])
     line = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": {"color": colors.MUTED}}
     layout["shapes"] += [{**line, "x0": at[start], "x1": at[start]}]
-    layout["title"] = {"text": texts[start], "x": 0, "y": 0.99, "yanchor": "top"}
+    layout["title"] = {"text": texts[start], "x": 0, "y": 0.95, "yanchor": "top"}
     layout["title"]["font"] = {"size": 13}
     moves = [
         {
