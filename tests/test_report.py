@@ -246,8 +246,9 @@ def clique_view(seed=0):
     data = Dataset(X=X, y=(at[:, 0] > 3).astype(int), label_names=("early", "late"), name="bend")
     model = IKD(
         strategy="blockwise", affinity="correlation", graph=graph.Threshold(0.6, 4), refine=None
-    ).fit(X)
-    return report.view_cliques(model, data)
+    )
+    # A bend is nearly a line, of which the landmarks of a merge may warn.
+    return report.view_cliques(quiet(model, X), data)
 
 
 @pytest.fixture(scope="module")
