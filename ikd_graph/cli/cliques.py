@@ -13,7 +13,6 @@ from .._checks import check_integer
 from .._stages import progress_bar
 from ..estimator import IKD
 from ..show import plot
-from ..show.points import paint_points
 from ..show.words import say_number
 from . import common, flags
 from .console import aligned
@@ -54,8 +53,9 @@ def run(arguments: argparse.Namespace) -> None:
     counts, advice = clique_words.clique_statistics(view), clique_words.clique_advice(view)
     step = ("To embed with this graph:", embed_command(model, arguments))
     with common.named_stage("drawing"):
+        chart = report.clique_chart(view)
         png, html = common.drawings(
-            arguments, lambda ax: draw(ax, view), (7.2, 5.6),
+            arguments, lambda ax: plot.chart(chart, ax=ax), (7.2, 5.6),
             "cliques_page", view, steps=[step], warnings=arguments.heard,
         )  # fmt: skip
     files = {
@@ -72,17 +72,3 @@ def run(arguments: argparse.Namespace) -> None:
     lines += [f"- {flags.in_flags(sentence)}" for sentence in advice]
     result = {**common.fit_record(model), "cliques": counts, "advice": advice}
     common.finish(arguments, data, files, lines, step, result)
-
-
-def draw(ax: Any, view: Any) -> None:
-    """Draw the graph of cliques into an Axes, main labels as colours."""
-    from ..show.report.clique_words import clique_groups, clique_places
-
-    groups = clique_groups(view, paint_points(view.data))
-    plot.clique_graph(
-        view.links,
-        None if groups is None else groups.codes,
-        names=None if groups is None else groups.names,
-        positions=clique_places(view),
-        ax=ax,
-    )

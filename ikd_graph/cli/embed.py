@@ -58,8 +58,9 @@ def run(arguments: argparse.Namespace) -> None:
         Z, colors = model.embedding_, paint_points(data)
         shares = variance_shares(Z)
         png, html = common.drawings(
-            arguments, lambda ax: plot.embedding(Z, colors, shares=shares, ax=ax), (7.2, 5.4),
-            "embed_page", model, data, scores=scores, warnings=arguments.heard, steps=steps,
+            arguments, lambda ax: plot.embedding(Z, colors, errors=errors, shares=shares, ax=ax),
+            (7.2, 5.4), "embed_page", model, data,
+            scores=scores, warnings=arguments.heard, steps=steps,
         )  # fmt: skip
     files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
     result = {
