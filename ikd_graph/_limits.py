@@ -54,3 +54,9 @@ DIAGNOSED_WHOLE = 1000
 
 DIAGNOSED_SAMPLE = 500
 """Points it looks at beyond."""
+
+TESTED = 300
+"""Rows and columns whose structure is compared with chance: 200 tables, 5 ms each."""
+
+DIAGNOSED_BY_LIKELIHOOD = 100
+"""Rows whose halves it embeds by the likelihood: six searches of .6 s, where 250 rows take 4 s."""

@@ -227,12 +227,10 @@ def diagnosis(found: Diagnosis) -> tuple[Chart, Chart]:
     )  # fmt: skip
     width = found.n_observed
     sizes = np.geomspace(max(width / 8.0, 1.0), 8.0 * width, 60)
-    parts = np.array([np.mean(found.quarters_r2), np.mean(found.halves_r2)])
-    measured = Curve(
-        "measured", np.array([width / 4.0, width / 2.0]), parts, colors.INK, dots=True
-    )  # fmt: skip
+    halves = np.array([np.mean(found.halves_r2)])
+    measured = Curve("measured", np.array([width / 2.0]), halves, colors.INK, dots=True)
     accuracy = Chart(
-        "expected R² over the number of features: from parts of them (dots), and from more (line)",
+        "expected R² over the number of features: from halves (dot), and from more (line)",
         "features", "expected R²",
         (Curve("expected", sizes, found.expected_r2(sizes), colors.ACCENT), measured),
         mark=(float(width), f"now: {width}"), log_x=True, ceiling=1.0,
