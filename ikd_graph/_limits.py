@@ -60,3 +60,6 @@ TESTED = 300
 
 DIAGNOSED_BY_LIKELIHOOD = 100
 """Rows whose halves it embeds by the likelihood: six searches of .6 s, where 250 rows take 4 s."""
+
+SIZED = 150
+"""Rows that the number of dimensions is estimated from: four folds of .5 s."""

@@ -29,7 +29,7 @@ FLOORS = (
     ("strategies",),
     ("refine",),
     ("_settings", "distributed", "generative", "pipeline", "placement", "uncertainty"),
-    ("auto", "missing"),
+    ("auto", "dimension", "missing"),
     ("estimator",),
     ("study",),
     ("pl", "show", "tl"),

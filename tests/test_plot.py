@@ -15,10 +15,10 @@ from matplotlib import pyplot
 from matplotlib.collections import EllipseCollection
 
 from ikd_graph import IKD
+from ikd_graph.dimension import DimensionEstimate
 from ikd_graph.show import colors, network, plot
 from ikd_graph.show.charts import mean_and_spread, spectrum_gap
 from ikd_graph.show.words import count, say_kernel, say_number, say_seconds, versions
-from ikd_graph.study import dimension
 
 
 @pytest.fixture(autouse=True)
@@ -49,14 +49,14 @@ def every_picture():
     rng = np.random.default_rng(0)
     Z, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
     noisy = {"a": [[0.9, 0.8], [0.5, np.nan]], "b": [0.7, np.nan]}
-    fit = dimension.box_counting_dimension(rng.uniform(size=(800, 2)))
+    sizes = DimensionEstimate(2, (2, 3), np.array([-9.0, 0.0, -0.1]), np.array([0.5, 0.0, 0.1]))
     return {
         "embedding": lambda **k: plot.embedding(Z, y, errors=0.1 + 0 * Z, points=[3], **k),
         "spectrum": lambda **k: plot.spectrum([5.0, 4.0, 1.0, -0.2], 2, **k),
         "clique_graph": lambda **k: plot.clique_graph(cliques_like(), **k),
         "noise_curves": lambda **k: plot.noise_curves([0.0, 0.5], noisy, **k),
         "level_bars": lambda **k: plot.level_bars({"a": 0.01, "b": np.nan}, **k),
-        "scaling": lambda **k: plot.scaling(fit, **k),
+        "dimensions": lambda **k: plot.dimensions(sizes, **k),
     }
 
 

@@ -21,6 +21,7 @@ from .. import (
     auto,
     blocks,
     covariance,
+    dimension,
     generative,
     gplvm,
     graph,
@@ -83,8 +84,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto"
-        Number M of hidden coordinates, less than the number of points. "auto" takes up to ten by
-        the gaps in the spectrum of the closed form (see `eigen.eigengap`).
+        Number M of hidden coordinates, less than the number of points. "auto" takes up to seven
+        that predict held-out columns (see `dimension.estimate`); with fewer than 20 columns, or no
+        table, up to ten by the gaps in the spectrum of the closed form (see `eigen.eigengap`).
     strategy : {"auto", "geodesic", "blockwise", "eigen", "linear"} or strategy
         "geodesic" fills gaps of the graph with shortest paths; "blockwise" embeds each clique of
         the graph and merges them by rigid motions (Section 2.4); "eigen" inverts all covariances
@@ -839,6 +841,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             first, inverse, equal = _distinct_rows(filled, self.n_components)
         rows = filled if first is inverse else some_rows(filled, first)
         asked = _seen_among(asked, inverse)
+        if self._has_rows:
+            asked = dimension.resolve(rows, asked, stages)
         settings, self.candidates_ = auto.resolve(rows, asked, stages)
         with stages("similarity"):
             try:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from .. import eigen
-from ..study.dimension import ScalingFit
+from ..dimension import DimensionEstimate
 from . import colors
 from .words import say_seconds
 
@@ -170,23 +170,13 @@ def noise_curves(
     )
 
 
-def scaling(fit: ScalingFit, xlabel: str = "size") -> Chart:
-    """Counts against sizes, those used in colour, and the line whose slope is the dimension."""
-    low, high = fit.fit_range
-    shown = fit.counts > 0.0
-    sizes, counts = fit.sizes[shown], fit.counts[shown]
-    used = (sizes >= low) & (sizes <= high)
-    # Boxes grow fewer with their size, pairs within a radius more.
-    slope = fit.dimension if counts[0] > counts[-1] else -fit.dimension
-    ends = np.array([low, high])
-    line = np.exp(fit.intercept) * ends**slope
-    name = f"dimension {fit.dimension:.2f}"
+def dimensions(result: DimensionEstimate) -> Chart:
+    """Scores on held-out columns over the number of dimensions, with two standard errors."""
+    at = np.arange(1.0, result.scores.size + 1)
+    curve = Curve("", at, result.scores, colors.ACCENT, 2.0 * result.errors, dots=True)
     return Chart(
-        name, xlabel, curves=(
-            Curve("", sizes[~used], counts[~used], colors.MUTED, dots=True, line=False),
-            Curve("", sizes[used], counts[used], colors.ACCENT, dots=True, line=False),
-            Curve(name, ends, line, colors.SECOND),
-        ), log_x=True, log_y=True, named="right",
+        str(result), "dimensions", "log density of a held-out column, less the best", (curve,),
+        mark=(float(result.dimension), str(result)),
     )  # fmt: skip
 
 

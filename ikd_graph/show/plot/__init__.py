@@ -1,6 +1,6 @@
 """Pictures: functions that draw data into an Axes (their own if none is given) and return it."""
 
-from .charts import chart, level_bars, noise_curves, scaling, spectrum
+from .charts import chart, dimensions, level_bars, noise_curves, spectrum
 from .comparison import comparison
 from .network import clique_graph
 from .points import embedding, small_multiples
@@ -11,12 +11,12 @@ __all__ = [
     "chart",
     "clique_graph",
     "comparison",
+    "dimensions",
     "embedding",
     "level_bars",
     "noise_curves",
     "png",
     "save",
-    "scaling",
     "small_multiples",
     "spectrum",
 ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...study.dimension import ScalingFit
+from ...dimension import DimensionEstimate
 from .. import charts, colors
 from ..charts import Chart
 from .style import SMALL, drawing_axes, figure_of, quiet, whole_ticks
@@ -157,19 +157,19 @@ def level_bars(
     return ax
 
 
-def scaling(fit: ScalingFit, *, xlabel: str = "size", ax: Axes | None = None) -> Axes:
-    """Counts against sizes on logarithmic axes, with the line whose slope is a dimension.
+def dimensions(result: DimensionEstimate, *, ax: Axes | None = None) -> Axes:
+    """Scores on held-out columns over the number of dimensions, in a band of two standard errors.
 
     Parameters
     ----------
-    fit : ScalingFit
-        What `ikd_graph.study.dimension` found.
-    xlabel : str
-        What sizes are: side of a box, or radius.
+    result : DimensionEstimate
+        Of `ikd_graph.dimension.estimate`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
     """
-    return chart(charts.scaling(fit, xlabel), ax=ax)
+    ax = chart(charts.dimensions(result), ax=ax)
+    whole_ticks(ax.xaxis)
+    return ax
 
 
 def _label_ends(ax: Axes, ends: list[tuple[float, float, str, str]], side: str) -> None:
