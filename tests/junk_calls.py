@@ -134,7 +134,6 @@ OWN = {
     "graph.add_edges": {"weights": np.array([0.5])},
     "graph.join": {"corr": CORR},
     "graph.joined_by": {"wider": SANE["g"]},
-    "study.metrics.column_halves": {"n_splits": 2},
     "study.metrics.decoding_r2": {"y": Z.ravel()},
     "study.metrics.knn_accuracy": {"n_splits": 2},
     "study.metrics.knn_scores": {"n_splits": 2},

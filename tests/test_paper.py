@@ -8,15 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
-from ikd_graph.study import baselines, datasets
+from ikd_graph import kernels
+from ikd_graph.study import baselines, datasets, metrics
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
 import paper  # noqa: E402
 from paper import __main__ as runner  # noqa: E402
-from paper import _lab, new_points  # noqa: E402
+from paper import _lab, _peers, new_points  # noqa: E402
 
 QUICK = ("eigen", "pca")
 
@@ -217,3 +219,37 @@ def test_the_runner_works_from_a_checkout_in_processes(tmp_path):
     outcome = subprocess.run(command, capture_output=True, text=True)
     assert outcome.returncode == 0, outcome.stderr
     assert "| 20 | 0.5 | pca | 2 |" in outcome.stdout
+
+
+@pytest.mark.slow
+def test_the_gplvm_of_gpy_embeds():
+    pytest.importorskip("GPy")
+    data = datasets.gplvm_data("medium", 20, noise=0.3, seed=0)
+    found = baselines.embed("gplvm", data.X[::4], 2, start=data.latent[::4, :2])
+    assert found.failure == ""
+    assert metrics.affine_r2(data.latent[::4], found.value) > 0.3
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.SquaredExponential(length_scale=0.5),
+        kernels.RationalQuadratic(alpha=2.0, length_scale=0.5),
+        kernels.GammaExponential(length_scale=0.5),
+        kernels.Matern(nu=1.5, length_scale=0.5),
+        kernels.Matern(nu=2.5),
+    ],
+)
+def test_kernels_of_gpy_agree_with_ours(kernel):
+    gpy = pytest.importorskip("GPy")
+    latent = np.random.default_rng(0).normal(size=(8, 2))
+    theirs = _peers.gpy_kernel(gpy.kern, kernel, 2).K(latent)
+    np.testing.assert_allclose(theirs, kernel.covariance(cdist(latent, latent, "sqeuclidean")))
+
+
+def test_the_autoencoder_embeds():
+    pytest.importorskip("torch")
+    data = datasets.swiss_roll(200)
+    found = baselines.embed("vae", data.X, 2)
+    assert found.failure == ""
+    assert found.value.shape == (200, 2)

@@ -141,7 +141,7 @@ def leaking_columns(data: Dataset) -> list[tuple[int, str]]:
         if labels.names and 1 < classes.size <= len(X) / 3:
             means = [rows[codes == k].mean(axis=0) for k in range(classes.size)]
             predicted = np.array(means)[codes]
-        elif not labels.names and 1 < classes.size and y[labelled].size >= 5:
+        elif not labels.names and classes.size > 1 and y[labelled].size >= 5:
             design = np.c_[np.ones(len(rows)), y[labelled] - y[labelled].mean()]
             predicted = design @ np.linalg.lstsq(design, rows, rcond=None)[0]
         if len(predicted):
