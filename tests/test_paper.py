@@ -253,3 +253,15 @@ def test_the_autoencoder_embeds():
     found = baselines.embed("vae", data.X, 2)
     assert found.failure == ""
     assert found.value.shape == (200, 2)
+
+
+def test_a_diffusion_map_is_the_random_walk_of_a_naive_one():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    weights = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 2.0)
+    walk = weights / weights.sum(axis=1, keepdims=True)
+    found = _peers.diffusion_map(X, 2, epsilon=2.0, time_steps=3)
+    values = np.sort(np.linalg.eigvals(walk).real)[::-1]
+    for column, value in zip(found.T, values[1:3], strict=True):
+        np.testing.assert_allclose(walk @ column, value * column, atol=1e-10)
+    once = _peers.diffusion_map(X, 2, epsilon=2.0)
+    np.testing.assert_allclose(found, once * values[1:3] ** 2, atol=1e-12)

@@ -46,6 +46,8 @@ def add_command(commands: Any) -> None:
          {"metavar": "N", "type": int}),
         ("--max-rows", 2000, "compare a larger table on so many random rows; default: 2000",
          {"metavar": "N", "type": int}),
+        ("--time-limit", None, "seconds after which a fit of another method is ended; default: "
+         "none", {"metavar": "SECONDS", "type": float}),
     ):
         parser.add_argument(flag, default=default, help=text, **more)
     # fmt: on
@@ -62,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"--label-period must go with labels that are measurements, got none in "
             f"{arguments.data}; name their column with --labels"
         )
-    names = ("n_components", "noise", "n_draws", "max_rows")
+    names = ("n_components", "noise", "n_draws", "max_rows", "time_limit")
     own = {name: getattr(arguments, name) for name in names}
     with common.named_stage("comparing"):
         result = compare(

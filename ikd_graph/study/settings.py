@@ -47,30 +47,30 @@ def say_graph(model: IKD) -> str:
     if model.graph_ is None:
         return "none: all pairs of points are used"
     rule = model.settings_.graph
-    said = []
+    clauses = []
     if isinstance(rule, Threshold):
         if rule.fdr is not None:
-            said.append(f"significant correlation (false discovery rate {rule.fdr:g})")
+            clauses.append(f"significant correlation (false discovery rate {rule.fdr:g})")
         elif float(rule.s0) > 0.0:
-            said.append(f"similarity above {float(rule.s0):.3g}")
+            clauses.append(f"similarity above {float(rule.s0):.3g}")
         if rule.n_neighbors:
-            said.append(f"{rule.n_neighbors} nearest neighbours")
+            clauses.append(f"{rule.n_neighbors} nearest neighbours")
     elif isinstance(rule, Neighbors):
-        said.append(f"{rule.k} {'mutual ' if rule.mutual else ''}nearest neighbours")
-    return " or ".join(said) or "as given"
+        clauses.append(f"{rule.k} {'mutual ' if rule.mutual else ''}nearest neighbours")
+    return " or ".join(clauses) or "as given"
 
 
 def reasons(model: IKD) -> dict[str, str]:
     """Why each setting that was "auto" is what it is; settings with one reason together."""
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, text in model.settings_.reasons.items():
         name = name.replace("_", " ")
-        before = next((key for key, value in said.items() if value == text), None)
+        before = next((key for key, value in texts.items() if value == text), None)
         if before is not None:
-            del said[before]
+            del texts[before]
             name = f"{before}, {name}"
-        said[name] = text
-    return said
+        texts[name] = text
+    return texts
 
 
 def say_settings(model: IKD) -> dict[str, str]:

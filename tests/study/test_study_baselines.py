@@ -60,24 +60,11 @@ def test_what_a_library_warns_of_is_noted():
         ),
         (lambda X: baselines.embed("pca", X, 100), "n_components must be an integer from 1 to 99"),
         (lambda X: baselines.embed("pca", X * np.nan), "X must be finite"),
-        (lambda X: baselines.diffusion_map(np.ones((5, 2))), "epsilon must be positive"),
     ],
 )
 def test_bad_calls_are_refused(points, call, message):
     with pytest.raises(ValueError, match=message):
         call(points.X)
-
-
-def test_a_diffusion_map_is_the_random_walk_of_a_naive_one():
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    weights = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 2.0)
-    walk = weights / weights.sum(axis=1, keepdims=True)
-    found = baselines.diffusion_map(X, 2, epsilon=2.0, time_steps=3)
-    values = np.sort(np.linalg.eigvals(walk).real)[::-1]
-    for column, value in zip(found.T, values[1:3], strict=True):
-        np.testing.assert_allclose(walk @ column, value * column, atol=1e-10)
-    once = baselines.diffusion_map(X, 2, epsilon=2.0)
-    np.testing.assert_allclose(found, once * values[1:3] ** 2, atol=1e-12)
 
 
 def test_t_sne_starts_where_it_is_told(points):

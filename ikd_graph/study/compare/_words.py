@@ -14,8 +14,6 @@ RULE = (
 )
 """When the test says what."""
 
-_SHOWN = 5
-
 
 def lines(result: Comparison) -> list[str]:
     """The whole comparison as text."""
@@ -119,12 +117,12 @@ def _others(result: Comparison) -> list[str]:
     return [f"Best strategy against best other method: {text}"]
 
 
-def _disagreement(result: Comparison) -> list[str]:
+def _disagreement(result: Comparison, n_shown: int = 5) -> list[str]:
     """Where the pair disagrees, most first."""
     gaps = result.disagreement
     if gaps is None or result.pair is None:
         return []
-    worst = np.argsort(-gaps, kind="stable")[:_SHOWN]
+    worst = np.argsort(-gaps, kind="stable")[:n_shown]
     named = ", ".join(f"{result.names[row]} ({gaps[row]:.2f})" for row in worst)
     return [
         f"Distance of a point between {result.pair[0]} and {result.pair[1]}, in root mean square "

@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from ...auto import ENOUGH_COLUMNS, Moments
 from ...pipeline import say_effective
+from ..judgement import DOMINANT_SHARE
 from ._chance import LEVEL, ChanceTest
 
 WEAK_R2 = 0.8
 """An expected R² that may be below this, by one spread of the splits, is warned of."""
-
-NEARLY_ALL = 0.9
-"""Share of points, or of pairs, that counts as nearly all."""
 
 
 class Step(NamedTuple):
@@ -136,12 +134,12 @@ class Diagnosis:
     @property
     def holds_together(self) -> bool:
         """Whether trusted pairs join nearly all points."""
-        return self.largest_component >= NEARLY_ALL * self.n_used
+        return self.largest_component >= DOMINANT_SHARE * self.n_used
 
     @property
     def common_mode(self) -> bool:
         """Whether one direction makes nearly all rows correlate."""
-        return self.share_above_two >= NEARLY_ALL and self.common_share >= 0.5
+        return self.share_above_two >= DOMINANT_SHARE and self.common_share >= 0.5
 
     def expected_r2(self, n_columns: Any) -> Any:
         """Expected R² with another number of columns of the same kind (Spearman and Brown 1910)."""
