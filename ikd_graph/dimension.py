@@ -123,7 +123,7 @@ def estimate(
     check_integer("max_components", max_components, 1, n - 1)
     rng = np.random.default_rng(random_state)
     fold = rng.permutation(width) % n_folds
-    if covariance.effective_columns(table) < width:
+    if covariance.effective_columns.unchecked(table) < width:
         # A column that follows the next one would say what it is.
         fold = np.arange(width) * n_folds // width
     scores = np.empty((max_components, width))
@@ -140,11 +140,11 @@ def estimate(
 
 def _scores(training: Floats, held_out: Floats, largest: int, rng: np.random.Generator) -> Floats:
     """Log density of every held-out column under latents of the others, (largest, n_held_out)."""
-    sample_cov = gplvm.sample_covariance(training, centered=False)
+    sample_cov = gplvm.sample_covariance.unchecked(training, centered=False)
     sample_cov /= np.trace(sample_cov) / len(sample_cov)
-    corr = covariance.to_correlation(sample_cov)
+    corr = covariance.to_correlation.unchecked(sample_cov)
     start = refine.random_closed_form(corr, largest, _KERNEL, rng)
-    latents = refine.nested_latents(sample_cov, start, _KERNEL)
+    latents = refine.nested_latents.unchecked(sample_cov, start, _KERNEL)
     return np.array([column_log_densities(latent, held_out) for latent in latents])
 
 
@@ -163,8 +163,10 @@ def column_log_densities(latent: Floats, columns: Floats) -> Floats:
     (k,) ndarray of float64
         Without the constant, n / 2 log 2 pi.
     """
-    sample_cov = gplvm.sample_covariance(columns, centered=False)
-    variance, noise, _ = gplvm.fit_variances(latent, sample_cov, columns.shape[1], _KERNEL)
+    sample_cov = gplvm.sample_covariance.unchecked(columns, centered=False)
+    variance, noise, _ = gplvm.fit_variances.unchecked(
+        latent, sample_cov, columns.shape[1], _KERNEL
+    )
     model = variance * _KERNEL.covariance(cdist(latent, latent, "sqeuclidean"))
     model.flat[:: len(model) + 1] += max(noise, refine.NESTED_NOISE)
     factor = np.linalg.cholesky(model)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _checks as door
 from .. import gplvm
 from .._threads import single_threaded_blas
-from ..kernels import StationaryKernel
+from ..kernels import StationaryKernel, as_kernel
 from ._descent import SOFT, anneal, minimise
 from ._likelihood import _principal_axes
 from ._objective import Clock, Objective
@@ -18,6 +19,11 @@ NESTED_NOISE = 0.01
 """Least noise variance over the variance of the columns: what explains less is no dimension."""
 
 
+def _check_points(sample_cov: Floats, latent: Floats, **_: object) -> None:
+    door.check_rows("latent", latent, len(sample_cov))
+
+
+@door.takes(_check_points, sample_cov=door.symmetric, latent=door.table, kernel=as_kernel)
 def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel) -> list[Floats]:
     """Find latents of 1 to M coordinates, each from the next larger one.
 
@@ -30,7 +36,7 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
         S = X X^T / N with a mean variance of 1, see `ikd_graph.gplvm.sample_covariance`.
     latent : (n, M) ndarray of float64
         Where to begin.
-    kernel : StationaryKernel
+    kernel : str or StationaryKernel
         Kernel of the model.
 
     Returns
