@@ -578,9 +578,11 @@ def test_components_are_joined_separated_or_refused(strategy):
 
 def test_the_number_of_coordinates_of_separate_components_is_that_of_the_largest():
     X = np.vstack([sheet(n=60)[0], 100.0 + sheet(n=30)[0]])
+    distances = np.sqrt(sq_distances(X))
     rule = graph.Neighbors(6, disconnected="separate")
-    model = quiet(IKD("auto", graph=rule, affinity="euclidean", refine=None), X)
-    largest = IKD("auto", graph=6, affinity="euclidean", refine=None).fit(X[:60])
+    settings = {"affinity": "precomputed_distance", "refine": None}
+    model = quiet(IKD("auto", graph=rule, **settings), distances)
+    largest = IKD("auto", graph=6, **settings).fit(distances[:60, :60])
     assert model.n_components_ == largest.n_components_
     assert np.isfinite(model.embedding_).all()
 
