@@ -40,6 +40,7 @@ def test_diagnose_says_what_it_found_and_leaves_numbers_and_a_page(tmp_path, cap
     assert all(str(out / name) in said.out for name in names)
     left = json.loads((out / names[1]).read_text())
     assert left["predicted_r2"] == found.predicted_r2
+    assert left["p_value"] == left["chance"]["p_value"] == found.p_value
     with (out / names[3]).open(newline="") as file:
         rows = list(csv.reader(file))[1:]
     assert [(int(a), int(b)) for a, b, _ in rows] == [pair[:2] for pair in found.pairs()]

@@ -58,7 +58,7 @@ def add_command(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     data = common.read_data(arguments)
-    measured = any(label_quantity(one) is not None for one in data.all_labels)
+    measured = any(label_quantity(labels) is not None for labels in data.all_labels)
     if arguments.label_period and not measured:
         raise ValueError(
             f"--label-period must go with labels that are measurements, got none in "
@@ -127,9 +127,11 @@ def _draw(ax: Any, result: Comparison) -> None:
 def _csv(records: list[dict[str, Any]]) -> str:
     """Records as comma-separated text."""
     columns = list(dict.fromkeys(name for record in records for name in record))
-    return common.csv_text(columns, ([one.get(name, "") for name in columns] for one in records))
+    return common.csv_text(
+        columns, ([record.get(name, "") for name in columns] for record in records)
+    )
 
 
 def _numbers(text: str) -> list[float]:
     """Numbers between commas, at least one."""
-    return [float(part) for part in split(text) or [text]]
+    return [float(word) for word in split(text) or [text]]

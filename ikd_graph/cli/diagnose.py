@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     data = common.read_data(arguments)
     with common.named_stage("diagnosing"):
-        found = diagnose(
+        diagnosis = diagnose(
             data.X,
             arguments.n_components,
             fdr=arguments.fdr,
@@ -50,29 +50,30 @@ def run(arguments: argparse.Namespace) -> None:
             random_state=arguments.random_state,
             verbose=0 if arguments.quiet else 1,
         )
-    heard = dict.fromkeys((*data.remarks, *found.warnings))
-    found = replace(found, warnings=tuple(map(in_flags, heard)))
-    todo = next_steps(found, arguments)
-    numbers = asdict(found) | {"parameters": plain_settings(found.parameters)}
+    heard = dict.fromkeys((*data.remarks, *diagnosis.warnings))
+    diagnosis = replace(diagnosis, warnings=tuple(map(in_flags, heard)))
+    todo = next_steps(diagnosis, arguments)
+    numbers = asdict(diagnosis) | {"parameters": plain_settings(diagnosis.parameters)}
     for name in ("trusted_pairs", "trusted_correlations", "steps"):
         del numbers[name]
-    numbers["n_trusted"] = found.n_trusted
+    numbers |= {"n_trusted": diagnosis.n_trusted, "p_value": diagnosis.p_value}
+    numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
     stem = common.file_stem(data.name)
-    png = common.picture(lambda ax: draw(ax, found), 9.0, 3.6)
+    png = common.picture(lambda ax: draw(ax, diagnosis), 9.0, 3.6)
     files = {
         f"{stem}_diagnosis.json": json.dumps(plain(numbers), indent=1) + "\n",
         f"{stem}_pairs.csv": common.csv_text(
-            ("row", "other", "correlation"), found.pairs(data.row_names or None)
+            ("row", "other", "correlation"), diagnosis.pairs(data.row_names or None)
         ),
         f"{stem}_diagnosis.png": png,
         f"{stem}_diagnosis.html": common.page(
-            arguments, "diagnosis_page", found, data.name, steps=todo, picture=png
+            arguments, "diagnosis_page", diagnosis, data.name, steps=todo, picture=png
         ),
     }
 
     def summarise() -> None:
         say(f"{data.name}: diagnosis")
-        facts(list(found.findings().items()))
+        facts(list(diagnosis.findings().items()))
         for words, command in todo[:-1]:
             say(f"{words}:")
             say(f"  {command}")
@@ -80,9 +81,9 @@ def run(arguments: argparse.Namespace) -> None:
     finish(arguments, data, files, summarise, todo[-1], {"diagnosis": numbers, "steps": todo})
 
 
-def next_steps(found: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
+def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """What to do next: a sentence and a command each."""
-    settings = settings_flags({"n_components": found.n_components, **found.parameters})
+    settings = settings_flags({"n_components": diagnosis.n_components, **diagnosis.parameters})
     return [
         (
             step.words,
@@ -90,16 +91,16 @@ def next_steps(found: Diagnosis, arguments: argparse.Namespace) -> list[tuple[st
                 arguments, step.command, (*step.flags, *(settings if step.parameters else ()))
             ),
         )
-        for step in found.steps
+        for step in diagnosis.steps
     ]
 
 
-def draw(ax: Any, found: Diagnosis) -> None:
+def draw(ax: Any, diagnosis: Diagnosis) -> None:
     """Draw the correlations into an Axes, and the accuracy beside it."""
     from ..show import charts, plot
 
-    pairs, accuracy = charts.diagnosis(found)
-    left, right = ax.figure.add_gridspec(1, 2)
-    ax.set_subplotspec(left)
+    pairs, accuracy = charts.diagnosis(diagnosis)
+    first, second = ax.figure.add_gridspec(1, 2)
+    ax.set_subplotspec(first)
     plot.chart(pairs, ax=ax)
-    plot.chart(accuracy, ax=ax.figure.add_subplot(right))
+    plot.chart(accuracy, ax=ax.figure.add_subplot(second))
