@@ -106,7 +106,7 @@ def estimate(
     --------
     >>> from ikd_graph import dimension
     >>> from ikd_graph.study import datasets
-    >>> latent = np.random.default_rng(0).normal(size=(60, 2))
+    >>> latent = np.random.default_rng(0).uniform(size=(60, 2))
     >>> result = dimension.estimate(datasets.gplvm_data(latent, 100, noise=0.1).X, max_components=3)
     >>> result.dimension, result.interval
     (2, (2, 2))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...auto import ENOUGH_COLUMNS, Moments
-from ...pipeline import say_effective
+from ...pipeline import describe_effective_columns
 from ..judgement import DOMINANT_SHARE
 from ._chance import LEVEL, ChanceTest
 
@@ -184,7 +184,7 @@ class Diagnosis:
         if self.n_used < self.n_points:
             texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
         if free < width - self.n_removed:
-            texts["columns"] = say_effective(width, free)
+            texts["columns"] = describe_effective_columns(width, free)
         texts["correlations"] = (
             f"{self.share_above_two:.1%} of the pairs of points correlate by more than "
             f"{2.0 * self.standard_error:.3g}, two standard errors (2.3% would by chance)"
