@@ -1061,7 +1061,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             seed = int(seed) if isinstance(seed, (int, np.integer)) else None
             with limit_threads(self.n_jobs):
                 self._posterior = uncertainty.posterior(
-                    self._sampled_process(), seed, optima=[end.latent for end in self.optima_[1:]]
+                    self._sampled_process(), seed, optima=self.optima_
                 )
         return self._posterior
 

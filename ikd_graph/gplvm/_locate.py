@@ -130,68 +130,18 @@ def condition(
         # The likelihood sees no more of a row than its part in the space of the training rows.
         axes = np.linalg.qr(values.T)[0]
         values = values @ axes
-    points, empty = np.asarray(latent, dtype=np.float64), np.empty((0, 0))
-    bare = Process(points, values, axes, n_observed, centred, empty, empty, kernel, variance, noise)
-    return at_latent.unchecked(bare, points, variance, noise)
-
-
-@door.takes(process=_PROCESS, latent=door.table, variance=door.positive, noise=door.not_negative)
-def at_latent(process: Process, latent: Floats, variance: float, noise: float) -> Process:
-    """Process of the same rows and kernel at another latent with other variances.
-
-    Parameters
-    ----------
-    process : Process
-        What `condition` returned.
-    latent : (n, m) ndarray of float
-        Latent of its training rows.
-    variance, noise : float
-        Signal and noise variance.
-
-    Returns
-    -------
-    Process
-        Plain arrays.
-
-    Raises
-    ------
-    ValueError
-        If the covariance of the latent is not positive definite to working precision.
-    """
+    points = np.asarray(latent, dtype=np.float64)
     noise = noise + JITTER * variance
-    cov = variance * process.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    cov = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
     cov.flat[:: len(cov) + 1] += noise
     factor, failed = dpotrf(cov.T, lower=1, overwrite_a=1)
     if failed:
         raise ValueError(NOT_POSITIVE.format(noise))
     inverse = inverse_of(factor)
-    return process._replace(
-        latent=latent,
-        inverse=inverse,
-        weights=inverse @ process.rows,
-        variance=variance,
-        noise=noise,
+    weights = inverse @ values
+    return Process(
+        points, values, axes, n_observed, centred, inverse, weights, kernel, variance, noise
     )
-
-
-@door.takes(process=_PROCESS, place=door.line)
-def weights_at(process: Process, place: Floats) -> Floats:
-    """Weights k^T A^-1 of the training points in what the process predicts at a place.
-
-    Parameters
-    ----------
-    process : Process
-        What `condition` returned.
-    place : (m,) ndarray of float64
-        A latent point.
-
-    Returns
-    -------
-    (n,) ndarray of float64
-        Of any values at the training points, weights @ values is the prediction.
-    """
-    squares = np.sum((place - process.latent) ** 2, axis=1)
-    return np.asarray(process.variance * process.kernel.covariance(squares) @ process.inverse)
 
 
 @door.takes(process=_PROCESS, row=door.line)
@@ -271,9 +221,9 @@ def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, floa
     return place, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
 
 
-@door.takes(process=_PROCESS, seen=_SEEN, start=door.line)
-def scoring_step(process: Process, seen: Seen, start: Floats) -> tuple[Floats, Floats]:
-    """One step of Fisher scoring towards the likeliest place of a row.
+@door.takes(process=_PROCESS, seen=_SEEN, point=door.line)
+def curvature_at(process: Process, seen: Seen, point: Floats) -> Floats:
+    """Expected curvature of the cost of a row at a latent point.
 
     Parameters
     ----------
@@ -281,18 +231,34 @@ def scoring_step(process: Process, seen: Seen, start: Floats) -> tuple[Floats, F
         What `condition` returned.
     seen : Seen
         The row, from `see`.
-    start : (m,) ndarray of float64
-        Where the step begins.
+    point : (m,) ndarray of float64
+        A latent point.
 
     Returns
     -------
-    step : (m,) ndarray of float64
-        At most a length-scale long.
-    curvature : (m, m) ndarray of float64
-        Expected curvature of the cost at the start.
+    (m, m) ndarray of float64
+        Never indefinite.
     """
-    at = _look(process, seen, start)
-    return _step(process, at, _FIRST_DAMPING), at.curvature
+    return _look(process, seen, point).curvature
+
+
+@door.takes(process=_PROCESS, point=door.line)
+def slopes_at(process: Process, point: Floats) -> Floats:
+    """Derivative of what the process predicts, in every coordinate of a latent point.
+
+    Parameters
+    ----------
+    process : Process
+        What `condition` returned.
+    point : (m,) ndarray of float64
+        A latent point.
+
+    Returns
+    -------
+    (m, r) ndarray of float64
+        In coordinates of the space that the training rows span.
+    """
+    return _covariances_at(process, point)[2] @ process.weights
 
 
 def _likeliest_point(process: Process, seen: Seen) -> Floats:
@@ -338,15 +304,8 @@ def _step(process: Process, at: _Look, damping: float) -> Floats:
 
 def _look(process: Process, seen: Seen, place: Floats) -> _Look:
     """Cost of a place with its slope and expected curvature."""
-    n_observed, kernel, variance = process.n_observed, process.kernel, process.variance
-    away = place - process.latent
-    squares = np.sum(away**2, axis=1)
-    cov = variance * kernel.covariance(squares)
-    together = squares == 0.0
-    # Distance 1 stands in for 0, where the slope of some kernels is infinite and its mean 0.
-    change = 2.0 * variance * kernel.derivative(np.where(together, 1.0, squares))
-    change[together] = 0.0
-    moves = (change[:, None] * away).T
+    n_observed, variance = process.n_observed, process.variance
+    squares, cov, moves = _covariances_at(process, place)
     through = process.inverse @ cov
     spread = max(variance + process.noise - float(cov @ through), process.noise)
     wider = -2.0 * (moves @ through)
@@ -360,6 +319,18 @@ def _look(process: Process, seen: Seen, place: Floats) -> _Look:
         curvature += 0.5 * n_observed * np.outer(wider, wider) / total**2
     cost = 0.5 * n_observed * float(np.log(total)) + 0.5 * square / total
     return _Look(cost, slope, curvature, float(squares.min()))
+
+
+def _covariances_at(process: Process, point: Floats) -> tuple[Floats, Floats, Floats]:
+    """Squared distances of a point to the training points, its covariances and their slopes."""
+    away = point - process.latent
+    squares = np.sum(away**2, axis=1)
+    cov = process.variance * process.kernel.covariance(squares)
+    together = squares == 0.0
+    # Distance 1 stands in for 0, where the slope of some kernels is infinite and its mean 0.
+    change = process.kernel.derivative(np.where(together, 1.0, squares))
+    change[together] = 0.0
+    return squares, cov, (2.0 * process.variance * change[:, None] * away).T
 
 
 def _values(rows: NDArray[np.floating], centred: bool) -> Floats:

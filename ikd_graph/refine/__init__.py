@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from ._by_core import CoreFit, likelihood_by_core
 from ._closed_forms import random_closed_form
-from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
+from ._likelihood import (
+    LikelihoodFit,
+    LocalOptimum,
+    OptimumRecord,
+    annealed_optimum,
+    likelihood,
+    nearest_optimum,
+)
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision
 from ._stress import StressFit, stress
@@ -17,12 +24,15 @@ __all__ = [
     "CoreFit",
     "Likelihood",
     "LikelihoodFit",
+    "LocalOptimum",
     "OptimumRecord",
     "Stress",
     "StressFit",
+    "annealed_optimum",
     "distance_precision",
     "likelihood",
     "likelihood_by_core",
+    "nearest_optimum",
     "random_closed_form",
     "stress",
 ]

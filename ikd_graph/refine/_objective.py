@@ -90,10 +90,6 @@ class Objective:
         self.size = len(likelihood.sample_cov) * n_components
         self.shape = kernel.shape_name if free_shape else None
 
-    def with_components(self, n_components: int) -> Objective:
-        """The same for latents of another number of columns."""
-        return Objective(self.likelihood, self.kernel, n_components, self.clock)
-
     def latent(self, vector: Floats) -> Floats:
         """Latent of a vector, (n, m)."""
         return vector[: self.size].reshape(-1, self.n_components)
