@@ -109,12 +109,11 @@ def posterior(
     order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
     rows, latent = rows[order], process.latent[order]
     with single_threaded_blas():
-        fit = refine.nearest_optimum(
+        fit = refine.local_optimum(
             gplvm.sample_covariance.unchecked(rows, centered=False),
             latent,
             process.kernel,
-            process.variance,
-            process.noise,
+            (process.variance, process.noise),
         )
         n_free = _free_columns(fit, rows, centred=process.centred)
         errors = _covariances(_information_factor(fit, n_free), fit.latent)
@@ -249,8 +248,9 @@ def _simulated_ratio(fit: refine.LocalOptimum, n_free: float, rng: np.random.Gen
     model.flat[:: n + 1] += fit.noise + gplvm.JITTER * fit.variance
     table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
     cov = gplvm.sample_covariance.unchecked(table, centered=False)
-    start = refine.random_closed_form(covariance.to_correlation.unchecked(cov), m, kernel, rng)
-    estimate = refine.annealed_optimum(cov, start, kernel)
+    corr = covariance.to_correlation.unchecked(cov)
+    start = refine.closed_form(corr, m, kernel, table.shape[1])
+    estimate = refine.local_optimum(cov, start, kernel)
     error = _aligned(fit.latent, estimate.latent)[0] - estimate.latent
     expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
     return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
@@ -322,5 +322,5 @@ def _rigid_motions(latent: Floats) -> Floats:
             move = np.zeros((n, m))
             move[:, a], move[:, b] = latent[:, b], -latent[:, a]
             moves.append(move.ravel())
-    left, sizes, _ = np.linalg.svd(np.array(moves).T, full_matrices=False)
-    return np.asarray(left[:, sizes > 1e-12 * sizes[0]])
+    basis, sizes, _ = np.linalg.svd(np.array(moves).T, full_matrices=False)
+    return np.asarray(basis[:, sizes > 1e-12 * sizes[0]])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ._by_core import CoreFit, likelihood_by_core
-from ._closed_forms import random_closed_form
+from ._closed_forms import closed_form, random_closed_form
 from ._likelihood import (
     LikelihoodFit,
     LocalOptimum,
     OptimumRecord,
-    annealed_optimum,
     likelihood,
-    nearest_optimum,
+    local_optimum,
 )
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision
@@ -28,11 +27,11 @@ __all__ = [
     "OptimumRecord",
     "Stress",
     "StressFit",
-    "annealed_optimum",
+    "closed_form",
     "distance_precision",
     "likelihood",
     "likelihood_by_core",
-    "nearest_optimum",
+    "local_optimum",
     "random_closed_form",
     "stress",
 ]

@@ -20,7 +20,7 @@ from .._threads import single_threaded_blas
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import random_closed_form
-from ._descent import Optimum, anneal, converge, cool
+from ._descent import Optimum, anneal, converge
 from ._objective import Clock, Objective
 
 Floats = NDArray[np.float64]
@@ -60,10 +60,13 @@ class LocalOptimum(NamedTuple):
     noise: float
 
 
-def nearest_optimum(
-    sample_cov: Floats, latent: Floats, kernel: StationaryKernel, variance: float, noise: float
+def local_optimum(
+    sample_cov: Floats,
+    latent: Floats,
+    kernel: StationaryKernel,
+    variances: tuple[float, float] | None = None,
 ) -> LocalOptimum:
-    """Descend from a latent and its variances to the local optimum, without annealing.
+    """One descent: to the nearest optimum, or annealed as `likelihood` descends from its starts.
 
     Parameters
     ----------
@@ -73,8 +76,9 @@ def nearest_optimum(
         Where to start.
     kernel : StationaryKernel
         Kernel of the model.
-    variance, noise : float
-        Its variances, in the units of ``sample_cov``.
+    variances : tuple of two floats, optional
+        Signal and noise variance, in the units of ``sample_cov``, next to which the optimum is
+        wanted. Without them the descent is annealed.
 
     Returns
     -------
@@ -84,35 +88,13 @@ def nearest_optimum(
     scale = float(np.trace(sample_cov)) / len(sample_cov)
     sample = gplvm.SampleLikelihood(sample_cov / scale)
     objective = Objective(sample, kernel, latent.shape[1], Clock())
-    vector = objective.vector(latent, variance / scale, noise / scale)
-    start = Optimum(np.inf, vector, "")
-    return _local_optimum(objective, converge(objective, start), scale)
-
-
-def annealed_optimum(sample_cov: Floats, latent: Floats, kernel: StationaryKernel) -> LocalOptimum:
-    """One annealed descent, as `likelihood` makes from each of its starts, but for its last steps.
-
-    Parameters
-    ----------
-    sample_cov, latent, kernel : see `nearest_optimum`
-        Covariance, start and kernel.
-
-    Returns
-    -------
-    LocalOptimum
-        Latent, kernel and variances.
-    """
-    scale = float(np.trace(sample_cov)) / len(sample_cov)
-    sample = gplvm.SampleLikelihood(sample_cov / scale)
-    objective = Objective(sample, kernel, latent.shape[1], Clock())
-    return _local_optimum(objective, _descend(objective, latent, ""), scale)
-
-
-def _local_optimum(objective: Objective, at: Optimum, scale: float) -> LocalOptimum:
-    """The optimum in the units of the covariance."""
+    if variances is None:
+        at = anneal(objective, latent, "")
+    else:
+        vector = objective.vector(latent, variances[0] / scale, variances[1] / scale)
+        at = converge(objective, Optimum(np.inf, vector, ""))
     variance, noise = objective.variances(at.vector)
-    latent = objective.latent(at.vector)
-    return LocalOptimum(latent, objective.kernel, scale * variance, scale * noise)
+    return LocalOptimum(objective.latent(at.vector), kernel, scale * variance, scale * noise)
 
 
 def _check_starts(sample_cov: Floats, n_components: int, starts: object, **_: object) -> None:
@@ -203,20 +185,20 @@ def likelihood(
     rng, clock = np.random.default_rng(random_state or 0), Clock(time_budget)
     with single_threaded_blas():
         sample = gplvm.SampleLikelihood(cov)
-        first, *others = latents
+        first, *further = latents
         objectives = [Objective(sample, each, n_components, clock) for each in _candidates(kernel)]
-        reached = [_descend(each, latents[first], first) for each in objectives]
+        reached = [anneal(each, latents[first], first) for each in objectives]
         chosen = int(np.argmin([at.value for at in reached]))
         objective = objectives[chosen]
         optima = [converge(objective, reached[chosen])]
-        optima += [converge(objective, _descend(objective, latents[name], name)) for name in others]
+        optima += [converge(objective, anneal(objective, latents[name], name)) for name in further]
         corr = to_correlation.unchecked(cov)
         for number in range(1, restarts + 1):
             if clock.expired:
                 break
             latent = random_closed_form(corr, n_components, objective.kernel, rng)
             name = f"restart {number}"
-            optima.append(converge(objective, _descend(objective, latent, name)))
+            optima.append(converge(objective, anneal(objective, latent, name)))
         best = converge(objective, _likeliest(optima), _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
@@ -230,11 +212,6 @@ def _candidates(kernel: str | StationaryKernel) -> list[StationaryKernel]:
     if isinstance(kernel, str) and kernel == "auto":
         return [kernels.get(name) for name in kernels.KERNELS]
     return [kernels.get(kernel)]
-
-
-def _descend(objective: Objective, latent: Floats, start: str) -> Optimum:
-    """From a latent under falling noise floors to the neighbourhood of a local optimum."""
-    return cool(objective, anneal(objective, latent - latent.mean(axis=0), start))
 
 
 def _likeliest(optima: list[Optimum]) -> Optimum:
@@ -315,8 +292,8 @@ def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats
 
 def _principal_axes(latent: Floats) -> Floats:
     """Centred latent, turned so that its columns are uncorrelated, the widest first."""
-    left, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
-    return eigen.pin_signs.unchecked(left * sizes)
+    vectors, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
+    return eigen.pin_signs.unchecked(vectors * sizes)
 
 
 def _aligned(latent: Floats, estimate: Floats) -> Floats:
