@@ -34,7 +34,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
 from . import covariance, gplvm, refine
-from ._threads import map_blocks, single_threaded_blas
+from ._threads import block_rows, map_blocks, single_threaded_blas
 from .placement import freshness
 
 Floats = NDArray[np.float64]
@@ -44,8 +44,6 @@ MAX_POINTS = 400
 
 TRUSTED = 0.75
 """Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
-
-_BLOCK = 64  # new rows that one thread takes at a time
 
 
 class LatentPosterior(NamedTuple):
@@ -196,7 +194,7 @@ def place_variances(
             nearest = np.diagonal(posterior.covariances[np.argmin(row.sq_dist)])
             out[index] = fresh * variance + (1.0 - fresh) * nearest
 
-    map_blocks(work, len(points), _BLOCK)
+    map_blocks(work, len(points), block_rows(len(process.rows)))
     return out
 
 

@@ -114,7 +114,7 @@ def test_a_time_budget_ends_the_search_with_the_best_so_far(budget, kernel):
     assert fit.log_likelihood == pytest.approx(own, rel=1e-9)
 
 
-def test_crossing_curves_pass_each_other_through_more_dimensions():
+def test_restarts_leave_a_folded_start():
     rng = np.random.default_rng(1)
     line = np.linspace(0.0, 8.0, 60)[:, None]
     model = kernels.SquaredExponential().covariance(cdist(line, line, "sqeuclidean"))
@@ -140,7 +140,7 @@ def test_a_fit_ends_where_the_gradient_vanishes(scored, monkeypatch):
         monkeypatch.setattr(_descent, "_SCORED", 10)
     _, cov = sample(12, KERNELS[1], n=40, m=2, noise=0.1)
     fit = fit_of(cov, 300, 2, KERNELS[1])
-    at = gplvm.SampleLikelihood(cov, often=False)(fit.latent, fit.kernel, fit.variance, fit.noise)
+    at = gplvm.SampleLikelihood(cov)(fit.latent, fit.kernel, fit.variance, fit.noise)
     assert np.abs(at.latent).max() < (1e-3 if scored else 1e-2)
     assert abs(at.log_noise) < 1e-2
 
@@ -198,9 +198,9 @@ def test_a_core_is_fitted_and_places_the_other_rows(centered):
 
 def test_a_few_rows_are_all_in_the_core():
     _, rows = sample_rows(20, KERNELS[0], 30, 1, 300, 0.02)
-    result = refine.likelihood_by_core(rows, np.arange(30.0)[:, None] % 7, n_closed_forms=2)
+    result = refine.likelihood_by_core(rows, np.arange(30.0)[:, None] % 7, restarts=2)
     np.testing.assert_array_equal(result.core, np.arange(30))
-    assert {"graph 1", "graph 2"} <= {record.start for record in result.fit.optima}
+    assert {"own", "restart 1", "restart 2"} <= {record.start for record in result.fit.optima}
 
 
 def test_refinements_are_objects_that_clone_and_run():

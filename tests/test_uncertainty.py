@@ -51,23 +51,23 @@ def test_column_scores_equal_finite_differences(kernel):
 
     at = np.append(latent.ravel(), np.log([1.3, 0.2]))
     wanted = [central_difference(lambda v, c=c: value(v)[c], at) for c in range(3)]
-    found = gplvm.column_scores(latent, rows, kernel, 1.3, 0.2)
-    np.testing.assert_allclose(found.T, wanted, rtol=1e-4, atol=1e-6)
+    scores = gplvm.column_scores(latent, rows, kernel, 1.3, 0.2)
+    np.testing.assert_allclose(scores.T, wanted, rtol=1e-4, atol=1e-6)
 
 
-def test_many_columns_leave_the_errors_of_the_naive_information():
+def test_errors_are_those_of_the_naive_information_but_for_a_factor():
     latent = np.random.default_rng(1).normal(size=(12, 2))
-    rows = sampled(latent, 5000)
-    at = fitted(latent, rows)
+    at = fitted(latent, sampled(latent, 5000))
     known = 4999 * naive_information(at.latent, KERNEL.covariance, at.variance, at.noise)
     # The marginal of the latent: the variances are unknown, and rigid motions carry nothing.
     of_latent = known[:24, :24] - known[:24, 24:] @ np.linalg.solve(
         known[24:, 24:], known[24:, :24]
     )
     naive = np.sqrt(np.diagonal(np.linalg.pinv(of_latent, rcond=1e-7))).reshape(12, 2)
-    ratio = uncertainty.posterior(at).standard_errors / naive
-    assert 0.95 < ratio.min() < ratio.max() < 1.6
-    assert np.sqrt(np.mean(ratio**2)) < 1.25
+    bars = uncertainty.posterior(at, n_simulations=8)
+    np.testing.assert_allclose(bars.standard_errors, np.sqrt(bars.factor) * naive, rtol=0.02)
+    # The likelihood of so many columns is a parabola: simulated tables find nothing else.
+    assert 0.7 < bars.factor < 1.5
 
 
 def test_errors_turn_with_the_latent_and_follow_the_order_of_the_rows():
@@ -81,16 +81,15 @@ def test_errors_turn_with_the_latent_and_follow_the_order_of_the_rows():
             gplvm.condition(points, table, KERNEL, 1.0, 0.1, centred=True), 7
         )
 
-    found = posterior(latent, rows)
+    bars = posterior(latent, rows)
     turned = posterior(latent @ turn + 3.0, rows)
-    wanted = np.einsum("ba,ibc,cd->iad", turn, found.covariances, turn)
-    np.testing.assert_allclose(turned.covariances, wanted, rtol=1e-5, atol=1e-8)
-    np.testing.assert_allclose(turned.draws, found.draws @ turn + 3.0, atol=1e-5)
+    wanted = np.einsum("ba,ibc,cd->iad", turn, bars.covariances, turn)
+    np.testing.assert_allclose(turned.covariances, wanted, rtol=1e-2, atol=2e-3)
     mixed = posterior(latent[order], rows[order])
-    np.testing.assert_allclose(mixed.standard_errors, found.standard_errors[order], rtol=1e-5)
+    np.testing.assert_allclose(mixed.standard_errors, bars.standard_errors[order], rtol=1e-3)
 
 
-def test_columns_that_differ_more_than_the_model_expects_count_less():
+def test_columns_that_differ_or_follow_one_another_count_less():
     latent = np.random.default_rng(3).normal(size=(25, 2))
     rows, rng = sampled(latent, 300), np.random.default_rng(0)
     loud = rows * np.exp(0.8 * rng.normal(size=300) - 0.64)
@@ -99,6 +98,8 @@ def test_columns_that_differ_more_than_the_model_expects_count_less():
     assert of_model.free_columns > 270
     assert of_loud.free_columns < 150
     assert of_loud.standard_errors.mean() > 1.2 * of_model.standard_errors.mean()
+    smooth = (rows[:, 1:] + rows[:, :-1]) / np.sqrt(2.0)
+    assert uncertainty.posterior(fitted(latent, smooth)).free_columns < 240
 
 
 def test_the_embedding_has_errors_that_rows_and_files_agree_about(tmp_path):
@@ -139,7 +140,8 @@ def test_another_optimum_as_likely_widens_the_errors():
     latent = np.vstack([groups[0], groups[1] + [6.0, 0.0]])
     turned = np.vstack([groups[0], groups[1] @ [[0.0, 1.0], [-1.0, 0.0]] + [6.0, 0.0]])
     at = gplvm.condition(latent, sampled(latent, 200), KERNEL, 1.0, 0.1, centred=True)
-    alone, both = (uncertainty.posterior(at, optima=other) for other in ([], [turned] * 3))
+    ends = [refine.OptimumRecord("", value, 0.0, z) for value, z in ((0.0, latent), (-0.5, turned))]
+    alone, both = (uncertainty.posterior(at, optima=optima) for optima in (ends[:1], ends))
     assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
 
 

@@ -34,8 +34,7 @@ JITTER = 1e-10
 
 _MOST_STEPS = 40
 _SMALLEST_GAIN = 1e-7  # of a log density
-_FIRST_DAMPING, _LEAST_DAMPING, _LAST_DAMPING = 1e-2, 1e-4, 1e6
-_SMALLEST_CURVATURE = 1e-300
+_DAMPING = 1e-2
 
 
 class Process(NamedTuple):
@@ -174,8 +173,8 @@ def see(process: Process, row: NDArray[np.floating]) -> Seen:
     return Seen(values, beside, np.sum((process.rows - values) ** 2, axis=1) + beside)
 
 
-@door.takes(process=_PROCESS, seen=_SEEN, start=door.line)
-def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
+@door.takes(process=_PROCESS, view=_SEEN, start=door.line)
+def likeliest(process: Process, view: Seen, start: Floats) -> tuple[Floats, float]:
     """Find the likeliest place of a row, and how likely the row is there.
 
     Descends from a start and from the likeliest training point.
@@ -184,7 +183,7 @@ def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, floa
     ----------
     process : Process
         What `condition` returned.
-    seen : Seen
+    view : Seen
         The row, from `see`.
     start : (m,) ndarray of float64
         A place not far from it.
@@ -205,8 +204,8 @@ def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, floa
     >>> rows = np.column_stack([np.sin(latent), np.cos(latent)])
     >>> kernel = kernels.SquaredExponential()
     >>> process = gplvm.condition(latent, rows, kernel, 1.0, 1e-4, centred=False)
-    >>> seen = gplvm.see(process, np.array([np.sin(1.234), np.cos(1.234)]))
-    >>> place, log_density = gplvm.likeliest(process, seen, np.array([1.0]))
+    >>> view = gplvm.see(process, np.array([np.sin(1.234), np.cos(1.234)]))
+    >>> place, log_density = gplvm.likeliest(process, view, np.array([1.0]))
     >>> place.round(2)
     array([1.23])
     """
@@ -215,21 +214,21 @@ def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, floa
             f"start must have {process.latent.shape[1]} coordinates, got {start.size}; give a "
             "place in the latent of the process"
         )
-    starts = (start, _likeliest_point(process, seen))
-    ends = [_descend(process, seen, begin) for begin in starts]
-    place, cost = min(ends, key=lambda end: end[1])
-    return place, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
+    starts = (start, _likeliest_point(process, view))
+    ends = [_descend(process, view, begin) for begin in starts]
+    point, cost = min(ends, key=lambda end: end[1])
+    return point, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
 
 
-@door.takes(process=_PROCESS, seen=_SEEN, point=door.line)
-def curvature_at(process: Process, seen: Seen, point: Floats) -> Floats:
+@door.takes(process=_PROCESS, view=_SEEN, point=door.line)
+def curvature_at(process: Process, view: Seen, point: Floats) -> Floats:
     """Expected curvature of the cost of a row at a latent point.
 
     Parameters
     ----------
     process : Process
         What `condition` returned.
-    seen : Seen
+    view : Seen
         The row, from `see`.
     point : (m,) ndarray of float64
         A latent point.
@@ -239,7 +238,7 @@ def curvature_at(process: Process, seen: Seen, point: Floats) -> Floats:
     (m, m) ndarray of float64
         Never indefinite.
     """
-    return _look(process, seen, point).curvature
+    return _look(process, view, point).curvature
 
 
 @door.takes(process=_PROCESS, point=door.line)
@@ -261,57 +260,56 @@ def slopes_at(process: Process, point: Floats) -> Floats:
     return _covariances_at(process, point)[2] @ process.weights
 
 
-def _likeliest_point(process: Process, seen: Seen) -> Floats:
+def _likeliest_point(process: Process, view: Seen) -> Floats:
     """Training point, (m,), that is the likeliest place of a row."""
     noise = process.noise
     # There v K A^-1 = I - n A^-1 gives m and s.
-    misfit = process.rows - noise * process.weights - seen.row
-    squares = np.sum(misfit**2, axis=1) + seen.beside
+    misfit = process.rows - noise * process.weights - view.row
+    squares = np.sum(misfit**2, axis=1) + view.beside
     spread = noise * (2.0 - noise * process.inverse.diagonal())
     total = np.maximum(spread, squares / process.n_observed)
     cost = process.n_observed * np.log(total) + squares / total
     return np.asarray(process.latent[np.argmin(cost)])
 
 
-def _descend(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
+def _descend(process: Process, view: Seen, start: Floats) -> tuple[Floats, float]:
     """Local minimum of the cost, by damped scoring in steps of at most a length-scale."""
-    here, at, damping = start, _look(process, seen, start), _FIRST_DAMPING
+    here, at, damping = start, _look(process, view, start), _DAMPING
     reach = max(process.kernel.length_scale**2, at.away)
     for _ in range(_MOST_STEPS):
         step = _step(process, at, damping)
-        new = _look(process, seen, here + step)
+        new = _look(process, view, here + step)
         if new.cost < at.cost and new.away <= reach:
             gain = at.cost - new.cost
             here, at, damping = here + step, new, 0.1 * damping
             if gain < _SMALLEST_GAIN:
                 break
         else:
-            damping = max(10.0 * damping, _LEAST_DAMPING)
-            if damping > _LAST_DAMPING:
-                break
+            damping = 10.0 * max(damping, _DAMPING)
     return here, at.cost
 
 
 def _step(process: Process, at: _Look, damping: float) -> Floats:
     """Damped step of Fisher scoring, at most a length-scale long."""
+    tiny = float(np.finfo(np.float64).tiny)
     metric = at.curvature.copy()
     metric.flat[:: len(metric) + 1] *= 1.0 + damping
-    metric.flat[:: len(metric) + 1] += 1e-12 * float(np.trace(metric)) + _SMALLEST_CURVATURE
+    metric.flat[:: len(metric) + 1] += 1e-12 * float(np.trace(metric)) + tiny
     step = -np.linalg.solve(metric, at.slope)
-    length = max(float(np.sqrt(step @ step)), _SMALLEST_CURVATURE)
+    length = max(float(np.sqrt(step @ step)), tiny)
     return np.asarray(step * min(1.0, process.kernel.length_scale / length))
 
 
-def _look(process: Process, seen: Seen, place: Floats) -> _Look:
+def _look(process: Process, view: Seen, point: Floats) -> _Look:
     """Cost of a place with its slope and expected curvature."""
     n_observed, variance = process.n_observed, process.variance
-    squares, cov, moves = _covariances_at(process, place)
+    squares, cov, moves = _covariances_at(process, point)
     through = process.inverse @ cov
     spread = max(variance + process.noise - float(cov @ through), process.noise)
     wider = -2.0 * (moves @ through)
     predicted = np.vstack([cov, moves]) @ process.weights
-    misfit, slopes = seen.row - predicted[0], predicted[1:]
-    square = float(misfit @ misfit) + seen.beside
+    misfit, slopes = view.row - predicted[0], predicted[1:]
+    square = float(misfit @ misfit) + view.beside
     total = max(spread, square / n_observed)
     slope = 0.5 * (n_observed - square / total) / total * wider - slopes @ misfit / total
     curvature = slopes @ slopes.T / total

@@ -9,15 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks as door
 from .. import gplvm
-from .._threads import map_blocks, single_threaded_blas
+from .._threads import block_rows, map_blocks, single_threaded_blas
 from ..kernels import StationaryKernel
 from ._likelihood import LikelihoodFit, likelihood
 
 Floats = NDArray[np.float64]
 MAX_POINTS = 250
 """Rows whose likelihood is searched; the others are placed by the process, 1 ms each."""
-
-_BLOCK = 64  # rows that one thread places before it takes the next
 
 
 class CoreFit(NamedTuple):
@@ -126,7 +124,7 @@ def _place_outside(
                 process, gplvm.see.unchecked(process, rows[i]), latent[i]
             )[0]
 
-    map_blocks(place, outside.size, _BLOCK)
+    map_blocks(place, outside.size, block_rows(len(process.rows)))
     return latent
 
 

@@ -89,10 +89,11 @@ def local_optimum(
     sample = gplvm.SampleLikelihood(sample_cov / scale)
     objective = Objective(sample, kernel, latent.shape[1], Clock())
     if variances is None:
-        at = anneal(objective, latent, "")
+        start = anneal(objective, latent, "")
     else:
         vector = objective.vector(latent, variances[0] / scale, variances[1] / scale)
-        at = converge(objective, Optimum(np.inf, vector, ""))
+        start = Optimum(np.inf, vector, "")
+    at = converge(objective, start)
     variance, noise = objective.variances(at.vector)
     return LocalOptimum(objective.latent(at.vector), kernel, scale * variance, scale * noise)
 

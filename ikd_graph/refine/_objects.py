@@ -134,8 +134,6 @@ class Likelihood(BaseEstimator):
             latent,
             kernel,
             centered=centered,
-            restarts=self.restarts,
-            fit_shape=self.fit_shape,
-            time_budget=self.time_budget,
             random_state=random_state,
+            **self.get_params(),
         )
