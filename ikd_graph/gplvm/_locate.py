@@ -20,12 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf
-from scipy.spatial.distance import cdist
 
 from .. import _checks as door
 from ..kernels import StationaryKernel, as_kernel
-from ._model import NOT_POSITIVE, inverse_of
+from ._model import inverse_model
 
 Floats = NDArray[np.float64]
 
@@ -131,12 +129,7 @@ def condition(
         values = values @ axes
     points = np.asarray(latent, dtype=np.float64)
     noise = noise + JITTER * variance
-    cov = variance * kernel.covariance(cdist(points, points, "sqeuclidean"))
-    cov.flat[:: len(cov) + 1] += noise
-    factor, failed = dpotrf(cov.T, lower=1, overwrite_a=1)
-    if failed:
-        raise ValueError(NOT_POSITIVE.format(noise))
-    inverse = inverse_of(factor)
+    inverse = inverse_model(points, kernel, variance, noise)[0]
     weights = inverse @ values
     return Process(
         points, values, axes, n_observed, centred, inverse, weights, kernel, variance, noise
