@@ -47,15 +47,6 @@ def test_likelihood_equals_the_multivariate_normal_density(kernel, seed):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("seed", range(2))
-def test_value_is_minus_the_likelihood_of_one_observed_dimension(kernel, seed):
-    latent, rows, cov = problem(seed)
-    total = gplvm.log_likelihood(latent, cov, rows.shape[1], kernel, 0.8, 0.3)
-    at = gplvm.SampleLikelihood(cov)(latent, kernel, 0.8, 0.3)
-    assert -at.value * rows.shape[1] == pytest.approx(total, rel=1e-12)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("seed", range(2))
 def test_gradient_equals_finite_differences_in_every_parameter(kernel, seed):
     latent, _, cov = problem(seed)
     name = kernel.shape_name
@@ -81,10 +72,10 @@ def test_gradient_equals_finite_differences_in_every_parameter(kernel, seed):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_expected_information_equals_that_of_the_naive_derivatives(kernel):
     latent, _, _ = problem(7)
-    found = gplvm.expected_information(latent, kernel, 1.4, 0.2)
+    information = gplvm.expected_information(latent, kernel, 1.4, 0.2)
     wanted = naive_information(latent, kernel.covariance, 1.4, 0.2)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
-    assert (found == found.T).all()
+    np.testing.assert_allclose(information, wanted, rtol=1e-4, atol=1e-6)
+    assert (information == information.T).all()
 
 
 def test_expected_information_of_a_singular_model_is_refused():
@@ -93,29 +84,19 @@ def test_expected_information_of_a_singular_model_is_refused():
         gplvm.expected_information(latent, KERNELS[0], 1.0, 0.0)
 
 
-@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 130, 200])
-def test_the_inverse_by_halves_equals_that_of_lapack(n):
-    rng = np.random.default_rng(n)
-    matrix = np.cov(rng.standard_normal((n, 3 * n + 3))).reshape(n, n) + np.eye(n)
-    factor = np.asfortranarray(np.linalg.cholesky(matrix))
-    found = gplvm._model.inverse_of(factor)
-    np.testing.assert_allclose(found, np.linalg.inv(matrix), atol=1e-12)
-    assert (found == found.T).all()
-
-
-@pytest.mark.parametrize("n_observed", [1, 4, 21, 27, 400])
+@pytest.mark.parametrize("n_observed", [1, 4, 49, 63, 400])
 def test_every_rank_of_the_sample_covariance_has_the_value_of_the_naive_twin(n_observed):
     rng = np.random.default_rng(n_observed)
-    rows = rng.standard_normal((30, n_observed))
+    rows = rng.standard_normal((70, n_observed))
     likelihood = gplvm.SampleLikelihood(gplvm.sample_covariance(rows, centered=False))
     # The same arrays again and again: nothing of an earlier call is in what was returned.
     for kernel in (KERNELS[0], KERNELS[-1], KERNELS[0]):
-        latent = rng.standard_normal((30, 2))
+        latent = rng.standard_normal((70, 2))
         at = likelihood(latent, kernel, 1.3, 0.01)
         model = naive_covariance(latent, kernel.covariance, 1.3, 0.01)
         assert -at.value * n_observed == pytest.approx(naive_log_likelihood(rows, model), rel=1e-9)
         before = at.latent.copy()
-        likelihood(rng.standard_normal((30, 2)), kernel, 1.0, 0.1)
+        likelihood(rng.standard_normal((70, 2)), kernel, 1.0, 0.1)
         np.testing.assert_array_equal(at.latent, before)
 
 
@@ -149,15 +130,6 @@ def test_gradient_is_zero_where_the_sample_covariance_is_the_model(kernel):
     np.testing.assert_allclose(at.latent, 0.0, atol=1e-10)
     assert at.log_variance == pytest.approx(0.0, abs=1e-10)
     assert at.log_noise == pytest.approx(0.0, abs=1e-10)
-
-
-def test_inputs_are_left_as_they_were():
-    latent, _, cov = problem(2)
-    before = latent.copy(), cov.copy()
-    gplvm.SampleLikelihood(cov)(latent, KERNELS[0], 1.0, 0.1)
-    gplvm.log_likelihood(latent, cov, 20, KERNELS[0], 1.0, 0.1)
-    assert (latent == before[0]).all()
-    assert (cov == before[1]).all()
 
 
 def test_a_model_that_is_not_positive_definite_is_infinitely_unlikely():
