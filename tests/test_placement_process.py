@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tables import process, quiet, r2_of_placed, sheet, sq_distances
 
-from ikd_graph import IKD, gplvm, kernels, placement, refine
+from ikd_graph import IKD, gplvm, kernels, placement
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 KERNELS = [
@@ -132,22 +132,6 @@ def test_an_embedding_that_is_none_of_the_model_has_no_process(monkeypatch):
     model = quiet(IKD(2, refine="stress", affinity="euclidean"), X[:60])
     start = by_reconstruction(model, X[60:], monkeypatch)
     assert np.array_equal(model.transform(X[60:]), start)
-
-
-def test_a_closed_form_is_left_to_reconstruction(monkeypatch):
-    X, _ = sheet(5, 90, 200, 0.3)
-    model = quiet(IKD(2, refine=None), X[:60])
-    start = by_reconstruction(model, X[60:], monkeypatch)
-    assert np.array_equal(model.transform(X[60:]), start)
-
-
-def test_new_rows_have_error_bars_where_the_likelihood_refined():
-    model, X, _, _, new = split("likelihood", 0.5)
-    placed, std = model.transform(X[new], return_std=True)
-    np.testing.assert_array_equal(placed, model.transform(X[new]))
-    assert std.shape == placed.shape
-    assert np.all(std > 0.0)
-    assert isinstance(model.settings_.refine, refine.Likelihood)
 
 
 def test_a_process_of_another_table_is_not_mixed_up():
