@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 MAX_POINTS = 400
 """Points whose information is factorised; the errors of other points are interpolated."""
 
-TRUSTED = 0.8
+TRUSTED = 0.7
 """Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
 
 
