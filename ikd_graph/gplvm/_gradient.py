@@ -29,7 +29,7 @@ class LikelihoodGradient(NamedTuple):
     latent: Floats  # (n, m) derivative in every coordinate
     log_variance: float  # derivative in log v
     log_noise: float  # derivative in log n
-    shape: float  # derivative in the kernel's alpha, gamma or nu; 0 where it was not asked for
+    shape: float  # derivative in the kernel's alpha or gamma; 0 where it was not asked for
 
 
 class SampleLikelihood:
@@ -83,7 +83,7 @@ class SampleLikelihood:
     ) -> LikelihoodGradient:
         """Value and gradient; infinite, derivatives 0, where A is not positive definite.
 
-        With ``shape`` also the derivative in the kernel's shape parameter (alpha, gamma or nu).
+        With ``shape`` also the derivative in the kernel's shape parameter (alpha or gamma).
         """
         cov, change = self._cov, self._change
         fill_covariances(latent, kernel, cov, change)

@@ -144,7 +144,7 @@ def likelihood(
         More descents, each from the geodesic solution of the correlations of ``sample_cov`` on a
         random graph.
     fit_shape : bool
-        Also fit the kernel's alpha, gamma or nu, at the end.
+        Also fit the kernel's alpha or gamma, at the end.
     time_budget : float, optional
         Seconds after which the best so far is returned. The result then depends on the machine.
     random_state : int, optional

@@ -21,7 +21,7 @@ VARIANCES = (1e-3, 1e2)
 linear model; beyond a hundred it only grows larger and smaller without end. The noise is bounded
 from above alike."""
 
-_SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2), "nu": (0.1, 20.0)}
+_SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2)}
 
 
 class TimeUp(Exception):

@@ -78,7 +78,7 @@ class Likelihood(BaseEstimator):
     restarts : int
         Descents from closed forms on random graphs, beside that from the own latent.
     fit_shape : bool
-        Also fit the kernel's alpha, gamma or nu.
+        Also fit the kernel's alpha or gamma.
     time_budget : float, optional
         Seconds after which the best so far is returned.
 
