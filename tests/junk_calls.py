@@ -97,7 +97,7 @@ def sane_values():
     values |= {"low": np.array([0]), "high": np.array([13]), "predecessors": np.arange(14) - 1}
     values |= {"noise_variance": 0.1, "variance": 1.0, "name": "matern", "limit": 10.0}
     process = gplvm.condition(z, X, kernel, 1.0, 0.1, centred=True)
-    values |= {"process": process, "seen": gplvm.see(process, X[0]), "row": X[0], "noise": 0.1}
+    values |= {"process": process, "view": gplvm.see(process, X[0]), "row": X[0], "noise": 0.1}
     values |= {"sample_cov": corr, "latent_new": z, "metric": np.eye(1), "floor": 0.1, "known": g}
     values |= {"scaled_rows": covariance.euclidean_rows(X), "support": g}
     values |= {"wide": g, "held_out": X, "scores": np.array([0.5, 0.6]), "n_features": 20}
@@ -124,8 +124,8 @@ OWN = {
     "eigen.reference_index": {"reference": "min_max"},
     "geodesics.farthest_nodes": {"count": 3},
     "gplvm.likeliest": {"start": Z[0]},
-    "gplvm.scoring_step": {"start": Z[0]},
-    "gplvm.weights_at": {"place": Z[0]},
+    "gplvm.curvature_at": {"point": Z[0]},
+    "gplvm.slopes_at": {"point": Z[0]},
     "graph.as_graph": {"obj": SANE["g"]},
     "graph.from_networkx": {"G": graph.to_networkx(SANE["g"])},
     "graph.nearest_rows": {"new_rows": SANE["rows"]},

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ._by_core import CoreFit, likelihood_by_core
-from ._closed_forms import closed_form, random_closed_form
-from ._likelihood import (
-    LikelihoodFit,
-    LocalOptimum,
-    OptimumRecord,
-    likelihood,
-    local_optimum,
-)
+
+# Named as themselves: for the floors above, not for users.
+from ._closed_forms import closed_form as closed_form
+from ._closed_forms import random_closed_form
+from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
+from ._likelihood import LocalOptimum as LocalOptimum
+from ._likelihood import local_optimum as local_optimum
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision
 from ._stress import StressFit, stress
@@ -23,15 +22,12 @@ __all__ = [
     "CoreFit",
     "Likelihood",
     "LikelihoodFit",
-    "LocalOptimum",
     "OptimumRecord",
     "Stress",
     "StressFit",
-    "closed_form",
     "distance_precision",
     "likelihood",
     "likelihood_by_core",
-    "local_optimum",
     "random_closed_form",
     "stress",
 ]
