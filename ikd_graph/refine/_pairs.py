@@ -18,7 +18,10 @@ Floats = NDArray[np.float64]
 
 DENSE = 4000
 """Points up to which every pair has a distance: 130 MB. Beyond, a point has its edges and anchors
-that stand for all points, so many that the memory stays the same."""
+that stand for all points, at most so many that the memory stays the same."""
+
+ANCHORS = 1000
+"""Most anchors: each is the start of shortest paths through the whole graph."""
 
 _FAINT = 1e-3  # weight of a pair without an edge, relative to the median edge ("precision")
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it equations lose their digits
@@ -147,5 +150,5 @@ def _draw_anchors(g: CsrGraph) -> NDArray[np.int64]:
     n = g.n_nodes
     total = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
     order = np.argsort(np.where(np.diff(g.indptr) > 0, total, 0.0), kind="stable")
-    count = max(DENSE**2 // n, 1)
+    count = max(min(ANCHORS, DENSE**2 // n), 1)
     return np.sort(order[np.random.default_rng(0).permutation(n)[:count]])

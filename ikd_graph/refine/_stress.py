@@ -73,7 +73,7 @@ def stress(
         Start, in the units of the kernel.
     g : CsrGraph
         Connected graph of correlations. Pairs without an edge aim at their geodesic distance; of
-        more than 4000 points each sees its edges and random anchors.
+        more than 4000 points each sees its edges and up to 1000 random anchors.
     kernel : str or StationaryKernel
         Kernel that turns correlations into distances.
     n_observed : int
