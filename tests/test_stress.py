@@ -119,19 +119,6 @@ def test_distance_precision_agrees_with_simulated_correlations(kernel):
     assert 1.0 / distances.var() == pytest.approx(float(precision), rel=0.12)
 
 
-def test_duplicates_and_zero_steps_are_no_obstacle():
-    latent, g = noisy_problem(7)
-    left, right, weights = graph.edges(g)
-    weights[:2] = 1.0
-    g = graph.from_edges(g.n_nodes, left, right, weights)
-    latent[1] = latent[0]
-    assert np.isfinite(refine.stress(latent, g, "gamma_exponential", 100).latent).all()
-    fit = refine.stress(latent, g, "gamma_exponential", 100, max_iter=0)
-    assert fit.n_iter == 0
-    assert not fit.converged
-    np.testing.assert_allclose(fit.latent, latent, atol=1e-14)
-
-
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("dense_limit", [2000, 110])
 def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
@@ -143,15 +130,3 @@ def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
     there = refine.stress(latent[order], moved, "matern", weights=weights)
     tolerance = 1e-8 if dense_limit == 2000 else 1e-5
     np.testing.assert_allclose(there.latent, here.latent[order], atol=tolerance)
-
-
-def test_what_does_not_fit_is_refused():
-    latent, g = noisy_problem(8)
-    with pytest.raises(ValueError, match=r"weights must be one of .*got 'equal'"):
-        refine.stress(latent, g, "matern", 10, weights="equal")
-    with pytest.raises(ValueError, match=r"path must be one of .*got 'straight'"):
-        refine.stress(latent, g, "matern", path="straight")
-    with pytest.raises(ValueError, match="one row per node"):
-        refine.stress(latent[:-1], g, "matern", 10)
-    with pytest.raises(ValueError, match="weights must be one of"):
-        refine.Stress("component").run(latent, g, "matern")
