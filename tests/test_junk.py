@@ -17,7 +17,7 @@ def check(seeds, count):
     ):
         sys.stdout.write(f"junk calls, seed {seed}: {found['counts']}\n")
         assert sum(found["counts"].values()) == count
-        assert found["names"] > 100
+        assert found["names"] > 80
         # What Python or numpy says of junk is answer enough, beside the estimator's own words.
         rest = {kind: calls for kind, calls in found["told"].items() if kind != "foreign"}
         assert rest == {}
