@@ -467,12 +467,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.show.plot.embedding` for options.
 
+        Standard errors are drawn where they have been computed: by the fit, or by a look at
+        ``standard_errors_``.
+
         Parameters
         ----------
         color : (n_samples,) array_like, optional
             Classes, numbers or angles that colour the points.
         **options
-            Passed on, such as ``errors=model.standard_errors_`` or ``period=360``.
+            Passed on, such as ``errors=None`` or ``period=360``.
 
         Returns
         -------
@@ -487,7 +490,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         draw = import_module("ikd_graph.show.plot").embedding
-        return draw(self.embedding_, color, **options)
+        errors = None if self._posterior is None else self.standard_errors_
+        return draw(self.embedding_, color, **{"errors": errors, **options})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
@@ -540,7 +544,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the file is not one of a model, is damaged, or was written in a newer format.
         """
         model = cls()
-        model.__dict__.update(_saved.read(path, cls))
+        model.__dict__.update(_saved.read(path))
         return model
 
     # Checks ---------------------------------------------------------------------------------------
