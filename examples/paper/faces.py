@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ikd_graph.study import dimension
 from ikd_graph.study.datasets import extended_yale_b, load
 
+from ._boxes import box_counting_dimension
 from ._real import Embedding, classify
 
 PUBLISHED = {
@@ -54,7 +54,7 @@ def run(
         "the published study does not state its protocol (split, image size, scaling)",
     ]
     if n_components is None:
-        measured = dimension.box_counting_dimension(data.X)
+        measured = box_counting_dimension(data.X)
         n_components = max(round(measured.dimension), 1)
         low, high = measured.fit_range
         notes.append(

@@ -6,7 +6,7 @@ from collections import deque
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ._objective import LEAST_NOISE, Objective, TimeUp
@@ -32,7 +32,9 @@ class Optimum(NamedTuple):
     start: str  # name of the start
 
 
-def anneal(objective: Objective, latent: Floats, start: str) -> Optimum:
+def anneal(
+    objective: Objective, latent: Floats, start: str, floors: ArrayLike | None = None
+) -> Optimum:
     """Descend from a latent, at its best scale, under falling noise floors.
 
     Parameters
@@ -43,18 +45,20 @@ def anneal(objective: Objective, latent: Floats, start: str) -> Optimum:
         Where to start.
     start : str
         Its name.
+    floors : sequence of float, optional
+        Falling noise floors; without them from the mean variance to a millionth of it.
 
     Returns
     -------
     Optimum
-        Near a local optimum.
+        Near a local optimum, of the last floor.
     """
     at = Optimum(np.inf, objective.vector(latent), start)
     try:
         at = at._replace(vector=objective.best_scale(latent - latent.mean(axis=0)))
     except TimeUp:
         return at
-    for floor in np.geomspace(1.0, 1e-6, _FLOORS):
+    for floor in np.asarray(np.geomspace(1.0, 1e-6, _FLOORS) if floors is None else floors):
         at = minimise(objective, at, 20, floor)
     return at
 
