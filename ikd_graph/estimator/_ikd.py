@@ -27,6 +27,7 @@ from .. import (
     pipeline,
     placement,
     refine,
+    reproducible,
     strategies,
     uncertainty,
 )
@@ -757,6 +758,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             errors[outside] = self._errors_of(self._modelled(outside), self._points[outside])
             self._standard_errors = errors
         return np.asarray(self._standard_errors[self._inverse])
+
+    @property
+    def fingerprint_(self) -> str:
+        """Few digits by which the embedding is recognised in any frame (`reproducible`)."""
+        check_is_fitted(self)
+        return reproducible.fingerprint(self.embedding_)
 
     @property
     def reliability_(self) -> float:
