@@ -142,7 +142,9 @@ def main():
                 first = results
                 continue
             lines += [(name, *each) for each in sorted(moves(first, results))]
-            of_default = [move for where, _, how, move in lines if (where, how) == (name, "default")]
+            of_default = [
+                move for where, _, how, move in lines if (where, how) == (name, "default")
+            ]
             print(f"{name}: {max(of_default):.0e}", flush=True)
     arguments.output.mkdir(parents=True, exist_ok=True)
     with open(arguments.output / "same_everywhere.csv", "w", newline="") as file:
