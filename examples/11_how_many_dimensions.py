@@ -1,4 +1,9 @@
-"""How many dimensions: the gap in a spectrum, boxes that hold a point, pairs within a radius."""
+"""
+How many dimensions
+===================
+
+The gap in a spectrum, boxes that hold a point, pairs within a radius.
+"""
 
 import numpy as np
 from matplotlib.figure import Figure

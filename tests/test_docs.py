@@ -22,6 +22,7 @@ from ikd_graph.study import datasets
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+README = ROOT / "README.md"
 PAGES = sorted(DOCS.glob("*.md"))
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.py"))
 
@@ -35,8 +36,8 @@ def commands(text):
     quoted = re.findall(r"`(ikd-graph \w[^`]*)`", text)
     indented = re.findall(r"^# +(ikd-graph .*)$", text, re.MULTILINE)
     lines = [line for block in blocks(text, "sh") for line in block.splitlines()]
-    found = [*quoted, *indented, *(line for line in lines if line.startswith("ikd-graph "))]
-    return [one for one in found if "--help" not in one and shlex.split(one)[2:]]
+    listed = [*quoted, *indented, *(line for line in lines if line.startswith("ikd-graph "))]
+    return [line for line in listed if "--help" not in line and shlex.split(line)[2:]]
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ def test_a_wrong_snippet_would_be_seen():
         run_snippets("```python\nx = 1\n```\ntext\n```python\nassert x == 2\n```\n", {})
 
 
-@pytest.mark.parametrize("page", [*PAGES, *TUTORIALS], ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", [README, *PAGES, *TUTORIALS], ids=lambda p: p.stem)
 def test_every_command_of_a_page_is_understood(page):
     for command in commands(page.read_text()):
         build_parser().parse_args(join_bare(shlex.split(command)[1:]))
@@ -122,11 +123,11 @@ def test_commands_are_found_and_a_wrong_one_would_be_seen():
 
 
 def shell_lines():
-    found = []
-    for page in PAGES:
+    lines = set()
+    for page in [README, *PAGES]:
         for block in blocks(page.read_text(), "sh"):
-            found += [line for line in block.splitlines() if line.startswith("ikd-graph ")]
-    return sorted(set(found))
+            lines |= {line for line in block.splitlines() if line.startswith("ikd-graph ")}
+    return sorted(lines)
 
 
 @pytest.mark.slow
@@ -158,16 +159,38 @@ def test_extras_that_the_pages_install_exist():
 
 def test_pages_link_to_pages_that_are_there():
     # The build checks the same; here it takes no time and needs no builder.
+    folders = {"tutorials": DOCS / "tutorials", "examples": ROOT / "examples"}
     for page in PAGES:
-        for place in re.findall(r"\]\(([\w/.]+\.(?:md|rst))", page.read_text()):
-            made_by = DOCS / place.replace("gallery/index.rst", "tutorials/GALLERY_HEADER.rst")
-            source = made_by if made_by.exists() else DOCS / "tutorials" / f"{made_by.stem}.py"
-            assert source.exists(), f"{page.name}: {place}"
+        for link in re.findall(r"\]\(([\w/.]+\.(?:md|rst|png|html))", page.read_text()):
+            gallery = re.fullmatch(r"gallery/(\w+)/(\w+)\.rst", link)
+            source = DOCS / link
+            if gallery:
+                folder, name = gallery.groups()
+                name = "GALLERY_HEADER.rst" if name == "index" else f"{name}.py"
+                source = folders[folder] / name
+            assert source.exists(), f"{page.name}: {link}"
 
 
-def test_the_draft_of_the_paper_has_no_numbers_of_its_own():
-    text, known = (DOCS / "paper" / "paper.md").read_text(), (ROOT / "README.md").read_text()
-    assert set(re.findall(r"^\|.*\|$", text, re.MULTILINE)) <= set(known.splitlines())
+def test_the_guide_for_programs_names_pages_that_are_there():
+    links = re.findall(r"\((\w+)\.html\)", (DOCS / "llms.txt").read_text())
+    assert len(links) >= 10
+    assert all((DOCS / f"{name}.md").exists() or name == "api" for name in links)
+
+
+def test_figures_of_the_paper_are_those_of_committed_files():
+    text = (DOCS / "paper" / "paper.md").read_text()
+    results, _, sources = text.partition("# What was measured")[2].partition("# Where the figures")
+    results = results.partition("# Limits")[0]
+    listed = set()
+    for figures, name in re.findall(r"^- (.*): `(.*)`$", sources, re.M):
+        source = (ROOT / name).read_text()
+        numbers = [float(number) for number in re.findall(r"\d+\.\d+", source)]
+        for figure in figures.split(", "):
+            digits = len(figure.partition(".")[2])
+            near = digits and float(figure) in [round(number, digits) for number in numbers]
+            assert near or re.search(rf"\b{figure}\b", source), f"{name}: {figure}"
+            listed.add(figure)
+    assert set(re.findall(r"\d+(?: 000|\.\d+)?", results)) - listed == {"200", "95"}
 
 
 def test_fractions_are_written_as_the_site_reads_them():
