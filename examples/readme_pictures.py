@@ -333,7 +333,7 @@ def in_new_process(name, n_rows):
 
 def speed(quick):
     """First and later fits of the digits, and seconds by rows from cost_curves.csv."""
-    names = installed(["PCA", "Isomap", "UMAP", "openTSNE", "IKD"])
+    names = installed(["PCA", "IKD"] if quick else list(METHODS))
     n_rows = 200 if quick else 1797
     fits = {name: in_new_process(name, n_rows) for name in names}
     with tempfile.TemporaryDirectory() as empty:
