@@ -67,7 +67,7 @@ print(f"branch of a cell: {metrics.knn_accuracy(model.embedding_, branch, 5):.3f
 # ----------------------
 #
 # The graph of trusted similarities can be asked. More than one component means that the distance
-# between the pieces is a guess. A number above one also shows in ``settings_``.
+# between them is a guess. A number above one also shows in ``settings_``.
 print("components:", model.component_labels_.max() + 1, "graph:", model.graph_)
 
 # %%
