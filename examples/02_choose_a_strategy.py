@@ -15,8 +15,8 @@ from ikd_graph.study import datasets, metrics
 
 data = datasets.gplvm_data("medium", 500, noise=0.1)  # 100 points, 500 noisy measurements of each
 settings = [("eigen", None), ("blockwise", None), ("geodesic", None), ("geodesic", "likelihood")]
-figure = Figure(figsize=(12, 3.2), layout="constrained")
-axes = figure.subplots(1, len(settings))
+figure = Figure(figsize=(7.6, 7), layout="constrained")
+axes = figure.subplots(2, 2).ravel()
 
 for ax, (strategy, refine) in zip(axes, settings, strict=True):
     model = IKD(n_components=3, strategy=strategy, refine=refine)

@@ -111,8 +111,8 @@ def caption(ax, title, below=""):
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
-    ax.set_title(title, fontsize=14, fontweight="bold", color=colors.INK)
-    ax.set_xlabel(below, fontsize=12, color=colors.INK)
+    ax.set_title(title, fontsize=15, fontweight="bold", color=colors.INK)
+    ax.set_xlabel(below, fontsize=13, color=colors.INK)
 
 
 def scatter(ax, Z, title="", below="", **style):
@@ -205,6 +205,7 @@ def idea(quick):
         draw(ax)
         figures[f"idea_{number}"] = alone = Figure(figsize=(3.6, 3.4), layout="constrained")
         draw(alone.subplots())
+        alone.axes[0].set_title("")
     return figures, {}
 
 
@@ -262,8 +263,10 @@ def columns_in_cliques(quick):
     for node, spot in layout.items():
         color = colors.class_color(int(group[node])) if group[node] >= 0 else colors.MUTED
         ax.scatter(*spot, s=90, c=color, zorder=2)
-        ax.annotate(bunch.feature_names[node], spot, (0, 8), textcoords="offset points",
-                    ha="center", fontsize=10.5, color=colors.INK)  # fmt: skip
+        level = np.mean([layout[neighbor][1] for neighbor in network[node]])
+        shift, va = ((0, 8), "bottom") if spot[1] >= level else ((0, -8), "top")
+        ax.annotate(bunch.feature_names[node], spot, shift, textcoords="offset points",
+                    ha="center", va=va, fontsize=10.5, color=colors.INK)  # fmt: skip
     ax.margins(0.12)
     text = f"columns of {len(bunch.data)} tumours; edges: correlation above 0.8"
     caption(ax, "", text)
@@ -335,6 +338,7 @@ def speed(quick):
     """First and later fits of the digits, and seconds by rows from cost_curves.csv."""
     names = installed(["PCA", "IKD"] if quick else list(METHODS))
     n_rows = 200 if quick else 1797
+    in_new_process("IKD", 100)  # fills the cache of compiled code
     fits = {name: in_new_process(name, n_rows) for name in names}
     with tempfile.TemporaryDirectory() as empty:
         os.environ["NUMBA_CACHE_DIR"] = empty
@@ -399,16 +403,16 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)
     options.output.mkdir(parents=True, exist_ok=True)
-    file = options.output / "numbers.json"
-    numbers = json.loads(file.read_text()) if file.exists() else {}
-    numbers |= {"Python": platform.python_version(), "processor": platform.machine()}
+    measured = {"Python": platform.python_version(), "processor": platform.machine()}
     for name in options.only:
-        figures, measured = DRAWINGS[name](options.quick)
+        figures, numbers = DRAWINGS[name](options.quick)
         for title, figure in figures.items():
             save(figure, options.output / f"{title}.png")
-        numbers |= measured
-        print(name, json.dumps(measured, default=float))
-    file.write_text(json.dumps(numbers, indent=1, default=float) + "\n")
+        measured |= numbers
+        print(name, json.dumps(numbers, default=float))
+    file = options.output / "numbers.json"
+    earlier = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps(earlier | measured, indent=1, default=float) + "\n")
 
 
 if __name__ == "__main__":
