@@ -140,21 +140,21 @@ def test_the_commands_in_blocks_run_on_files_of_those_names(line, folder, capsys
 
 
 def test_the_start_leads_to_a_picture_in_one_command(folder):
-    (line,) = [one for one in shell_lines() if one.startswith("ikd-graph embed mydata.csv")]
+    (line,) = [line for line in shell_lines() if line.startswith("ikd-graph embed mydata.csv")]
     assert main([*shlex.split(line)[1:], "--refine", "none", "--graph", "7", "-q"]) == 0
-    said = (DOCS / "start.md").read_text()
+    page = (DOCS / "start.md").read_text()
     for path in (folder / "results").iterdir():
-        assert f"`{path.name}`" in said
+        assert f"`{path.name}`" in page
     assert len(list((folder / "results").iterdir())) == 3
 
 
 def test_extras_that_the_pages_install_exist():
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg")
-    known = set(setup["options.extras_require"])
+    extras_of_package = set(setup["options.extras_require"])
     for page in [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
         for extras in re.findall(r"\.\[([\w,]+)\]", page.read_text()):
-            assert set(extras.split(",")) <= known, page
+            assert set(extras.split(",")) <= extras_of_package, page
 
 
 def test_pages_link_to_pages_that_are_there():
