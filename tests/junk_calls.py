@@ -118,7 +118,6 @@ SANE = sane_values()
 Z, CORR = SANE["latent"], SANE["corr"]
 OWN = {
     "alignment.rigid_fit": {"source": Z},
-    "covariance.pairwise": {"Y": SANE["X"]},
     "covariance.regress_out": {"others": SANE["X"][:2]},
     "eigen.gram_matrix": {"reference": -1},
     "eigen.reference_index": {"reference": "min_max"},

@@ -196,9 +196,7 @@ OBJECTS = {
     "--graph 10": {"graph": 10},
     "--graph 10 --mutual --prune no": {"graph": graph.Neighbors(10, mutual=True, prune=False)},
     "--graph 0.3 --neighbors 6": {"graph": graph.Threshold(0.3, 6)},
-    "--graph threshold --disconnected separate": {
-        "graph": graph.Threshold(disconnected="separate")
-    },
+    "--graph threshold --disconnected raise": {"graph": graph.Threshold(disconnected="raise")},
     "--strategy geodesic --path covariance --reference min_max": {
         "strategy": strategies.Geodesic.paper()
     },

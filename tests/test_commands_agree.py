@@ -74,9 +74,9 @@ def test_commands_name_one_similarity_and_graph_and_a_command_to_paste(name, tmp
 def test_what_was_typed_and_is_no_choice_is_in_the_command_to_paste(command, tmp_path, capsys):
     path = tmp_path / "table.npy"
     np.save(path, table_of("roll"))
-    typed = ("--kernel", "matern:nu=2.5", "--graph", "neighbors", "--disconnected", "separate")
+    typed = ("--kernel", "matern:nu=2.5", "--graph", "neighbors", "--disconnected", "raise")
     text = said(capsys, command, path, "--output", tmp_path, *typed, "--affinity", "euclidean")
     again = next(line for line in text.splitlines() if "ikd-graph embed" in line)
     assert "--kernel matern:length_scale=1.0,nu=2.5" in again
-    assert "--disconnected separate" in again
+    assert "--disconnected raise" in again
     assert again.count("--affinity") == 1

@@ -1,10 +1,6 @@
 """Every snippet of the site runs, and every command on it is understood."""
 
-import configparser
-import doctest
-import importlib.util
 import re
-import runpy
 import shlex
 import warnings
 from pathlib import Path
@@ -134,24 +130,6 @@ def test_the_commands_in_blocks_run_on_files_of_those_names(line, folder, capsys
     assert list((folder / "results").iterdir())
 
 
-def test_the_start_leads_to_a_picture_in_one_command(folder):
-    (line,) = [line for line in shell_lines() if line.startswith("ikd-graph embed mydata.csv")]
-    assert main([*shlex.split(line)[1:], "--refine", "none", "--graph", "7", "-q"]) == 0
-    page = (DOCS / "start.md").read_text()
-    for path in (folder / "results").iterdir():
-        assert f"`{path.name}`" in page
-    assert len(list((folder / "results").iterdir())) == 3
-
-
-def test_extras_that_the_pages_install_exist():
-    setup = configparser.ConfigParser()
-    setup.read(ROOT / "setup.cfg")
-    extras_of_package = set(setup["options.extras_require"])
-    for page in [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
-        for extras in re.findall(r"\.\[([\w,]+)\]", page.read_text()):
-            assert set(extras.split(",")) <= extras_of_package, page
-
-
 def test_the_guide_for_programs_names_pages_that_are_there():
     links = re.findall(r"\((\w+)\.html\)", (DOCS / "llms.txt").read_text())
     assert len(links) >= 10
@@ -172,36 +150,3 @@ def test_figures_of_the_paper_are_those_of_committed_files():
             assert near or re.search(rf"\b{figure}\b", source), f"{name}: {figure}"
             listed.add(figure)
     assert set(re.findall(r"\d+(?: 000|\.\d+)?", results)) - listed == {"200", "95"}
-
-
-def test_fractions_are_written_as_the_site_reads_them():
-    # Without braces the site takes every digit that follows for the numerator.
-    def unbraced(text):
-        return re.findall(r"\\[td]?frac(?!\{).*", text)
-
-    assert unbraced(r"\tfrac12 (a + b), \frac{1}{2}") == [r"\tfrac12 (a + b), \frac{1}{2}"]
-    for page in [*PAGES, *TUTORIALS]:
-        assert unbraced(page.read_text()) == [], page
-
-
-def test_links_that_lead_nowhere_are_named(tmp_path):
-    script = runpy.run_path(str(DOCS / "links.py"))
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "a.html").write_text(
-        '<p id="top"><a href="#top"></a><a href="sub/b.html#x%20y"></a><a href="#gone"></a>'
-        '<a href="sub/b.html#z"></a><img src="no.png"><a href="https://example.org/c"></a>'
-    )
-    (tmp_path / "sub" / "b.html").write_text('<b id="x y"><a href="../a.html?q=1#top">')
-    wrong = ["a.html: #gone", "a.html: no.png", "a.html: sub/b.html#z"]
-    assert list(script["broken"](tmp_path)) == wrong
-
-
-@pytest.mark.filterwarnings("default")
-def test_the_examples_of_the_escaping_of_docstrings_hold():
-    path = DOCS / "extensions" / "plain_docstrings.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    outcome = doctest.testmod(module)
-    assert outcome.attempted == 2
-    assert outcome.failed == 0

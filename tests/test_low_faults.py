@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, gplvm, kernels
-from ikd_graph.graph import Threshold
 
 
 def test_a_length_scale_whose_square_overflows_is_refused():
@@ -27,12 +26,6 @@ def test_values_whose_moments_overflow_or_vanish_are_refused(size):
     model = IKD(1, graph=5, refine=None).fit(X)
     with pytest.raises(ValueError, match="multiply X by a power of ten"):
         model.transform(size * X)
-
-
-def test_points_without_any_edge_are_no_parts():
-    X = np.random.default_rng(0).normal(size=(12, 60))
-    with pytest.raises(ValueError, match=r"the graph must have an edge .* got 12 points without"):
-        IKD(1, graph=Threshold(0.99, disconnected="separate"), affinity="correlation").fit(X)
 
 
 def test_the_noise_of_rows_that_do_not_vary_is_finite():

@@ -235,14 +235,3 @@ def test_a_kernel_of_ones_own_cannot_be_saved_and_leaves_no_file(tmp_path):
 def test_only_a_fitted_model_is_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         IKD().save(tmp_path / "x")
-
-
-def test_pickles_of_another_version_warn(monkeypatch):
-    model = IKD(refine=None, graph=5).fit(ROWS)
-    here = pickle.dumps(model)
-    assert np.array_equal(pickle.loads(here).embedding_, model.embedding_)
-    monkeypatch.setattr("ikd_graph.estimator._ikd.__version__", "9.9")
-    with pytest.warns(UserWarning, match=r"pickled by ikd_graph 0.1.0 and is read by 9.9"):
-        pickle.loads(here)
-    # One that was not fitted knows nothing that could have changed.
-    pickle.loads(pickle.dumps(IKD()).replace(b"0.1.0", b"0.0.9"))

@@ -38,8 +38,7 @@ FLAGS = {
     "mutual": ("--mutual", "", "neighbors: keep edges only between neighbours of each other"),
     "search": ("--search", "auto|exact|approximate", "neighbors: how they are searched"),
     "prune": ("--prune", "auto|yes|no", "graph: remove edges that are short cuts"),
-    "disconnected": ("--disconnected", "join|raise|separate", "graph: join components, refuse "
-        "them, or embed each by itself"),
+    "disconnected": ("--disconnected", "join|raise", "graph: join components or refuse them"),
     "restarts": ("--restarts", "N", "likelihood: number of further starts"),
     "fit_shape": ("--fit-shape", "", "likelihood: fit the shape of the kernel too"),
     "time_budget": ("--time-budget", "SECONDS", "likelihood: begin no start after this time"),

@@ -6,7 +6,6 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 
 from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows, euclidean_similarity
-from ._pairwise import pairwise
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 
 # Named as themselves: for the floors above, not for users.
@@ -40,7 +39,6 @@ __all__ = [
     "euclidean_similarity",
     "gram",
     "into_domain",
-    "pairwise",
     "regress_out",
     "remove_mean_row",
     "sampling_variance",

@@ -51,7 +51,7 @@ _RECORDS: dict[str, Any] = {
 
 # Sizes of learnt arrays: n rows, u distinct ones, m coordinates; as many for each letter.
 _SHAPES = {
-    "embedding_": "nm", "closed_form_": "nm", "_points": "um", "_first": "u", "_inverse": "n",
+    "embedding_": "nm", "_points": "um", "_first": "u", "_inverse": "n",
     "eigenvalues_": "m", "explained_variance_ratio_": "m", "component_labels_": "n",
     "merge_residuals_": "n", "_standard_errors": "um",
 }  # fmt: skip

@@ -35,7 +35,7 @@ class Affinity:
 
     @property
     def over_pairs(self) -> str:
-        """How `covariance.pairwise` compares rows with missing values."""
+        """What is compared: "euclidean" distances, "correlation" or "cosine"."""
         if self.euclidean:
             return "euclidean"
         return "correlation" if self.centres_rows else "cosine"
