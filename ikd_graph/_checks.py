@@ -64,7 +64,7 @@ def takes(
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R_co:
             bound = signature.bind(*args, **kwargs)
-            for name in rules.keys() & bound.arguments.keys():
+            for name in [each for each in bound.arguments if each in rules]:
                 bound.arguments[name] = rules[name](name, bound.arguments[name])
             for check in together:
                 check(**bound.arguments)

@@ -7,7 +7,7 @@ from ikd_graph import IKD, gplvm, kernels
 
 
 def test_a_length_scale_whose_square_overflows_is_refused():
-    with pytest.raises(ValueError, match=r"length_scale must be in \(0, 1e\+150\], got 1e\+300"):
+    with pytest.raises(ValueError, match=r"length_scale must have a finite square, got 1e\+300"):
         kernels.SquaredExponential(length_scale=1e300)
 
 

@@ -27,7 +27,7 @@ from ..cliques import Cliques
 from ..covariance import EuclideanRows, SparseRows
 from ..generative import NoiseModel
 from ..placement import Placement
-from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, Scaling, SparsePrecomputed
+from ..similarity import Affinity, KnownRows, Precomputed, RowSimilarity, SparsePrecomputed
 from ..strategies import STRATEGIES, Solution
 from ..uncertainty import LatentPosterior
 
@@ -41,7 +41,7 @@ _RECORDS: dict[str, Any] = {
     for one in (
         Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
         LatentPosterior,
-        NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
+        NoiseModel, Placement, Precomputed, Result, RowSimilarity, Settings, Solution,
         SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
         refine.OptimumRecord, refine.Stress, refine.StressFit,

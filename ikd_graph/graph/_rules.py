@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._checks import check_choice, check_fraction, check_integer, flag
+from ._nearest import SEARCHES
 
 DISCONNECTED = ("join", "raise")
-SEARCHES = ("auto", "exact", "approximate")
 
 
 def _check_common(prune: bool | str, disconnected: str) -> None:
