@@ -8,7 +8,7 @@ What the graph of large correlations is made of, and what a threshold does to it
 from sklearn.datasets import load_digits
 
 from ikd_graph import IKD, cliques, graph
-from ikd_graph.show import plot
+from ikd_graph.show import charts, colors, plot
 from ikd_graph.study.levels import threshold_levels
 
 X, y = load_digits(return_X_y=True)
@@ -28,5 +28,6 @@ for level, components, share in zip(
 overlaps = cliques.clique_graph(model.cliques_)
 digit = [y[members[len(members) // 2]] for _, members in overlaps.nodes(data="members")]
 centres = [model.embedding_[members].mean(axis=0) for _, members in overlaps.nodes(data="members")]
-ax = plot.clique_graph(overlaps, digit, positions=centres, ax=plot.axes(7.2, 5.4))
+shade = colors.paint(digit, title="most members")
+ax = plot.chart(charts.network(overlaps, centres, shade), ax=plot.axes(7.2, 5.4))
 print("picture:", plot.save(ax, "04_cliques.png"))

@@ -304,8 +304,9 @@ def weak(quick):
                     bar.set_color(colors.ACCENT)
         ax.set_title(title, fontsize=14, fontweight="bold", color=colors.INK)
         expected = f"expected R² {diagnosis.predicted_r2:.2f} at most"
-        count = f"{significant} significant pairs" if significant else "nothing to see"
-        ax.text(0.97, 0.8, f"{count}\n{expected}", transform=ax.transAxes, ha="right",
+        pairs_text = f"{significant} significant pairs" if significant else "nothing to see"
+        text = f"{pairs_text} (p = {diagnosis.p_value:.2g})\n{expected}"
+        ax.text(0.97, 0.8, text, transform=ax.transAxes, ha="right",
                 fontsize=12, color=colors.ACCENT if significant else colors.INK)  # fmt: skip
         ax.set_xlabel("correlation of two rows", fontsize=12)
         ax.spines[["top", "right"]].set_visible(False)
@@ -313,6 +314,7 @@ def weak(quick):
         numbers[title] = {
             "significant pairs": significant,
             "expected R2": diagnosis.predicted_r2,
+            "p value": diagnosis.p_value,
             "pairs": len(pairs),
         }
     axes[0].legend(frameon=False, loc="upper left", fontsize=11, handlelength=1)

@@ -13,7 +13,6 @@ import pytest
 from ikd_graph import IKD
 from ikd_graph.cli import main
 from ikd_graph.cli.entry import build_parser
-from ikd_graph.cli.reading import join_bare
 from ikd_graph.study import datasets
 
 ROOT = Path(__file__).parent.parent
@@ -104,7 +103,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, folder):
 @pytest.mark.parametrize("page", [README, *PAGES, *TUTORIALS], ids=lambda p: p.stem)
 def test_every_command_of_a_page_is_understood(page):
     for command in commands(page.read_text()):
-        build_parser().parse_args(join_bare(shlex.split(command)[1:]))
+        build_parser().parse_args(shlex.split(command)[1:])
 
 
 def test_commands_are_found_and_a_wrong_one_would_be_seen():

@@ -35,13 +35,3 @@ def test_the_noise_of_rows_that_do_not_vary_is_finite():
     line = np.arange(12.0)[:, None] * np.ones(5)
     model = IKD(1, graph=5, refine=None, affinity="euclidean").fit(line)
     assert np.isfinite(model.score(line))
-
-
-@pytest.mark.filterwarnings("ignore:.*leading eigenvalues are not positive")
-@pytest.mark.parametrize("refine", [None, "stress"])
-def test_two_rows_again_and_again_have_two_places(refine):
-    X = np.random.default_rng(0).normal(size=(2, 25))[np.arange(10) % 2]
-    for n_landmarks in (None, 5):
-        model = IKD(2, n_landmarks=n_landmarks, refine=refine).fit(X)
-        assert np.unique(model.embedding_, axis=0).shape[0] <= 2
-        assert np.array_equal(model.transform(X), model.embedding_)

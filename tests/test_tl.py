@@ -81,7 +81,7 @@ def shown(ax):
     """Name and colour of each entry of a legend."""
     legend = ax.get_legend()
     return {
-        text.get_text(): mpl.colors.to_hex(handle.get_facecolor()[0])
+        text.get_text(): mpl.colors.to_hex(handle.get_color())
         for text, handle in zip(legend.texts, legend.legend_handles, strict=True)
     }
 

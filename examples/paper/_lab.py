@@ -17,6 +17,8 @@ from ikd_graph.study import baselines
 from ikd_graph.study.datasets import fixed_latent, gp_mapping
 from ikd_graph.study.timing import Timed, timed
 
+from ._peers import PEERS
+
 CLOSED_GEODESIC = {
     "affinity": "correlation",
     "strategy": strategies.Geodesic.paper(),
@@ -43,7 +45,7 @@ OURS = {
 }
 """Parameters of ``IKD`` by name: ours, the paper's closed forms, the same with true centring."""
 
-METHODS = (*OURS, *baselines.PEERS)
+METHODS = (*OURS, *PEERS)
 """Every name that an experiment takes as a method."""
 
 
@@ -62,10 +64,12 @@ def fit(method, X, n_components, seed, *, kernel=None, start=None, **changes):
     begin, ``changes`` to ``IKD``.
     """
     check_choice("methods", method, METHODS)
-    if method in baselines.PEERS:
-        own = kernel if "kernel" in baselines.PEERS[method].options else None
-        found = baselines.embed(method, X, n_components, seed, start=start, kernel=own)
-        return Fit(found.coordinates, None, cost(found))
+    if method in PEERS:
+        given = {"start": start, "kernel": kernel}
+        able = {"start", *PEERS[method].options}
+        options = {k: v for k, v in given.items() if v is not None and k in able}
+        done = baselines.embed(method, X, n_components, seed, **options)
+        return Fit(done.value, None, cost(done))
     settings = {"kernel": kernel} if kernel is not None else {}
     settings |= {**OURS[method], **changes}
     _warm_up(method)
@@ -74,7 +78,7 @@ def fit(method, X, n_components, seed, *, kernel=None, start=None, **changes):
     return Fit(done.value, None if done.failure else model, cost(done))
 
 
-def cost(done: Timed | baselines.Embedded):
+def cost(done: Timed):
     """What a fit took, and why it failed."""
     return {name: getattr(done, name) for name in ("seconds", "cpu_seconds", "failure")}
 

@@ -18,6 +18,7 @@ from .. import (
     _limits,
     auto,
     covariance,
+    dimension,
     generative,
     gplvm,
     graph,
@@ -60,8 +61,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto"
-        Number M of hidden coordinates, less than the number of points. "auto" takes up to ten by
-        the gaps in the spectrum of the closed form (see `eigen.eigengap`).
+        Number M of hidden coordinates, less than the number of points. "auto" takes up to seven
+        that predict held-out columns (see `dimension.estimate`); with fewer than 20 columns, or no
+        table, up to ten by the gaps in the spectrum of the closed form (see `eigen.eigengap`).
     strategy : {"auto", "geodesic", "blockwise", "eigen", "linear"} or strategy
         "geodesic" fills gaps of the graph with shortest paths; "blockwise" embeds each clique of
         the graph and merges them by rigid motions (Section 2.4); "eigen" inverts all covariances
@@ -467,12 +469,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.show.plot.embedding` for options.
 
+        Standard errors are drawn where they have been computed: by the fit, or by a look at
+        ``standard_errors_``.
+
         Parameters
         ----------
         color : (n_samples,) array_like, optional
             Classes, numbers or angles that colour the points.
         **options
-            Passed on, such as ``errors=model.standard_errors_`` or ``period=360``.
+            Passed on, such as ``errors=None`` or ``period=360``.
 
         Returns
         -------
@@ -487,7 +492,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         draw = import_module("ikd_graph.show.plot").embedding
-        return draw(self.embedding_, color, **options)
+        errors = None if self._posterior is None else self.standard_errors_
+        return draw(self.embedding_, color, **{"errors": errors, **options})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
@@ -540,7 +546,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the file is not one of a model, is damaged, or was written in a newer format.
         """
         model = cls()
-        model.__dict__.update(_saved.read(path, cls))
+        model.__dict__.update(_saved.read(path))
         return model
 
     # Checks ---------------------------------------------------------------------------------------
@@ -643,6 +649,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             distinct = some_rows(rows, first)
         if self._has_rows and isinstance(rows, np.ndarray):
             _check_columns(rows)
+        if self._has_rows:
+            settings = dimension.resolve(distinct, settings, stages)
         settings, self.candidates_ = auto.resolve(
             distinct, _with_reference(settings, inverse), stages
         )
