@@ -105,7 +105,7 @@ def likelihood_gap(one: Fit, data, columns):
     def cost(at):
         signal, rest = np.exp(at[-2:])
         points = at[:-2].reshape(data.latent.shape)
-        got = gplvm.SampleLikelihood(cov, often=False)(points, kernel, signal, rest)
+        got = gplvm.SampleLikelihood(cov)(points, kernel, signal, rest)
         slopes = np.append(got.latent, [got.log_variance, got.log_noise])
         return got.value, slopes
 

@@ -156,7 +156,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         asked for.
     reliability_ : float
         R2 with the truth that the standard errors lead to expect, from 0 to 1; NaN without them.
-        After a refinement by likelihood `fit` warns below 0.75.
+        After a refinement by likelihood `fit` warns below 0.7.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the likeliest first.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
@@ -827,7 +827,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             seed = int(seed) if isinstance(seed, (int, np.integer)) else None
             with limit_threads(self.n_jobs):
                 self._posterior = uncertainty.posterior(
-                    self._gaussian_process(), seed, optima=[end.latent for end in self.optima_[1:]]
+                    self._gaussian_process(), seed, optima=self.optima_
                 )
         return self._posterior
 
