@@ -49,7 +49,7 @@ def read(model: Any, X: Any, **options: Any) -> Any:
     if fills and isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     check_unmasked("X", X)
-    if getattr(X, "dtype", None) == object and "pandas" in sys.modules:
+    if getattr(getattr(X, "dtype", None), "kind", "") == "O" and "pandas" in sys.modules:
         # NA is no number: it has no place in an array of floats.
         X = np.where(sys.modules["pandas"].isna(X), np.nan, X)
     try:
