@@ -154,6 +154,7 @@ def test_memory_of_the_search_does_not_grow_with_the_training_rows():
     def peak(n):
         rows = np.random.default_rng(0).normal(size=(n, 10)).astype(np.float32)
         sim = similarity.compare(rows, "cosine")
+        sim.nearest(new, 10)
         tracemalloc.start()
         sim.nearest(new, 10)
         most = tracemalloc.get_traced_memory()[1]
