@@ -41,7 +41,7 @@ def main(argv=None):
         else:
             table = run(name, experiment, quick=args.quick, trials=args.trials, jobs=args.jobs)
         if table.trials:
-            print("wrote", *table.write(folder))
+            print("wrote", *table.write(folder), flush=True)
 
 
 if __name__ == "__main__":

@@ -45,9 +45,9 @@ def _published_lines(ax, table, where, x, methods):
         row = dict(zip(by, key, strict=True))
         if all(row.get(k) == key_of([v])[0] for k, v in where.items()):
             curves.setdefault(row["method"], {}).setdefault(float(row[x]), []).append(mean)
-    for name, values in curves.items():
+    for extra, (name, values) in enumerate(curves.items(), start=len(methods)):
         same = [code for code, m in enumerate(methods) if name in counterparts(m)]
-        color = colors.class_color(same[0]) if same else colors.MUTED
+        color = colors.class_color(same[0] if same else extra)
         at = sorted(values)
         mean = [np.mean(values[value]) for value in at]
         ax.plot(at, mean, "--", color=color, linewidth=1.2, label=f"{name}, published")

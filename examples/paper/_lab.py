@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +58,10 @@ def counterparts(method):
     if method in OURS:
         return ("blockwise", "ikd") if method == "published_form" else ("ikd",)
     return ("kernel_pca",) if method.startswith("kernel_pca") else (method,)
+
+
+RIVALS = (("ikd",), ("gplvm",), ("ikd", "gplvm"), ("isomap",), ("umap",))
+"""Published methods that ours are counted against; of two the better one in each cell."""
 
 
 class Fit(NamedTuple):
@@ -243,6 +248,42 @@ class Table:
                 )
         return out
 
+    def differences(self, method, names):
+        """Cells of a method by its mean less the highest published mean of the names, in errors.
+
+        The error is that of the difference; what is not known of it counts as 0.
+        """
+        published, out = self.published(), {}
+        for at, trials in self.cells().items():
+            rivals = [published[key] for n in names if (key := (*key_of(at[:-1]), n)) in published]
+            if at[-1] != method or len(rivals) < len(names):
+                continue
+            own = _mean(column(trials, self.experiment.measure))
+            mean, se = max(rivals)
+            error = np.hypot(*np.nan_to_num([own["se"], se])) or np.nan
+            out[at[:-1]] = (own["mean"] - mean) / error
+        return out
+
+    def against(self):
+        """Lines that count the cells above and below published values by two standard errors."""
+        methods = [m for m in dict.fromkeys(at[-1] for at in self.cells()) if m in OURS]
+        names = {key[-1] for key in self.published()}
+        rivals = [pair for pair in RIVALS if names.issuperset(pair)]
+        lines, below = [], []
+        for method, pair in product(methods, rivals):
+            values = self.differences(method, pair)
+            high, low = (sum(sign * v > 2.0 for v in values.values()) for sign in (1, -1))
+            if values and any(np.isfinite(list(values.values()))):
+                pair = " and ".join(pair)
+                lines.append(f"| {method} | {pair} | {len(values)} | {high} | {low} |")
+                if low and pair == "ikd":
+                    cells = [" ".join(map(str, at)) for at, v in values.items() if v < -2.0]
+                    below.append(f"- {method} is below published ikd in: {'; '.join(cells)}")
+        if not lines:
+            return []
+        head = "| method | published | cells | above by two errors | below by two errors |"
+        return ["## Beside the published values", "", head, "|" + " --- |" * 5, *lines, "", *below]
+
     def to_markdown(self):
         """Summary as a Markdown page."""
         summary = self.summary()
@@ -257,7 +298,8 @@ class Table:
         lines.append("| " + " | ".join(columns) + " |")
         lines.append("|" + "|".join(" --- " for _ in columns) + "|")
         lines += ["| " + " | ".join(_text(r.get(key)) for key in columns) + " |" for r in summary]
-        return "\n".join(lines) + "\n"
+        compared = self.against()
+        return "\n".join([*lines, *([""] if compared else []), *compared]).rstrip() + "\n"
 
     def _origin(self):
         """Which tree made the trials, when and on what."""
