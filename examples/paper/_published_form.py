@@ -29,11 +29,8 @@ def embed(X, n_components, kernel, *, fallback=True):
     groups = _cliques(cov, threshold(X.shape[1]), n_components)
     # Neighbourhoods have pairs below the threshold: every covariance is an edge here.
     solved = blocks.solve(graph.threshold(cov, 1e-6), groups, kernel, n_components, "min_max")
-    merged = alignment.merge_greedy(solved, len(X))
     reference = Isomap(n_components=n_components).fit_transform(X)
-    points = merged.coordinates
-    if merged.labels.any():
-        points = alignment.place_groups(points, merged.labels, reference)
+    points = _merge(solved, reference)
     if not fallback or _explained(reference, cov, kernel) - _explained(points, cov, kernel) < 0.05:
         return points
     return _mean_of_aligned(solved, reference)
@@ -53,6 +50,44 @@ def _cliques(cov, s0, n_components):
         if s0 > 0.26:
             return [np.sort(row) for row in nearest]
         s0 += 0.04
+
+
+def _merge(solved, reference):
+    """Always the two groups that share most points, until one has all of them.
+
+    The smaller is moved; shared points stay where the larger has them (`alignment.merge_greedy`
+    averages them, and merges every clique). Groups that share no point are placed by the reference.
+    """
+    blocks_of = [
+        (solved.blocks.members[a:b], solved.coordinates[a:b])
+        for a, b in pairwise(solved.blocks.indptr)
+    ]
+    inside = np.zeros((len(blocks_of), len(reference)), dtype=bool)
+    places = np.zeros((*inside.shape, reference.shape[1]))
+    for row, (members, points) in enumerate(blocks_of):
+        inside[row, members], places[row, members] = True, points
+    shared = inside.astype(int) @ inside.T
+    np.fill_diagonal(shared, -1)
+    while shared.max() > 0 and not inside.all(axis=1).any():
+        i, j = np.unravel_index(shared.argmax(), shared.shape)
+        if inside[j].sum() > inside[i].sum():
+            i, j = j, i
+        both, new = inside[i] & inside[j], inside[j] & ~inside[i]
+        if new.any():
+            move = alignment.rigid_fit(places[j, both], places[i, both])
+            places[i, new] = places[j, new] @ move.rotation + move.translation
+            inside[i] |= new
+            shared[i] = shared[:, i] = np.where(shared[i] < 0, -1, inside.astype(int) @ inside[i])
+        shared[i, i] = -1
+        shared[j] = shared[:, j] = -1
+        inside[j] = False
+    whole = inside.all(axis=1)
+    if whole.any():
+        return places[whole.argmax()]
+    group = inside.argmax(axis=0)
+    points = places[group, np.arange(len(group))]
+    labels = np.unique(group, return_inverse=True)[1]
+    return alignment.place_groups(points, labels, reference)
 
 
 def _explained(points, cov, kernel):
