@@ -108,8 +108,8 @@ class CsrGraph(_CsrArrays):
         )
         n_components = sp.csgraph.connected_components(matrix, directed=False, return_labels=False)
         counts = (self.n_nodes, "point"), (self.n_edges, "edge"), (n_components, "component")
-        said = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts)
-        return f"CsrGraph({said})"
+        text = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts)
+        return f"CsrGraph({text})"
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

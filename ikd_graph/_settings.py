@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._records import CsrGraph, Embedding
-from .graph import EdgeScores
 from .kernels import StationaryKernel
 from .refine import CoreFit, StressFit
 from .similarity import Similarity
@@ -72,7 +71,7 @@ class Result:
     kernel: StationaryKernel  # of the coordinates
     graph: CsrGraph | None = None  # joined where it was to be
     labels: NDArray[np.int64] | None = None  # (n,) component before anything was joined
-    removed: EdgeScores | None = None  # edges that were pruned
+    removed: NDArray[np.int64] | None = None  # (m, 2) edges that were pruned
     refined: StressFit | CoreFit | None = None
     spectrum: Floats | None = None  # that the number of coordinates was chosen by
     separate: bool = False  # whether components were laid side by side

@@ -180,9 +180,9 @@ def coordinates(
     if n <= _limits.LANCZOS_FROM or n_components > n // 4 or not sq_dist.any():
         values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     else:
-        found = _lanczos(sq_dist, index, n_components)
+        spectrum = _lanczos(sq_dist, index, n_components)
         # Slow, but the answer: of values that lie too near each other for Lanczos.
-        values, vectors, negative, total = found or _full_spectrum(sq_dist, index, n_components)
+        values, vectors, negative, total = spectrum or _full_spectrum(sq_dist, index, n_components)
     vectors = pin_signs.unchecked(vectors)
     noise = 1e-12 * max(float(values[0]), 0.0)
     missing = int(np.count_nonzero(values <= noise))
@@ -370,9 +370,9 @@ def _lanczos(
     sums, squares = np.empty(n), np.empty(n)
 
     def add(start: int, stop: int) -> None:
-        part = sq_dist[start:stop]
-        sums[start:stop] = part @ half
-        np.einsum("ij,ij->i", part, part, out=squares[start:stop])
+        rows = sq_dist[start:stop]
+        sums[start:stop] = rows @ half
+        np.einsum("ij,ij->i", rows, rows, out=squares[start:stop])
 
     map_blocks(add, n, block_rows(n))
     negative = float(np.sum(np.minimum(lowest, 0.0) ** 2))

@@ -17,7 +17,7 @@ from ._settings import Result, Settings
 from ._stages import Stages
 from ._table import dense_rows
 from ._warn import warn
-from .graph import EdgeScores, Neighbors, Threshold
+from .graph import Neighbors, Threshold
 from .similarity import Similarity
 from .strategies import Landmarks, Solution, Strategy, landmarks
 
@@ -176,7 +176,7 @@ def _require_memory(n_samples: int, n_landmarks: int | None, strategy: Strategy)
 
 def _connected_graph(
     similarity: Similarity, settings: Settings
-) -> tuple[Settings, CsrGraph, NDArray[np.int64], EdgeScores | None, bool]:
+) -> tuple[Settings, CsrGraph, NDArray[np.int64], NDArray[np.int64] | None, bool]:
     """Graph of the settings, its components joined or not, and what was pruned."""
     rule, settings = _rule(similarity, settings)
     settings = replace(settings, graph=rule)
@@ -196,9 +196,9 @@ def _connected_graph(
         elif not similarity.is_graph:
             support = similarity.threshold_graph(_SUPPORT_LEVEL)
         g, removed = graph.prune.unchecked(g, support)
-        if len(removed.pairs):
+        if len(removed):
             settings.reasons["prune"] = (
-                f"{len(removed.pairs)} of {g.n_edges + len(removed.pairs)} edges were removed as "
+                f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as "
                 "short cuts (removed_edges_); prune=False keeps them"
             )
     labels = np.asarray(graph.component_labels.unchecked(g), dtype=np.int64)

@@ -87,7 +87,7 @@ def sane_values():
     values |= {"rows": covariance.unit_rows(X, "correlation"), "solved": solved, "blocks": cover}
     values |= {"cliques": cover, "labels": labels, "y": labels, "frame": z, "k": 3, "n": 14}
     values |= {"source": z, "target": z, "sq_dist": sq, "sq_distances": sq, "distances": sq**0.5}
-    values |= {"left": np.arange(5), "right": np.arange(1, 6), "weights": np.full(5, 0.5)}
+    values |= {"first": np.arange(5), "second": np.arange(1, 6), "weights": np.full(1, 0.5)}
     values |= {"nodes": np.arange(4), "s0": 0.3, "min_size": 3, "n_points": 14, "n_observed": 20}
     values |= {"neighbours": np.roll(np.arange(14), 1)[:, None], "affinity": "correlation"}
     values |= {
@@ -99,7 +99,7 @@ def sane_values():
     process = gplvm.condition(z, X, kernel, 1.0, 0.1, centred=True)
     values |= {"process": process, "seen": gplvm.see(process, X[0]), "row": X[0], "noise": 0.1}
     values |= {"sample_cov": corr, "latent_new": z, "metric": np.eye(1), "floor": 0.1, "known": g}
-    values |= {"made": covariance.euclidean_rows(X), "support": g}
+    values |= {"scaled_rows": covariance.euclidean_rows(X), "support": g}
     values |= {"wide": g, "held_out": X, "scores": np.array([0.5, 0.6]), "n_features": 20}
     values |= {"estimator": PCA(1), "eigenvalues": np.array([3.0, 1.0, 0.1]), "centred": True}
     values |= {"scaling": "cosine", "path": "distance"}
@@ -118,7 +118,7 @@ SANE = sane_values()
 Z, CORR = SANE["latent"], SANE["corr"]
 OWN = {
     "alignment.rigid_fit": {"source": Z},
-    "covariance.pairwise": {"others": SANE["X"]},
+    "covariance.pairwise": {"Y": SANE["X"]},
     "covariance.regress_out": {"others": SANE["X"][:2]},
     "eigen.gram_matrix": {"reference": -1},
     "eigen.reference_index": {"reference": "min_max"},
@@ -131,9 +131,7 @@ OWN = {
     "graph.nearest_rows": {"new_rows": SANE["rows"]},
     "refine.likelihood": {"starts": {"true": Z}},
     "refine.random_closed_form": {"rng": np.random.default_rng(0)},
-    "graph.add_edges": {"weights": np.array([0.5])},
     "graph.join": {"corr": CORR},
-    "graph.joined_by": {"wider": SANE["g"]},
     "study.metrics.column_halves": {"n_splits": 2},
     "study.metrics.decoding_r2": {"y": Z.ravel()},
     "study.metrics.knn_accuracy": {"n_splits": 2},

@@ -71,7 +71,6 @@ def of_graphs():
     return {
         "nearest": graph.nearest_rows(X[:9], X, 4)[0],
         "weights": g.weights,
-        "of rows": graph.row_threshold_graph(X, 0.7).indices,
         "parts": graph.component_labels(nearest),
         "joined": joined.graph.weights,
         "links of rows": graph.find_links(nearest, lambda nodes: X[nodes] @ X.T)[1],
@@ -127,16 +126,15 @@ def of_suspicion():
     spiral = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)])
     spiral += np.random.default_rng(0).normal(scale=0.3, size=spiral.shape)
     g = similarity.compare(spiral, "euclidean").neighbor_graph(10)
-    _, found = graph.prune(g)
+    _, removed = graph.prune(g)
     corr = covariance.correlation(rows(80, 3, noise=0.0))
     false = np.argwhere(np.triu(corr < 0.3, 1))[::40]
     corr[tuple(false.T)] = corr[tuple(false.T[::-1])] = 0.95
     made = similarity.compare(corr, "precomputed")
-    kept, told = graph.prune(made.threshold_graph(0.4))
+    kept, contradicted = graph.prune(made.threshold_graph(0.4))
     return {
-        "spiral": found.scores,
-        "removed": found.pairs,
-        "contradicted": told.scores,
+        "removed": removed,
+        "contradicted": contradicted,
         "kept": kept.indices,
     }
 

@@ -197,20 +197,6 @@ def test_greedy_merging_agrees_with_the_naive_twin(
     check_against_twin(sets, views, n_points)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_blocks_that_grow_side_by_side_agree_with_the_naive_twin(seed):
-    """More blocks grow at a time than rows of overlaps are kept, and later meet."""
-    rng = np.random.default_rng(seed)
-    latent = rng.normal(size=(150, 2))
-    starts = rng.integers(0, 143, 120)
-    sets = [np.sort(rng.choice(8, rng.integers(4, 7), replace=False)) + s for s in starts]
-    views = [
-        (latent[nodes] + 0.01 * rng.normal(size=(nodes.size, 2))) @ random_orthogonal(rng, 2)
-        for nodes in sets
-    ]
-    check_against_twin(sets, views, 150)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_many_blocks_merge_in_the_order_of_the_whole_matrix_of_overlaps(seed):
     """More blocks than are looked at one by one for the largest overlap."""
@@ -234,16 +220,6 @@ def test_many_blocks_merge_in_the_order_of_the_whole_matrix_of_overlaps(seed):
         overlaps[low, low:], overlaps[:low, low] = shared[low:], shared[:low]
         overlaps[high], overlaps[:, high] = 0, 0
     assert overlaps.max() == 0
-
-
-def test_one_block_is_returned_as_it_is():
-    rng = np.random.default_rng(0)
-    view = rng.normal(size=(5, 2))
-    solved = solved_from([range(5)], [view])
-    for merged in (alignment.merge_greedy(solved, 5), alignment.merge(solved, 5)):
-        np.testing.assert_allclose(merged.coordinates, view - view.mean(axis=0), atol=1e-12)
-        assert merged.order.shape == (0, 3)
-        assert merged.objective < 1e-25
 
 
 def test_without_blocks_every_point_is_apart():
@@ -369,9 +345,8 @@ def test_a_start_counts_by_the_square_of_the_noise():
     share = (noise / start.var(axis=0).sum() / 0.03) ** 2
     assert 0.01 < share < 1.0
     settings = {"tolerance": 1e-13, "max_rounds": 3000}
-    merged = alignment.merge(solved, 25, start=start, weigh_start=True, **settings)
+    merged = alignment.merge(solved, 25, start=start, **settings)
     assert merged.start_share == pytest.approx(share, rel=1e-6)
-    assert alignment.merge(solved, 25, start=start).start_share == 0.0
     everyone = [set(range(25))]
     loss, again = naive_round(
         [*sets, *everyone],
@@ -389,11 +364,11 @@ def test_a_start_counts_by_the_square_of_the_noise():
 def test_a_start_counts_for_nothing_where_blocks_agree_or_nothing_is_fitted_twice():
     latent, _, _, solved, _ = noisy_blocks(0.0)
     bent = latent + 0.3 * np.sin(latent[:, ::-1])
-    merged = alignment.merge(solved, 25, start=bent, weigh_start=True)
+    merged = alignment.merge(solved, 25, start=bent)
     assert merged.start_share == 0.0
     assert rigid_r2(latent, merged.coordinates) > 1.0 - 1e-5
     lone = solved_from([set(range(25))], [latent])
-    assert alignment.merge(lone, 25, start=bent, weigh_start=True).start_share == 0.0
+    assert alignment.merge(lone, 25, start=bent).start_share == 0.0
 
 
 def test_the_objective_never_rises():

@@ -77,15 +77,6 @@ def test_an_edit_in_a_called_file_is_seen(small_package):
     assert call(small_package) == 3.0
 
 
-def test_an_edit_of_the_flags_is_seen(small_package):
-    assert call(small_package) == 2.0
-    first = {path.name: path.stat().st_mtime_ns for path in cached(small_package)}
-    decorators = small_package / "_numba.py"
-    decorators.write_text(decorators.read_text().replace('"nogil": True', '"nogil": False'))
-    assert call(small_package) == 2.0
-    assert all(path.stat().st_mtime_ns != first[path.name] for path in cached(small_package))
-
-
 NOTICE = """
 import logging
 logging.basicConfig(level=logging.INFO, format="%(message)s")

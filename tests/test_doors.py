@@ -54,7 +54,7 @@ def test_a_rule_says_name_rule_and_value(rule, value, message):
     [
         (door.function, 3, "x must be a function, got int"),
         (door.sparse, np.eye(2), "x must be square and scipy sparse, got ndarray"),
-        (door.record(graph.Listed, "make one"), (), "x must be a Listed, got tuple; make one"),
+        (door.record(graph.CsrGraph, "make one"), (), "x must be a CsrGraph, got tuple; make one"),
     ],
 )
 def test_a_rule_names_the_type_that_it_got(rule, value, message):

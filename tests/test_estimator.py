@@ -25,7 +25,6 @@ KERNELS = [
     kernels.GammaExponential(gamma=1.0, length_scale=2.0),
     kernels.Matern(nu=0.5),
     kernels.Matern(nu=2.5),
-    kernels.Matern(nu=0.8),
 ]
 NAMES = ["geodesic", "blockwise", "eigen", "linear"]
 AFFINITIES = ["correlation", "cosine", "covariance", "euclidean", "standardized_euclidean"]
@@ -120,7 +119,7 @@ def test_an_unfitted_model_says_so():
     for call in (model.transform, model.score, model.inverse_transform, model.placement_residuals):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             call(X)
-    for call in (model.noise_model, model.log_likelihood, model.merge_bound):
+    for call in (model.noise_model, model.log_likelihood):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             call()
 
@@ -176,19 +175,6 @@ def test_own_cliques_and_an_own_merger_go_into_blockwise():
         ValueError, match=r"merge must return finite .* \(60, 2\), got shape \(3, 2\)"
     ):
         model.fit(cov)
-
-
-def test_the_merge_of_an_exact_covariance_is_proven_optimal():
-    latent = np.random.default_rng(5).uniform(size=(80, 2)) * [3.0, 1.5]
-    cov = kernels.SquaredExponential().covariance(sq_distances(latent))
-    model = IKD(strategy="blockwise", affinity="precomputed", graph=0.6).fit(cov)
-    assert model.merge_bound().gap < 1e-8
-    noisy = quiet(IKD(strategy="blockwise", graph=BOTH, refine=None), curve()[0])
-    assert 0.0 <= noisy.merge_bound().gap <= 1.0
-    how = {"strategy": "blockwise", "refine": None, "graph": BOTH}
-    greedy = {"strategy": strategies.Blockwise(merge="greedy")}
-    for options in (greedy, {"strategy": "eigen"}, {"refine": "stress"}):
-        assert quiet(IKD(2, **{**how, **options}), curve()[0]).merge_bound() is None
 
 
 @pytest.mark.parametrize("strategy", NAMES)

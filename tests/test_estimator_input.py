@@ -33,11 +33,6 @@ def test_a_number_of_threads_is_a_whole_number(X, jobs):
         IKD(2, n_jobs=jobs).fit(X)
 
 
-def test_an_order_that_would_take_forever_is_refused():
-    with pytest.raises(ValueError, match=r"nu must be in .0, 100000., got 1000000000"):
-        kernels.Matern(nu=1e9)
-
-
 @pytest.mark.parametrize("affinity", ["cosine", "correlation", "hellinger", "covariance"])
 def test_a_silent_row_among_new_rows_is_not_placed_and_costs_the_others_nothing(X, affinity):
     X = np.abs(X)
@@ -102,7 +97,7 @@ def test_cosines_that_are_all_rounding_are_told(X):
         IKD(2, affinity="cosine", refine=None).fit(X + 1e12)
 
 
-@pytest.mark.parametrize("kernel", [kernels.Matern(nu=0.8), kernels.Matern(), "rational_quadratic"])
+@pytest.mark.parametrize("kernel", [kernels.Matern(nu=0.5), kernels.Matern(), "rational_quadratic"])
 def test_rows_far_away_are_the_mean_row(X, kernel):
     model = IKD(2, kernel=kernel, refine=None, affinity="euclidean").fit(X)
     rows = model.inverse_transform([[1e160, 0.0], [1e308, -1e308]])

@@ -103,7 +103,6 @@ def round_trips():
     for kernel in (
         SE,
         MATERN,
-        kernels.Matern(nu=0.8),
         kernels.RationalQuadratic(alpha=2.0),
         kernels.GammaExponential(gamma=1.3),
     ):

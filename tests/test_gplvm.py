@@ -23,7 +23,6 @@ KERNELS = [
     kernels.Matern(nu=0.5),
     kernels.Matern(nu=1.5, length_scale=1.3),
     kernels.Matern(nu=2.5),
-    kernels.Matern(nu=1.2),
 ]
 
 

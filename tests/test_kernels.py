@@ -8,8 +8,8 @@ PARAMETERS = [
     *[kernels.SquaredExponential(length_scale=scale) for scale in (0.3, 0.5, 1.0, 2.0, 7.0)],
     *[kernels.RationalQuadratic(alpha=alpha) for alpha in (0.2, 0.5, 1.0, 3.0, 20.0)],
     *[kernels.GammaExponential(gamma=power) for power in (0.3, 0.7, 1.0, 1.5, 2.0)],
-    *[kernels.Matern(nu=nu) for nu in (0.1, 0.5, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.3, 7.0, 60.0)],
-    kernels.Matern(nu=0.8, length_scale=0.5),
+    *[kernels.Matern(nu=nu) for nu in (0.5, 1.5, 2.5)],
+    kernels.Matern(nu=2.5, length_scale=0.5),
     kernels.RationalQuadratic(alpha=2.0, length_scale=3.0),
     kernels.GammaExponential(gamma=1.2, length_scale=0.7),
 ]
@@ -44,31 +44,20 @@ def test_covariances_fall_from_one(kernel):
     assert np.signbit(kernel.sq_distance(np.ones(3))).sum() == 0
 
 
-@pytest.mark.parametrize("nu", [0.1, 0.5, 0.8, 1.0, 1.5, 2.2, 2.5, 4.5])
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
 def test_matern_equals_its_bessel_formula(nu):
     x = np.sqrt(2.0 * nu * DISTANCES)
     formula = 2.0 ** (1.0 - nu) / gamma(nu) * x**nu * kv(nu, x)
     np.testing.assert_allclose(kernels.Matern(nu=nu).covariance(DISTANCES), formula, rtol=1e-11)
 
 
-def test_a_matern_of_any_order_neither_overflows_nor_leaves_its_limits():
-    d = np.concatenate([[0.0, 1e-300, 1e-30], DISTANCES])
-    for nu in (0.05, 3.0, 30.5, 200.0):
-        values = kernels.Matern(nu=nu).covariance(d)
-        assert np.all(np.isfinite(values))
-        assert np.all((values >= 0.0) & (values <= 1.0))
-    smooth = kernels.Matern(nu=1e4).covariance(DISTANCES)
-    np.testing.assert_allclose(smooth, np.exp(-DISTANCES / 2), atol=1e-3)
-
-
 def test_the_limits_of_the_derivative_at_zero_are_right():
     assert kernels.SquaredExponential().derivative(0.0) == -0.5
     assert kernels.RationalQuadratic(alpha=3.0).derivative(0.0) == -0.5
     assert kernels.GammaExponential(gamma=1.0).derivative(0.0) == -np.inf
-    assert kernels.Matern(nu=0.8).derivative(0.0) == -np.inf
+    assert kernels.Matern(nu=0.5).derivative(0.0) == -np.inf
     assert kernels.Matern(nu=1.5).derivative(0.0) == -1.5
     np.testing.assert_allclose(kernels.Matern(nu=2.5).derivative(0.0), -5 / 6)
-    np.testing.assert_allclose(kernels.Matern(nu=4.0).derivative(0.0), -4 / 6)
 
 
 @pytest.mark.parametrize("bad", [0.0, -0.1, 1.1, np.nan])
@@ -83,7 +72,7 @@ def test_covariances_outside_the_domain_are_refused(bad):
         (lambda: kernels.SquaredExponential(length_scale=0.0), "length_scale must be positive"),
         (lambda: kernels.RationalQuadratic(alpha=-1.0), "alpha must be positive"),
         (lambda: kernels.GammaExponential(gamma=2.5), r"gamma must be in \(0, 2\], got 2.5"),
-        (lambda: kernels.Matern(nu=np.inf), "nu must be in .0, 100000., got inf"),
+        (lambda: kernels.Matern(nu=0.8), "nu must be 0.5, 1.5 or 2.5, got 0.8"),
         (lambda: kernels.get("gauss"), "kernel must be one of 'squared_exponential'.*'gauss'"),
     ],
 )
@@ -92,7 +81,7 @@ def test_parameters_out_of_range_are_refused(build, message):
         build()
 
 
-@pytest.mark.parametrize("nu", [0.5, 0.8, 1.5, 2.5, 4.0])
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
 def test_covariances_that_underflow_have_distances(nu):
     kernel = kernels.Matern(nu=nu, length_scale=3.0)
     depth = np.array([800.0, 5000.0, 1e6])

@@ -128,8 +128,6 @@ def test_rows_of_different_norms_are_searched_exactly(monkeypatch):
     corr = rows @ rows.T
     expected = graph.block_neighbors(lambda start, stop: corr[start:stop], 1200, 6)
     np.testing.assert_array_equal(graph.row_neighbors(rows, 6), expected)
-    with pytest.raises(ValueError, match="rows must have unit norm for neighbors='approximate'"):
-        graph.row_neighbors(rows, 6, neighbors="approximate")
 
 
 def test_without_the_library_many_rows_are_searched_exactly_and_told_how_to_be_fast(monkeypatch):

@@ -66,11 +66,9 @@ def test_what_a_graph_was_made_of_can_change_without_it():
 
 def test_every_way_to_a_graph_ends_in_one_that_can_only_be_read(path):
     corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     ways = [
         graph.threshold(corr, 0.4),
         graph.neighbors(corr, 1),
-        graph.row_threshold_graph(rows, 0.5),
         graph.above(path, 0.6),
         graph.strongest(path, 1),
         graph.subgraph(path, np.array([1, 0])),
@@ -135,21 +133,14 @@ def test_every_door_of_a_graph_refuses_what_only_looks_like_one(call):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: graph.row_correlations(np.eye(3), [10**9], [0]), "left must lie from 0 to 2"),
-        (lambda: graph.row_correlations(np.eye(3), [0], [3]), "right must lie from 0 to 2, got 3"),
-        (lambda: graph.row_correlations(np.eye(3), [0, 1], [1]), "as long as one another, got 2"),
-        (lambda: graph.row_correlations(np.eye(3), [0.5], [1]), "left must be a list of whole"),
-        (lambda: graph.from_edges(2, [0], [2], [0.5]), "right must lie from 0 to 1, got 2"),
-        (lambda: graph.from_edges(3, [-1], [2], [0.5]), "left must lie from 0 to .*, got -1"),
-        (lambda: graph.from_edges(3, [2], [1], [0.5]), "left < right for every edge"),
-        (lambda: graph.from_edges(3, [0, 1], [2], [0.5, 0.5]), "left < right for every edge"),
+        (lambda: graph.from_edges(2, [0], [2], [0.5]), "high must lie from 0 to 1, got 2"),
+        (lambda: graph.from_edges(3, [-1], [2], [0.5]), "low must lie from 0 to .*, got -1"),
+        (lambda: graph.from_edges(3, [2], [1], [0.5]), "low < high for every edge"),
+        (lambda: graph.from_edges(3, [0, 1], [2], [0.5, 0.5]), "low < high for every edge"),
         (lambda: graph.from_edges(3, [0], [2], []), "weights must be as long"),
         (lambda: graph.from_edges(3, [0, 0], [2, 2], [1, 1]), "given once each, got 1"),
-        (lambda: graph.from_neighbors([[1], [7]], np.minimum), "neighbours must lie from 0 to 1"),
         (lambda: graph.subgraph(CsrGraph(*PATH), [0, 3]), "nodes must lie from 0 to 2"),
         (lambda: graph.subgraph(CsrGraph(*PATH), [0, 0]), "nodes must be given once each"),
-        (lambda: graph.block_neighbors(lambda a, b: np.eye(9), 3, 1), "of shape .3, 3., got"),
-        (lambda: graph.pairs_above(lambda a, b: np.eye(9), 3, 0.1), "of shape .3, 3., got"),
         (lambda: cliques.overlaps([[-1, 2]]), "members of cliques must lie from 0"),
         (lambda: cliques.overlaps([[0.5, 2.0]]), "members of cliques must be a list of whole"),
         (lambda: cliques.overlaps(Blocks(np.array([0, 9]), np.array([0]))), "rise from 0"),

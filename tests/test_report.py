@@ -453,7 +453,7 @@ def test_axes_say_how_the_picture_is_spread(view):
 def test_removed_edges_are_drawn_between_the_rows_they_join(view):
     assert outline(report.cliques_page(view)).specs("points")[0]["links"] == []
     model = copy(view.model)
-    model.removed_edges_ = graph.EdgeScores(np.array([[0, 5]]), np.array([9.0]))
+    model.removed_edges_ = np.array([[0, 5]])
     html = report.cliques_page(replace(view, model=model))
     assert outline(html).specs("points")[0]["links"] == [[0, 5]]
     assert "1 removed edge" in html
@@ -591,14 +591,6 @@ def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
         joined = quiet(IKD(**again | {"graph": graph.Threshold(0.3, disconnected="join")}), X)
         assert graph.component_labels(joined.graph_).max() == 0
     assert (view.n_links > 0) == ("alone fix their places" in said)
-
-
-def test_the_certificate_of_the_merger_is_said_and_counted_where_there_is_one(view):
-    words = view.model.merge_bound().words
-    said = f"{words[0].upper()}{words[1:]}."
-    assert said in clique_words.clique_advice(view)
-    assert said in report.cliques_page(view)
-    assert clique_words.clique_statistics(view)["merge_gap"] == view.model.merge_bound().gap
 
 
 def test_a_geodesic_solution_that_counts_in_the_merger_is_told(view):

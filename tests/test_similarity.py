@@ -167,15 +167,6 @@ def test_the_nearest_rows_are_those_of_the_whole_table(n, k, dtype):
         assert np.array_equal(near, order)
 
 
-def test_of_equal_rows_each_is_found_once():
-    rows = np.repeat(np.random.default_rng(0).normal(size=(4, 5)), 500, axis=0)
-    near, values = similarity.compare(rows, "cosine").nearest(rows[[700, 1900]], 30)
-    assert np.all(near[0] // 500 == 1)
-    assert np.all(near[1] // 500 == 3)
-    assert all(len(set(row)) == 30 for row in near.tolist())
-    np.testing.assert_allclose(values, 1.0, atol=1e-14)
-
-
 def test_memory_of_the_search_does_not_grow_with_the_training_rows():
     new = np.random.default_rng(1).normal(size=(200, 10)).astype(np.float32)
 
@@ -215,19 +206,6 @@ def test_components_of_mutual_neighbours_are_joined_by_the_neighbours_of_either_
 
 
 # Errors -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("affinity", ["correlation", "cosine", "shared_neighbors", "covariance"])
-@pytest.mark.parametrize("step", [None, "stress"])
-def test_what_is_advised_against_constant_rows_helps(affinity, step):
-    X = table(3, 50, 30)
-    X[[5, 9]] = 0.0 if affinity == "cosine" else 3.0
-    with pytest.raises(ValueError, match=r"drop them, or use affinity='euclidean'"):
-        IKD(2, affinity=affinity, refine=step).fit(X)
-    for cured, rows in ((affinity, np.delete(X, [5, 9], axis=0)), ("euclidean", X)):
-        model = quiet(IKD(2, affinity=cured, refine=step), rows)
-        assert np.isfinite(model.embedding_).all()
-        assert np.isfinite(model.transform(rows + 1e-3 * table(4, len(rows), 30))).all()
 
 
 def test_shared_neighbours_separate_groups():

@@ -11,8 +11,6 @@ from types import ModuleType
 _SUBMODULES = (
     "alignment",
     "bits",
-    "bridges",
-    "chains",
     "clique_starts",
     "cliques",
     "covers",
@@ -23,7 +21,6 @@ _SUBMODULES = (
     "kernels",
     "likelihood",
     "merging",
-    "overlaps",
     "sparse",
     "stress",
 )

@@ -33,68 +33,68 @@ def nearest_rotation(cross, scale, rotation):
             rotation[1, 0], rotation[1, 1] = -sign * b / turned, sign * a / turned
             return
     work = np.empty((3, m, m), np.float64)
-    left, right, guide = work[0], work[1], work[2]
+    u, v, guide = work[0], work[1], work[2]
     for i in range(m):
         for j in range(m):
-            left[i, j] = cross[i, j]
+            u[i, j] = cross[i, j]
             rotation[i, j] = 0.0
     rank = 0
     for attempt in range(9):
-        diagonalise(left, right)
+        diagonalise(u, v)
         for p in range(m):
             norm = 0.0
             for i in range(m):
-                norm += left[i, p] * left[i, p]
+                norm += u[i, p] * u[i, p]
             norm = np.sqrt(norm)
             if norm > floor and rank < m:
                 rank += 1
                 for i in range(m):
                     for j in range(m):
-                        rotation[i, j] += left[i, p] / norm * right[j, p]
+                        rotation[i, j] += u[i, p] / norm * v[j, p]
         if rank == m:
             return
         # The identity or, where it leaves directions open as well, any fixed matrix, projected on
-        # what is open: left = (I - Q Q^T) guide (I - Q^T Q).
+        # what is open: u = (I - Q Q^T) guide (I - Q^T Q).
         floor = 1e-7
         for i in range(m):
             for j in range(m):
                 guide[i, j] = np.cos(attempt + 3.0 * i * m + 7.0 * j) if attempt else 1.0 * (i == j)
         for i in range(m):
             for j in range(m):
-                right[i, j] = guide[i, j]
+                v[i, j] = guide[i, j]
                 for k in range(m):
                     for p in range(m):
-                        right[i, j] -= rotation[i, k] * rotation[p, k] * guide[p, j]
+                        v[i, j] -= rotation[i, k] * rotation[p, k] * guide[p, j]
         for i in range(m):
             for j in range(m):
-                left[i, j] = right[i, j]
+                u[i, j] = v[i, j]
                 for k in range(m):
                     for p in range(m):
-                        left[i, j] -= right[i, p] * rotation[k, p] * rotation[k, j]
+                        u[i, j] -= v[i, p] * rotation[k, p] * rotation[k, j]
 
 
 @helper
-def diagonalise(left, right):
+def diagonalise(u, v):
     """Singular value decomposition of a small matrix by one-sided Jacobi rotations.
 
-    ``left`` (M, M) is the matrix, and becomes the left vectors times the singular values; ``right``
-    (M, M) is filled with the right vectors, as columns: ``matrix = left @ right.T``.
+    ``u`` (M, M) is the matrix, and becomes the left vectors times the singular values; ``v``
+    (M, M) is filled with the right vectors, as columns: ``matrix = u @ v.T``.
     """
-    m = left.shape[0]
+    m = u.shape[0]
     total = 0.0
     for i in range(m):
         for j in range(m):
-            right[i, j] = 1.0 if i == j else 0.0
-            total += left[i, j] * left[i, j]
+            v[i, j] = 1.0 if i == j else 0.0
+            total += u[i, j] * u[i, j]
     for _ in range(60):
         clean = True
         for p in range(m - 1):
             for q in range(p + 1, m):
                 pp, qq, pq = 0.0, 0.0, 0.0
                 for i in range(m):
-                    pp += left[i, p] * left[i, p]
-                    qq += left[i, q] * left[i, q]
-                    pq += left[i, p] * left[i, q]
+                    pp += u[i, p] * u[i, p]
+                    qq += u[i, q] * u[i, q]
+                    pq += u[i, p] * u[i, q]
                 # Columns that are rounding errors have no direction worth turning.
                 if min(pp, qq) <= 1e-31 * total or pq * pq <= 1e-30 * pp * qq:
                     continue
@@ -106,10 +106,10 @@ def diagonalise(left, right):
                 cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
                 sine = tangent * cosine
                 for i in range(m):
-                    a, b = left[i, p], left[i, q]
-                    left[i, p], left[i, q] = cosine * a - sine * b, sine * a + cosine * b
-                    a, b = right[i, p], right[i, q]
-                    right[i, p], right[i, q] = cosine * a - sine * b, sine * a + cosine * b
+                    a, b = u[i, p], u[i, q]
+                    u[i, p], u[i, q] = cosine * a - sine * b, sine * a + cosine * b
+                    a, b = v[i, p], v[i, q]
+                    v[i, p], v[i, q] = cosine * a - sine * b, sine * a + cosine * b
         if clean:
             break
 

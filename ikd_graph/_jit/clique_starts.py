@@ -41,15 +41,15 @@ def write_masks(graph, start, search, words):
         node = graph.indices[f]
         for w in range(words):
             search.masks[at, w] = ZERO
-        known = 0
+        n_adjacent = 0
         for e in range(graph.middle[node], graph.indptr[node + 1]):
             j = search.local[graph.indices[e]]
             if j >= 0:
                 search.masks[at, j >> 6] |= ONE << np.uint64(j & 63)
-                known += 1
-        if known == count:
+                n_adjacent += 1
+        if n_adjacent == count:
             return False
-        at += known > 0
+        at += n_adjacent > 0
     search.first[0], search.last[0] = 0, at
     return True
 

@@ -17,8 +17,8 @@ from .._numba import helper, jit
 from .bits import ONE, ZERO, lowest_bit, popcount
 from .clique_starts import enter_start
 
-DONE, OUTPUT_FULL, MASKS_FULL, TIRED = 0, 1, 2, 3
-DROPPED, CLIQUE, BRANCH = 0, 1, 2
+DONE, OUTPUT_FULL, MASKS_FULL, TIRED = range(4)
+DROPPED, CLIQUE, BRANCH = range(3)
 
 
 class Search(NamedTuple):
@@ -71,11 +71,11 @@ def keep_masks(search, depth, words):
                 holds = False
                 break
         if holds:
-            rest = ZERO
+            nonempty = ZERO
             for w in range(words):
                 search.masks[at, w] = search.masks[j, w] & search.candidates[depth, w]
-                rest |= search.masks[at, w]
-            if rest:
+                nonempty |= search.masks[at, w]
+            if nonempty:
                 at += 1
     search.last[depth] = at
 
@@ -179,26 +179,26 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
             bit = todo[depth, lead] & (~todo[depth, lead] + ONE)
             todo[depth, lead] ^= bit
             candidates[depth, lead] ^= bit
-            child, label, size, rest = depth + 1, (lead << 6) + lowest_bit(bit), 2, ZERO
+            child, label, size, nonempty = depth + 1, (lead << 6) + lowest_bit(bit), 2, ZERO
             for w in range(words):
                 search.clique[child, w] = search.clique[depth, w]
                 size += popcount(search.clique[depth, w])
                 masks[end, w] = candidates[child, w] = candidates[depth, w] & search.rows[label, w]
-                rest |= masks[end, w]
+                nonempty |= masks[end, w]
             search.clique[child, lead] |= bit
-            end += rest != ZERO
+            end += nonempty != ZERO
             search.last[depth], search.first[child] = end, end
             for j in range(search.first[depth], top):
                 if masks[j, lead] & bit:
-                    missing, rest = ZERO, ZERO
+                    missing, nonempty = ZERO, ZERO
                     for w in range(words):
                         masks[end, w] = masks[j, w] & candidates[child, w]
                         missing |= masks[end, w] ^ candidates[child, w]
-                        rest |= masks[end, w]
+                        nonempty |= masks[end, w]
                     possible = missing != ZERO
                     if not possible:
                         break
-                    end += rest != ZERO
+                    end += nonempty != ZERO
             search.last[child] = end
         if possible:
             verdict = choose_branches(search, depth + 1, words, size, min_size)

@@ -26,10 +26,10 @@ def add_node(graph, cover, node):
     Every neighbour is counted, candidate or not: to ask first would take longer.
     """
     for e in range(graph.indptr[node], graph.indptr[node + 1]):
-        other = graph.indices[e]
-        cover.score[other, 0] += 1.0
-        cover.score[other, 1] += not cover.covered[e]
-        cover.score[other, 2] += graph.weights[e]
+        neighbor = graph.indices[e]
+        cover.score[neighbor, 0] += 1.0
+        cover.score[neighbor, 1] += not cover.covered[e]
+        cover.score[neighbor, 2] += graph.weights[e]
 
 
 @helper
@@ -44,24 +44,24 @@ def grow(graph, cover, members, size):
     begin, end = graph.indptr[first], graph.indptr[first + 1]
     count = end - begin
     for i in range(count):
-        other = graph.indices[begin + i]
-        cover.candidates[i] = other
-        cover.score[other, 0], cover.score[other, 1], cover.score[other, 2] = 0.0, 0.0, 0.0
+        neighbor = graph.indices[begin + i]
+        cover.candidates[i] = neighbor
+        cover.score[neighbor, 0], cover.score[neighbor, 1], cover.score[neighbor, 2] = 0.0, 0.0, 0.0
     for i in range(size):
         add_node(graph, cover, members[i])
     while True:
-        kept, best = 0, -1
+        n_candidates, best = 0, -1
         for i in range(count):
             node = cover.candidates[i]
             if cover.score[node, 0] == size:
-                cover.candidates[kept] = node
-                kept += 1
+                cover.candidates[n_candidates] = node
+                n_candidates += 1
                 more = cover.score[node, 1] - cover.score[best, 1] if best >= 0 else 1.0
                 if more > 0 or (more == 0 and cover.score[node, 2] > cover.score[best, 2]):
                     best = node
         if best < 0:
             break
-        count = kept
+        count = n_candidates
         members[size] = best
         add_node(graph, cover, members[size])
         size += 1

@@ -35,24 +35,24 @@ def degeneracy_order(graph, order, core):
         start[core[node] + 1] += 1
     for degree in range(widest + 1):
         start[degree + 1] += start[degree]
-    place = np.empty(n, np.int64)
+    position = np.empty(n, np.int64)
     fill = start.copy()
     for node in range(n):
-        place[node] = fill[core[node]]
-        order[place[node]] = node
+        position[node] = fill[core[node]]
+        order[position[node]] = node
         fill[core[node]] += 1
     for i in range(n):
         node = order[i]
         for e in range(graph.indptr[node], graph.indptr[node + 1]):
-            other = graph.indices[e]
-            if core[other] > core[node]:
+            neighbor = graph.indices[e]
+            if core[neighbor] > core[node]:
                 # Swap with the first of its bucket, then move the border of the bucket past it.
-                front = start[core[other]]
+                front = start[core[neighbor]]
                 swapped = order[front]
-                order[front], order[place[other]] = other, swapped
-                place[swapped], place[other] = place[other], front
-                start[core[other]] += 1
-                core[other] -= 1
+                order[front], order[position[neighbor]] = neighbor, swapped
+                position[swapped], position[neighbor] = position[neighbor], front
+                start[core[neighbor]] += 1
+                core[neighbor] -= 1
         start[core[node]] = max(start[core[node]], i + 1)
 
 

@@ -1,7 +1,7 @@
 """Compiled tests of edges: pairs that other points contradict, and detours around an edge.
 
 A graph of lengths is ``indptr`` (n + 1,), ``indices`` (m,) sorted in each row, ``lengths`` (m,) and
-``numbers`` (m,), the edge of each entry; edges are ``left``, ``right`` and ``across`` (e,).
+``numbers`` (m,), the edge of each entry; edges are ``low``, ``high`` and ``across`` (e,).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from .._numba import helper, jit
 
 
 @jit
-def contradicted(graph, reach, edges, removed, least, shares):
-    """Share of the witnesses of each edge that contradict its length, into ``shares`` (e,).
+def contradicted(graph, reach, edges, removed, least, contradicts):
+    """Whether more than half of the witnesses of each edge contradict its length, (e,).
 
     A point near one end is a witness where the triangle inequality puts it within ``reach`` (n,) of
     the other end, the length up to which the graph has every edge of a point. It contradicts the
@@ -21,10 +21,10 @@ def contradicted(graph, reach, edges, removed, least, shares):
     Edges that are ``removed`` (e,) are unknown; fewer than ``least`` witnesses say nothing.
     """
     indptr, indices, lengths, numbers = graph
-    left, right, across = edges
-    for edge in range(left.size):
-        u, v = np.int64(left[edge]), np.int64(right[edge])
-        shares[edge] = 0.0
+    low, high, across = edges
+    for edge in range(low.size):
+        u, v = np.int64(low[edge]), np.int64(high[edge])
+        contradicts[edge] = False
         if across[edge] > max(reach[u], reach[v]):
             continue
         a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
@@ -49,21 +49,20 @@ def contradicted(graph, reach, edges, removed, least, shares):
                 witnesses += 1
                 # Rounding may break the triangle of points on a line.
                 against += max(to_u, to_v) > most * (1.0 + 1e-9)
-        if witnesses >= least:
-            shares[edge] = against / witnesses
+        contradicts[edge] = witnesses >= least and 2 * against > witnesses
 
 
 @jit
-def shared_within(graph, edges, part, shares):
+def shared_within(graph, edges, fraction, shares):
     """Share of the neighbours that the ends of an edge have in common, near enough to both.
 
-    Near are neighbours within ``part`` of the length of the edge.
+    Near are neighbours within ``fraction`` of the length of the edge.
     """
     indptr, indices, lengths, _ = graph
-    left, right, across = edges
-    for edge in range(left.size):
-        u, v = np.int64(left[edge]), np.int64(right[edge])
-        near = part * across[edge]
+    low, high, across = edges
+    for edge in range(low.size):
+        u, v = np.int64(low[edge]), np.int64(high[edge])
+        near = fraction * across[edge]
         a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
         of_u, of_v, of_both = 0, 0, 0
         while a < stop_a or b < stop_b:
@@ -81,20 +80,20 @@ def shared_within(graph, edges, part, shares):
 
 
 @jit
-def connected_by_shorter(edges, order, part, parent, removed, connected):
-    """Whether edges of at most ``part`` of its length connect the ends of each edge.
+def connected_by_shorter(edges, order, fraction, parent, removed, connected):
+    """Whether edges of at most ``fraction`` of its length connect the ends of each edge.
 
     ``order`` (e,) holds the edges by length, ``parent`` (n,) the nodes themselves at first.
     """
-    left, right, across = edges
+    low, high, across = edges
     joined = 0
     for edge in order:
-        while across[order[joined]] <= part * across[edge] and across[edge] > 0.0:
+        while across[order[joined]] <= fraction * across[edge] and across[edge] > 0.0:
             leg = order[joined]
             if not removed[leg]:
-                parent[root(parent, left[leg])] = root(parent, right[leg])
+                parent[root(parent, low[leg])] = root(parent, high[leg])
             joined += 1
-        connected[edge] = root(parent, left[edge]) == root(parent, right[edge])
+        connected[edge] = root(parent, low[edge]) == root(parent, high[edge])
 
 
 @jit
@@ -105,7 +104,7 @@ def restore(graph, edges, order, ratio, room, removed):
     so that in whatever order edges are met, the same are left. ``order`` are those that may go, and
     ``removed`` (e,), True for all of them at first, is written.
     """
-    left, right, across = edges
+    low, high, across = edges
     changed, searching = True, False
     # Searches are long where they find nothing: first all that paths of two edges can tell.
     while changed or not searching:
@@ -114,25 +113,12 @@ def restore(graph, edges, order, ratio, room, removed):
         for edge in order:
             if not removed[edge]:
                 continue
-            u, v, most = left[edge], right[edge], ratio * across[edge]
+            u, v, most = low[edge], high[edge], ratio * across[edge]
             if two_steps(graph, u, v, most, removed) <= most or (
                 searching and path(graph, u, v, most, room, removed) <= most
             ):
                 removed[edge] = False
                 changed = True
-
-
-@jit
-def detours(graph, edges, some, room, removed, lengths):
-    """Length of paths between the ends of ``some`` edges (s,), on those that are not removed.
-
-    The shortest of two edges, or of any number where there is none.
-    """
-    for at in range(some.size):
-        u, v = edges[0][some[at]], edges[1][some[at]]
-        lengths[at] = two_steps(graph, u, v, 0.0, removed)
-        if lengths[at] == np.inf:
-            lengths[at] = path(graph, u, v, np.inf, room, removed)
 
 
 @helper
@@ -164,8 +150,8 @@ def path(graph, start, goal, most, room, removed):
     ``room`` are distances (n,), infinite between calls, nodes (n,), and a heap (m + n,) twice.
     """
     indptr, indices, lengths, numbers = graph
-    distances, seen, keys, nodes = room
-    seen[0], distances[start], n_seen = start, 0.0, 1
+    distances, visited, keys, nodes = room
+    visited[0], distances[start], n_visited = start, 0.0, 1
     keys[0], nodes[0], size = 0.0, start, 1
     while size > 0:
         base, node = keys[0], np.int64(nodes[0])
@@ -180,13 +166,13 @@ def path(graph, start, goal, most, room, removed):
                 continue
             if length <= most and length < distances[point]:
                 if distances[point] == np.inf:
-                    seen[n_seen] = point
-                    n_seen += 1
+                    visited[n_visited] = point
+                    n_visited += 1
                 distances[point] = length
                 size = push(keys, nodes, size, length, point)
     shortest = distances[goal]
-    for i in range(n_seen):
-        distances[seen[i]] = np.inf
+    for i in range(n_visited):
+        distances[visited[i]] = np.inf
     return shortest
 
 

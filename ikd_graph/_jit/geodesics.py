@@ -14,8 +14,7 @@ import numpy as np
 
 from .._numba import jit
 
-NEAR = 1  # in the queue of the current band
-FAR = 2  # in the list of nodes that wait
+NEAR, FAR = range(1, 3)  # in the queue of the current band, in the list of nodes that wait
 ONE = np.uint64(1)
 
 
@@ -49,19 +48,19 @@ def search(graph, sources, step, out):
                 state[node] ^= NEAR
                 base = reach[node]
                 for edge in range(np.uint64(indptr[node]), np.uint64(indptr[node + ONE])):
-                    other = np.uint64(indices[edge])
+                    neighbor = np.uint64(indices[edge])
                     distance = base + lengths[edge]
-                    if distance < reach[other]:
-                        reach[other] = distance
+                    if distance < reach[neighbor]:
+                        reach[neighbor] = distance
                         if distance <= bound:
-                            if not state[other] & NEAR:
-                                state[other] |= NEAR
+                            if not state[neighbor] & NEAR:
+                                state[neighbor] |= NEAR
                                 tail = head + waiting
-                                near[tail if tail < n else tail - n] = other
+                                near[tail if tail < n else tail - n] = neighbor
                                 waiting += 1
-                        elif not state[other]:
-                            state[other] = FAR
-                            far[n_far] = other
+                        elif not state[neighbor]:
+                            state[neighbor] = FAR
+                            far[n_far] = neighbor
                             n_far += 1
             # The next band begins at the nearest node that waits; the list is closed up.
             low = np.inf
@@ -91,9 +90,9 @@ def mirror_smaller(square, start, stop):
     n = square.shape[0]
     tile = stop - start
     # Square tiles, so that an entry and its image are both in the cache.
-    for left in range(start, n, tile):
+    for column_tile in range(start, n, tile):
         for row in range(start, stop):
-            for column in range(max(row + 1, left), min(n, left + tile)):
+            for column in range(max(row + 1, column_tile), min(n, column_tile + tile)):
                 smaller = min(square[row, column], square[column, row])
                 square[row, column] = smaller
                 square[column, row] = smaller

@@ -18,11 +18,11 @@ def count_above(block, first_node, first_column, floor, counts):
     Its rows are nodes from ``first_node``, its columns nodes from ``first_column``.
     """
     for row in range(block.shape[0]):
-        found = 0
+        count = 0
         for column in range(first_node + row + 1 - first_column, block.shape[1]):
             if block[row, column] > floor:
-                found += 1
-        counts[row] = found
+                count += 1
+        counts[row] = count
 
 
 @jit
@@ -49,13 +49,13 @@ def insert(value, label, values, labels, held):
         if not value > values[k - 1]:
             return held
         held -= 1
-    place = held
-    while place > 0 and value > values[place - 1]:
-        values[place] = values[place - 1]
-        labels[place] = labels[place - 1]
-        place -= 1
-    values[place] = value
-    labels[place] = label
+    position = held
+    while position > 0 and value > values[position - 1]:
+        values[position] = values[position - 1]
+        labels[position] = labels[position - 1]
+        position -= 1
+    values[position] = value
+    labels[position] = label
     return held + 1
 
 
@@ -97,48 +97,31 @@ def settle_strongest(block, queries, rows, half, first_node, slack, neighbours, 
 
 
 @helper
-def dot(left, right):
+def dot(first, second):
     """Return the product of two vectors, summed in float64 in an order that never changes."""
-    p = left.size
+    p = first.size
     # Eight sums that do not wait for one another: a single one is several times slower.
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
     whole = p - p % 8
     for i in range(0, whole, 8):
-        s0 += np.float64(left[i]) * np.float64(right[i])
-        s1 += np.float64(left[i + 1]) * np.float64(right[i + 1])
-        s2 += np.float64(left[i + 2]) * np.float64(right[i + 2])
-        s3 += np.float64(left[i + 3]) * np.float64(right[i + 3])
-        s4 += np.float64(left[i + 4]) * np.float64(right[i + 4])
-        s5 += np.float64(left[i + 5]) * np.float64(right[i + 5])
-        s6 += np.float64(left[i + 6]) * np.float64(right[i + 6])
-        s7 += np.float64(left[i + 7]) * np.float64(right[i + 7])
+        s0 += np.float64(first[i]) * np.float64(second[i])
+        s1 += np.float64(first[i + 1]) * np.float64(second[i + 1])
+        s2 += np.float64(first[i + 2]) * np.float64(second[i + 2])
+        s3 += np.float64(first[i + 3]) * np.float64(second[i + 3])
+        s4 += np.float64(first[i + 4]) * np.float64(second[i + 4])
+        s5 += np.float64(first[i + 5]) * np.float64(second[i + 5])
+        s6 += np.float64(first[i + 6]) * np.float64(second[i + 6])
+        s7 += np.float64(first[i + 7]) * np.float64(second[i + 7])
     for i in range(whole, p):
-        s0 += np.float64(left[i]) * np.float64(right[i])
+        s0 += np.float64(first[i]) * np.float64(second[i])
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
 @jit
-def pair_dots(rows, left, right, out):
+def pair_dots(rows, first, second, out):
     """Write the products of pairs of rows, (m,), to ``out``."""
-    for pair in range(left.size):
-        out[pair] = dot(rows[left[pair]], rows[right[pair]])
-
-
-@jit
-def strongest_outside(block, nodes, labels, partners, values):
-    """Find the strongest partner of each node in another component; ties by index.
-
-    ``block`` (b, n) are correlations of ``nodes`` (b,) with all. Written: ``partners`` (b,), -1 if
-    there is none, and their ``values`` (b,).
-    """
-    for row in range(nodes.size):
-        own = labels[nodes[row]]
-        partner, best = -1, -np.inf
-        for column in range(labels.size):
-            if labels[column] != own and (block[row, column] > best or partner < 0):
-                partner, best = column, block[row, column]
-        partners[row] = partner
-        values[row] = best
+    for pair in range(first.size):
+        out[pair] = dot(rows[first[pair]], rows[second[pair]])
 
 
 @jit
@@ -157,66 +140,10 @@ def mirror(upper_indptr, upper_indices, upper_weights, indptr, indices, weights)
     for node in range(n):
         at = lower[node]
         for edge in range(upper_indptr[node], upper_indptr[node + 1]):
-            other = upper_indices[edge]
-            indices[at] = other
+            neighbor = upper_indices[edge]
+            indices[at] = neighbor
             weights[at] = upper_weights[edge]
             at += 1
-            indices[lower[other]] = node
-            weights[lower[other]] = upper_weights[edge]
-            lower[other] += 1
-
-
-@jit
-def label_components(indptr, indices, labels):
-    """Number the components in ``labels``, by their smallest nodes; return how many there are."""
-    n = labels.size
-    stack = np.empty(n, np.int64)
-    labels[:] = -1
-    found = 0
-    for seed in range(n):
-        if labels[seed] >= 0:
-            continue
-        labels[seed] = found
-        stack[0] = seed
-        top = 1
-        while top > 0:
-            top -= 1
-            node = stack[top]
-            for edge in range(indptr[node], indptr[node + 1]):
-                other = indices[edge]
-                if labels[other] < 0:
-                    labels[other] = found
-                    stack[top] = other
-                    top += 1
-        found += 1
-    return found
-
-
-@jit
-def count_shared(neighbours, left, right, shared):
-    """Count the members that two neighbourhoods share, each point being a member of its own.
-
-    ``neighbours`` (n, k) are sorted in each row, without the node; ``shared`` (m,) receives the
-    counts of the pairs ``left`` and ``right``.
-    """
-    k = neighbours.shape[1]
-    for pair in range(left.size):
-        i, j = left[pair], right[pair]
-        count, a, b = 0, 0, 0
-        while a < k and b < k:
-            one, other = neighbours[i, a], neighbours[j, b]
-            if one == other:
-                count += 1
-                a += 1
-                b += 1
-            elif one < other:
-                a += 1
-            else:
-                b += 1
-        # Each may be a neighbour of the other, and is a member of its own neighbourhood.
-        for a in range(k):
-            if neighbours[i, a] == j:
-                count += 1
-            if neighbours[j, a] == i:
-                count += 1
-        shared[pair] = count
+            indices[lower[neighbor]] = node
+            weights[lower[neighbor]] = upper_weights[edge]
+            lower[neighbor] += 1

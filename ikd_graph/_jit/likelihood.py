@@ -53,9 +53,9 @@ def forces(latent, slope, cov, by_cov, factor, out):
             inner += by_cov[i, j] * cov[i, j]
             pull = factor * by_cov[i, j] * slope[i, j]
             for c in range(m):
-                part = pull * (latent[i, c] - latent[j, c])
-                out[i, c] += part
-                out[j, c] -= part
+                force = pull * (latent[i, c] - latent[j, c])
+                out[i, c] += force
+                out[j, c] -= force
     return 2.0 * inner + along
 
 

@@ -128,9 +128,9 @@ def fit_shared(state, big, small, n_shared, motion):
     count = 0
     entry = state.first[small]
     while entry >= 0:
-        place = find_entry(state, state.members[entry], big)
-        if place >= 0:
-            pairs[count, 0], pairs[count, 1] = entry, state.entry_at[place]
+        index = find_entry(state, state.members[entry], big)
+        if index >= 0:
+            pairs[count, 0], pairs[count, 1] = entry, state.entry_at[index]
             for side in range(2):
                 for j in range(m):
                     means[side, j] += state.coordinates[pairs[count, side], j] / n_shared
@@ -158,14 +158,14 @@ def fit_shared(state, big, small, n_shared, motion):
     # Of n_shared m numbers as many were fitted as a motion has; below the floor is rounding.
     variance = misfit / (n_shared * m - m * (m + 1) / 2)
     variance = max(variance, ROUNDING * np.sqrt(sizes[0] * sizes[1]))
-    left, right = motion[2 * m + 1 : 3 * m + 1], motion[3 * m + 1 :]
-    left[:] = cross
-    diagonalise(left, right)
+    u, v = motion[2 * m + 1 : 3 * m + 1], motion[3 * m + 1 :]
+    u[:] = cross
+    diagonalise(u, v)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
         square = 0.0
         for i in range(m):
-            square += left[i, p] * left[i, p]
+            square += u[i, p] * u[i, p]
         if 4.0 * np.sqrt(square) <= FLAT * variance:
             width = 0.0
             entry = state.first[small]
@@ -175,7 +175,7 @@ def fit_shared(state, big, small, n_shared, motion):
                     value = translation[j] - means[1, j]
                     for k in range(m):
                         value += state.coordinates[entry, k] * rotation[k, j]
-                    along += value * right[j, p]
+                    along += value * v[j, p]
                 width += along * along
                 entry = state.following[entry]
             if width > FLAT * variance * state.size[small]:
@@ -227,11 +227,11 @@ def find_certain(state, low, motion):
 
 
 @helper
-def prefer(state, other, count, low):
+def prefer(state, third, count, low):
     """Make the merged block, named ``low``, the partner of one that shares most with it."""
-    if count > state.best[other] or (count == state.best[other] and low < state.partner[other]):
-        raise_to(state.best, state.best_tops, np.int64(other), np.int64(count))
-        state.partner[other] = low
+    if count > state.best[third] or (count == state.best[third] and low < state.partner[third]):
+        raise_to(state.best, state.best_tops, np.int64(third), np.int64(count))
+        state.partner[third] = low
 
 
 @helper
@@ -251,24 +251,24 @@ def absorb(state, big, small, low, rotation, translation, row):
             moved[j] = translation[j]
             for k in range(m):
                 moved[j] += state.coordinates[entry, k] * rotation[k, j]
-        place = find_entry(state, point, big)
-        if place >= 0:
-            kept = state.entry_at[place]
-            mass = state.mass[kept] + state.mass[entry]
+        index = find_entry(state, point, big)
+        if index >= 0:
+            target = state.entry_at[index]
+            mass = state.mass[target] + state.mass[entry]
             for j in range(m):
-                gap = moved[j] - state.coordinates[kept, j]
-                state.coordinates[kept, j] += gap * state.mass[entry] / mass
-            state.mass[kept] = mass
+                gap = moved[j] - state.coordinates[target, j]
+                state.coordinates[target, j] += gap * state.mass[entry] / mass
+            state.mass[target] = mass
             gone = find_entry(state, point, small)
             state.n_at[point] -= 1
             state.entry_at[gone] = state.entry_at[state.point_starts[point] + state.n_at[point]]
         start = state.point_starts[point]
         for k in range(start, start + state.n_at[point]):
-            other = state.name[state.owner[state.entry_at[k]]]
-            if place < 0:
-                count_in_row(state, row, other)
-            prefer(state, other, state.rows[row, other], low)
-        if place < 0:
+            third = state.name[state.owner[state.entry_at[k]]]
+            if index < 0:
+                count_in_row(state, row, third)
+            prefer(state, third, state.rows[row, third], low)
+        if index < 0:
             for j in range(m):
                 state.coordinates[entry, j] = moved[j]
             state.owner[entry] = big
@@ -307,10 +307,10 @@ def rename(state, big, small, low, high, row):
             clear(state.rows[i], state.row_tops[i], high)
     if renamed:
         for i in range(state.n_counted[row]):
-            other = state.counted[row, i]
+            third = state.counted[row, i]
             # Those that are gone count nothing.
-            if counts[other] > 0:
-                prefer(state, other, counts[other], low)
+            if counts[third] > 0:
+                prefer(state, third, counts[third], low)
     state.partner[low] = first_largest(counts, state.row_tops[row])
     clear(state.best, state.best_tops, high)
     clear(state.best, state.best_tops, low)
@@ -327,19 +327,19 @@ def find_partner(state, block, counts, touched):
     for entry in range(state.first[block], state.last[block] + 1):
         point = state.members[entry]
         for k in range(state.point_starts[point], state.point_starts[point + 1]):
-            other = state.owner[state.entry_at[k]]
-            if counts[other] == 0:
-                touched[n_touched] = other
+            third = state.owner[state.entry_at[k]]
+            if counts[third] == 0:
+                touched[n_touched] = third
                 n_touched += 1
-            counts[other] += 1
+            counts[third] += 1
     counts[block] = 0
     name = np.int64(state.name[block])
     best, partner = np.int64(0), np.int64(0)
     for i in range(n_touched):
-        other = state.name[touched[i]]
+        third = state.name[touched[i]]
         count = counts[touched[i]]
-        if count > best or (count == best and best > 0 and other < partner):
-            best, partner = count, other
+        if count > best or (count == best and best > 0 and third < partner):
+            best, partner = count, third
         counts[touched[i]] = 0
     state.partner[name] = partner
     raise_to(state.best, state.best_tops, name, best)

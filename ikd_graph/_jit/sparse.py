@@ -18,11 +18,11 @@ class Stored(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows whose product is that of what is stored and of ``left`` and ``right`` of the other."""
+    """Rows: their products are those of stored values, plus row factors times column factors."""
 
     stored: Stored
-    left: np.ndarray  # (n, r) float64
-    right: np.ndarray  # (n, r) float64
+    row_factors: np.ndarray  # (n, r) float64
+    column_factors: np.ndarray  # (n, r) float64
 
 
 @jit
@@ -31,8 +31,8 @@ def block_products(stored, columns, nodes, out):
     for at in range(nodes.size):
         for entry in range(stored.indptr[nodes[at]], stored.indptr[nodes[at] + 1]):
             column, value = stored.indices[entry], np.float64(stored.data[entry])
-            for other in range(columns.indptr[column], columns.indptr[column + 1]):
-                out[at, columns.indices[other]] += value * columns.data[other]
+            for second in range(columns.indptr[column], columns.indptr[column + 1]):
+                out[at, columns.indices[second]] += value * columns.data[second]
 
 
 @helper
@@ -50,18 +50,18 @@ def clear_row(stored, node, row):
 
 
 @helper
-def product(rows, row, node, other):
+def product(rows, row, node, second):
     """Return the product of a row, which is spread in ``row``, and another."""
     total = 0.0
-    for entry in range(rows.stored.indptr[other], rows.stored.indptr[other + 1]):
+    for entry in range(rows.stored.indptr[second], rows.stored.indptr[second + 1]):
         total += row[rows.stored.indices[entry]] * rows.stored.data[entry]
-    for i in range(rows.left.shape[1]):
-        total += rows.left[node, i] * rows.right[other, i]
+    for i in range(rows.row_factors.shape[1]):
+        total += rows.row_factors[node, i] * rows.column_factors[second, i]
     return total
 
 
 @jit
-def pair_products(rows, nodes, others, row, out):
+def pair_products(rows, nodes, second_nodes, row, out):
     """Write the products of pairs, (m,), to ``out``; ``row`` (p,) holds zeros before and after."""
     last = -1
     for pair in range(nodes.size):
@@ -71,6 +71,6 @@ def pair_products(rows, nodes, others, row, out):
                 clear_row(rows.stored, last, row)
             spread_row(rows.stored, node, row)
             last = node
-        out[pair] = product(rows, row, node, others[pair])
+        out[pair] = product(rows, row, node, second_nodes[pair])
     if last >= 0:
         clear_row(rows.stored, last, row)

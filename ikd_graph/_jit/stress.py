@@ -53,24 +53,24 @@ def sum_of(values, count):
 
 
 @pjit
-def majorise_anchors(places, targets, weights, fixed, points, force, stress):
+def majorise_anchors(anchors, targets, weights, fixed, points, force, stress):
     """Add to force and stress of `majorise` what each point sees of anchors.
 
-    Column k of ``targets`` and ``weights`` (n, a) is anchor k, at ``places`` (d, a), one coordinate
-    after the other. Where anchors are ``fixed``, the force is also the weighted sum of where they
-    are, which together with it is where a point would be at the minimum of its quadratic, times
-    its weights. ``places`` and ``points`` are of one precision; sums over anchors have it too.
+    Column k of ``targets`` and ``weights`` (n, a) is anchor k, at ``anchors`` (d, a). Where anchors
+    are ``fixed``, the force is also the weighted sum of where they are, which together with it is
+    where a point would be at the minimum of its quadratic, times its weights. ``anchors`` and
+    ``points`` are of one precision; sums over anchors have it too.
     """
     n, n_dim = points.shape
-    n_anchors = places.shape[1]
-    zero = places.dtype.type(0.0)
+    n_anchors = anchors.shape[1]
+    zero = anchors.dtype.type(0.0)
     for i in numba.prange(n):
         aims, counts = targets[i], weights[i]
-        pull, miss = np.zeros(n_anchors, places.dtype), np.empty(n_anchors, places.dtype)
+        pull, miss = np.zeros(n_anchors, anchors.dtype), np.empty(n_anchors, anchors.dtype)
         for c in range(n_dim):
-            at, others = points[i, c], places[c]
+            at, anchor_values = points[i, c], anchors[c]
             for k in range(n_anchors):
-                gap = at - others[k]
+                gap = at - anchor_values[k]
                 pull[k] += gap * gap
         for k in range(n_anchors):
             distance = np.sqrt(pull[k])
@@ -79,11 +79,11 @@ def majorise_anchors(places, targets, weights, fixed, points, force, stress):
             pull[k] = counts[k] * aims[k] / distance if distance > zero else zero
         stress[i] += sum_of(miss, n_anchors)
         for c in range(n_dim):
-            at, others = points[i, c], places[c]
+            at, anchor_values = points[i, c], anchors[c]
             if fixed:
                 for k in range(n_anchors):
-                    miss[k] = pull[k] * (at - others[k]) + counts[k] * others[k]
+                    miss[k] = pull[k] * (at - anchor_values[k]) + counts[k] * anchor_values[k]
             else:
                 for k in range(n_anchors):
-                    miss[k] = pull[k] * (at - others[k])
+                    miss[k] = pull[k] * (at - anchor_values[k])
             force[i, c] += sum_of(miss, n_anchors)

@@ -13,6 +13,13 @@ from ._rounds import ANCHOR_SHARE, Rounds
 
 Floats = NDArray[np.float64]
 
+_TRIAL_ROUNDS = 10
+"""Rounds that each of two starts gets before the better one goes on."""
+
+_CLEARLY_LOWER = 0.5
+"""Where both starts are right their sums are mostly within a factor of two by then, so that a
+smaller gain says nothing: a latent with a part mirrored may be the lower one by chance."""
+
 
 def _check_start(
     solved: SolvedBlocks, n_points: int | None = None, start: Floats | None = None, **_: object
@@ -31,7 +38,6 @@ def _check_start(
     _check_start,
     n_points=door.optional(door.count),
     start=door.optional(door.table),
-    weigh_start=door.flag,
     max_rounds=door.whole(1),
     tolerance=door.positive,
 )
@@ -40,7 +46,6 @@ def merge(
     n_points: int | None = None,
     *,
     start: Floats | None = None,
-    weigh_start: bool = False,
     max_rounds: int = 200,
     tolerance: float = 1e-5,
 ) -> MergeResult:
@@ -48,8 +53,8 @@ def merge(
 
     Rounds of two steps: every block is fitted rigidly to the consensus, and every point moves to
     the weighted mean of where its blocks would put it. Neither step can raise the weighted sum of
-    squares between the two, and together they go down its gradient; conjugate gradients make the
-    rounds fewer.
+    squares between the two: the step from the points to these means is half its gradient, which
+    L-BFGS follows.
 
     Weights are the inverse standard deviations of a point's distances in the block, from the
     sampling variance of the correlations behind them. (Inverse variances would be right if
@@ -62,9 +67,9 @@ def merge(
     part of the whole mirrored, which only the start can tell. Where a motion of the greedy
     merger rests on fewer than M + 1 shared points, blocks leave angles or whole components open,
     and the given start joins in as one more block of all points with a small weight, which settles
-    what is open and next to nothing else. With ``weigh_start`` its weight grows with the square of
-    the noise of the blocks, which is what they disagree by: where data are weak, cliques of a few
-    points tell less of the shape than the geodesic solution does.
+    what is open and next to nothing else. Its weight grows with the square of the noise of the
+    blocks, which is what they disagree by: where data are weak, cliques of a few points tell less
+    of the shape than the geodesic solution does.
 
     Parameters
     ----------
@@ -72,8 +77,6 @@ def merge(
         Blocks with their own coordinates, and the number of points in all.
     start : (n_points, M) ndarray of float64, optional
         Where the points are at first, in the units of the latent; by default the greedy merger.
-    weigh_start : bool
-        Whether the start counts by the noise of the blocks. Else only what they leave open is its.
     max_rounds : int
         Most rounds; `converged` says whether they were enough.
     tolerance : float
@@ -110,42 +113,37 @@ def merge(
     True
     """
     n_points = n_points or solved.n_points
+    greedy = merge_pairs(solved, n_points)
     if start is None:
-        frame, greedy = None, merge_pairs(solved, n_points)
         if greedy.n_weak:
             warn_weak(greedy)
         consensus = Rounds(solved, n_points)
-        descent, trusted = consensus.descent(greedy.coordinates), False
+        descent = consensus.descend(greedy.coordinates, max_rounds, tolerance)
+        objective, residuals = consensus.fit_of(descent.points)
+        points = groups_centred(descent.points, greedy.labels)
     else:
         frame = np.array(start, dtype=np.float64, order="C")
-        greedy = merge_pairs(solved, n_points)
         # The start joins in where blocks leave something open.
         is_open = greedy.n_weak or greedy.labels.any()
         consensus = Rounds(solved, n_points, frame if is_open else None)
-        given = consensus.trial(frame)
-        other = place_groups.unchecked(greedy.coordinates, greedy.labels, frame)
-        descent = consensus.better(given, other)
-        trusted = descent is given
-    descent.run(max_rounds, tolerance, consensus.floor)
-    objective, residuals = consensus.fit_of(descent.mean)
-    if weigh_start and frame is not None and trusted:
+        merged = place_groups.unchecked(greedy.coordinates, greedy.labels, frame)
+        trials = [consensus.descend(points, _TRIAL_ROUNDS, tolerance) for points in (frame, merged)]
+        from_greedy = trials[1].value < _CLEARLY_LOWER * trials[0].value
+        descent = consensus.descend(trials[from_greedy].points, max_rounds, tolerance)
+        objective, residuals = consensus.fit_of(descent.points)
         share = consensus.share_for(objective, frame)
-        if share > max(consensus.share, ANCHOR_SHARE):
+        if not from_greedy and share > max(consensus.share, ANCHOR_SHARE):
             consensus = Rounds(solved, n_points, frame, share)
-            descent = consensus.descent(descent.mean)
-            descent.run(max_rounds, tolerance, consensus.floor)
-            objective, residuals = consensus.fit_of(descent.mean)
-    points = descent.mean
-    if frame is None:
-        points = groups_centred(points, greedy.labels)
-    else:
+            descent = consensus.descend(descent.points, max_rounds, tolerance)
+            objective, residuals = consensus.fit_of(descent.points)
         # Blocks do not mind where all of it lies: bring it back to where the start was.
-        points = place_groups.unchecked(points, np.zeros(n_points, dtype=np.int64), frame)
+        whole = np.zeros(n_points, dtype=np.int64)
+        points = place_groups.unchecked(descent.points, whole, frame)
     return greedy._replace(
         coordinates=points,
         residuals=residuals,
         start_share=consensus.share,
-        n_weak=0 if frame is not None else greedy.n_weak,
+        n_weak=0 if start is not None else greedy.n_weak,
         objective=objective,
         n_rounds=descent.n_rounds,
         converged=descent.converged,

@@ -17,9 +17,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Places = NDArray[np.integer]  # int32 where that is enough
 
-# Rows of overlaps kept between mergers: enough that growing blocks are not counted afresh.
-_MOST_ROWS = 64
-
 
 class MergeState(NamedTuple):
     """Blocks on their way to one, as arrays that a compiled merger changes in place.
@@ -129,7 +126,7 @@ def with_residuals(merged: MergeResult, solved: SolvedBlocks) -> MergeResult:
     """A merger with how well the blocks, all weighed alike, agree with it."""
     alike = solved._replace(precision=np.ones_like(solved.precision))
     consensus = Rounds(alike, merged.labels.size)
-    consensus.place(merged.coordinates)
+    consensus.fit(merged.coordinates)
     objective, residuals = consensus.fit_of(merged.coordinates)
     return merged._replace(objective=objective, residuals=residuals)
 
@@ -140,29 +137,29 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
     blocks = solved.blocks
     n_blocks, total = blocks.n_blocks, blocks.members.size
     # What is looked up most is kept small: most of a merger is waiting for memory.
-    places = np.int32 if total < 2**31 else np.int64
+    index_type = np.int32 if total < 2**31 else np.int64
     point_starts, entry_at = entries_of_points(blocks, n_points)
-    following: Places = np.arange(1, total + 1).astype(places)
+    following: Places = np.arange(1, total + 1).astype(index_type)
     following[blocks.indptr[1:] - 1] = -1
     # Rows of counts stay within the memory of the entries.
-    n_rows = int(np.clip(total // max(n_blocks, 1), 1, _MOST_ROWS))
+    n_rows = max(total // max(n_blocks, 1), 1)
     n_chunks = -(-n_blocks // _jit.merging.CHUNK)
     return MergeState(
         members=blocks.members,
         coordinates=solved.coordinates,
         mass=np.ones(total),
-        owner=np.repeat(np.arange(n_blocks).astype(places), blocks.sizes),
+        owner=np.repeat(np.arange(n_blocks).astype(index_type), blocks.sizes),
         following=following,
-        first=blocks.indptr[:-1].astype(places),
-        last=(blocks.indptr[1:] - 1).astype(places),
-        size=blocks.sizes.astype(places),
-        name=order.astype(places),
-        slot=np.argsort(order).astype(places),
+        first=blocks.indptr[:-1].astype(index_type),
+        last=(blocks.indptr[1:] - 1).astype(index_type),
+        size=blocks.sizes.astype(index_type),
+        name=order.astype(index_type),
+        slot=np.argsort(order).astype(index_type),
         best=np.zeros(n_blocks, dtype=np.int32),
-        partner=np.zeros(n_blocks, dtype=places),
+        partner=np.zeros(n_blocks, dtype=index_type),
         point_starts=point_starts,
         n_at=np.diff(point_starts),
-        entry_at=entry_at.astype(places),
+        entry_at=entry_at.astype(index_type),
         best_tops=np.zeros(n_chunks, dtype=np.int32),
         rows=np.zeros((n_rows, n_blocks), dtype=np.int32),
         row_tops=np.zeros((n_rows, n_chunks), dtype=np.int32),

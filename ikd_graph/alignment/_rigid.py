@@ -52,10 +52,10 @@ def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
     array([5., 1.])
     """
     points = np.ascontiguousarray(source, dtype=np.float64)
-    places = np.ascontiguousarray(target, dtype=np.float64)
-    check_same_shape("source", points, "target", places)
-    means = points.mean(axis=0), places.mean(axis=0)
-    from_mean, to_mean = points - means[0], places - means[1]
+    aims = np.ascontiguousarray(target, dtype=np.float64)
+    check_same_shape("source", points, "target", aims)
+    means = points.mean(axis=0), aims.mean(axis=0)
+    from_mean, to_mean = points - means[0], aims - means[1]
     scale = np.sqrt((from_mean**2).sum() * (to_mean**2).sum())
     rotation = np.empty((points.shape[1], points.shape[1]))
     cross = np.ascontiguousarray(from_mean.T @ to_mean)

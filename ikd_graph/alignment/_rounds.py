@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from .. import _checks as door
 from .. import _jit
 from .._records import Blocks, SolvedBlocks, check_solved
-from ._descent import Descent
 from ._rigid import centred
 
 Floats = NDArray[np.float64]
 
-# Rounds that each of two starts gets before the better one goes on.
-_TRIAL_ROUNDS, _TRIAL_TOLERANCE = 10, 1e-3
-# Where both starts are right their sums are mostly within a factor of two of each other by then, so
-# that a smaller gain says nothing: a latent with a part mirrored may be the lower one by chance.
-_CLEARLY_LOWER = 0.5
-# Weight of a start that holds together what blocks leave open, as a share of their own weight
-# (docs/decisions/006-merging-cliques.md, as for the next).
 ANCHOR_SHARE = 0.002
-# The noise of blocks, as a share of the variance of the latent, at which a start counts as much as
-# all blocks do. Its weight is the square of noise / .03.
-_AS_MUCH = 0.03
-_MOST_SHARE = 3.0
+"""Weight of a start that holds together what blocks leave open, as a share of their own weight
+(docs/decisions/006-merging-cliques.md, as for the next)."""
+
+_EQUAL_NOISE = 0.03
+"""Noise of blocks, as a share of the variance of the latent, at which a start counts as much as all
+blocks do. Its weight is the square of noise / .03."""
+
+
+class Descent(NamedTuple):
+    """Where a descent ended."""
+
+    points: Floats  # (n, M)
+    value: float  # the weighted sum of squares there
+    n_rounds: int
+    converged: bool
 
 
 class Rounds:
@@ -69,7 +75,7 @@ class Rounds:
         self.coordinates = np.vstack([self.coordinates, anchor])
         self.weights = np.append(self.weights, np.full(n_points, share / n_points))
 
-    def place(self, points: Floats) -> float:
+    def fit(self, points: Floats) -> float:
         """Fit every block to the points; the weighted mean square that is left."""
         _jit.alignment.place_blocks(
             self.blocks.indptr,
@@ -90,25 +96,54 @@ class Rounds:
             mean[in_blocks, axis] = sums[in_blocks]
         return mean
 
-    def look(self, points: Floats) -> tuple[float, Floats]:
-        """Weighted mean square that is left at some points, and the means of the proposals."""
-        value = self.place(points)
-        return value, self.average(points)
+    def descend(self, points: Floats, n_rounds: int, tolerance: float) -> Descent:
+        """Go down to a local minimum of the sum of squares by L-BFGS.
 
-    def descent(self, points: Floats) -> Descent:
-        """A start that conjugate gradients can go on from."""
-        return Descent(self.look, self.point_weights, points)
+        Half the gradient in a point is its weight times its distance from the mean of its
+        proposals. It ends where two rounds in a row lower the value by less than ``tolerance`` of
+        it, or where what remains is rounding.
+        """
+        roots = np.sqrt(self.point_weights)[:, None]
+        start = self.fit(points)
+        first_step = roots * (self.average(points) - points)
+        # The first step of the search has length 1: then it is the one to the means.
+        unit = float(np.linalg.norm(first_step))
+        if start <= self.floor or unit == 0.0:
+            return Descent(points, start, 0, True)
+        inside = self.point_weights > 0.0
+        values, small_steps = [start], 0
 
-    def trial(self, points: Floats) -> Descent:
-        """A start after some rounds, before another is tried."""
-        given = self.descent(points)
-        given.run(_TRIAL_ROUNDS, _TRIAL_TOLERANCE, self.floor)
-        return given
+        def latent(x: Floats) -> Floats:
+            moved = points.copy()
+            moved[inside] += x.reshape(points.shape)[inside] * unit / roots[inside]
+            return moved
 
-    def better(self, given: Descent, second: Floats) -> Descent:
-        """A start after its `trial`, or the second if as many rounds leave it clearly lower."""
-        other = self.trial(second)
-        return other if other.lowest < _CLEARLY_LOWER * given.lowest else given
+        def value_and_gradient(x: Floats) -> tuple[float, Floats]:
+            moved = latent(x)
+            value = self.fit(moved)
+            gradient = 2.0 * roots * (moved - self.average(moved)) / unit
+            return value / unit**2, gradient.ravel()
+
+        def stop(intermediate_result: Any) -> None:
+            nonlocal small_steps
+            values.append(float(intermediate_result.fun) * unit**2)
+            small = values[-2] - values[-1] <= tolerance * values[-1]
+            small_steps = small_steps + 1 if small else 0
+            if small_steps == 2 or values[-1] <= self.floor:
+                raise StopIteration
+
+        result = minimize(
+            value_and_gradient,
+            np.zeros(points.size),
+            jac=True,
+            method="L-BFGS-B",
+            callback=stop,
+            options={"maxiter": n_rounds, "maxfun": 100 * n_rounds, "ftol": 0.0, "gtol": 0.0},
+        )
+        moved = latent(result.x)
+        value = self.fit(moved)
+        out_of_rounds = result.nit >= n_rounds and small_steps < 2 and value > self.floor
+        return Descent(self.average(moved), value, int(result.nit), not out_of_rounds)
 
     def noise(self, objective: float, latent: Floats) -> float:
         """Mean square that blocks are off by, as a share of the variance of a latent.
@@ -121,8 +156,8 @@ class Rounds:
         n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))
         fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
         variance = float(latent.var(axis=0).sum())
-        left = 1.0 - fitted / max(entries * width, 1)
-        return objective / (left * variance) if left > 0.0 and variance > 0.0 else 0.0
+        freedom = 1.0 - fitted / max(entries * width, 1)
+        return objective / (freedom * variance) if freedom > 0.0 and variance > 0.0 else 0.0
 
     def share_for(self, objective: float, anchor: Floats) -> float:
         """Weight that a latent deserves beside blocks that leave some objective.
@@ -130,7 +165,7 @@ class Rounds:
         Noise that is small beside the latent leaves no bend in it; where it is large, blocks of few
         points tell less of the shape than paths through many.
         """
-        return min((self.noise(objective, anchor) / _AS_MUCH) ** 2, _MOST_SHARE)
+        return (self.noise(objective, anchor) / _EQUAL_NOISE) ** 2
 
     def fit_of(self, points: Floats) -> tuple[float, Floats]:
         """Place the blocks (without the anchor), and say how well they agree with the points.
@@ -138,7 +173,7 @@ class Rounds:
         Returns the weighted mean square of the distances to the proposals, and for each point the
         root mean square distance to its own, 0 without any.
         """
-        self.place(points)
+        self.fit(points)
         entries = int(self.blocks.indptr[self.n_blocks])
         members = self.blocks.members[:entries]
         squares = ((self.proposals[:entries] - points[members]) ** 2).sum(axis=1)
@@ -183,11 +218,11 @@ def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     array([0., 1., 2., 1., 2., 3.])
     """
     points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    places, blocks = np.empty_like(solved.coordinates), solved.blocks
+    proposed, blocks = np.empty_like(solved.coordinates), solved.blocks
     around = centred(blocks.indptr, solved.coordinates, np.sqrt(solved.precision))
     misfit = np.empty(blocks.n_blocks)
-    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, places, misfit)
-    return places
+    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, proposed, misfit)
+    return proposed
 
 
 @door.takes(check_places, coordinates=door.table)

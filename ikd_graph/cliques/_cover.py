@@ -1,4 +1,4 @@
-"""A budgeted clique cover: points, then edges, then bridges between groups of cliques."""
+"""A budgeted clique cover: points, then edges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ._search import StartGraph, fill, new_search, prepare, with_more_masks
 from ._sequence import Cliques, join, take
 
 if TYPE_CHECKING:
-    from .._jit.chains import Chain
     from .._jit.covers import Cover
 
 _CLIQUES_PER_POINT = 2
@@ -35,12 +34,6 @@ _VISITS_PER_POINT = 20
 _SEARCH_STEPS = 100_000
 """Steps after which the search for a large enough clique of a point is given up."""
 
-_REACH = 2_000
-"""Cliques looked at on the way from one group of cliques before the search is given up."""
-
-_LEAST_EFFORT, _EFFORT_PER_ENTRY = 100_000_000, 100
-"""Effort that all bridges together may take: a least, and more for each edge and clique member."""
-
 
 @door.takes(
     g=any_graph,
@@ -50,17 +43,13 @@ _LEAST_EFFORT, _EFFORT_PER_ENTRY = 100_000_000, 100
 def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cliques:
     """Choose maximal cliques that cover a graph, to solve on: about as many as there are points.
 
-    Three stages, each of which grows maximal cliques, taking at each step the point that brings
-    most edges no clique has yet, of several the one with the strongest edges:
+    Two stages, each of which grows maximal cliques, taking at each step the point that brings most
+    edges no clique has yet, of several the one with the strongest edges:
 
     1. Points, in degeneracy order, until every point is in a clique. A point whose clique is
        smaller than ``min_size`` gets one that is not, if there is one.
     2. Edges, in rounds: each point in turn gets a clique around its strongest uncovered edge, until
        every edge is in a clique or the budget is spent.
-    3. Bridges: two cliques hang together if they share ``min_size - 1`` points, which is what a
-       rigid motion in ``min_size - 2`` dimensions takes. From each group of cliques that hang
-       together, smallest first, a search through chains of cliques looks for the shortest way to
-       another group; the cliques on it are added.
 
     Parameters
     ----------
@@ -69,7 +58,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     min_size : int
         Size from which a clique can be solved and placed: M + 2 for M latent dimensions.
     max_cliques : int, optional
-        Budget: stage 2 adds no more once there are so many. Points and bridges are not cut short.
+        Budget: stage 2 adds no more once there are so many. Points are not cut short.
         By default twice the number of points, with 64 members for each point in all: in graphs of
         neighbours that covers every edge, in dense ones it is as many as a latent gains from.
 
@@ -84,10 +73,8 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     least ``min_size`` points whenever the graph has one (the search for it gives up after 100 000
     steps). Every edge is in a clique unless the budget was spent.
 
-    Cliques of at least ``min_size`` points hang together whenever the graph allows it: two end in
-    different groups only if no chain of cliques of ``min_size`` points, each sharing all but one
-    with the next, leads from one to the other, or if the search gave up (at 2 000 cliques from one
-    group, or after a fixed number of steps in all, seconds of work).
+    Cliques that share fewer than ``min_size - 1`` points leave a motion between them open, which
+    `alignment.merge` takes from its start; `summary` tells how many groups of cliques there are.
 
     The result depends on the graph alone, not on the order of its points: of those that tie, the
     one whose edges are weakest in sum counts as the first. The cost is about the number of cliques
@@ -118,16 +105,15 @@ def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
     start = prepare(g)
     state = _empty_cover(g)
     order = start.graph.order
-    parts = list(_rounds(g, state, order, True, g.n_nodes, g.n_nodes**2))
-    parts += _large_enough(g, start, state, min_size)
+    batches = list(_rounds(g, state, order, True, g.n_nodes, g.n_nodes**2))
+    batches += _large_enough(g, start, state, min_size)
     while not state.covered.all():
-        left = budget - sum(part.n_blocks for part in parts)
-        left_room = room - sum(part.members.size for part in parts)
-        if left <= 0 or left_room <= 0:
+        budget_left = budget - sum(batch.n_blocks for batch in batches)
+        left_room = room - sum(batch.members.size for batch in batches)
+        if budget_left <= 0 or left_room <= 0:
             break
-        parts += _rounds(g, state, order, False, left, left_room)
-    parts.append(_bridges(g, start, state, join(parts), min_size))
-    return join(parts)
+        batches += _rounds(g, state, order, False, budget_left, left_room)
+    return join(batches)
 
 
 @door.takes(g=check_graph, min_size=door.whole(1))
@@ -196,15 +182,15 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
     """
     budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
     covered = np.zeros(g.n_nodes, dtype=np.bool_)
-    kept: list[Blocks] = []
+    visited_cliques: list[Blocks] = []
     n_kept = 0
-    for found in fill(prepare(g), 1, 0, g.n_nodes, 256):
-        needed = min(_jit.covers.cover_points(found, covered), budget - n_kept)
-        kept.append(take(found, np.arange(needed)))
+    for extra in fill(prepare(g), 1, 0, g.n_nodes, 256):
+        needed = min(_jit.covers.cover_points(extra, covered), budget - n_kept)
+        visited_cliques.append(take(extra, np.arange(needed)))
         n_kept += needed
         if covered.all() or n_kept >= budget:
             break
-    visited = join(kept)
+    visited = join(visited_cliques)
     covered = np.zeros(g.n_nodes, dtype=np.bool_)
     covered[visited.members] = True
     if covered.all():
@@ -213,9 +199,9 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
         f"{int(np.sum(~covered))} of {g.n_nodes} points were not covered by the first {n_kept} "
         "maximal cliques and got one each; merge='global' solves a cover of the edges instead"
     )
-    rest = cover.unchecked(g, 2, max_cliques=1).blocks
-    opens = np.add.reduceat(~covered[rest.members], rest.indptr[:-1]) > 0
-    return Cliques(join([visited, take(rest, np.flatnonzero(opens))]), g.n_nodes)
+    filling = cover.unchecked(g, 2, max_cliques=1).blocks
+    opens = np.add.reduceat(~covered[filling.members], filling.indptr[:-1]) > 0
+    return Cliques(join([visited, take(filling, np.flatnonzero(opens))]), g.n_nodes)
 
 
 def _empty_cover(g: CsrGraph) -> Cover:
@@ -253,11 +239,11 @@ def _rounds(
 
 def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -> list[Blocks]:
     """Search large enough cliques for points whose cliques are too small; ``state`` is updated."""
-    found: list[Blocks] = []
+    extra: list[Blocks] = []
     lacking = start.graph.order[start.core[start.graph.order] >= min_size - 1]
     lacking = lacking[state.largest[lacking] < min_size]
     if lacking.size == 0:
-        return found
+        return extra
     # With every neighbour a later one, a search lists cliques through its start in the whole graph.
     width = int(np.diff(g.indptr)[lacking].max())
     search = new_search(g.n_nodes, width, 0)
@@ -272,72 +258,9 @@ def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -
             continue
         if count:
             _jit.covers.mark(g, state, members, indptr[1])
-            found.append(Blocks(indptr.copy(), members[: indptr[1]].copy()))
+            extra.append(Blocks(indptr.copy(), members[: indptr[1]].copy()))
         # What stands before the cursor has been searched, with or without success.
         lacking = lacking[search.cursor[0] + 1 :]
         lacking = lacking[state.largest[lacking] < min_size]
         search.cursor[:2] = -1
-    return found
-
-
-def _bridges(g: CsrGraph, start: StartGraph, state: Cover, blocks: Blocks, min_size: int) -> Blocks:
-    """Cliques that chain groups of cliques together; ``state`` is updated.
-
-    Those smaller than ``min_size`` play no part.
-    """
-    cliques = take(blocks, np.flatnonzero(blocks.sizes >= min_size))
-    first = count = cliques.n_blocks
-    chain = _with_room(_new_chain(g.n_nodes, cliques), count, start.width + 1)
-    _jit.chains.enter_cliques(chain, count, min_size - 1)
-    entries = g.indices.size + cliques.members.size
-    patience = max(_LEAST_EFFORT, _EFFORT_PER_ENTRY * entries)
-    end, width = False, start.width + 1
-    while not end:
-        count, end = _jit.bridges.bridge_groups(
-            g, state, chain, count, min_size - 1, _REACH, patience, width
-        )
-        chain = _with_room(chain, count, width)
-    places = chain.indptr[first : count + 1]
-    return Blocks(places - places[0], chain.members[places[0] : places[-1]].copy())
-
-
-def _new_chain(n_nodes: int, blocks: Blocks) -> Chain:
-    """Make the record of cliques that are to be chained, with no room for more."""
-    return _jit.chains.Chain(
-        indptr=blocks.indptr,
-        members=blocks.members,
-        owner=np.empty(blocks.members.size, dtype=np.int32),
-        next=np.empty(blocks.members.size, dtype=np.int64),
-        head=np.full(n_nodes, -1, dtype=np.int64),
-        group=np.empty(blocks.n_blocks, dtype=np.int32),
-        after=np.empty(blocks.n_blocks, dtype=np.int32),
-        size=np.zeros(blocks.n_blocks, dtype=np.int32),
-        origin=np.empty(blocks.n_blocks, dtype=np.int32),
-        linked=np.zeros(blocks.n_blocks, dtype=np.bool_),
-        closed=np.zeros(blocks.n_blocks, dtype=np.bool_),
-        shared=np.zeros(blocks.n_blocks, dtype=np.int32),
-        touched=np.empty(blocks.n_blocks, dtype=np.int32),
-        hits=np.zeros(n_nodes, dtype=np.int32),
-        near=np.empty(n_nodes, dtype=np.int32),
-        effort=np.zeros(1, dtype=np.int64),
-        n_open=np.zeros(1, dtype=np.int64),
-        place=np.zeros(2, dtype=np.int64),
-    )
-
-
-def _with_room(chain: Chain, count: int, width: int) -> Chain:
-    """The chain with room for the cliques (at most ``width`` points) that one bridge may need."""
-    cliques = count + _REACH + 2
-    places = int(chain.indptr[count]) + (_REACH + 2) * width
-    if cliques <= chain.group.size and places <= chain.members.size:
-        return chain
-    sizes = dict.fromkeys(("members", "owner", "next"), 2 * places)
-    of_cliques = "group", "after", "size", "origin", "linked", "closed", "shared", "touched"
-    sizes |= dict.fromkeys(of_cliques, 2 * cliques)
-    sizes["indptr"] = 2 * cliques + 1
-    grown = {}
-    for name, size in sizes.items():
-        old = getattr(chain, name)
-        grown[name] = np.zeros(size, dtype=old.dtype)
-        grown[name][: old.size] = old
-    return chain._replace(**grown)
+    return extra

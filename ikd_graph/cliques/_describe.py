@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
 
 from .. import _checks as door
-from .. import _jit
-from .._records import Blocks
+from .._records import Blocks, CsrGraph
+from .._threads import block_rows
 from ..graph import GraphLike, any_edges, component_labels
 from ._sequence import Cliques, arrays, as_blocks
 
 if TYPE_CHECKING:
     import networkx as nx
 
+Numbers = NDArray[np.integer]
 AnyCliques = Cliques | Blocks | Iterable[ArrayLike]
 
 
@@ -65,27 +67,28 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     (1.0, False, 0)
     """
     blocks = as_blocks(cliques, g.n_nodes)
-    overlap = None
-    if n_components is not None:
-        overlap = min(n_components, 2**30) + 1
-    inverse = _invert(blocks, g.n_nodes)
-    histogram = np.zeros(int(blocks.sizes.max(initial=0)) + 1, dtype=np.int64)
-    group = np.empty(blocks.n_blocks, dtype=np.int32)
-    merge_overlap = histogram.size if overlap is None else overlap
-    _jit.overlaps.tally_overlaps(blocks, inverse, merge_overlap, histogram, group)
-    covered = np.zeros(g.indices.size, dtype=np.bool_)
-    _jit.overlaps.mark_edges(g, blocks, covered)
-    points = int(np.count_nonzero(inverse.sizes))
-    edges = int(np.count_nonzero(covered)) // 2
+    overlap = None if n_components is None else min(n_components, 2**30) + 1
+    sizes = blocks.sizes
+    histogram = np.zeros(int(sizes.max(initial=0)) + 1, dtype=np.int64)
+    group: Numbers = np.arange(sizes.size)
+    holds = _incidence(blocks, g.n_nodes)
+    for rows, columns, shared in _shared_points(holds):
+        histogram += np.bincount(shared, minlength=histogram.size)
+        if overlap is not None:
+            chained = shared >= overlap
+            group = _joined(group, rows[chained], columns[chained])
+    per_point = np.bincount(blocks.members, minlength=g.n_nodes)
+    edges = _count_covered(g, holds)
+    points = int(np.count_nonzero(per_point))
     return {
         "n_points": g.n_nodes,
         "n_edges": g.n_edges,
         "graph_components": int(component_labels.unchecked(g).max(initial=-1)) + 1,
         "n_cliques": blocks.n_blocks,
-        "sizes": _distribution(np.bincount(blocks.sizes)),
+        "sizes": _distribution(np.bincount(sizes)),
         "overlaps": _distribution(histogram),
         "overlapping_pairs": int(histogram.sum()),
-        "cliques_per_point": _distribution(np.bincount(inverse.sizes)),
+        "cliques_per_point": _distribution(np.bincount(per_point)),
         "degrees": _distribution(np.bincount(np.diff(g.indptr))),
         "points_covered": points,
         "point_coverage": points / g.n_nodes if g.n_nodes else 1.0,
@@ -119,18 +122,19 @@ def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     """
     blocks = as_blocks(cliques)
+    batches: list[tuple[Numbers, ...]] = [(np.empty(0, dtype=np.int32),) * 3]
     # Numbered anew: room is made for each point up to the last.
     points, members = np.unique(blocks.members, return_inverse=True)
-    blocks = Blocks(blocks.indptr, members.astype(np.int32))
-    inverse = _invert(blocks, points.size)
-    indptr = np.empty(blocks.n_blocks + 1, dtype=np.int64)
-    _jit.overlaps.count_overlaps(blocks, inverse, min_overlap, indptr)
-    others, counts = (np.empty(indptr[-1], dtype=np.int32) for _ in range(2))
-    _jit.overlaps.fill_overlaps(blocks, inverse, min_overlap, indptr, others, counts)
-    upper = sp.csr_matrix((counts, others, indptr), shape=(blocks.n_blocks, blocks.n_blocks))
-    both = (upper + upper.T).tocsr()
-    both.sort_indices()
-    return both
+    renumbered = Blocks(blocks.indptr, members.astype(np.int32))
+    for rows, columns, shared in _shared_points(_incidence(renumbered, points.size)):
+        enough = shared >= min_overlap
+        batches.append((rows[enough], columns[enough], shared[enough]))
+    rows, columns, shared = (np.concatenate(batch) for batch in zip(*batches, strict=True))
+    entries = np.concatenate((rows, columns)), np.concatenate((columns, rows))
+    counts = np.concatenate((shared, shared)).astype(np.int32)
+    out = sp.csr_matrix((counts, entries), shape=(blocks.n_blocks, blocks.n_blocks))
+    out.sort_indices()
+    return out
 
 
 def clique_graph(cliques: AnyCliques, min_overlap: int = 1) -> nx.Graph:
@@ -168,15 +172,42 @@ def clique_graph(cliques: AnyCliques, min_overlap: int = 1) -> nx.Graph:
     return joined
 
 
-def _invert(blocks: Blocks, n_points: int) -> Blocks:
-    """Numbers of the blocks of each point."""
-    inverse = Blocks(np.empty(n_points + 1, dtype=np.int64), np.empty_like(blocks.members))
-    _jit.overlaps.invert(blocks, inverse)
-    return inverse
+def _incidence(blocks: Blocks, n_points: int) -> sp.csr_array:
+    """Matrix of ones (n_blocks, n_points) where a block holds a point."""
+    ones = np.ones(blocks.members.size, dtype=np.int32)
+    return sp.csr_array((ones, blocks.members, blocks.indptr), shape=(blocks.n_blocks, n_points))
+
+
+def _shared_points(holds: sp.csr_array) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    """Pairs of blocks that share points, the first below the second, and how many; in batches."""
+    n_blocks, held_by = holds.shape[0], holds.T.tocsr()
+    step = block_rows(n_blocks)
+    for start in range(0, n_blocks, step):
+        pairs = (holds[start : start + step] @ held_by).tocoo()
+        later = pairs.col > pairs.row + start
+        yield pairs.row[later] + start, pairs.col[later], pairs.data[later]
+
+
+def _joined(group: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
+    """Groups (k,) of blocks after pairs of blocks were joined."""
+    n = group.size
+    links = sp.csr_array((np.ones(rows.size), (group[rows], group[columns])), shape=(n, n))
+    return connected_components(links, directed=False)[1][group]
+
+
+def _count_covered(g: CsrGraph, holds: sp.csr_array) -> int:
+    """Number of edges that lie in a block."""
+    count, step, held_by = 0, block_rows(g.n_nodes), holds.T.tocsr()
+    ones = np.ones(g.indices.size, dtype=np.int32)
+    adjacent = sp.csr_array((ones, g.indices, g.indptr), shape=2 * (g.n_nodes,))
+    for start in range(0, g.n_nodes, step):
+        together = held_by[start : start + step] @ holds
+        count += int(together.multiply(adjacent[start : start + step]).count_nonzero())
+    return count // 2
 
 
 def _merge_facts(
-    blocks: Blocks, group: NDArray[np.int32], overlap: int | None, n_points: int
+    blocks: Blocks, group: Numbers, overlap: int | None, n_points: int
 ) -> dict[str, Any]:
     """How the cliques that are large enough hang together: the last entries of `summary`."""
     if overlap is None:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 _N_PARTS = 32
 """Parts of the start nodes, of equal estimated work. Fixed: results must not depend on threads."""
 
-_SERIAL_BELOW = 5e4
-"""Estimated work below which starting threads costs more than it saves."""
-
 _PATIENCE = 1 << 20
 """Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
 
@@ -75,23 +72,22 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     """
     if limit is not None:
         limit = min(limit, 2**62)
-        found = list(
+        listed = list(
             itertools.islice(iter_cliques.unchecked(g, min_size, min(limit + 1, 4096)), limit + 1)
         )
-        if len(found) > limit:
-            _warn_truncated(found[:limit], limit, g.n_nodes)
-        return Cliques(found[:limit], g.n_nodes)
+        if len(listed) > limit:
+            _warn_truncated(listed[:limit], limit, g.n_nodes)
+        return Cliques(listed[:limit], g.n_nodes)
     start = prepare(g)
     bounds = _equal_parts(start)
-    parts: list[list[Blocks]] = [[] for _ in bounds[:-1]]
+    pieces: list[list[Blocks]] = [[] for _ in bounds[:-1]]
 
     def work(first: int, last: int) -> None:
-        for part in range(first, last):
-            room = 1 << 12 if bounds.size > 2 else 1 << 13
-            parts[part] = list(fill(start, min_size, bounds[part], bounds[part + 1], room))
+        for piece in range(first, last):
+            pieces[piece] = list(fill(start, min_size, bounds[piece], bounds[piece + 1], 4096))
 
-    map_blocks(work, len(parts), 1)
-    return Cliques(join([blocks for part in parts for blocks in part]), g.n_nodes)
+    map_blocks(work, len(pieces), 1)
+    return Cliques(join([blocks for piece in pieces for blocks in piece]), g.n_nodes)
 
 
 @door.takes(g=any_edges, min_size=door.whole(1), chunk=door.whole(1))
@@ -134,8 +130,8 @@ def prepare(g: CsrGraph) -> StartGraph:
     middle = np.empty(g.n_nodes, dtype=np.int64)
     indices = np.empty_like(g.indices)
     _jit.degeneracy.split_rows(g, rank, middle, indices)
-    parts = (read_only(array) for array in (middle, indices, order))
-    graph = _jit.degeneracy.OrderedGraph(g.indptr, *parts)
+    pieces = (read_only(array) for array in (middle, indices, order))
+    graph = _jit.degeneracy.OrderedGraph(g.indptr, *pieces)
     return StartGraph(graph, core, int(core.max(initial=0)))
 
 
@@ -191,15 +187,15 @@ def _equal_parts(start: StartGraph) -> NDArray[np.int64]:
     later = (graph.indptr[1:] - graph.middle)[graph.order].astype(np.float64)
     # The cube of the number of candidates spread real work evenly on correlation graphs.
     work = np.cumsum(later**3)
-    if n == 0 or work[-1] < _SERIAL_BELOW:
+    if n == 0:
         return np.array([0, n])
     cuts = np.searchsorted(work, work[-1] * np.arange(1, _N_PARTS) / _N_PARTS)
     return np.unique(np.concatenate([[0], cuts, [n]]))
 
 
-def _warn_truncated(found: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:
+def _warn_truncated(listed: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:
     """Warn that there are more cliques than asked for."""
-    covered = np.unique(np.concatenate(found)).size
+    covered = np.unique(np.concatenate(listed)).size
     warn(
         f"stopped at the limit of {limit} maximal cliques, there are more: these cover {covered} "
         f"of {n_nodes} points; raise limit, or use cliques.cover(), which covers every point"

@@ -42,8 +42,8 @@ class Cliques(Sequence[NDArray[np.int32]]):
         self, cliques: Iterable[ArrayLike] | Blocks | Cliques, n_points: int | None = None
     ) -> None:
         blocks = as_blocks(cliques, n_points)
-        known = getattr(cliques, "n_points", int(blocks.members.max(initial=-1)) + 1)
-        self.n_points = known if n_points is None else check_integer("n_points", n_points, 0)
+        n_known = getattr(cliques, "n_points", int(blocks.members.max(initial=-1)) + 1)
+        self.n_points = n_known if n_points is None else check_integer("n_points", n_points, 0)
         self._blocks = blocks
 
     @property
@@ -154,11 +154,11 @@ def as_blocks(
     )
     if scalar or not isinstance(cliques, Iterable):
         raise TypeError(f"cliques must be a list of lists of points, got {type(cliques).__name__}")
-    parts = [np.sort(as_array("a clique", _listed(clique))) for clique in cliques]
-    indptr = np.zeros(len(parts) + 1, dtype=np.int64)
-    np.cumsum([part.size for part in parts], out=indptr[1:])
+    lists = [np.sort(as_array("a clique", _listed(clique))) for clique in cliques]
+    indptr = np.zeros(len(lists) + 1, dtype=np.int64)
+    np.cumsum([item.size for item in lists], out=indptr[1:])
     # An empty list is one of floats, and would make floats of all.
-    members = np.concatenate([np.empty(0, dtype=np.int32), *(part for part in parts if part.size)])
+    members = np.concatenate([np.empty(0, dtype=np.int32), *(item for item in lists if item.size)])
     return check_blocks("cliques", Blocks(indptr, members), most)
 
 
@@ -172,11 +172,11 @@ def _listed(clique: Any) -> Any:
     return list(clique) if isinstance(clique, Set) else clique
 
 
-def join(parts: Sequence[Blocks]) -> Blocks:
+def join(lists: Sequence[Blocks]) -> Blocks:
     """Put lists of blocks one after the other."""
-    indptr = np.zeros(sum(part.n_blocks for part in parts) + 1, dtype=np.int64)
-    np.cumsum(np.concatenate([indptr[:0], *(part.sizes for part in parts)]), out=indptr[1:])
-    members = [np.empty(0, dtype=np.int32), *(part.members for part in parts)]
+    indptr = np.zeros(sum(item.n_blocks for item in lists) + 1, dtype=np.int64)
+    np.cumsum(np.concatenate([indptr[:0], *(item.sizes for item in lists)]), out=indptr[1:])
+    members = [np.empty(0, dtype=np.int32), *(item.members for item in lists)]
     return Blocks(indptr, np.concatenate(members))
 
 

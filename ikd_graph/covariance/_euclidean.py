@@ -137,13 +137,13 @@ def euclidean(X: ArrayLike) -> Floats:
     return euclidean_similarity.unchecked(euclidean_rows.unchecked(X))
 
 
-@door.takes(made=_made)
-def euclidean_similarity(made: EuclideanRows) -> Floats:
+@door.takes(scaled_rows=_made)
+def euclidean_similarity(scaled_rows: EuclideanRows) -> Floats:
     """Euclidean similarity of rows that were made by `euclidean_rows`.
 
     Parameters
     ----------
-    made : EuclideanRows
+    scaled_rows : EuclideanRows
         Rows and half their squared lengths.
 
     Returns
@@ -151,8 +151,8 @@ def euclidean_similarity(made: EuclideanRows) -> Floats:
     (n_samples, n_samples) ndarray of float64
         Similarities, at most 1 and ones on the diagonal.
     """
-    similarity = gram.unchecked(made.points)
-    similarity -= made.half[:, None] + made.half - 1.0
+    similarity = gram.unchecked(scaled_rows.points)
+    similarity -= scaled_rows.half[:, None] + scaled_rows.half - 1.0
     np.minimum(similarity, 1.0, out=similarity)
     np.fill_diagonal(similarity, 1.0)
     return similarity

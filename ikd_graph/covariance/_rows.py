@@ -117,11 +117,11 @@ def gram(rows: NDArray[np.floating]) -> Floats:
 
     def fill(start: int, stop: int) -> None:
         # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
-        part = rows[start:stop] @ rows[start:].T
-        square = part[:, : stop - start]
-        part[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
-        out[start:stop, start:] = part
-        out[start:, start:stop] = part.T
+        block = rows[start:stop] @ rows[start:].T
+        square = block[:, : stop - start]
+        block[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
+        out[start:stop, start:] = block
+        out[start:, start:stop] = block.T
 
     map_blocks(fill, n, block_rows(n))
     return out

@@ -87,12 +87,12 @@ def _sparse_to_correlation(cov: Any) -> sp.csr_array:
             "points without; store no diagonal at all if the entries are correlations"
         )
     spread, every = standard_deviations(cov), np.arange(cov.shape[0])
-    row, column, data = (part[off] for part in (entries.row, entries.col, entries.data))
+    row, column, data = (entry[off] for entry in (entries.row, entries.col, entries.data))
     data = data / (spread[row] * spread[column])
     _warn_above_one(data)
     data = np.concatenate([np.clip(data, -1.0, 1.0), np.ones(every.size)])
-    places = np.concatenate([row, every]), np.concatenate([column, every])
-    return sp.csr_array((data, places), shape=cov.shape)
+    indices = np.concatenate([row, every]), np.concatenate([column, every])
+    return sp.csr_array((data, indices), shape=cov.shape)
 
 
 def _warn_above_one(corr: Floats) -> None:

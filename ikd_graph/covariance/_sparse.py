@@ -30,12 +30,19 @@ class SparseRows:
         a, (n, p).
     shift : (n,) float64
         c, which each entry of a row is less.
-    left, right : (n, r) float64
+    row_factors, column_factors : (n, r) float64
         l and r.
     """
 
-    def __init__(self, table: SparseTable, shift: Floats, left: Floats, right: Floats) -> None:
-        self.table, self.shift, self.left, self.right = table, shift, left, right
+    def __init__(
+        self, table: SparseTable, shift: Floats, row_factors: Floats, column_factors: Floats
+    ) -> None:
+        self.table, self.shift, self.row_factors, self.column_factors = (
+            table,
+            shift,
+            row_factors,
+            column_factors,
+        )
         self.shape = table.shape
 
     @property
@@ -52,7 +59,7 @@ class SparseRows:
 
     @cached_property
     def _rows(self) -> Any:
-        return _jit.sparse.Rows(_stored(self.table.stored), self.left, self.right)
+        return _jit.sparse.Rows(_stored(self.table.stored), self.row_factors, self.column_factors)
 
     @cached_property
     def _columns(self) -> Any:
@@ -63,25 +70,25 @@ class SparseRows:
         out = np.zeros((points.size, len(self)))
         _jit.sparse.block_products(self._rows.stored, self._columns, points, out)
         # Row by row: another array of this size would double the memory.
-        for row, left in zip(out, self.left[points], strict=True):
-            row += self.right @ left
+        for row, factors in zip(out, self.row_factors[points], strict=True):
+            row += self.column_factors @ factors
         return out
 
     def products_with(self, new: NDArray[np.floating]) -> Floats:
         """Products of dense rows (b, p), none of these, with all, (b, n)."""
         double = new.astype(np.float64, copy=False)
-        found: Floats = np.ascontiguousarray((self.table.stored @ double.T).T)
-        found -= double.sum(axis=1)[:, None] * self.shift
-        return found
+        result: Floats = np.ascontiguousarray((self.table.stored @ double.T).T)
+        result -= double.sum(axis=1)[:, None] * self.shift
+        return result
 
-    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+    def pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
         """Products of pairs of rows, (m,), the same bits either way round."""
-        return self.pairs_from(np.minimum(left, right), np.maximum(left, right))
+        return self.pairs_from(np.minimum(first, second), np.maximum(first, second))
 
-    def pairs_from(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+    def pairs_from(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
         """The same, as fast as can be where many pairs in turn have one row on the left."""
-        out = np.empty(left.size)
-        _jit.sparse.pair_products(self._rows, left, right, np.zeros(self.table.shape[1]), out)
+        out = np.empty(first.size)
+        _jit.sparse.pair_products(self._rows, first, second, np.zeros(self.table.shape[1]), out)
         return out
 
 
@@ -162,12 +169,12 @@ def sparse_euclidean_rows(table: SparseTable) -> tuple[SparseRows, EuclideanRows
     data /= scale
     owner = np.repeat(np.arange(n), np.diff(stored.indptr))
     half = 0.5 - 0.5 * np.bincount(owner, data**2, n)
-    one = np.ones(n)
+    unit = np.ones(n)
     rows = SparseRows(
         _like(table, data),
         np.zeros(n),
-        np.column_stack([half, one]),
-        np.column_stack([one, half]),
+        np.column_stack([half, unit]),
+        np.column_stack([unit, half]),
     )
     p = table.shape[1]
     nothing = np.empty((0, p)), np.empty(0)

@@ -66,9 +66,7 @@ def expand_graph(g: CsrGraph, first: Indices, inverse: Indices) -> CsrGraph:
     duplicates = np.setdiff1d(np.arange(inverse.size), first)
     if not duplicates.size:
         return expanded
-    return add_edges.unchecked(
-        expanded, first[inverse[duplicates]], duplicates, np.ones(duplicates.size)
-    )
+    return add_edges(expanded, first[inverse[duplicates]], duplicates, np.ones(duplicates.size))
 
 
 def expand_labels(labels: Indices, inverse: Indices) -> Indices:

@@ -160,8 +160,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     graph_ : CsrGraph or None
         Graph of trusted similarities; None for "eigen" and "linear". Of duplicate rows the first
         has the edges and the others hang on it.
-    removed_edges_ : EdgeScores or None
-        Edges that were pruned as short cuts, with their scores.
+    removed_edges_ : (n_removed, 2) ndarray of int64 or None
+        Edges that were pruned as short cuts.
     component_labels_ : (n_samples,) ndarray of int64
         Connected component of each point before components were joined.
     cliques_ : Cliques or None
@@ -508,22 +508,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
         return float(self.noise_model().log_likelihood)
-
-    def merge_bound(self) -> alignment.MergeBound | None:
-        """How far the merge of cliques can be from the best of all ("blockwise", not refined).
-
-        Returns
-        -------
-        MergeBound or None
-            None where cliques were not merged all at once, or were refined since.
-        """
-        check_is_fitted(self)
-        result = self._result
-        solved, strategy = result.solution.solved, result.settings.strategy
-        if solved is None or strategy.merge != "global" or result.refined is not None:
-            return None
-        with limit_threads(self.n_jobs):
-            return alignment.merge_bound.unchecked(solved, self._points)
 
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.show.plot.embedding` for options.

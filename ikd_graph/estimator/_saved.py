@@ -42,7 +42,7 @@ _RECORDS: dict[str, Any] = {
         Affinity, Blocks, Candidate, Cliques, CsrGraph, Embedding, EuclideanRows, KnownRows,
         LatentPosterior,
         NoiseModel, Placement, Precomputed, Result, RowSimilarity, Scaling, Settings, Solution,
-        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.EdgeScores, graph.Neighbors,
+        SolvedBlocks, SparsePrecomputed, SparseRows, SparseTable, graph.Neighbors,
         graph.Threshold, refine.CoreFit, refine.Likelihood, refine.LikelihoodFit,
         refine.OptimumRecord, refine.Stress, refine.StressFit,
         *STRATEGIES.values(), *kernels.KERNELS.values(),
@@ -255,7 +255,11 @@ class _Reader:
         made = kind.__new__(kind)
         made.__dict__.update(parts)
         # Compiled code reads these without looking how long they are.
-        if kind is SparseRows and {len(made.shift), len(made.left), len(made.right)} != {len(made)}:
+        if kind is SparseRows and {
+            len(made.shift),
+            len(made.row_factors),
+            len(made.column_factors),
+        } != {len(made)}:
             raise ValueError("sparse rows have shifts of another length")
         return made
 

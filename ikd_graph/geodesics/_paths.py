@@ -110,11 +110,11 @@ def covariance(g: CsrGraph, sources: Nodes = None, *, keep_edges: bool = True) -
     out = shortest_distances.unchecked(covariance_lengths.unchecked(g), sources)
 
     def to_covariance(start: int, stop: int) -> None:
-        part = out[start:stop]
-        apart = part == np.inf
-        np.exp(np.negative(part, out=part), out=part)
-        part[apart] = 0.0
-        np.maximum(part, np.finfo(out.dtype).tiny, out=part, where=~apart)
+        block = out[start:stop]
+        apart = block == np.inf
+        np.exp(np.negative(block, out=block), out=block)
+        block[apart] = 0.0
+        np.maximum(block, np.finfo(out.dtype).tiny, out=block, where=~apart)
 
     map_blocks(to_covariance, starts.size, 64)
     if keep_edges:

@@ -6,18 +6,13 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbours
 """
 
 from .._records import CsrGraph
-from ._build import (
-    WEIGHT_FLOOR,
-    from_neighbors,
-    neighbors,
-    pairs_above,
-    row_correlations,
-    row_threshold_graph,
-    threshold,
-)
-from ._build import walkable as walkable
+from ._build import WEIGHT_FLOOR, neighbors, threshold
 
 # Named as themselves: for the floors above, not for users.
+from ._build import from_neighbors as from_neighbors
+from ._build import pairs_above as pairs_above
+from ._build import row_correlations as row_correlations
+from ._build import walkable as walkable
 from ._csr import GraphLike as GraphLike
 from ._csr import (
     above,
@@ -37,47 +32,37 @@ from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
 from ._csr import networkx_matrix as networkx_matrix
 from ._csr import stored_pairs as stored_pairs
-from ._join import N_LINKS, JoinedGraph, Listed, add_edges, find_links, join, joined_by
-from ._nearest import SEARCHES, block_neighbors, row_neighbors
+from ._join import JoinedGraph, join
+from ._join import add_edges as add_edges
+from ._join import find_links as find_links
+from ._nearest import block_neighbors as block_neighbors
 from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
-from ._nearest import projected_block as projected_block
-from ._prune import EdgeScores, prune
+from ._nearest import row_neighbors
+from ._prune import prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._significant import significant_graph
 from ._threshold import auto_threshold, sure_threshold
 
 __all__ = [
     "DISCONNECTED",
-    "N_LINKS",
-    "SEARCHES",
     "WEIGHT_FLOOR",
     "CsrGraph",
-    "EdgeScores",
     "JoinedGraph",
-    "Listed",
     "Neighbors",
     "Threshold",
     "above",
-    "add_edges",
     "as_graph",
     "auto_threshold",
-    "block_neighbors",
     "component_labels",
     "edges",
-    "find_links",
     "from_edges",
-    "from_neighbors",
     "from_networkx",
     "from_scipy",
     "join",
-    "joined_by",
     "neighbors",
-    "pairs_above",
     "prune",
-    "row_correlations",
     "row_neighbors",
-    "row_threshold_graph",
     "significant_graph",
     "strongest",
     "subgraph",

@@ -10,21 +10,21 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _checks as door
 from .. import _jit
-from .._checks import check_block, check_nodes, check_values
 from .._records import CsrGraph
-from .._threads import block_rows, map_blocks, single_threaded_blas
+from .._threads import block_rows, map_blocks
+from ..covariance import FLOOR
 from ._csr import mirrored
 from ._nearest import (
     block_neighbors,
     check_correlations,
-    check_rows,
 )
 
-WEIGHT_FLOOR = 1e-3
+WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbour or a bridge."""
 
 
@@ -52,37 +52,7 @@ def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     >>> graph.threshold(corr, 0.4).indices.tolist()
     [1, 0, 2, 1]
     """
-    return pairs_above.unchecked(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
-
-
-@door.takes(rows=check_rows, s0=door.fraction)
-def row_threshold_graph(rows: NDArray[np.floating], s0: float) -> CsrGraph:
-    """Keep the pairs of rows whose product exceeds a threshold, without an (n, n) matrix.
-
-    Parameters
-    ----------
-    rows : (n, p) float32 or float64
-        Rows of unit norm; their products are the correlations.
-    s0 : float
-        Threshold in (0, 1).
-
-    Returns
-    -------
-    CsrGraph
-        Edges with a product above ``s0``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import graph
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-    >>> graph.row_threshold_graph(rows, 0.5).weights.tolist()
-    [0.8, 0.8, 0.6, 0.6]
-    """
-    with single_threaded_blas():
-        return pairs_above.unchecked(
-            lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows), s0
-        )
+    return pairs_above(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
 
 
 @door.takes(corr=check_correlations, mutual=door.flag)
@@ -117,28 +87,10 @@ def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> Csr
     >>> graph.neighbors(corr, 1, mutual=True).indices.tolist()
     [1, 0]
     """
-    found = block_neighbors(lambda start, stop: corr[start:stop], corr.shape[0], k)
-    return from_neighbors.unchecked(found, lambda left, right: corr[left, right], mutual=mutual)
+    near = block_neighbors(lambda start, stop: corr[start:stop], corr.shape[0], k)
+    return from_neighbors(near, lambda first, second: corr[first, second], mutual=mutual)
 
 
-def _check_neighbours(name: str, value: Any) -> NDArray[np.int32]:
-    """A table of points, one row for each of them."""
-    neighbours = door.as_array(name, value)
-    if neighbours.ndim != 2 or neighbours.size == 0:
-        raise ValueError(
-            f"neighbours must be a table (n, k) with k >= 1, got shape {neighbours.shape}; "
-            "row_neighbors finds them"
-        )
-    check_nodes(name, neighbours.ravel(), len(neighbours))
-    return neighbours.astype(np.int32, copy=False)
-
-
-@door.takes(
-    neighbours=_check_neighbours,
-    correlations=door.function,
-    mutual=door.flag,
-    shared=door.flag,
-)
 def from_neighbors(
     neighbours: NDArray[np.int32],
     correlations: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]],
@@ -166,32 +118,18 @@ def from_neighbors(
     CsrGraph
         The neighbour graph.
     """
-    left, right = _neighbour_pairs(neighbours, mutual)
-    weights = correlations(left, right)
-    if np.shape(weights) != left.shape:
-        check_values("the correlations", weights, left.size)
+    first, second = _neighbour_pairs(neighbours, mutual)
+    weights = correlations(first, second)
     if shared:
-        weights = weights * np.sqrt(shared_part(neighbours, left, right))
+        weights = weights * np.sqrt(_shared_fraction(neighbours, first, second))
     # In order already, and each once.
-    counts = np.bincount(left, minlength=len(neighbours))
-    del left
-    return mirrored(counts, right, walkable(weights))
+    counts = np.bincount(first, minlength=len(neighbours))
+    del first
+    return mirrored(counts, second, walkable(weights))
 
 
-def _check_pairs(
-    rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
-) -> None:
-    left, right = check_nodes("left", left, len(rows)), check_nodes("right", right, len(rows))
-    if left.size != right.size:
-        raise ValueError(
-            f"left and right must be as long as one another, got {left.size} and {right.size}; "
-            "a pair is one of each"
-        )
-
-
-@door.takes(_check_pairs, rows=check_rows, left=door.nodes, right=door.nodes)
 def row_correlations(
-    rows: NDArray[np.floating], left: NDArray[np.integer], right: NDArray[np.integer]
+    rows: NDArray[np.floating], first: NDArray[np.integer], second: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Compute the products of pairs of rows of unit norm, the same bits either way round.
 
@@ -199,33 +137,24 @@ def row_correlations(
     ----------
     rows : (n, p) float32 or float64
         Rows of unit norm.
-    left, right : (m,) int
+    first, second : (m,) int
         The pairs.
 
     Returns
     -------
     (m,) float64
         Their correlations in double precision, rounding above 1 taken off.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import graph
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6]])
-    >>> graph.row_correlations(rows, np.array([0, 1]), np.array([1, 1])).round(12).tolist()
-    [0.8, 1.0]
     """
-    out = np.empty(left.size, np.float64)
+    out = np.empty(first.size, np.float64)
 
     def multiply(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        _jit.graph.pair_dots(rows, left[part], right[part], out[part])
+        pairs = slice(start, stop)
+        _jit.graph.pair_dots(rows, first[pairs], second[pairs], out[pairs])
 
-    map_blocks(multiply, left.size, 16_384)
+    map_blocks(multiply, first.size, 16_384)
     return np.minimum(out, 1.0)
 
 
-@door.takes(block_of=door.function, n=door.count, floor=door.number)
 def pairs_above(
     block_of: Callable[[int, int], NDArray[np.floating]], n: int, floor: float
 ) -> CsrGraph:
@@ -247,17 +176,17 @@ def pairs_above(
     """
     size = block_rows(n)
     counts = np.zeros(n, np.int64)
-    parts: list[Any] = [None] * -(-n // size)
+    batches: list[Any] = [None] * -(-n // size)
 
     def collect(start: int, stop: int) -> None:
-        block = check_block(block_of(start, stop), (stop - start, n - start))
+        block = np.ascontiguousarray(block_of(start, stop))
         _jit.graph.count_above(block, start, start, floor, counts[start:stop])
         total = int(counts[start:stop].sum())
-        parts[start // size] = np.empty(total, np.int32), np.empty(total, np.float64)
-        _jit.graph.take_above(block, start, start, floor, *parts[start // size])
+        batches[start // size] = np.empty(total, np.int32), np.empty(total, np.float64)
+        _jit.graph.take_above(block, start, start, floor, *batches[start // size])
 
     map_blocks(collect, n, size)
-    indices, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+    indices, weights = (np.concatenate(column) for column in zip(*batches, strict=True))
     # Rounding takes the correlation of duplicates a little above 1.
     return mirrored(counts, indices, np.minimum(weights, 1.0))
 
@@ -267,19 +196,22 @@ def walkable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(weights, WEIGHT_FLOOR, 1.0)
 
 
-def shared_part(
-    neighbours: NDArray[np.int32], left: NDArray[np.int64], right: NDArray[np.int64]
+def _shared_fraction(
+    neighbors: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Common neighbours of pairs of points over k + 1, each point being a neighbour of its own."""
-    in_order = np.sort(neighbours, axis=1)
-    shared = np.empty(left.size, np.int64)
+    n, k = neighbors.shape
+    members = np.column_stack((np.arange(n), neighbors)).ravel()
+    starts = (k + 1) * np.arange(n + 1)
+    holds = sp.csr_array((np.ones(members.size), members, starts), shape=(n, n))
+    shared = np.empty(first.size)
 
     def count(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        _jit.graph.count_shared(in_order, left[part], right[part], shared[part])
+        pairs = slice(start, stop)
+        shared[pairs] = holds[first[pairs]].multiply(holds[second[pairs]]).sum(axis=1)
 
-    map_blocks(count, left.size, 16_384)
-    return shared / (neighbours.shape[1] + 1.0)
+    map_blocks(count, first.size, 16_384)
+    return shared / (k + 1.0)
 
 
 def _neighbour_pairs(
@@ -290,14 +222,14 @@ def _neighbour_pairs(
     pairs = np.empty((n, k), np.int64)
 
     def fill(start: int, stop: int) -> None:
-        node, other = np.arange(start, stop)[:, None], neighbours[start:stop]
-        np.multiply(np.minimum(node, other), n, out=pairs[start:stop])
-        pairs[start:stop] += np.maximum(node, other)
+        node, neighbor = np.arange(start, stop)[:, None], neighbours[start:stop]
+        np.multiply(np.minimum(node, neighbor), n, out=pairs[start:stop])
+        pairs[start:stop] += np.maximum(node, neighbor)
 
     map_blocks(fill, n, 16_384)
     keys = pairs.ravel()
     keys.sort()
     # A pair stands once for each end that names it.
-    again = keys[1:] == keys[:-1]
-    keys = keys[1:][again] if mutual else keys[np.concatenate(([True], ~again))]
+    repeated = keys[1:] == keys[:-1]
+    keys = keys[1:][repeated] if mutual else keys[np.concatenate(([True], ~repeated))]
     return keys // n, keys % n

@@ -20,23 +20,23 @@ GraphLike: TypeAlias = "CsrGraph | nx.Graph | sp.sparray | sp.spmatrix"
 Nodes = NDArray[np.int64]
 
 
-def _check_edges(n: int, left: Nodes, right: Nodes, weights: NDArray[np.float64]) -> None:
-    """Raise unless edges list each pair of nodes once, the smaller one on the left."""
-    door.check_nodes("right", right, n)
-    if not left.size == right.size == weights.size or np.any(left >= right):
+def _check_edges(n: int, low: Nodes, high: Nodes, weights: NDArray[np.float64]) -> None:
+    """Raise unless edges list each pair of nodes once, the smaller first."""
+    door.check_nodes("high", high, n)
+    if not low.size == high.size == weights.size or np.any(low >= high):
         raise ValueError(
-            "left, right and weights must be as long as one another and left < right for every "
-            f"edge, got {left.size}, {right.size} and {weights.size}; give each edge once, its "
-            "smaller node on the left"
+            "low, high and weights must be as long as one another and low < high for every "
+            f"edge, got {low.size}, {high.size} and {weights.size}; give each edge once, its "
+            "smaller node in low"
         )
-    check_distinct("edges", left * n + right)
+    check_distinct("edges", low * n + high)
 
 
 @door.takes(
-    _check_edges, n=door.whole(0, 2**31), left=door.nodes, right=door.nodes, weights=door.line_of
+    _check_edges, n=door.whole(0, 2**31), low=door.nodes, high=door.nodes, weights=door.line_of
 )
 def from_edges(
-    n: int, left: NDArray[np.int64], right: NDArray[np.int64], weights: NDArray[np.float64]
+    n: int, low: NDArray[np.int64], high: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> CsrGraph:
     """Build a graph from a list of edges.
 
@@ -44,8 +44,8 @@ def from_edges(
     ----------
     n : int
         Number of nodes.
-    left, right : (m,) int64
-        The nodes of each edge, each edge given once, in any order, ``left < right``.
+    low, high : (m,) int64
+        The nodes of each edge, each edge given once, in any order, ``low < high``.
     weights : (m,) float64
         Their weights, kept as they are.
 
@@ -62,7 +62,7 @@ def from_edges(
     >>> g.indices.tolist(), g.weights.tolist()
     ([2, 2, 0, 1], [0.9, 0.5, 0.9, 0.5])
     """
-    upper = sp.coo_array((weights, (left, right)), shape=(n, n)).tocsr()
+    upper = sp.coo_array((weights, (low, high)), shape=(n, n)).tocsr()
     upper.sort_indices()
     return mirrored(np.diff(upper.indptr), upper.indices, upper.data)
 
@@ -78,8 +78,8 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
 
     Returns
     -------
-    left, right : (n_edges,) int64
-        The nodes of each edge, ``left < right``.
+    low, high : (n_edges,) int64
+        The nodes of each edge, ``low < high``.
     weights : (n_edges,) float64
         Their weights.
 
@@ -88,13 +88,13 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     >>> import numpy as np
     >>> from ikd_graph import graph
     >>> corr = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    >>> left, right, weights = graph.edges(graph.threshold(corr, 0.4))
-    >>> left.tolist(), right.tolist(), weights.tolist()
+    >>> low, high, weights = graph.edges(graph.threshold(corr, 0.4))
+    >>> low.tolist(), high.tolist(), weights.tolist()
     ([0, 1], [1, 2], [0.9, 0.5])
     """
-    left = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
-    once = left < g.indices
-    return left[once], g.indices[once].astype(np.int64), g.weights[once]
+    low = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+    once = low < g.indices
+    return low[once], g.indices[once].astype(np.int64), g.weights[once]
 
 
 @door.takes(g=check_graph, s0=door.number)
@@ -153,11 +153,13 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     order = np.lexsort((-g.weights, rows))
     # Sorted within rows, so that the rank of an edge is its place after the start of its row.
-    kept = order[np.arange(order.size) - g.indptr[rows] < k]
-    left, right = rows[kept], g.indices[kept].astype(np.int64)
-    low, high = np.minimum(left, right), np.maximum(left, right)
+    strongest_entries = order[np.arange(order.size) - g.indptr[rows] < k]
+    nodes, neighbors = rows[strongest_entries], g.indices[strongest_entries].astype(np.int64)
+    low, high = np.minimum(nodes, neighbors), np.maximum(nodes, neighbors)
     _, first = np.unique(low * g.n_nodes + high, return_index=True)
-    return from_edges.unchecked(g.n_nodes, low[first], high[first], g.weights[kept][first])
+    return from_edges.unchecked(
+        g.n_nodes, low[first], high[first], g.weights[strongest_entries][first]
+    )
 
 
 def _check_some(g: CsrGraph, nodes: Nodes) -> None:
@@ -190,10 +192,10 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     [0.2, 0.2]
     """
     whole = sp.csr_array((g.weights, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
-    part = whole[nodes][:, nodes]
-    part.sort_indices()
+    cut = whole[nodes][:, nodes]
+    cut.sort_indices()
     return CsrGraph.trusted(
-        part.indptr.astype(np.int64), part.indices.astype(np.int32, copy=False), part.data
+        cut.indptr.astype(np.int64), cut.indices.astype(np.int32, copy=False), cut.data
     )
 
 
@@ -260,9 +262,9 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     >>> graph.component_labels(g).tolist()
     [0, 1, 0]
     """
-    labels = np.empty(g.n_nodes, np.int64)
-    _jit.graph.label_components(g.indptr, g.indices, labels)
-    return labels
+    ones = np.ones(g.indices.size, np.int8)
+    adjacency = sp.csr_array((ones, g.indices, g.indptr), shape=2 * (g.n_nodes,))
+    return sp.csgraph.connected_components(adjacency, directed=False)[1].astype(np.int64)
 
 
 def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weight") -> CsrGraph:
@@ -350,7 +352,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
     >>> graph.from_scipy(sp.csr_array([[0.0, 0.5], [0.5, 0.0]])).weights.tolist()
     [0.5, 0.5]
     """
-    left, right, weights = stored_pairs(matrix)
+    low, high, weights = stored_pairs(matrix)
     wrong = int(np.count_nonzero((weights < 0.0) | (weights > 1.0 + 1e-9)))
     if wrong:
         raise ValueError(
@@ -360,7 +362,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
         )
     there = weights > 0.0
     weights = np.minimum(weights[there], 1.0)
-    return from_edges.unchecked(matrix.shape[0], left[there], right[there], weights)
+    return from_edges.unchecked(matrix.shape[0], low[there], high[there], weights)
 
 
 def stored_pairs(
@@ -377,8 +379,8 @@ def stored_pairs(
 
     Returns
     -------
-    left, right : (m,) int64
-        The points, ``left < right``.
+    low, high : (m,) int64
+        The points, ``low < high``.
     values : (m,) float64
         Their values, the mean of both ways round.
 
@@ -391,8 +393,8 @@ def stored_pairs(
     --------
     >>> import scipy.sparse as sp
     >>> from ikd_graph import graph
-    >>> left, right, values = graph.stored_pairs(sp.csr_array([[4.0, 1.0], [1.0, 1.0]]))
-    >>> left.tolist(), right.tolist(), values.tolist()
+    >>> low, high, values = graph.stored_pairs(sp.csr_array([[4.0, 1.0], [1.0, 1.0]]))
+    >>> low.tolist(), high.tolist(), values.tolist()
     ([0], [1], [1.0])
     """
     check_sparse("matrix", matrix)
@@ -409,10 +411,10 @@ def stored_pairs(
     off = entries.row != entries.col
     row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
     low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
-    keys, place, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
-    sums = np.bincount(place, data, minlength=keys.size).astype(np.float64)
+    keys, position, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
+    sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
     values: NDArray[np.float64] = sums / (counts if one_sided else 2.0)
-    worst = 2.0 * float(np.abs(data - values[place]).max(initial=0.0))
+    worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
     if worst > 1e-8 * max(float(np.abs(data).max(initial=0.0)), 1.0):
         raise ValueError(
             "a matrix of pairs must be symmetric, got entries that differ from their mirror image "
@@ -460,7 +462,7 @@ def networkx_matrix(G: nx.Graph, weight: str | None = "weight") -> sp.coo_array:
     nodes, n = list(G), G.number_of_nodes()
     if set(nodes) == set(range(n)):
         nodes = list(range(n))
-    number = {node: place for place, node in enumerate(nodes)}
+    number = {node: position for position, node in enumerate(nodes)}
     held = G.edges(data=weight, default=None) if weight else ((*edge, 1.0) for edge in G.edges)
     pairs = [(number[u], number[v], value) for u, v, value in held]
     without = sum(value is None for _, _, value in pairs)
@@ -499,8 +501,8 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
            [0.9, 0. ]])
     """
     # Copies: scipy writes to what it holds, and a graph can only be read.
-    parts = (g.weights.copy(), g.indices.copy(), g.indptr.copy())
-    return sp.csr_array(parts, shape=(g.n_nodes, g.n_nodes))
+    arrays = (g.weights.copy(), g.indices.copy(), g.indptr.copy())
+    return sp.csr_array(arrays, shape=(g.n_nodes, g.n_nodes))
 
 
 @door.takes(g=check_graph)
@@ -529,8 +531,8 @@ def to_networkx(g: CsrGraph) -> nx.Graph:
 
     out = nx.Graph()
     out.add_nodes_from(range(g.n_nodes))
-    left, right, weights = edges.unchecked(g)
-    out.add_weighted_edges_from(zip(left.tolist(), right.tolist(), weights.tolist(), strict=True))
+    low, high, weights = edges.unchecked(g)
+    out.add_weighted_edges_from(zip(low.tolist(), high.tolist(), weights.tolist(), strict=True))
     return out
 
 

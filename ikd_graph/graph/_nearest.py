@@ -20,13 +20,12 @@ from sklearn.decomposition import PCA
 
 from .. import _checks as door
 from .. import _jit, _limits
-from .._checks import check_block, check_finite, check_integer
+from .._checks import check_finite, check_integer
 from .._threads import block_rows, map_blocks, single_threaded_blas
 from .._warn import warn
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Exact = Callable[[Indices], NDArray[np.floating]]
 Pairs = Callable[[Indices, Indices], Floats]
 
 SEARCHES = ("auto", "exact", "approximate")
@@ -50,18 +49,11 @@ def _check_count(rows: Any, k: int, **_: Any) -> None:
     check_integer("k", k, 1, rows.shape[0] - 1, "a point has n - 1 others; 5 to 15 are usual")
 
 
-def _check_block_count(block_of: Any, n: int, k: int) -> None:
-    check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
-
-
 RECALL = 0.97
-"""Share of the true neighbours of sampled rows at which no more lists are visited."""
+"""Fraction of the true neighbours of sampled rows at which no more lists are visited."""
 
 _DIRECTIONS = 128  # principal directions that candidates are searched in
-_SAMPLE = 10_000  # rows that principal directions are computed from
-_CHECKED = 128  # rows whose exact neighbours measure the recall
-_FEW = 1000  # rows that are searched exactly whatever is asked for
-_BLOCK = 2048  # rows of one call of the library
+_SAMPLE = 128  # rows whose exact neighbours measure the recall
 _log = logging.getLogger(__name__)
 
 
@@ -76,9 +68,9 @@ def row_neighbors(
 ) -> NDArray[np.int32]:
     """Rows with the largest product with each row, or with the smallest distance.
 
-    The exact search multiplies blocks of rows in single precision, which only rules pairs out:
-    those left are compared in double precision. The approximate search takes candidates from an
-    inverted file of the leading principal components (faiss, extra ``large``) and ranks them by
+    The exact search multiplies blocks of rows in single precision, which only rules pairs out: the
+    remaining ones are compared in double precision. The approximate search takes candidates from
+    an inverted file of the leading principal components (faiss, extra ``large``) and ranks them by
     their exact values; more lists are visited, up to an eighth of them, until 0.97 of the
     neighbours of 128 sampled rows are among them. Neither depends on the number of threads.
 
@@ -92,7 +84,8 @@ def row_neighbors(
         Neighbours have the largest products, or the smallest distances. Sparse rows have products
         that fall with the distance.
     neighbors : {"auto", "exact", "approximate"}
-        "auto" is exact up to 20 000 rows, and beyond them where faiss is not installed.
+        "auto" is exact up to 20 000 rows, and beyond them where faiss is not installed. Products
+        of rows that have no unit norm are searched exactly.
 
     Returns
     -------
@@ -108,38 +101,31 @@ def row_neighbors(
     >>> graph.row_neighbors(rows, 1).tolist()
     [[1], [0], [1]]
     """
-    dense = not hasattr(rows, "pairs_from")
-    n = rows.shape[0]
-    half = np.zeros(n)
+    n, dense = rows.shape[0], not hasattr(rows, "pairs_from")
+    half, comparable = np.zeros(n), True
     if dense:
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         check_finite("squared norms of the rows", squares, "divide the rows by their largest value")
-        # Rows of zeros are correlated with nothing.
-        of_unit_norm = np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0))
         if metric == "euclidean":
             half = 0.5 * squares
-        elif not of_unit_norm:
-            neighbors = _exact_only(neighbors, squares)
-    faiss = _library(neighbors, n)
-    with single_threaded_blas():
-        if faiss is None and dense:
-            return _exact_neighbors(rows, half, k)
-        if faiss is None:
-            return block_neighbors.unchecked(
-                lambda start, stop: rows.products(np.arange(start, stop)), n, k
-            )
+        else:
+            # Rows of zeros are correlated with nothing.
+            comparable = bool(np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0)))
+    faiss = _library(neighbors, n) if comparable else None
+
+    def exact_values(first: Indices, second: Indices) -> Floats:
         if not dense:
-            return _approximate_neighbors(faiss, rows, k, rows.products, rows.pairs_from)
+            return np.asarray(rows.pairs_from(first, second))
+        values = np.empty(first.size)
+        _jit.graph.pair_dots(rows, first, second, values)
+        return values - half[second]
 
-        def exact(nodes: Indices) -> NDArray[np.floating]:
-            return np.asarray(rows[nodes] @ rows.T - half.astype(rows.dtype))
-
-        def pairs(left: Indices, right: Indices) -> Floats:
-            values = np.empty(left.size)
-            _jit.graph.pair_dots(rows, left, right, values)
-            return values - half[right]
-
-        return _approximate_neighbors(faiss, rows, k, exact, pairs)
+    with single_threaded_blas():
+        if faiss is not None:
+            return _approximate_neighbors(faiss, rows, k, exact_values)
+        if dense:
+            return _exact_neighbors(rows, half, k)
+        return block_neighbors(lambda start, stop: rows.products(np.arange(start, stop)), n, k)
 
 
 def nearest_rows(
@@ -175,9 +161,9 @@ def nearest_rows(
     search = _ExactSearch(rows, half, queries)
     step = block_rows(len(rows))
     for start in range(0, len(queries), step):
-        part = slice(start, start + step)
+        batch = slice(start, start + step)
         # No row of the table is a new row.
-        search.find(queries[part], -len(queries), near[part], values[part])
+        search.find(queries[batch], -len(queries), near[batch], values[batch])
     return near.astype(np.int64), values
 
 
@@ -189,7 +175,6 @@ def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Indices, Float
     return indices, np.take_along_axis(values, indices, axis=1).astype(np.float64)
 
 
-@door.takes(_check_block_count, block_of=door.function, n=door.count)
 def block_neighbors(
     block_of: Callable[[int, int], NDArray[np.floating]], n: int, k: int
 ) -> NDArray[np.int32]:
@@ -212,24 +197,11 @@ def block_neighbors(
     neighbours = np.empty((n, k), np.int32)
 
     def find(start: int, stop: int) -> None:
-        block = np.ascontiguousarray(check_block(block_of(start, stop), (stop - start, n)))
+        block = np.ascontiguousarray(block_of(start, stop))
         _jit.graph.strongest(block, start, neighbours[start:stop])
 
     map_blocks(find, n, block_rows(n))
     return neighbours
-
-
-def projected_block(rows: Any) -> Exact | None:
-    """How near points (b,) are to all others along 64 principal directions, (b, n).
-
-    None where rows are so few or so short that their own products cost no more.
-    """
-    n, p = rows.shape
-    if n <= _limits.NEIGHBORS_EXACT or p <= 256:
-        return None
-    points = _principal(rows, 64)
-    half = 0.5 * np.einsum("ij,ij->i", points, points)
-    return lambda nodes: points[nodes] @ points.T - half
 
 
 class _ExactSearch:
@@ -268,10 +240,8 @@ def _exact_neighbors(rows: NDArray[np.floating], half: Floats, k: int) -> NDArra
     return near
 
 
-def _approximate_neighbors(
-    faiss: Any, rows: Any, k: int, exact: Exact, pairs: Pairs
-) -> NDArray[np.int32]:
-    """See `row_neighbors`; ``exact`` and ``pairs`` are products of points with all, and of pairs.
+def _approximate_neighbors(faiss: Any, rows: Any, k: int, exact_values: Pairs) -> NDArray[np.int32]:
+    """See `row_neighbors`; ``exact_values`` are those of pairs of points.
 
     faiss runs on one thread, side by side in those of this package: what it returns does not depend
     on how many, and forked processes start no threads of its own.
@@ -279,112 +249,96 @@ def _approximate_neighbors(
     n = rows.shape[0]
     near = np.empty((n, k), np.int32)
 
-    def find(start: int, stop: int) -> None:
+    def search(start: int, stop: int) -> None:
         faiss.omp_set_num_threads(1)
-        nodes = order[start:stop]
-        near[nodes] = _ranked(nodes, index.candidates(nodes), k, pairs)
-        short = nodes[near[nodes].min(axis=1) < 0]
-        near[short] = _strongest(short, k, exact)
+        points = order[start:stop]
+        near[points] = _ranked(points, index.candidates(points), k, exact_values)
 
     threads = faiss.omp_get_max_threads()
     try:
         faiss.omp_set_num_threads(1)
-        index = _Index(faiss, _principal(rows, _DIRECTIONS), k)
-        sample = np.linspace(0, n - 1, _CHECKED).astype(np.int64)
-        index.find_enough(sample, _strongest(sample, min(k, 15), exact))
+        index = _Index(faiss, _principal(rows), k)
         order = index.order()
-        map_blocks(find, n, _BLOCK)
+        map_blocks(search, n, block_rows(index.count))
     finally:
         faiss.omp_set_num_threads(threads)
     return near
 
 
 class _Index:
-    """Inverted file of points (n, d), and how much of it is looked at."""
+    """Inverted file of points (n, d), and how many of its lists are visited."""
 
     def __init__(self, faiss: Any, points: NDArray[np.float32], k: int) -> None:
         n, d = points.shape
         self.points, self.options = points, faiss.SearchParametersIVF
+        self.exact, self.k = faiss.IndexFlatL2(d), min(k, n - 1)
+        self.exact.add(points)
         self.index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, int(4.0 * np.sqrt(n)))
         self.index.cp.max_points_per_centroid, self.index.cp.min_points_per_centroid = 32, 1
         self.index.train(points)
         self.index.add(points)
-        self.visited, self.count = 16, 3 * k
-
-    def order(self) -> Indices:
-        """Points list by list: those of one share candidates, which stay in the cache."""
-        return np.argsort(self.index.quantizer.assign(self.points, 1)[:, 0], kind="stable")
-
-    def find_enough(self, nodes: Indices, true: NDArray[np.int32]) -> None:
-        """Double lists and candidates until neighbours are found, up to an eighth of all lists."""
+        self.visited, self.count = 16, min(3 * k + 1, n)
+        sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)
+        true = self.exact.search(points[sample], min(16, n))[1]
         while True:
-            near = self.candidates(nodes)
+            near = self.candidates(sample)
             recall = np.mean((near[:, :, None] == true[:, None, :]).any(axis=1))
             if recall >= RECALL or self.visited >= self.index.nlist // 8:
                 break
-            self.visited, self.count = 2 * self.visited, 2 * self.count
-        _log.info("%.3f of the neighbours are found in %d lists", recall, self.visited)
+            self.visited, self.count = 2 * self.visited, min(2 * self.count, n)
+        _log.info("%.3f of the neighbours are in %d lists", recall, self.visited)
 
-    def candidates(self, nodes: Indices) -> Indices:
-        """Nearest points of some, (b, count), -1 for themselves and for those not found."""
-        options, count = self.options(nprobe=self.visited), min(self.count + 1, len(self.points))
-        near: Indices = self.index.search(self.points[nodes], count, params=options)[1]
-        near[near == nodes[:, None]] = -1
+    def order(self) -> Indices:
+        """Points list by list: those of one list share candidates, which stay in the cache."""
+        return np.argsort(self.index.quantizer.assign(self.points, 1)[:, 0], kind="stable")
+
+    def candidates(self, points: Indices) -> Indices:
+        """Nearest points of some, (b, count), themselves among them; -1 where there are fewer."""
+        queries, options = self.points[points], self.options(nprobe=self.visited)
+        near: Indices = self.index.search(queries, self.count, params=options)[1]
+        few = np.count_nonzero(near >= 0, axis=1) <= self.k + 1
+        if few.any():
+            near[few] = self.exact.search(queries[few], self.count)[1]
         return near
 
 
-def _strongest(nodes: Indices, k: int, exact: Exact) -> NDArray[np.int32]:
-    """Exact neighbours of some points, (b, k)."""
-    near = np.empty((nodes.size, k), np.int32)
-    for start in range(0, nodes.size, 32):
-        some = nodes[start : start + 32]
-        block = np.ascontiguousarray(exact(some))
-        block[np.arange(some.size), some] = -np.inf
-        _jit.graph.strongest(block, -some.size, near[start : start + 32])
-    return near
-
-
-def _ranked(nodes: Indices, near: Indices, k: int, pairs: Pairs) -> Indices:
+def _ranked(points: Indices, near: Indices, k: int, exact_values: Pairs) -> Indices:
     """The k best of the candidates of some points, ties by index."""
     near.sort(axis=1)
-    values = pairs(np.repeat(nodes, near.shape[1]), np.maximum(near, 0).ravel())
-    values = np.where(near < 0, -np.inf, values.reshape(near.shape))
+    values = exact_values(np.repeat(points, near.shape[1]), np.maximum(near, 0).ravel())
+    excluded = (near < 0) | (near == points[:, None])
+    values = np.where(excluded, -np.inf, values.reshape(near.shape))
     order = np.argsort(-values, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(near, order, axis=1)
 
 
-def _principal(rows: Any, count: int) -> NDArray[np.float32]:
+def _principal(rows: Any) -> NDArray[np.float32]:
     """Rows along their leading principal directions, (n, d), as they are where they are short."""
     n, p = rows.shape
-    step = max(16, min(4096, 2**22 // p))
-    width = min(n, p, count)
-    points = np.empty((n, width), np.float32)
+    points = np.empty((n, min(n, p, _DIRECTIONS)), np.float32)
     components = None
-    if p > width:
-        # Evenly spaced rows, at most 160 MB of them.
-        sample = rows[
-            np.linspace(0, n - 1, min(n, _SAMPLE, max(1024, 2**24 // p))).astype(np.int64)
-        ]
-        model = PCA(width, svd_solver="randomized", iterated_power=2, random_state=0)
+    if p > points.shape[1]:
+        # Evenly spaced rows, of four million entries.
+        sample = rows[np.linspace(0, n - 1, min(n, max(1024, 2**22 // p))).astype(np.int64)]
+        model = PCA(points.shape[1], svd_solver="randomized", iterated_power=2, random_state=0)
         components = model.fit(np.asarray(sample, np.float32)).components_.T
 
     def project(start: int, stop: int) -> None:
         block = np.asarray(rows[start:stop], np.float32)
         points[start:stop] = block if components is None else block @ components
 
-    map_blocks(project, n, step)
+    map_blocks(project, n, block_rows(p))
     return points
 
 
 def _library(neighbors: str, n: int) -> Any:
     """The module of the approximate search, None for an exact one."""
-    few = n <= (_limits.NEIGHBORS_EXACT if neighbors == "auto" else _FEW)
-    if neighbors == "exact" or few:
+    if neighbors == "exact" or (neighbors == "auto" and n <= _limits.NEIGHBORS_EXACT):
         return None
+    cure = "pip install 'ikd_graph[large]' (faiss-cpu) makes the search many times as fast"
     try:
         import faiss
     except ImportError:
-        cure = "pip install 'ikd_graph[large]' (faiss-cpu) makes the search many times as fast"
         if neighbors == "approximate":
             raise ImportError(
                 f"faiss must be installed for neighbors='approximate', got none; {cure}"
@@ -392,14 +346,3 @@ def _library(neighbors: str, n: int) -> Any:
         warn(f"the neighbours of {n} rows are searched exactly, which may take minutes; {cure}")
         return None
     return faiss
-
-
-def _exact_only(neighbors: str, squares: NDArray[np.floating]) -> str:
-    """Raise if rows that have no unit norm are to be searched approximately."""
-    if neighbors == "approximate":
-        raise ValueError(
-            "rows must have unit norm for neighbors='approximate', got squared norms from "
-            f"{squares.min():.3g} to {squares.max():.3g}; use neighbors='exact', "
-            "metric='euclidean', or correlations or cosines instead of covariances"
-        )
-    return "exact"

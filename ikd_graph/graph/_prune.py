@@ -16,15 +16,7 @@ from ._csr import component_labels, edges, from_edges, union
 _SHORTER = 0.8
 _DETOUR = 3.5
 _USUAL = 0.35
-_MAJORITY = 0.5
 _WITNESSES = 3
-
-
-class EdgeScores(NamedTuple):
-    """Edges that were removed, and how far apart their ends are without them."""
-
-    pairs: NDArray[np.int64]  # (m, 2) ends of each edge, the smaller first, in order
-    scores: NDArray[np.float64]  # (m,) a short path without them, in lengths of the edge
 
 
 class _Search(NamedTuple):
@@ -36,7 +28,7 @@ class _Search(NamedTuple):
 
 
 @door.takes(g=check_graph, support=door.optional(check_graph))
-def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeScores]:
+def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, NDArray[np.int64]]:
     """Remove edges whose ends are far apart without them: short cuts and false correlations.
 
     The length of an edge is ``sqrt(2 - 2 r)``, a distance between unit vectors. An edge is removed
@@ -60,8 +52,8 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeS
     -------
     pruned : CsrGraph
         The graph without these edges.
-    removed : EdgeScores
-        What was removed, with the length of the detour.
+    removed : (m, 2) ndarray of int64
+        What was removed, the smaller end first, in order.
 
     Examples
     --------
@@ -71,41 +63,38 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, EdgeS
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
     >>> corr[3, 36] = corr[36, 3] = 0.9
     >>> pruned, removed = graph.prune(graph.threshold(corr, 0.3))
-    >>> removed.pairs.tolist()
+    >>> removed.tolist()
     [[3, 36]]
     """
     whole = g if support is None else union.unchecked(g, support)
     search = _search_of(whole)
     removed = _contradicted(whole, search)
     removed |= _far_apart(whole, search, removed)
-    n, (left, right, across) = g.n_nodes, search.edges
-    some = np.flatnonzero(removed)
-    detours = np.empty(some.size)
-    _jit.detours.detours(search.graph, search.edges, some, search.room, removed, detours)
-    removed[some] = np.isfinite(detours)
-    some, detours = some[np.isfinite(detours)], detours[np.isfinite(detours)]
+    low, high, weights = edges.unchecked(whole)
+    # No component comes apart.
+    kept = ~removed
+    labels = component_labels.unchecked(
+        from_edges.unchecked(g.n_nodes, low[kept], high[kept], weights[kept])
+    )
+    removed &= labels[low] == labels[high]
+    removed_keys = (low * g.n_nodes + high)[removed]
     low, high, weights = edges.unchecked(g)
-    at = np.searchsorted(left * n + right, low * n + high)
-    keep = ~removed[at]
-    mine = np.isin(some, at[~keep], assume_unique=True)
-    some, detours = some[mine], detours[mine]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores = detours / across[some]
-    pruned = from_edges.unchecked(n, low[keep], high[keep], weights[keep])
-    return pruned, EdgeScores(np.column_stack((left[some], right[some])), scores)
+    gone = np.isin(low * g.n_nodes + high, removed_keys, assume_unique=True)
+    pruned = from_edges.unchecked(g.n_nodes, low[~gone], high[~gone], weights[~gone])
+    return pruned, np.column_stack((low[gone], high[gone]))
 
 
 def _search_of(g: CsrGraph) -> _Search:
     """Lengths of the edges of a graph, and room for searches in it."""
     n = g.n_nodes
-    left, right, weights = edges.unchecked(g)
+    low, high, weights = edges.unchecked(g)
     across = np.sqrt(np.maximum(2.0 - 2.0 * weights, 0.0))
     rows = _rows(g)
     keys = np.minimum(rows, g.indices) * n + np.maximum(rows, g.indices)
-    numbers = np.searchsorted(left * n + right, keys)
+    numbers = np.searchsorted(low * n + high, keys)
     most = g.indices.size + n
     room = np.full(n, np.inf), np.empty(n, np.int64), np.empty(most), np.empty(most, np.int64)
-    return _Search((g.indptr, g.indices, across[numbers], numbers), (left, right, across), room)
+    return _Search((g.indptr, g.indices, across[numbers], numbers), (low, high, across), room)
 
 
 def _rows(g: CsrGraph) -> NDArray[np.int64]:
@@ -117,17 +106,17 @@ def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
     """Edges that most of their witnesses contradict; those found first are no witnesses later."""
     indptr, _, lengths, numbers = search.graph
     rows = _rows(g)
-    removed, shares = np.zeros(g.n_edges, np.bool_), np.empty(g.n_edges)
+    removed, contradicts = np.zeros((2, g.n_edges), np.bool_)
     for least in (_WITNESSES, _WITNESSES, 1):
         # Pairs are expected to be edges among the stronger half of the edges of both ends.
         hidden = removed[numbers]
         order = np.lexsort((lengths, hidden, rows))
         degrees = np.bincount(rows[~hidden], minlength=g.n_nodes)
         reach = np.zeros(g.n_nodes)
-        known = degrees > 0
-        reach[known] = lengths[order[(indptr[:-1] + (degrees - 1) // 2)[known]]]
-        _jit.detours.contradicted(search.graph, reach, search.edges, removed, least, shares)
-        removed = shares > _MAJORITY
+        has_edges = degrees > 0
+        reach[has_edges] = lengths[order[(indptr[:-1] + (degrees - 1) // 2)[has_edges]]]
+        _jit.detours.contradicted(search.graph, reach, search.edges, removed, least, contradicts)
+        removed[:] = contradicts
         if not removed.any():
             break
     return removed
@@ -145,12 +134,12 @@ def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArr
     # Edges that close a ring have neighbours in common as others do; decided by bundles of edges.
     shares = np.empty(g.n_edges)
     _jit.detours.shared_within(search.graph, search.edges, _SHORTER, shares)
-    some = np.flatnonzero(removed)
-    ends = search.edges[0][some], search.edges[1][some]
-    bundles = from_edges.unchecked(g.n_nodes, *ends, np.ones(some.size))
+    candidates = np.flatnonzero(removed)
+    ends = search.edges[0][candidates], search.edges[1][candidates]
+    bundles = from_edges.unchecked(g.n_nodes, *ends, np.ones(candidates.size))
     bundle = component_labels.unchecked(bundles)[ends[0]]
-    mean = np.bincount(bundle, shares[some]) / np.maximum(np.bincount(bundle), 1)
-    removed[some] = mean[bundle] < _USUAL * np.median(shares)
+    mean = np.bincount(bundle, shares[candidates]) / np.maximum(np.bincount(bundle), 1)
+    removed[candidates] = mean[bundle] < _USUAL * np.median(shares)
     return _without_detour(search, order[removed[order]], absent)
 
 

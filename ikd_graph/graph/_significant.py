@@ -59,7 +59,7 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     # No pair can pass below the rate that is left where all others do.
     rate = fdr / (np.log(max(n_pairs, 1)) + np.euler_gamma)
     with single_threaded_blas():
-        found = pairs_above.unchecked(
+        found = pairs_above(
             lambda start, stop: rows[start:stop] @ rows[start:].T,
             n,
             sure_threshold.unchecked(free + 2.0, rate),
@@ -67,7 +67,7 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     left, right, corr = edges.unchecked(found)
     ranks = rankdata(rows, axis=1)
     scores = unit_rows.unchecked(special.ndtri((ranks - 0.5) / width), allow_flat=True)
-    least = np.minimum(corr, row_correlations.unchecked(scores, left, right))
+    least = np.minimum(corr, row_correlations(scores, left, right))
     least = np.clip(least, -1.0, 1.0 - 1e-12)
     p_values = special.stdtr(free, -least * np.sqrt(free / (1.0 - least**2)))
     in_order = np.sort(p_values)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._checks import check_choice
-from ._matern import CLOSED, Matern
+from ._matern import Matern
 from ._stationary import (
     GammaExponential,
     RationalQuadratic,
@@ -45,7 +45,7 @@ KERNELS: dict[str, type[StationaryKernel]] = {
     "gamma_exponential": GammaExponential,
     "matern": Matern,
 }
-_COMPILED = {made: name.upper() for name, made in KERNELS.items()}
+_COMPILED = {kernel_class: name.upper() for name, kernel_class in KERNELS.items()}
 
 
 def get(kernel: str | StationaryKernel) -> StationaryKernel:
@@ -95,10 +95,9 @@ def compiled_form(kernel: StationaryKernel) -> tuple[int, float] | None:
     Returns
     -------
     (int, float) or None
-        Number in `_jit.kernels` and shape; None for a Matern kernel without a closed form, and for
-        kernels that are not this package's.
+        Number in `_jit.kernels` and shape; None for kernels that are not this package's.
     """
     name = _COMPILED.get(type(kernel))
-    if name is None or (name == "MATERN" and kernel.shape not in CLOSED):
+    if name is None:
         return None
     return getattr(_jit.kernels, name), kernel.shape

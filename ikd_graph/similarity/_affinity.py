@@ -130,21 +130,21 @@ class Scaling:
         self.affinity, self.counts = affinity, counts or affinity.square_roots
         self.rows: Any
         self.units: Floats | None = None
-        self.made: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
+        self.scale: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
         sparse = isinstance(X, SparseTable)
         if affinity.euclidean and sparse:
             self.units = affinity.column_units(X)
-            self.rows, made = covariance.sparse_euclidean_rows(affinity.modelled(X, self.units))
+            self.rows, scale = covariance.sparse_euclidean_rows(affinity.modelled(X, self.units))
             if self.units is not None:
-                made = made._replace(units=self.units)
-            self.half = 0.5 - self.rows.left[:, 0]
+                scale = scale._replace(units=self.units)
+            self.half = 0.5 - self.rows.row_factors[:, 0]
         elif affinity.euclidean:
-            made = covariance.euclidean_rows.unchecked(
+            scale = covariance.euclidean_rows.unchecked(
                 X,
                 standardized=affinity.scales_columns,
                 dtype=np.float64 if double else X.dtype,
             )
-            self.rows, self.half = made.points, made.half
+            self.rows, self.half = scale.points, scale.half
         else:
             table = affinity.modelled(X)
             if sparse:
@@ -154,8 +154,8 @@ class Scaling:
                 self.rows = rows if double else rows.astype(X.dtype, copy=False)
             self.half = np.zeros(X.shape[0])
             return
-        self.units = made.units if affinity.scales_columns else None
-        self.made = made._replace(points=np.empty((0, X.shape[1])), half=np.empty(0))
+        self.units = scale.units if affinity.scales_columns else None
+        self.scale = scale._replace(points=np.empty((0, X.shape[1])), half=np.empty(0))
 
     @property
     def _unit(self) -> str:
@@ -164,13 +164,13 @@ class Scaling:
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """New rows (b, p), scaled like those of the fit."""
         X = np.asarray(X, dtype=np.float64)
-        if self.made is not None:
-            return self.made.scaled(X)
+        if self.scale is not None:
+            return self.scale.scaled(X)
         return covariance.unit_rows.unchecked(self.affinity.modelled(X), self._unit)
 
     def comparable(self, X: NDArray[np.floating]) -> NDArray[np.bool_]:
         """Whether new rows, (b, p), have what is compared: no NaN, and a direction where due."""
-        known = np.isfinite(X).all(axis=1)
+        usable = np.isfinite(X).all(axis=1)
         if not self.affinity.euclidean:
-            known[known] = covariance.rows_vary(self.affinity.modelled(X[known]), self._unit)
-        return np.asarray(known)
+            usable[usable] = covariance.rows_vary(self.affinity.modelled(X[usable]), self._unit)
+        return np.asarray(usable)

@@ -58,7 +58,7 @@ class Similarity(ABC):
         """Similarities of some points (b,) with all, (b, n)."""
 
     @abstractmethod
-    def between(self, left: Indices, right: Indices) -> Floats:
+    def between(self, first: Indices, second: Indices) -> Floats:
         """Similarities of pairs of points, the same bits either way round."""
 
     @abstractmethod
@@ -106,18 +106,23 @@ class Similarity(ABC):
 
     def _search(self, k: int) -> NDArray[np.int32]:
         """Neighbours from blocks of similarities."""
-        return graph.block_neighbors.unchecked(
+        return graph.block_neighbors(
             lambda start, stop: self.block(np.arange(start, stop)), self.n_samples, k
         )
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """Graph that joins each point to its neighbours, or to those that are so mutually."""
-        g = graph.from_neighbors.unchecked(
-            self.neighbors(k), self.between, mutual=mutual, shared=self.affinity.shared
-        )
-        if not mutual or not graph.component_labels.unchecked(g).any():
-            return g
-        return graph.joined_by.unchecked(g, self.neighbor_graph(k))
+        near = self.neighbors(k)
+        shared = self.affinity.shared
+        wide = graph.from_neighbors(near, self.between, shared=shared)
+        if not mutual:
+            return wide
+        g = graph.from_neighbors(near, self.between, mutual=True, shared=shared)
+        labels = graph.component_labels.unchecked(g)
+        low, high, weights = graph.edges.unchecked(wide)
+        across = labels[low] != labels[high]
+        links = graph.from_edges.unchecked(g.n_nodes, low[across], high[across], weights[across])
+        return graph.union.unchecked(g, links)
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """Graph of the pairs whose similarity exceeds a threshold."""
@@ -125,7 +130,7 @@ class Similarity(ABC):
         def upper(start: int, stop: int) -> NDArray[np.floating]:
             return np.ascontiguousarray(self.block(np.arange(start, stop))[:, start:])
 
-        return graph.pairs_above.unchecked(upper, self.n_samples, s0)
+        return graph.pairs_above(upper, self.n_samples, s0)
 
     def effective_columns(self, n_removed: int = 0) -> float | None:
         """Number of independent columns (`covariance.effective_columns`), None where not known."""
@@ -139,25 +144,6 @@ class Similarity(ABC):
         )
 
     def join(self, g: CsrGraph) -> CsrGraph:
-        """Graph whose connected components are joined by links between their nearest points.
-
-        Of many long rows each tries the partner that is nearest along a few directions.
-        """
-        if not graph.component_labels.unchecked(g).any():
-            return g
-        rows = self.factor()
-        near = None if rows is None else graph.projected_block(rows)
-        if near is None:
-            low, high = graph.find_links.unchecked(g, self.block, self._listed())
-        else:
-            low, high = graph.find_links.unchecked(g, near, self._listed(), self.between)
-        return graph.add_edges.unchecked(g, low, high, self.between(low, high))
-
-    def _listed(self) -> graph.Listed | None:
-        """Neighbours that were searched, with their similarities."""
-        if not self._searched:
-            return None
-        neighbors = self._searched[max(self._searched)]
-        every = np.repeat(np.arange(self.n_samples), neighbors.shape[1])
-        values = self.between(every, neighbors.ravel().astype(np.int64))
-        return graph.Listed(neighbors, values.reshape(neighbors.shape))
+        """Graph whose connected components are joined by links between their nearest points."""
+        low, high = graph.find_links(g, self.block)
+        return graph.add_edges(g, low, high, self.between(low, high))

@@ -30,7 +30,8 @@ def row_keys(X: Any) -> list[bytes]:
         ends = zip(table.indptr[:-1], table.indptr[1:], strict=True)
         columns, values = table.indices.astype(np.int64), table.data.astype(np.float64)
         return [
-            _digest(columns[one:end].tobytes() + values[one:end].tobytes()) for one, end in ends
+            _digest(columns[begin:end].tobytes() + values[begin:end].tobytes())
+            for begin, end in ends
         ]
     keys, step = [], block_rows(4 * X.shape[1])
     for start in range(0, X.shape[0], step):
@@ -54,15 +55,15 @@ class KnownRows:
     @cached_property
     def _first(self) -> dict[bytes, int]:
         """Index of the first row with each digest."""
-        known: dict[bytes, int] = {}
+        first_of: dict[bytes, int] = {}
         for index, digest in enumerate(self._digests):
-            known.setdefault(digest.tobytes(), index)
-        return known
+            first_of.setdefault(digest.tobytes(), index)
+        return first_of
 
     def find(self, rows: Any) -> NDArray[np.int64]:
         """First training row that each of (b, p) rows equals, -1 where there is none."""
-        found = [self._first.get(key, -1) for key in row_keys(rows)]
-        return np.array(found, dtype=np.int64)
+        indices = [self._first.get(key, -1) for key in row_keys(rows)]
+        return np.array(indices, dtype=np.int64)
 
 
 def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -91,17 +92,17 @@ def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     >>> first[inverse].tolist()
     [0, 1, 0]
     """
-    known: dict[bytes, int] = {}
+    first_of: dict[bytes, int] = {}
     keys = row_keys(X)
-    equal = [known.setdefault(key, index) for index, key in enumerate(keys)]
-    first = np.fromiter(known.values(), dtype=np.int64, count=len(known))
-    some = np.array([keys[index] for index in first])
+    equal = [first_of.setdefault(key, index) for index, key in enumerate(keys)]
+    first = np.fromiter(first_of.values(), dtype=np.int64, count=len(first_of))
+    digests = np.array([keys[index] for index in first])
     kurtosis, along = _order_keys(X, first)
     # Digests last: they have nothing to do with those of the same rows in another unit.
-    first = first[np.lexsort((some, along, kurtosis))]
-    place = np.empty(len(equal), dtype=np.int64)
-    place[first] = np.arange(first.size)
-    return first, place[equal]
+    first = first[np.lexsort((digests, along, kurtosis))]
+    rank = np.empty(len(equal), dtype=np.int64)
+    rank[first] = np.arange(first.size)
+    return first, rank[equal]
 
 
 def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -117,14 +118,14 @@ def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
     axis = np.cos(np.arange(1.0, X.shape[1] + 1.0))
     step = block_rows(4 * X.shape[1])
     for start in range(0, rows.size, step):
-        part = slice(start, start + step)
-        block = X[rows[part]].astype(np.float64)
-        along[part] = (block * axis).sum(axis=1)
+        batch = slice(start, start + step)
+        block = X[rows[batch]].astype(np.float64)
+        along[batch] = (block * axis).sum(axis=1)
         largest = np.abs(block).max(axis=1, initial=0.0, keepdims=True)
         block /= np.where(largest > 0.0, largest, 1.0)
         squares = (block - block.mean(axis=1, keepdims=True)) ** 2
         spread = squares.sum(axis=1)
         flat = spread <= 1e-26 * X.shape[1]
-        kurtosis[part] = (squares**2).sum(axis=1) / np.where(flat, 1.0, spread) ** 2
-        kurtosis[part][flat] = -1.0
+        kurtosis[batch] = (squares**2).sum(axis=1) / np.where(flat, 1.0, spread) ** 2
+        kurtosis[batch][flat] = -1.0
     return kurtosis.round(_DECIMALS), along

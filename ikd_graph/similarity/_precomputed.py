@@ -52,9 +52,9 @@ class Precomputed(Similarity):
         """See `Similarity.block`."""
         return np.asarray(self._values[points])
 
-    def between(self, left: Indices, right: Indices) -> Floats:
+    def between(self, first: Indices, second: Indices) -> Floats:
         """See `Similarity.between`."""
-        return np.asarray(self._values[left, right])
+        return np.asarray(self._values[first, second])
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
@@ -97,9 +97,11 @@ class Precomputed(Similarity):
         g = super().neighbor_graph(k, mutual=mutual)
         if self.affinity == DISTANCES:
             return g
-        left, right, weights = graph.edges.unchecked(g)
-        known = self.between(left, right) > 0.0
-        return graph.from_edges.unchecked(self.n_samples, left[known], right[known], weights[known])
+        first, second, weights = graph.edges.unchecked(g)
+        positive = self.between(first, second) > 0.0
+        return graph.from_edges.unchecked(
+            self.n_samples, first[positive], second[positive], weights[positive]
+        )
 
 
 class SparsePrecomputed(Precomputed):
@@ -116,33 +118,33 @@ class SparsePrecomputed(Precomputed):
         return covariance.standard_deviations(X), self._stored(*graph.stored_pairs(corr))
 
     def _measured(self, X: Any) -> tuple[Any, Any]:
-        left, right, values = graph.stored_pairs(X, one_sided=True)
-        lengths = graph.from_edges.unchecked(self.n_samples, left, right, values)
+        first, second, values = graph.stored_pairs(X, one_sided=True)
+        lengths = graph.from_edges.unchecked(self.n_samples, first, second, values)
         sources = np.linspace(0, self.n_samples - 1, min(self.n_samples, _SOURCES)).astype(np.int64)
         squares = geodesics.shortest_distances(lengths, sources) ** 2
-        known = np.isfinite(squares)
-        mean = float(squares[known].sum()) / max(int(known.sum()) - sources.size, 1)
+        positive = np.isfinite(squares)
+        mean = float(squares[positive].sum()) / max(int(positive.sum()) - sources.size, 1)
         weights = graph.walkable(1.0 - values**2 / (mean or 1.0))
-        return mean or 1.0, self._stored(left, right, weights)
+        return mean or 1.0, self._stored(first, second, weights)
 
-    def _stored(self, left: Indices, right: Indices, values: Floats) -> sp.csr_array:
+    def _stored(self, first: Indices, second: Indices, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
         there = values > 0.0
         self._graph = graph.from_edges.unchecked(
-            self.n_samples, left[there], right[there], values[there]
+            self.n_samples, first[there], second[there], values[there]
         )
         every = np.arange(self.n_samples)
-        places = np.concatenate([left, right, every]), np.concatenate([right, left, every])
+        entries = np.concatenate([first, second, every]), np.concatenate([second, first, every])
         data = np.concatenate([values, values, np.ones(every.size)])
-        return sp.csr_array((data, places), shape=2 * (self.n_samples,))
+        return sp.csr_array((data, entries), shape=2 * (self.n_samples,))
 
     def block(self, points: Indices) -> Floats:
         """See `Similarity.block`."""
         return np.asarray(self._values[points].toarray())
 
-    def between(self, left: Indices, right: Indices) -> Floats:
+    def between(self, first: Indices, second: Indices) -> Floats:
         """See `Similarity.between`."""
-        return np.asarray(self._values[left, right]).ravel()
+        return np.asarray(self._values[first, second]).ravel()
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""

@@ -55,19 +55,19 @@ class RowSimilarity(Similarity):
             values += (1.0 - self._half[points]).astype(values.dtype, copy=False)[:, None]
         return np.minimum(values, 1.0, out=values)
 
-    def between(self, left: Indices, right: Indices) -> Floats:
+    def between(self, first: Indices, second: Indices) -> Floats:
         """See `Similarity.between`."""
-        left, right = np.asarray(left, dtype=np.int64), np.asarray(right, dtype=np.int64)
+        first, second = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
         if self._sparse:
-            return np.minimum(self.rows.pairs(left, right), 1.0)
+            return np.minimum(self.rows.pairs(first, second), 1.0)
         if self._half is None:
-            return graph.row_correlations.unchecked(self.rows, left, right)
-        values = np.empty(left.size)
+            return graph.row_correlations(self.rows, first, second)
+        values = np.empty(first.size)
         step = block_rows(self.rows.shape[1])
-        for start in range(0, left.size, step):
-            part = slice(start, start + step)
-            gaps = self.rows[left[part]].astype(np.float64, copy=False) - self.rows[right[part]]
-            values[part] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+        for start in range(0, first.size, step):
+            batch = slice(start, start + step)
+            gaps = self.rows[first[batch]].astype(np.float64, copy=False) - self.rows[second[batch]]
+            values[batch] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return values
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
@@ -75,8 +75,8 @@ class RowSimilarity(Similarity):
         new, half = self.scaling(X), self.scaling.half
         if self._sparse:
             blocks = [new[start : start + 16] for start in range(0, len(new), 16)]
-            parts = [graph.nearest_values(self.rows.products_with(b) - half, k) for b in blocks]
-            near, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+            batches = [graph.nearest_values(self.rows.products_with(b) - half, k) for b in blocks]
+            near, values = (np.concatenate(batch) for batch in zip(*batches, strict=True))
         else:
             near, values = graph.nearest_rows(new, self.rows, k, half=self._half)
         if self.affinity.euclidean:
@@ -112,7 +112,10 @@ class RowSimilarity(Similarity):
         """See `Similarity.threshold_graph`."""
         if self._sparse or self._half is not None:
             return super().threshold_graph(s0)
-        return graph.row_threshold_graph.unchecked(self.rows, s0)
+        rows = self.rows
+        return graph.pairs_above(
+            lambda start, stop: rows[start:stop] @ rows[start:].T, self.n_samples, s0
+        )
 
     def effective_columns(self, n_removed: int = 0) -> float | None:
         """See `Similarity.effective_columns`; the columns of a sparse table have no order."""

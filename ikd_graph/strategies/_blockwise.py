@@ -108,9 +108,7 @@ class Blockwise(Strategy):
             points = alignment.place_groups.unchecked(merged.coordinates, merged.labels, frame)
         else:
             tolerance = _TOLERANCE if n <= _limits.SOLVED_WHOLE else _COARSE
-            merged = alignment.merge.unchecked(
-                solved, n, start=frame, weigh_start=True, tolerance=tolerance
-            )
+            merged = alignment.merge.unchecked(solved, n, start=frame, tolerance=tolerance)
             points, residuals, share = merged.coordinates, merged.residuals, merged.start_share
         if merged.labels.any():
             _warn_groups(merged.labels)

@@ -36,7 +36,7 @@ def clique_facts(view: CliqueView) -> dict[str, Any]:
         "graph": say_graph(view.model),
         "edges": g.n_edges,
         "edges above the threshold": n_above,
-        "edges removed as short cuts": None if removed is None else len(removed.pairs) or None,
+        "edges removed as short cuts": None if removed is None else len(removed) or None,
         "links between components": view.n_links or None,
         "mean neighbours": facts["degrees"]["mean"],
         "components": n_components(view),
@@ -107,9 +107,6 @@ def clique_advice(view: CliqueView) -> list[str]:
             "The cliques disagree about no point much more than about the others (median "
             f"{np.median(residual):.2g}, at most {np.max(residual):.2g})."
         )
-    bound = model.merge_bound()
-    if bound is not None:
-        said.append(f"{bound.words[0].upper()}{bound.words[1:]}.")
     if (model.merge_start_share_ or 0.0) >= _TOLD_SHARE:
         said.append(
             "The cliques are noisy: the geodesic solution has "
@@ -196,7 +193,7 @@ def memberships(view: CliqueView) -> tuple[list[str], Iterator[list[Any]]]:
 def clique_statistics(view: CliqueView) -> dict[str, Any]:
     """Counts and cliques of a look at a data set, ready for JSON."""
     model, levels, paint = view.model, view.levels, paint_points(view.data)
-    bound, names = model.merge_bound(), view.names
+    names = view.names
     components = np.bincount(model.component_labels_)
     rows, limit = disagreed(view)
     sizes, numbers = np.unique(view.sizes, return_counts=True)
@@ -223,7 +220,6 @@ def clique_statistics(view: CliqueView) -> dict[str, Any]:
             for number, (members, off) in enumerate(zip(view.cliques, view.of_cliques, strict=True))
         ],
         "disagreed_about": {"limit": limit, "points": [names[row] for row in rows]},
-        "merge_gap": None if bound is None else float(bound.gap),
         "merge_start_share": model.merge_start_share_,
         "thresholds": {
             name: [None if value != value else value for value in getattr(levels, name).tolist()]

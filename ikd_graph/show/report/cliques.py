@@ -255,18 +255,18 @@ def _pictures(
 def _offers(view: CliqueView) -> dict[str, str]:
     """What can be drawn over the residuals."""
     removed = view.model.removed_edges_
-    n_removed = 0 if removed is None else len(removed.pairs)
+    n_removed = 0 if removed is None else len(removed)
     return {"links": count(n_removed, "removed edge")} if n_removed else {}
 
 
 def _removed(view: CliqueView, rows: NDArray[np.intp]) -> list[list[int]]:
     """Edges removed as short cuts, as pairs of positions among the rows drawn."""
     removed = view.model.removed_edges_
-    if removed is None or not len(removed.pairs):
+    if removed is None or not len(removed):
         return []
     position = np.full(view.data.n_samples, -1)
     position[rows] = np.arange(rows.size)
-    pairs = position[removed.pairs]
+    pairs = position[removed]
     return [list(pair) for pair in pairs[(pairs >= 0).all(axis=1)].tolist()]
 
 
