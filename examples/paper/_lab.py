@@ -382,7 +382,7 @@ def _value(text):
 
 def _text(value):
     """Text of a value in a Markdown table."""
-    if value is None or (isinstance(value, float) and not np.isfinite(value)):
+    if value in (None, "") or (isinstance(value, float) and not np.isfinite(value)):
         return "-"
     if isinstance(value, float):
         return f"{value:.3f}" if abs(value) < 100 else f"{value:.0f}"
