@@ -353,7 +353,7 @@ def published_cells(name, by):
         return {}
     with path.open(newline="") as file:
         stored = list(csv.DictReader(file))
-    return {tuple(r[k] for k in by): (_value(r["mean"]), _value(r["se"])) for r in stored}
+    return {tuple(r[k] for k in by): (float(r["mean"]), float(r["se"] or "nan")) for r in stored}
 
 
 def column(trials, key):
@@ -382,7 +382,7 @@ def _value(text):
 
 def _text(value):
     """Text of a value in a Markdown table."""
-    if value in (None, "") or (isinstance(value, float) and not np.isfinite(value)):
+    if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return "-"
     if isinstance(value, float):
         return f"{value:.3f}" if abs(value) < 100 else f"{value:.0f}"

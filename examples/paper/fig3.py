@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 
@@ -33,6 +34,7 @@ def measure(latent, kernel):
 def draw(table, path):
     """Latents in space, and their covariance matrices."""
     names = list(dict.fromkeys(t["latent"] for t in table.trials))
+    shades = colormaps["viridis"].resampled(12)
     figure = Figure(figsize=(13, 2.7 * len(names)), layout="constrained")
     for i, name in enumerate(names):
         ax = figure.add_subplot(len(names), 5, 5 * i + 1, projection="3d")
@@ -41,10 +43,10 @@ def draw(table, path):
         ax.set_title(name, loc="left")
         for j, kernel in enumerate(KERNELS):
             panel = figure.add_subplot(len(names), 5, 5 * i + j + 2)
-            panel.imshow(covariance(name, kernel), vmin=0, vmax=1, cmap="viridis")
+            panel.imshow(covariance(name, kernel), vmin=0, vmax=1, cmap=shades)
             panel.set_title(kernel.replace("_", " "), fontsize=9)
             panel.set_axis_off()
-    return plot.save(ax, path, dpi=110)
+    return plot.save(ax, path, dpi=80)
 
 
 EXPERIMENT = Experiment(
