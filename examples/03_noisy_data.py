@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from ikd_graph import IKD
-from ikd_graph.show import plot
+from ikd_graph.show import charts, plot
 from ikd_graph.study import datasets, metrics
 
 warnings.simplefilter("ignore", UserWarning)  # strong noise tears the graph, which is the point
@@ -19,5 +19,5 @@ for noise in noises:
         pairs = zip(samples, fits, strict=True)
         found.append([metrics.affine_r2(sample.latent, Z) for sample, Z in pairs])
 
-ax = plot.noise_curves(noises, scores, ax=plot.axes())
+ax = plot.chart(charts.noise_curves(noises, scores), ax=plot.axes())
 print("picture:", plot.save(ax, "03_noisy_data.png"))

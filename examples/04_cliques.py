@@ -3,7 +3,7 @@
 from sklearn.datasets import load_digits
 
 from ikd_graph import IKD, cliques, graph
-from ikd_graph.show import plot
+from ikd_graph.show import charts, colors, plot
 from ikd_graph.study.levels import threshold_levels
 
 X, y = load_digits(return_X_y=True)
@@ -21,5 +21,6 @@ for level, parts, share in zip(levels.threshold, levels.components, levels.cover
 overlaps = cliques.clique_graph(model.cliques_)
 digit = [y[members[len(members) // 2]] for _, members in overlaps.nodes(data="members")]
 places = [model.embedding_[members].mean(axis=0) for _, members in overlaps.nodes(data="members")]
-ax = plot.clique_graph(overlaps, digit, positions=places, ax=plot.axes(7.2, 5.4))
+shade = colors.paint(digit, title="most members")
+ax = plot.chart(charts.network(overlaps, places, shade), ax=plot.axes(7.2, 5.4))
 print("picture:", plot.save(ax, "04_cliques.png"))

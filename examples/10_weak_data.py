@@ -3,7 +3,7 @@
 import warnings
 
 from ikd_graph import IKD
-from ikd_graph.show import plot
+from ikd_graph.show import charts, plot
 from ikd_graph.study import datasets, metrics
 from ikd_graph.study.diagnosis import diagnose
 
@@ -18,5 +18,6 @@ for noise in (0.2, 0.8, 1.4):
     bars[f"reached at noise {noise}"] = metrics.affine_r2(data.latent, Z)
 
 print(found.summary())  # that of the noisiest
-ax = plot.level_bars(bars, "{:.3f}".format, xlabel="R² after affine alignment", ax=plot.axes())
+levels = charts.level_bars(bars, "{:.3f}".format, "R² after affine alignment")
+ax = plot.chart(levels, ax=plot.axes())
 print("picture:", plot.save(ax, "10_weak_data.png"))

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ikd_graph import IKD, eigen
-from ikd_graph.show import plot
+from ikd_graph.show import charts, plot
 from ikd_graph.study import datasets, dimension
 
 latent = np.random.default_rng(0).uniform(-1.0, 1.0, size=(300, 2)) * [1.0, 0.6]  # two dimensions
@@ -19,9 +19,9 @@ pairs = dimension.correlation_dimension(roll)
 
 figure = Figure(figsize=(14, 4), layout="constrained")
 axes = figure.subplots(1, 3)
-plot.spectrum(values, eigen.eigengap(values), ax=axes[0])
-plot.scaling(boxes, xlabel="side of a box", ax=axes[1])
-plot.scaling(pairs, xlabel="radius", ax=axes[2])
+plot.chart(charts.spectrum(values, eigen.eigengap(values)), ax=axes[0])
+plot.chart(charts.scaling(boxes, "side of a box"), ax=axes[1])
+plot.chart(charts.scaling(pairs, "radius"), ax=axes[2])
 names = ("spectrum of X", "boxes of a Swiss roll", "pairs of a Swiss roll")
 for ax, name in zip(axes, names, strict=True):
     ax.set_title(name)

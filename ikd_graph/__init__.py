@@ -15,22 +15,6 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import (
-        alignment,
-        blocks,
-        cliques,
-        covariance,
-        eigen,
-        geodesics,
-        gplvm,
-        graph,
-        kernels,
-        pl,
-        refine,
-        similarity,
-        strategies,
-        tl,
-    )
     from .estimator import IKD
     from .study.compare import compare
     from .study.diagnosis import diagnose

@@ -63,13 +63,12 @@ def takes(
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R_co:
-            given = signature.bind(*args, **kwargs)
-            for name, value in given.arguments.items():
-                if name in rules:
-                    given.arguments[name] = rules[name](name, value)
+            bound = signature.bind(*args, **kwargs)
+            for name in [each for each in bound.arguments if each in rules]:
+                bound.arguments[name] = rules[name](name, bound.arguments[name])
             for check in together:
-                check(**given.arguments)
-            return function(*given.args, **given.kwargs)
+                check(**bound.arguments)
+            return function(*bound.args, **bound.kwargs)
 
         checked.unchecked = function  # type: ignore[attr-defined]
         return cast(Door[P, R_co], checked)
@@ -109,10 +108,10 @@ def check_type(name: str, value: Any, kind: type, cure: str) -> Any:
 
 def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> str:
     """Raise unless ``value`` is one of ``choices``; ``more`` says what else it may be."""
-    known = tuple(choices)
-    if not isinstance(value, str) or value not in known:
-        listed = ", ".join(repr(choice) for choice in known)
-        near = suggest(value, known) if isinstance(value, str) else ""
+    allowed = tuple(choices)
+    if not isinstance(value, str) or value not in allowed:
+        listed = ", ".join(map(repr, allowed))
+        near = suggest(value, allowed) if isinstance(value, str) else ""
         raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}{near}")
     return value
 
@@ -152,34 +151,22 @@ def check_real(name: str, value: Any, rule: str, holds: Callable[[Any], bool]) -
     return float(value)
 
 
-def number(name: str, value: Any) -> float:
-    """A number that is not NaN."""
-    return check_real(name, value, "be a number", lambda x: x == x)
+def _real(rule: str, holds: Callable[[Any], bool]) -> Callable[[str, Any], float]:
+    """Rule of numbers, in words and as a function."""
+    return lambda name, value: check_real(name, value, rule, holds)
 
 
-def fraction(name: str, value: Any) -> float:
-    """A number between 0 and 1, both left out."""
-    return check_real(name, value, "lie in (0, 1)", lambda x: 0.0 < x < 1.0)
-
-
-check_fraction = fraction
+number = _real("be a number", lambda x: x == x)
+fraction = check_fraction = _real("lie in (0, 1)", lambda x: 0.0 < x < 1.0)
+positive = _real("be positive and finite", lambda x: 0.0 < x < np.inf)
+not_negative = _real("be finite and not negative", lambda x: 0.0 <= x < np.inf)
 
 
 def check_positive(name: str, value: Any, high: float = np.inf) -> float:
     """Raise unless ``value`` is a finite number with ``0 < value <= high``."""
-    rule = "be positive and finite" if high == np.inf else f"be in (0, {high:g}]"
-    most = min(high, np.finfo(np.float64).max)
-    return check_real(name, value, rule, lambda x: 0.0 < x <= most)
-
-
-def positive(name: str, value: Any) -> float:
-    """A finite number above zero."""
-    return check_positive(name, value)
-
-
-def not_negative(name: str, value: Any) -> float:
-    """A finite number from zero up."""
-    return check_real(name, value, "be finite and not negative", lambda x: 0.0 <= x < np.inf)
+    if high == np.inf:
+        return positive(name, value)
+    return check_real(name, value, f"be in (0, {high:g}]", lambda x: 0.0 < x <= high)
 
 
 def function(name: str, value: Any) -> Callable[..., Any]:
@@ -237,13 +224,6 @@ def numbers(name: str, value: Any) -> NDArray[np.floating]:
 def table(name: str, value: Any) -> NDArray[np.floating]:
     """Finite numbers in rows and columns, at least one of each."""
     return _shaped(name, numbers(name, value), 2)
-
-
-def gapped(name: str, value: Any) -> NDArray[np.float64]:
-    """Numbers in rows and columns, NaN where one is missing."""
-    array = _shaped(name, quantities(name, value), 2)
-    check_finite(name, array[~np.isnan(array)])
-    return array
 
 
 def square(name: str, value: Any) -> NDArray[np.floating]:
@@ -328,12 +308,12 @@ def check_symmetric(name: str, matrix: Any) -> None:
         )
 
 
-def check_same_shape(name: str, values: Any, other_name: str, other: Any) -> None:
+def check_same_shape(name: str, values: Any, second_name: str, second: Any) -> None:
     """Raise unless two sets of points are tables of the same shape with at least one row."""
-    if values.shape != other.shape or values.ndim != 2 or values.size == 0:
+    if values.shape != second.shape or values.ndim != 2 or values.size == 0:
         raise ValueError(
-            f"{name} must be a table (n_points, n_components) of the same shape as {other_name}, "
-            f"got {values.shape} and {other.shape}; row i of one belongs to row i of the other"
+            f"{name} must be a table (n_points, n_components) of the same shape as {second_name}, "
+            f"got {values.shape} and {second.shape}; their rows must belong together"
         )
 
 
@@ -510,9 +490,9 @@ def check_values(name: str, values: Any, size: int) -> NDArray[np.float64]:
 
 def check_distinct(name: str, keys: NDArray[np.integer]) -> None:
     """Raise if things that must be different are not."""
-    again = keys.size - np.unique(keys).size
-    if again:
-        raise ValueError(f"{name} must be given once each, got {again} of them again")
+    duplicates = keys.size - np.unique(keys).size
+    if duplicates:
+        raise ValueError(f"{name} must be given once each, got {duplicates} repeated")
 
 
 def check_block(block: Any, shape: tuple[int, int]) -> NDArray[np.floating]:

@@ -25,7 +25,12 @@ class Spectra(NamedTuple):
 
 
 def solve_cliques(
-    blocks: Blocks, upper: CsrGraph, variance: Floats, reference: str, n_components: int
+    blocks: Blocks,
+    g: CsrGraph,
+    sq_distances: Floats,
+    variance: Floats,
+    reference: str,
+    n_components: int,
 ) -> Spectra:
     """Solve the eigenproblem of every clique.
 
@@ -33,10 +38,12 @@ def solve_cliques(
     ----------
     blocks : Blocks
         Cliques, their nodes sorted.
-    upper : CsrGraph
-        Each edge at its lower end; weights are squared distances.
+    g : CsrGraph
+        Graph of the nodes.
+    sq_distances : (m,) ndarray of float64
+        Squared distance of each entry of the graph.
     variance : (m,) ndarray of float64
-        Sampling variance of the distance of each edge, up to a factor.
+        Sampling variance of the distance of each entry, up to a factor.
     reference : str
         "center", "min_max" or "min_mean".
     n_components : int
@@ -56,10 +63,10 @@ def solve_cliques(
         np.zeros(n_blocks, dtype=np.int64),
         np.zeros(n_blocks, dtype=np.int64),
     )
-    n = upper.n_nodes
-    # Ascending, with a last one that no pair has.
-    keys = np.append(np.repeat(np.arange(n) * n, np.diff(upper.indptr)) + upper.indices, n * n)
-    edges = np.append(upper.weights, 0.0), np.append(variance, 0.0)
+    n = g.n_nodes
+    # Ascending, with a last entry that no pair has.
+    keys = np.append(np.repeat(np.arange(n) * n, np.diff(g.indptr)) + g.indices, n * n)
+    edges = np.append(sq_distances, 0.0), np.append(variance, 0.0)
     batches = _batches_of(blocks.sizes)
 
     def solve(start: int, stop: int) -> None:

@@ -6,8 +6,7 @@ import errno
 import os
 import secrets
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,11 +29,10 @@ def write_whole(path: str | os.PathLike[str], content: Content) -> Path:
     'whole'
     """
     target = Path(path)
-    write_together(target.parent, {target.name: content})
-    return target
+    return write_together(target.parent, {target.name: content})[0]
 
 
-def write_together(folder: str | os.PathLike[str], files: dict[str, Content]) -> list[Path]:
+def write_together(folder: str | os.PathLike[str], files: Mapping[str, Content]) -> list[Path]:
     """Write files into a folder that exists: all of them appear, or none does.
 
     All are written under other names first, which is where disks are full and contents fail.
@@ -55,15 +53,15 @@ def write_together(folder: str | os.PathLike[str], files: dict[str, Content]) ->
             raise OSError(errno.EINVAL, "a pipe or a device is where a file should be", str(target))
     mark = secrets.token_hex(4)
     # Short, whatever the name is: names have a largest length.
-    parts = [Path(folder) / f".{number}.{mark}.part" for number in range(len(targets))]
+    drafts = [Path(folder) / f".{number}.{mark}.part" for number in range(len(targets))]
     try:
-        for part, content in zip(parts, files.values(), strict=True):
-            _write(part, content)
-        for part, target in zip(parts, targets, strict=True):
-            part.replace(target)
+        for draft, content in zip(drafts, files.values(), strict=True):
+            _write(draft, content)
+        for draft, target in zip(drafts, targets, strict=True):
+            draft.replace(target)
     finally:
-        for part in parts:
-            part.unlink(missing_ok=True)
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
     return targets
 
 
@@ -81,34 +79,11 @@ def _write(path: Path, content: Content) -> None:
         os.fsync(file.fileno())
 
 
-def make_folder(folder: str | os.PathLike[str]) -> list[Path]:
-    """Make a folder and those above it that are missing; returns those made, the deepest first."""
-    path = Path(folder)
-    made = []
-    for one in (path, *path.parents):
-        if one.exists():
-            break
-        made.append(one)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        remove_folders(made)
-        raise
-    return made
-
-
-def remove_folders(folders: list[Path]) -> None:
-    """Remove folders that are empty, the deepest first."""
-    for one in folders:
-        with suppress(OSError):
-            one.rmdir()
-
-
 def check_writable(folder: str | os.PathLike[str]) -> None:
-    """Raise OSError if files cannot be written to a folder; leaves nothing there."""
-    made = make_folder(folder)
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    finally:
-        remove_folders(made)
+    """Raise OSError if files cannot be written to a folder, which may have to be made."""
+    path = Path(folder).absolute()
+    ancestor = next(parent for parent in (path, *path.parents) if parent.exists())
+    if not ancestor.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "a file is where a folder should be", str(ancestor))
+    with tempfile.TemporaryFile(dir=ancestor):
+        pass

@@ -22,32 +22,17 @@ EUCLIDEAN_ENTRIES = 100_000_000
 """Entries of a table whose Euclidean similarities the default tries: two copies in double precision
 are 1.6 GB here."""
 
-PAIRS_FILLED = 3000
-"""Rows of a table whose missing values are filled in: with half of them missing a column is a
-system of 1500 equations, .05 s, that is solved two or three times."""
-
 LANCZOS_FROM = 200
 """Up to here LAPACK's full spectrum (3 ms) tells the negative mass exactly; beyond, Lanczos finds
 the leading eigenpairs (two of 400 points in 4 ms, where the full spectrum takes 15) and a lower
 bound of that mass."""
 
-FRAME_WHOLE = 400
-"""The frame that cliques are merged in is the whole geodesic one, .01 s; beyond, that of a few
-landmarks, whose cost does not grow with the square. On rolls and Gaussian processes of 500 to 1000
-points either led to the same R2 but for 3e-4, in both directions."""
+SAMPLED = 2000
+"""Rows of a sample: their moments are compared with those of a Gaussian process (13 ms), and the
+generative model inverts their covariance (32 MB, 2 s)."""
 
-EXAMINED = 2000
-"""Rows whose moments are compared with those of a Gaussian process: 13 ms."""
-
-GENERATIVE = 2000
-"""The generative model inverts the covariance of so many points: 32 MB, 2 s."""
-
-GENERATIVE_SCALE = 500
+SAMPLED_SCALE = 500
 """Points that choose its length-scale: a dozen eigendecompositions of 40 ms."""
-
-PLACED_BY_PROCESS = 600
-"""New rows are put where the process finds them likeliest: 3 to 5 ms a row here, and once up to
-.3 s for the process. Each look at a place takes n squared: beyond, rows are reconstructed."""
 
 DIAGNOSED_WHOLE = 1000
 """`diagnose` looks at all points, in about fifteen fits."""

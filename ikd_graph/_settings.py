@@ -34,17 +34,11 @@ class Settings:
     reasons: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lines: list[str] = []
-        shown = ("strategy", "graph", "kernel", "affinity", "refine", "n_components")
-        told: set[str] = set()
-        for name in shown:
-            reason = self.reasons.get(name, "")
-            if reason and reason in told:
-                reason = "see above"
-            told.add(reason)
-            lines.append(f"{name}={getattr(self, name)!r}" + (f": {reason}" if reason else ""))
-        lines += [text for name, text in self.reasons.items() if name not in shown]
-        return "\n".join(lines)
+        settings = ("strategy", "graph", "kernel", "affinity", "refine", "n_components")
+        lines = {f"{name}={getattr(self, name)!r}": self.reasons.get(name) for name in settings}
+        text = [name + (f": {reason}" if reason else "") for name, reason in lines.items()]
+        text += [reason for name, reason in self.reasons.items() if name not in settings]
+        return "\n".join(text)
 
 
 class Candidate(NamedTuple):
@@ -74,7 +68,11 @@ class Result:
     removed: NDArray[np.int64] | None = None  # (m, 2) edges that were pruned
     refined: StressFit | CoreFit | None = None
     spectrum: Floats | None = None  # that the number of coordinates was chosen by
-    separate: bool = False  # whether components were laid side by side
+
+    @property
+    def core(self) -> CoreFit | None:
+        """The fit by likelihood; None without one."""
+        return self.refined if isinstance(self.refined, CoreFit) else None
 
     @property
     def embedding(self) -> Embedding:

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def suggest(word: Any, known: Iterable[Any]) -> str:
-    """What a misspelt word may stand for, as the end of a sentence; empty if nothing is near.
+def suggest(word: Any, valid: Iterable[Any]) -> str:
+    """The nearest valid word, as the end of a sentence; empty if nothing is near.
 
     Examples
     --------
     >>> suggest("grup", ["group", "dose"])
     "; did you mean 'group'?"
     """
-    near = difflib.get_close_matches(str(word), [str(one) for one in known], 1)
+    near = difflib.get_close_matches(str(word), map(str, valid), 1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -19,11 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from . import _limits, covariance, pipeline, strategies
+from . import _limits, covariance, pipeline
 from ._settings import Candidate, Settings
 from ._stages import Stages
 from ._table import dense_rows, stored_values
-from ._threads import block_rows
 from ._warn import warn
 from .graph import sure_threshold
 from .refine import Likelihood, Stress
@@ -38,6 +37,9 @@ ORDER = ("euclidean", "standardized_euclidean", "correlation", "hellinger")
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
 
+FEWEST_COLUMNS = 20
+"""Columns below which correlations are mostly chance, and several positions of a row as likely."""
+
 ERRORS = 3.0
 """Standard errors by which a later candidate must predict better than a simpler one."""
 
@@ -45,13 +47,10 @@ CHANCE = 2.0
 """Standard errors below which a score is one that chance gives."""
 
 FOLDS = 4
-FEWEST_COLUMNS = 8  # of fewer, all columns predict all
 NEAREST = (5, 10, 20)  # points whose mean predicts: few see what is near, many what is not noise
 
 _ROWS = 400  # that candidates are fitted to, of more a random sample
-_CORRELATED = 20  # columns, of fewer correlations are mostly chance
 _MOST_DIRECTIONS = 60
-_ROUNDING = 1e-10  # directions with less of the largest variance
 _WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
 _KURTOSIS_ERRORS = 4.0
 _BY_CHANCE = 0.05  # share of tables of unrelated rows in which two seem related
@@ -89,7 +88,10 @@ def moments(X: Any) -> Moments:
     >>> auto.moments(np.random.default_rng(0).normal(size=(50, 200))).fit_the_model
     True
     """
-    n_observed, are_counts = X.shape[1], _are_counts(stored_values(X))
+    n_observed, values = X.shape[1], stored_values(X)
+    # Zeros and ones are their own square roots.
+    whole = values.min(initial=0.0) >= 0.0 and values.max(initial=0.0) > 1.0
+    are_counts = bool(whole and np.all(values == np.rint(values)))
     centred, squares = _centred(X)
     if not squares.size:
         return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, are_counts)
@@ -144,14 +146,16 @@ def has_significant_correlation(X: Any) -> bool:
     return bool(largest > roots.sum() ** 2 + _TRACY_WIDOM * spread)
 
 
-def resolve(rows: Any, asked: Settings, stages: Stages) -> tuple[Settings, tuple[Candidate, ...]]:
+def resolve(
+    rows: Any, requested: Settings, stages: Stages
+) -> tuple[Settings, tuple[Candidate, ...]]:
     """Settings in which strategy, affinity and refinement are no longer "auto".
 
     Parameters
     ----------
     rows : (n, p) table, or (n, n) covariances or distances
         What is fitted.
-    asked : Settings
+    requested : Settings
         What was asked for.
     stages : Stages
         Clock and progress bar.
@@ -163,85 +167,83 @@ def resolve(rows: Any, asked: Settings, stages: Stages) -> tuple[Settings, tuple
     candidates : tuple of Candidate
         What was tried, the chosen one first.
     """
-    reasons = dict(asked.reasons)
-    if asked.affinity in GIVEN:
-        strategy = strategies.get("geodesic" if asked.strategy == "auto" else asked.strategy)
-        if asked.strategy == "auto":
-            reasons["strategy"] = "the default: it needs no more than a connected graph"
-        refine = asked.refine
-        if refine == "auto":
-            refine = None
-            reasons["refine"] = "the table behind given values is not known"
-        return replace(asked, strategy=strategy, refine=refine, trusted=True, reasons=reasons), ()
-    seen = moments(rows)
-    correlated = asked.affinity in ("auto", "correlation", "covariance")
-    if seen.fit_the_model and correlated and not isinstance(asked.strategy, Linear):
-        return _of_model(rows, asked, seen, reasons), ()
-    tried = options(rows, asked, seen)
-    if len(tried) == 1:
-        return _with_reasons(replace(tried[0], reasons=reasons), asked), ()
-    with stages("choosing"):
-        return _best(rows, tried, asked, seen)
+    settings = replace(requested, trusted=True, reasons=dict(requested.reasons))
+    if settings.affinity in GIVEN:
+        why = "the default: it needs no more than a connected graph"
+        settings = _choose(settings, why, strategy=Geodesic())
+        return _choose(settings, "the table behind given values is not known", refine=None), ()
+    observed = moments(rows)
+    correlated = settings.affinity in ("auto", "correlation", "covariance")
+    if observed.fit_the_model and correlated and not isinstance(settings.strategy, Linear):
+        return _of_model(rows, settings, observed), ()
+    settings = replace(settings, trusted=False)
+    tried = options(rows, settings, observed)
+    if len(tried) > 1:
+        with stages("choosing"):
+            return _best(rows, tried, settings, observed)
+    (only,) = tried
+    why = f"the default of the {only.strategy.name} strategy"
+    return _choose(
+        settings, why, strategy=only.strategy, affinity=only.affinity, refine=only.refine
+    ), ()
 
 
-def _of_model(rows: Any, asked: Settings, seen: Moments, reasons: dict[str, str]) -> Settings:
+def _choose(settings: Settings, why: str, **choices: Any) -> Settings:
+    """Settings with a choice for what is still "auto", and the reason."""
+    open_ = {name: value for name, value in choices.items() if getattr(settings, name) == "auto"}
+    settings.reasons.update(dict.fromkeys(open_, why))
+    return replace(settings, **open_)
+
+
+def _of_model(rows: Any, settings: Settings, observed: Moments) -> Settings:
     """Settings of a table that looks like samples of the model."""
-    why = f"the {seen.n_observed} columns look like samples of a Gaussian process"
-    strategy = strategies.get("geodesic" if asked.strategy == "auto" else asked.strategy)
-    if asked.strategy == "auto":
-        reasons["strategy"] = why
-    affinity = asked.affinity
-    if affinity == "auto":
-        affinity, reasons["affinity"] = "correlation", why
-    related = has_significant_correlation(rows)
-    if not related:
-        warn(
-            f"no two of {min(rows.shape[0], _limits.EXAMINED)} rows are correlated more than "
-            f"unrelated rows are by chance: the {seen.n_observed} columns carry no distance "
-            "between rows, and the embedding is noise; measure more columns, or average rows that "
-            "belong together"
-        )
-    refine = asked.refine
-    if refine == "auto":
-        refine = Likelihood() if related and strategy.uses_graph else None
-        reasons["refine"] = why if related else "no rows are significantly correlated"
-    return replace(
-        asked, strategy=strategy, affinity=affinity, refine=refine, trusted=True, reasons=reasons
+    why = f"the {observed.n_observed} columns look like samples of a Gaussian process"
+    settings = _choose(settings, why, strategy=Geodesic(), affinity="correlation")
+    if has_significant_correlation(rows):
+        return _choose(settings, why, refine=Likelihood() if settings.strategy.uses_graph else None)
+    warn(
+        f"no two of {min(rows.shape[0], _limits.SAMPLED)} rows are correlated more than "
+        f"unrelated rows are by chance: the {observed.n_observed} columns carry no distance "
+        "between rows, and the embedding is noise; measure more columns, or average rows that "
+        "belong together"
     )
+    return _choose(settings, "no rows are significantly correlated", refine=None)
 
 
-def options(rows: Any, asked: Settings, seen: Moments) -> list[Settings]:
+def options(rows: Any, requested: Settings, observed: Moments) -> list[Settings]:
     """Candidates that agree with what was asked for, the simplest first."""
-    names = [asked.affinity]
-    if asked.affinity == "auto":
-        names = [name for name in ORDER if _is_possible(name, rows, seen)]
-    strategy = None if asked.strategy == "auto" else strategies.get(asked.strategy)
-    curved = strategy if strategy is not None else Geodesic()
-    settings = replace(asked, trusted=False)
-    candidates = []
-    free = asked.graph == "auto" and asked.kernel == "auto" and asked.refine in ("auto", None)
-    if strategy is None and free:
-        linear = replace(settings, strategy=Linear(), refine=None)
-        candidates += [replace(linear, affinity=n) for n in names if AFFINITIES[n].euclidean]
-    refine = asked.refine
+    names = [requested.affinity]
+    if requested.affinity == "auto":
+        names = [name for name in ORDER if _is_possible(name, rows, observed)]
+    free = (
+        requested.graph == "auto"
+        and requested.kernel == "auto"
+        and requested.refine in ("auto", None)
+    )
+    strategy, refine, candidates = requested.strategy, requested.refine, []
+    if strategy == "auto":
+        strategy = Geodesic()
+        linear = replace(requested, strategy=Linear(), refine=None)
+        euclidean = [name for name in names if AFFINITIES[name].euclidean] if free else []
+        candidates = [replace(linear, affinity=name) for name in euclidean]
     if refine == "auto":
-        refine = Stress() if curved.uses_graph else None
-    candidates += [replace(settings, strategy=curved, affinity=n, refine=refine) for n in names]
-    return candidates
+        refine = Stress() if strategy.uses_graph else None
+    curved = replace(requested, strategy=strategy, refine=refine)
+    return candidates + [replace(curved, affinity=name) for name in names]
 
 
-def _is_possible(name: str, rows: Any, seen: Moments) -> bool:
+def _is_possible(name: str, rows: Any, observed: Moments) -> bool:
     """Whether an affinity can be tried on a table."""
     affinity = AFFINITIES[name]
     if affinity.euclidean and rows.shape[0] * rows.shape[1] > _limits.EUCLIDEAN_ENTRIES:
         return False
     if affinity.square_roots or affinity.scales_columns:
         # Counts have one unit; scaling makes the rarest columns the loudest.
-        return affinity.square_roots == seen.are_counts
-    return affinity.euclidean or rows.shape[1] >= _CORRELATED
+        return affinity.square_roots == observed.are_counts
+    return affinity.euclidean or rows.shape[1] >= FEWEST_COLUMNS
 
 
-def held_out_scores(rows: Any, options: list[Settings], seen: Moments) -> Floats:
+def held_out_scores(rows: Any, options: list[Settings], observed: Moments) -> Floats:
     """What each point adds to the held-out R2 of each candidate, (c, n) float64.
 
     The sum over points is the score of a candidate, from 0 to 1. Of more than 400 rows a random
@@ -252,13 +254,13 @@ def held_out_scores(rows: Any, options: list[Settings], seen: Moments) -> Floats
     if n > _ROWS:
         sample = rows[np.sort(np.random.default_rng(0).choice(n, _ROWS, replace=False))]
     table = dense_rows(sample)
-    values = np.sqrt(table) if seen.are_counts else table
+    values = np.sqrt(table) if observed.are_counts else table
     scores, n_folds = np.zeros((len(options), len(table))), 0
-    for kept, held_out in _folds(table):
+    for shown, held_out in _folds(table):
         n_folds += 1
         directions = principal_directions(values[:, held_out])
         for at, option in enumerate(options):
-            latent = _embedded(table[:, kept], option)
+            latent = _embedded(table[:, shown], option)
             if latent is not None and directions.shape[1]:
                 scores[at] += predict(latent, directions)
     return scores / n_folds
@@ -280,27 +282,49 @@ def first_unbeaten(scores: Floats, errors: float = ERRORS) -> int:
 
 
 def _best(
-    rows: Any, options: list[Settings], asked: Settings, seen: Moments
+    rows: Any, options: list[Settings], settings: Settings, observed: Moments
 ) -> tuple[Settings, tuple[Candidate, ...]]:
     """The first candidate that no later one beats, and what was tried."""
-    scores = held_out_scores(rows, options, seen)
+    scores = held_out_scores(rows, options, observed)
     best = first_unbeaten(scores)
     tried = [
-        _candidate(option, score, scores[best], option is options[best])
-        for option, score in zip(options, scores, strict=True)
+        Candidate(
+            affinity=option.affinity,
+            strategy=option.strategy.name,
+            refine=None if option.refine is None else type(option.refine).__name__.lower(),
+            score=float(score.sum()),
+            standard_error=standard_error(score),
+            difference=float((score - scores[best]).sum()),
+            difference_error=standard_error(score - scores[best]),
+            chosen=number == best,
+        )
+        for number, (option, score) in enumerate(zip(options, scores, strict=True))
     ]
     candidates = tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score)))
-    reasons = dict(asked.reasons)
-    _explain(reasons, candidates, asked)
-    step = block_rows(rows.shape[1])
-    blocks = (rows[start : start + step] for start in range(0, rows.shape[0], step))
-    constant = sum(int((np.ptp(block, axis=1) == 0.0).sum()) for block in blocks)
-    if constant and not asked.counts and asked.affinity == "auto":
-        reasons["constant rows"] = (
-            f"{constant} distinct rows are constant and have no correlations, which were not "
-            "tried: drop them to have these tried"
+    first, *beaten = candidates
+    runner_up = next((each for each in beaten if each.affinity != first.affinity), beaten[0])
+    why = (
+        f"held-out R² {first.score:.2f}, the simplest of {len(candidates)} candidates near the best"
+        f" (next {runner_up.affinity}, {runner_up.strategy}: {runner_up.difference:+.2f} "
+        f"± {runner_up.difference_error:.2f})"
+    )
+    option = options[best]
+    settings = _choose(
+        settings, why, strategy=option.strategy, affinity=option.affinity, refine=option.refine
+    )
+    close = [each for each in beaten if each.difference > -ERRORS * each.difference_error]
+    if not first.score > CHANCE * first.standard_error:
+        settings.reasons["warning"] = (
+            "no method predicts held-out columns better than their mean: there may be nothing "
+            "to see"
         )
-    return _with_reasons(replace(options[best], reasons=reasons), asked), candidates
+        warn(settings.reasons["warning"])
+    elif close:
+        settings.reasons["close call"] = (
+            f"{len(close) + 1} of {len(candidates)} candidates predict held-out columns equally "
+            "well; the embedding depends on the choice, and the simplest was taken"
+        )
+    return settings, candidates
 
 
 def _embedded(table: Floats, option: Settings) -> Floats | None:
@@ -341,7 +365,7 @@ def _folds(table: Floats) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]
     digests = [hashlib.blake2b(column.round(6).tobytes(), digest_size=8) for column in columns]
     keys = [int.from_bytes(digest.digest(), "little") for digest in digests]
     different, column = np.unique(np.array(keys, dtype=np.uint64), return_inverse=True)
-    if different.size < FEWEST_COLUMNS:
+    if different.size < 2 * FOLDS:
         every = np.ones(column.size, dtype=np.bool_)
         yield every, every
         return
@@ -368,7 +392,9 @@ def principal_directions(X: NDArray[np.floating]) -> Floats:
         directions = columns @ vectors
     else:
         values, directions = np.linalg.eigh(columns @ columns.T)
-    keep = np.flatnonzero(values > _ROUNDING * values[-1])[-_MOST_DIRECTIONS:]
+    keep = np.flatnonzero(values > np.sqrt(np.finfo(np.float64).eps) * values[-1])[
+        -_MOST_DIRECTIONS:
+    ]
     directions = directions[:, keep]
     return np.ascontiguousarray(directions / np.linalg.norm(directions, axis=0))
 
@@ -397,66 +423,9 @@ def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
     """Nearest points of every point beside itself, (n, k)."""
     near = KDTree(points).query(points, k + 1)[1]
     # A point is the first of its own list, but among equal ones any of them may be.
-    others = near != np.arange(len(points))[:, None]
-    others[:, -1] &= ~others.all(axis=1)
-    return np.asarray(near[others].reshape(-1, k))
-
-
-def _candidate(option: Settings, score: Floats, best: Floats, chosen: bool) -> Candidate:
-    """A candidate and how it compares with the best."""
-    gain, refine = score - best, option.refine
-    return Candidate(
-        affinity=option.affinity,
-        strategy=option.strategy.name,
-        refine=None if refine is None else type(refine).__name__.lower(),
-        score=float(score.sum()),
-        standard_error=standard_error(score),
-        difference=float(gain.sum()),
-        difference_error=standard_error(gain),
-        chosen=chosen,
-    )
-
-
-def _explain(reasons: dict[str, str], candidates: tuple[Candidate, ...], asked: Settings) -> None:
-    """Say why the first candidate was taken, and how close the others are."""
-    first, rest = candidates[0], candidates[1:]
-    why = (
-        f"held-out R² {first.score:.2f}, the simplest of {len(candidates)} candidates near the best"
-    )
-    runner_up = next((one for one in rest if one.affinity != first.affinity), rest[0])
-    relation = "+" if runner_up.difference >= 0.0 else "-"
-    why += (
-        f" (next {runner_up.affinity}, {runner_up.strategy}: {relation}"
-        f"{abs(runner_up.difference):.2f} ± {runner_up.difference_error:.2f})"
-    )
-    for name in ("strategy", "affinity", "refine"):
-        if getattr(asked, name) == "auto":
-            reasons[name] = why
-    if not first.score > CHANCE * first.standard_error:
-        reasons["warning"] = (
-            "no method predicts held-out columns better than their mean: there may be nothing "
-            "to see"
-        )
-        warn(reasons["warning"])
-        return
-    close = [one for one in rest if one.difference > -ERRORS * one.difference_error]
-    if close:
-        reasons["close call"] = (
-            f"{len(close) + 1} of {len(candidates)} candidates predict held-out columns equally "
-            "well; the embedding depends on the choice, and the simplest was taken"
-        )
-
-
-def _with_reasons(settings: Settings, asked: Settings) -> Settings:
-    """Settings with a reason for a refinement that was open."""
-    strategy = settings.strategy
-    if asked.refine == "auto" and "refine" not in settings.reasons:
-        settings.reasons["refine"] = (
-            "the default of strategies on a graph"
-            if strategy.uses_graph
-            else f"the {strategy.name} strategy has no graph to refine on"
-        )
-    return settings
+    distinct = near != np.arange(len(points))[:, None]
+    distinct[:, -1] &= ~distinct.all(axis=1)
+    return np.asarray(near[distinct].reshape(-1, k))
 
 
 def _centred(X: Any) -> tuple[Floats, Floats]:
@@ -464,8 +433,8 @@ def _centred(X: Any) -> tuple[Floats, Floats]:
 
     They are divided by the largest value, so that no square overflows.
     """
-    if X.shape[0] > _limits.EXAMINED:
-        X = X[np.random.default_rng(0).choice(X.shape[0], _limits.EXAMINED, replace=False)]
+    if X.shape[0] > _limits.SAMPLED:
+        X = X[np.random.default_rng(0).choice(X.shape[0], _limits.SAMPLED, replace=False)]
     X = dense_rows(X)
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
     centred = X / scale
@@ -473,10 +442,3 @@ def _centred(X: Any) -> tuple[Floats, Floats]:
     squares = np.einsum("ij,ij->i", centred, centred)
     varying = squares > 1e-20 * X.shape[1]
     return centred[varying], squares[varying]
-
-
-def _are_counts(values: NDArray[np.floating]) -> bool:
-    """Whether a table can be one of counts; zeros and ones are their own square roots."""
-    if values.min(initial=0.0) < 0.0 or values.max(initial=0.0) <= 1.0:
-        return False
-    return bool(np.all(values == np.rint(values)))

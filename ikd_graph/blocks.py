@@ -73,9 +73,7 @@ def solve(
 
     Examples
     --------
-    >>> from collections.abc import Iterable
-
-    import numpy as np
+    >>> import numpy as np
     >>> from ikd_graph import blocks, cliques, graph, kernels
     >>> line = np.arange(6.0)
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
@@ -85,13 +83,11 @@ def solve(
     array([1., 0., 1.])
     """
     assert isinstance(cliques, Blocks)
-    upper = _upper_triangle(graph)
-    sq_dist = kernel.sq_distance(upper.weights)
-    variance = _distance_variance(kernel, upper.weights, sq_dist)
-    edges = CsrGraph.trusted(upper.indptr, upper.indices, sq_dist)
+    sq_dist = kernel.sq_distance(graph.weights)
+    variance = _distance_variance(kernel, graph.weights, sq_dist)
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
     with single_threaded_blas():
-        spectra = solve_cliques(cliques, edges, variance, reference, n_components)
+        spectra = solve_cliques(cliques, graph, sq_dist, variance, reference, n_components)
     bad = np.flatnonzero(spectra.n_missing)
     if bad.size:
         raise ValueError(
@@ -134,9 +130,7 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
 
     Examples
     --------
-    >>> from collections.abc import Iterable
-
-    import numpy as np
+    >>> import numpy as np
     >>> from ikd_graph import blocks, cliques, graph, kernels
     >>> line = np.array([0.0, 1.0, 2.0, 2.5, 3.0])
     >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
@@ -147,16 +141,6 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """
     order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
     return solved.take(order)
-
-
-def _upper_triangle(graph: CsrGraph) -> CsrGraph:
-    """Edges from their lower end only: a graph stores each edge twice."""
-    n = graph.n_nodes
-    rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.indptr))
-    keep = graph.indices > rows
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows[keep], minlength=n), out=indptr[1:])
-    return CsrGraph.trusted(indptr, graph.indices[keep], graph.weights[keep])
 
 
 def _distance_variance(kernel: StationaryKernel, corr: Floats, sq_dist: Floats) -> Floats:

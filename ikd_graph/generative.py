@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ def fit_noise_model(
     NoiseModel
         The fitted process.
     """
-    sample = evenly_spaced(len(latent), _limits.GENERATIVE_SCALE)
+    sample = evenly_spaced(len(latent), _limits.SAMPLED_SCALE)
     points, cov_of_sample = latent[sample], cov[np.ix_(sample, sample)]
 
     def scaled(log_scale: float) -> StationaryKernel:
@@ -65,42 +65,6 @@ def fit_noise_model(
     if best.fun < cost(0.0):
         kernel = scaled(best.x)
     return NoiseModel(*gplvm.fit_variances.unchecked(latent, cov, n_observed, kernel), kernel)
-
-
-def reconstruct(
-    points: Floats, latent: Floats, rows: NDArray[np.floating], model: NoiseModel
-) -> tuple[Floats, Floats]:
-    """Posterior mean of the rows that points stand for, (b, p), and its deviation, (b,).
-
-    The mean row of the training data is given back with each.
-    """
-    sample = evenly_spaced(len(latent), _limits.GENERATIVE)
-    mean_row = rows.mean(axis=0)
-    out, std = np.empty((len(points), rows.shape[1])), np.empty(len(points))
-    for start in range(0, len(points), 1024):
-        part = slice(start, start + 1024)
-        posterior = gplvm.posterior_mean.unchecked(
-            points[part],
-            latent[sample],
-            rows[sample] - mean_row,
-            model.kernel,
-            model.variance,
-            model.noise,
-        )
-        out[part], std[part] = posterior.mean + mean_row, posterior.std
-    return out, std
-
-
-def log_likelihood(
-    model: NoiseModel, latent: Floats, rows: NDArray[Any], *, centred: bool
-) -> float:
-    """Log likelihood of an observed dimension of at most 2000 rows, given where they are."""
-    sample = evenly_spaced(len(rows), _limits.GENERATIVE)
-    cov = gplvm.sample_covariance.unchecked(rows[sample], centered=centred)
-    value = gplvm.log_likelihood.unchecked(
-        latent[sample], cov, rows.shape[1], model.kernel, model.variance, model.noise
-    )
-    return value / rows.shape[1]
 
 
 def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:

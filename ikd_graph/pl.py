@@ -60,9 +60,9 @@ def ikd(
     'kind'
     """
     if basis not in adata.obsm:
-        known = ", ".join(map(repr, adata.obsm)) or "none"
+        keys = ", ".join(map(repr, adata.obsm)) or "none"
         raise ValueError(
-            f"basis must be a key of adata.obsm: {known}; got {basis!r}; ikd_graph.tl.ikd(adata) "
+            f"basis must be a key of adata.obsm: {keys}; got {basis!r}; ikd_graph.tl.ikd(adata) "
             "adds 'X_ikd'"
         )
     if color is None:
@@ -72,8 +72,8 @@ def ikd(
 
         _, axes = plt.subplots(1, len(color), figsize=(5.5 * len(color), 4.5), layout="constrained")
         return [
-            ikd(adata, one, basis=basis, ax=each)  # type: ignore[misc]
-            for one, each in zip(color, np.ravel(axes), strict=True)
+            ikd(adata, name, basis=basis, ax=each)  # type: ignore[misc]
+            for name, each in zip(color, np.ravel(axes), strict=True)
         ]
     genes = list(getattr(adata, "var_names", ()))
     if color not in adata.obs and color in genes:
@@ -82,9 +82,9 @@ def ikd(
         shade = Paint(color, None, values.astype(np.float64))
         return plot.embedding(adata.obsm[basis], shade, ax=ax)
     if color not in adata.obs:
-        known = ", ".join(map(repr, adata.obs)) or "none"
+        keys = ", ".join(map(repr, adata.obs)) or "none"
         raise ValueError(
-            f"color must be a column of adata.obs: {known}, or a name of adata.var_names; got "
+            f"color must be a column of adata.obs: {keys}, or a name of adata.var_names; got "
             f"{color!r}{suggest(color, [*adata.obs, *genes])}"
         )
     labels, names = adata.obs[color], None

@@ -28,11 +28,6 @@ def make_table(folder, rows=60, columns=30):
     (folder / "t.csv").write_text("\n".join([head, *lines]) + "\n", "utf-8")
 
 
-def heed_interrupts():
-    """Let a new process be interrupted: a shell lets what it runs in the background ignore it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def started(folder, words, options=(), before="", prepare=lambda: None, **more):
     """A command in a folder; the interpreter has ``options``, ``before`` runs first.
 
@@ -48,34 +43,32 @@ def started(folder, words, options=(), before="", prepare=lambda: None, **more):
         command += ["--output", str(folder / "out")]
 
     def first():
-        heed_interrupts()
+        # A shell lets what it runs in the background ignore interrupts.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         prepare()
 
     return subprocess.Popen(command, env=environment, cwd=folder, preexec_fn=first, **more)
 
 
-def running(folder):
-    """Numbers of the processes that name a folder in their command."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if os.fsencode(str(folder)) in words:
-                found.append(int(entry.name))
-    return found
+def traces(folder):
+    """Processes that name a folder in their command, and files in its temporary folder."""
+    numbers = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(str(folder)) in words:
+            numbers.append(int(entry.name))
+    return numbers, list((folder / "tmp").iterdir())
 
 
-def until(condition, seconds):
-    """Whether something becomes true in time."""
+def check_traces(folder, seconds=60.0):
+    """Wait until a command has left neither processes nor temporary files."""
     end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
+    while traces(folder) != ([], []):
+        assert time.monotonic() < end, traces(folder)
         time.sleep(0.02)
-    return True
 
 
 def half_files(folder):

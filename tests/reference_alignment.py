@@ -136,36 +136,3 @@ def naive_round(sets, coordinates, weights, points):
     mean[covered] /= total[covered, None]
     mean[~covered] = points[~covered]
     return loss, mean
-
-
-def naive_blockwise(corr, sets, sq_distance, n_components):
-    """The blockwise solution as a first draft would have it: one block after the other.
-
-    Greedy merging with a matrix of all overlaps and its largest entry in each step.
-    """
-    n = len(corr)
-    views, holds = [], np.zeros((len(sets), n))
-    for k, nodes in enumerate(sets):
-        sq_dist = sq_distance(np.clip(corr[np.ix_(nodes, nodes)], 1e-12, 1.0))
-        np.fill_diagonal(sq_dist, 0.0)
-        view = np.zeros((n, n_components))
-        view[nodes] = naive_latent(sq_dist, n_components, "center")[0]
-        views.append(view)
-        holds[k, nodes] = 1.0
-    counts = holds.copy()
-    overlaps = holds @ holds.T
-    np.fill_diagonal(overlaps, 0.0)
-    while True:
-        i, j = np.unravel_index(np.argmax(overlaps), overlaps.shape)
-        if overlaps[i, j] == 0.0:
-            return views[int(np.argmax(holds.sum(axis=1)))]
-        shared = (holds[i] > 0.0) & (holds[j] > 0.0)
-        rotation, shift = naive_rigid(views[j][shared], views[i][shared])
-        moved = views[j] @ rotation + shift
-        total = np.maximum(counts[i] + counts[j], 1.0)[:, None]
-        views[i] = (views[i] * counts[i][:, None] + moved * counts[j][:, None]) / total
-        counts[i] += counts[j]
-        holds[i] = np.maximum(holds[i], holds[j])
-        holds[j] = 0.0
-        overlaps[i] = overlaps[:, i] = holds @ holds[i]
-        overlaps[j] = overlaps[:, j] = overlaps[i, i] = 0.0

@@ -82,20 +82,6 @@ def naive_products(weights):
     return out
 
 
-def naive_lengths(corr):
-    """Distances between unit vectors with these products, infinite where there is none (NaN)."""
-    return np.where(np.isnan(corr), np.inf, np.sqrt(np.maximum(2.0 - 2.0 * corr, 0.0)))
-
-
-def naive_shortest(lengths):
-    """Shortest ways between all points (Floyd and Warshall)."""
-    out = lengths.copy()
-    np.fill_diagonal(out, 0.0)
-    for k in range(len(out)):
-        out = np.minimum(out, out[:, [k]] + out[[k]])
-    return out
-
-
 def naive_far_apart(lengths, shorter=0.8, detour=3.5, usual=0.35):
     """Edges that only a long way replaces, though shorter ones connect their ends."""
     n = len(lengths)

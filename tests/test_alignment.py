@@ -140,7 +140,7 @@ def test_directions_without_points_are_not_turned(n):
     ("source", "target", "message"),
     [
         (np.ones((3, 2)), np.ones((2, 2)), r"source must be a table .* got \(3, 2\)"),
-        (np.ones(3), np.ones(3), "source must be a table"),
+        (np.ones(3), np.ones((3, 2)), "source must be a table"),
         (np.full((3, 2), np.nan), np.ones((3, 2)), "source must"),
         (np.ones((3, 2)), np.full((3, 2), np.inf), "target must"),
     ],
@@ -392,13 +392,6 @@ def test_global_merging_from_a_geodesic_start_beats_greedy_on_noisy_data(seed):
         latent, merge_quietly(solved, 80).coordinates
     )
     assert rigid_r2(latent, merged.coordinates) > 0.95
-
-
-def test_few_rounds_are_reported_as_not_converged():
-    _, sets, views = random_blocks(0, 25, 2, 15, 5, 9, 0.3)
-    merged = alignment.merge(solved_from(sets, views), 25, max_rounds=2)
-    assert not merged.converged
-    assert merged.n_rounds == 2
 
 
 @pytest.mark.parametrize(

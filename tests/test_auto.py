@@ -1,7 +1,5 @@
 """What "auto" chooses: the same for the same table, by what predicts, with the reason told."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -32,17 +30,6 @@ def test_samples_of_a_gaussian_process_are_recognised(n_columns, noise):
         X += noise * np.random.default_rng(100 + seed).normal(size=X.shape)
         assert auto.moments(X).fit_the_model
         assert not auto.moments(X[:, :99]).fit_the_model
-
-
-def test_images_and_counts_are_told_from_samples(digits):
-    assert not auto.moments(np.hstack([digits[0], digits[0][::-1]])).fit_the_model
-    counts = np.random.default_rng(0).poisson(np.geomspace(0.1, 30, 200), size=(50, 200))
-    assert not auto.moments(counts.astype(float)).fit_the_model
-
-
-def test_constant_tables_do_not_divide_by_zero():
-    assert np.all(np.isfinite(auto.moments(np.ones((4, 5)))))
-    assert np.all(np.isfinite(auto.moments(np.zeros((4, 5)))))
 
 
 def test_counts_are_whole_numbers_that_are_not_all_zero_or_one():
@@ -93,21 +80,6 @@ def test_a_table_of_noise_with_many_columns_is_told_to_have_no_correlated_rows(s
         assert "no rows are significantly correlated" in model.settings_.reasons["refine"]
 
 
-def weak(n_columns, n_means=1):
-    """A sheet of which 100 columns tell nothing, or means of repeated measurements."""
-    latent = np.random.default_rng(3).uniform(0.0, 4.0, (60, 2))
-    signal = 0.2 * gp_mapping(latent, n_columns, "squared_exponential", seed=0)
-    noise = np.random.default_rng(4).normal(size=(n_means, *signal.shape))
-    return signal + noise.mean(axis=0)
-
-
-def test_what_is_advised_against_noise_helps():
-    (text,) = warned(IKD(2, refine=None), weak(100))
-    assert "measure more columns, or average rows that belong together" in text
-    for cured in (weak(1500), weak(100, 12)):
-        assert not any("by chance" in told for told in warned(IKD(2, refine=None), cured))
-
-
 @pytest.mark.parametrize("n_columns", [24, 60])
 def test_a_table_of_noise_with_few_columns_is_told_that_nothing_predicts(n_columns):
     for seed in range(3):
@@ -118,11 +90,6 @@ def test_a_table_of_noise_with_few_columns_is_told_that_nothing_predicts(n_colum
         assert NOTHING in texts[0]
         assert NOTHING in str(model.settings_)
         assert model.candidates_[0].score < 0.05
-
-
-def test_where_there_is_something_to_see_nobody_is_told_otherwise(digits):
-    for X in (digits[0][:150], groups(), roll(150)[0], sheet(n=60, n_columns=40)[0]):
-        assert warned(IKD(2, refine="stress"), X) == []
 
 
 # Thresholds of correlations -----------------------------------------------------------------------
@@ -142,22 +109,6 @@ def test_the_sure_threshold_is_that_of_a_test_of_no_correlation(n_observed, rate
     assert stats.beta(half, half, loc=-1.0, scale=2.0).sf(level) == pytest.approx(rate, rel=1e-6)
 
 
-# What is chosen -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("strategy", ["auto", "blockwise", strategies.Geodesic.paper()], ids=str)
-def test_samples_of_the_model_are_compared_by_correlations_on_a_threshold(strategy):
-    X, _ = sheet(n=60, n_columns=400)
-    model = quiet(IKD(2, strategy=strategy, refine=None), X)
-    chosen = model.settings_
-    assert chosen.affinity == "correlation"
-    assert chosen.graph == graph.Threshold(5 / 20, n_neighbors=6)
-    assert model.candidates_ == ()
-    assert "400 columns look like samples of a Gaussian process" in chosen.reasons["affinity"]
-    if strategy == "auto":
-        assert chosen.strategy == strategies.Geodesic()
-
-
 def test_geodesic_and_blockwise_have_the_same_affinity_and_graph(digits):
     tables = {
         "process": sheet(n=60, n_columns=150)[0],
@@ -174,6 +125,22 @@ def test_geodesic_and_blockwise_have_the_same_affinity_and_graph(digits):
         assert one.settings_.graph == other.settings_.graph, name
         for first, second in zip(one.graph_, other.graph_, strict=True):
             np.testing.assert_array_equal(first, second)
+
+
+# What is chosen -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["auto", "blockwise", strategies.Geodesic.paper()], ids=str)
+def test_samples_of_the_model_are_compared_by_correlations_on_a_threshold(strategy):
+    X, _ = sheet(n=60, n_columns=400)
+    model = quiet(IKD(2, strategy=strategy, refine=None), X)
+    chosen = model.settings_
+    assert chosen.affinity == "correlation"
+    assert chosen.graph == graph.Threshold(5 / 20, n_neighbors=6)
+    assert model.candidates_ == ()
+    assert "400 columns look like samples of a Gaussian process" in chosen.reasons["affinity"]
+    if strategy == "auto":
+        assert chosen.strategy == strategies.Geodesic()
 
 
 def test_the_first_candidate_is_the_one_that_was_used(digits):
@@ -206,16 +173,6 @@ def test_what_is_linear_is_solved_linearly():
     assert model.settings_.strategy == strategies.Linear()
     assert affine_r2(latent, model.embedding_) > 0.95
     assert model.graph_ is None
-    answers = []
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        ability = rng.normal(size=(400, 2))
-        leaning = 1.5 * ability @ rng.normal(size=(2, 60)) + rng.normal(size=60)
-        right = (rng.random((400, 60)) < 1.0 / (1.0 + np.exp(-leaning))).astype(float)
-        model = quiet(IKD(2), right)
-        answers.append(model.settings_.strategy.name)
-        assert affine_r2(ability, model.embedding_) > 0.8
-    assert "linear" in answers
 
 
 def test_a_roll_is_unrolled():
@@ -224,35 +181,6 @@ def test_a_roll_is_unrolled():
     assert model.settings_.strategy.name == "geodesic"
     assert AFFINITIES[model.settings_.affinity].euclidean
     assert affine_r2(latent, model.embedding_) > 0.99
-
-
-def test_units_of_columns_are_seen_through():
-    rng = np.random.default_rng(3)
-    latent = rng.normal(size=(300, 2))
-    X = latent @ rng.normal(size=(2, 30)) + 0.3 * rng.normal(size=(300, 30))
-    model = quiet(IKD(2), X * np.logspace(-3, 3, 30))
-    assert model.settings_.affinity == "standardized_euclidean"
-    assert affine_r2(latent, model.embedding_) > 0.9
-
-
-def test_the_length_of_rows_counts_where_it_predicts():
-    rng = np.random.default_rng(4)
-    loud = rng.uniform(0.0, 1.0, (300, 2))
-    X = loud @ rng.uniform(0.5, 1.5, (2, 24)) + 0.1 * rng.normal(size=(300, 24))
-    model = quiet(IKD(2), X)
-    assert AFFINITIES[model.settings_.affinity].euclidean
-    assert affine_r2(loud, model.embedding_) > 0.85
-
-
-def test_roots_are_tried_for_counts_only():
-    counts = np.random.default_rng(0).poisson(np.geomspace(0.5, 30, 40)[:, None], size=(40, 30))
-    names = {one.affinity for one in quiet(IKD(2), counts).candidates_}
-    assert "hellinger" in names
-    assert "standardized_euclidean" not in names
-    names = {one.affinity for one in quiet(IKD(2), counts / 7.0).candidates_}
-    assert "hellinger" not in names
-    assert "standardized_euclidean" in names
-    assert names <= set(auto.ORDER)
 
 
 @pytest.mark.parametrize(
@@ -359,22 +287,3 @@ def test_the_score_is_that_of_a_naive_twin():
     np.testing.assert_allclose(directions.T @ directions, np.eye(3), atol=1e-9)
     by_point = auto.predict(latent, directions)
     assert by_point.sum() == pytest.approx(naive_prediction(latent, X), rel=1e-9)
-
-
-def test_the_user_is_warned_in_his_own_file():
-    noise = np.random.default_rng(0).normal(size=(60, 120))
-    for X in (noise, noise[:, :30] ** 3):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            IKD(2).fit(X)
-        assert [one.filename for one in caught] == [__file__]
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_unit_of_the_table_does_not_change_the_choice(seed):
-    X = np.random.default_rng(seed).normal(size=(12, 21)).cumsum(axis=0)
-    one, other = IKD(1, refine=None).fit(X), IKD(1, refine=None).fit(3.0 * X)
-    assert other.settings_.affinity == one.settings_.affinity
-    for a, b in zip(one.candidates_, other.candidates_, strict=True):
-        assert a.score == pytest.approx(b.score, abs=1e-9)
-    np.testing.assert_allclose(other.embedding_, one.embedding_, atol=1e-6)

@@ -71,17 +71,3 @@ def test_a_run_goes_on_where_it_ended_and_its_table_has_the_regret(tmp_path, cap
     assert "iris" in capsys.readouterr().out
     assert (tmp_path / f"{half}.md").exists()
     assert (tmp_path / f"{half}.csv").exists()
-
-
-def test_unknown_methods_are_told():
-    with pytest.raises(SystemExit, match="unknown method sparkle"):
-        run.methods(["sparkle"], likelihood=False)
-
-
-def test_what_is_not_there_is_left_out_with_a_reason(monkeypatch, capsys):
-    def absent(seed):
-        raise _record.Absent("package nowhere is not installed")
-
-    monkeypatch.setitem(sets.SETS, "nowhere", absent)
-    assert run.load(["nowhere"], (0,)) == []
-    assert "nowhere left out: package nowhere is not installed" in capsys.readouterr().out

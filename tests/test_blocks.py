@@ -110,39 +110,3 @@ def test_bad_parameters_are_refused(changed, message):
     g, whole = two_points(0.5)
     with pytest.raises(ValueError, match=message):
         blocks.solve(**({"graph": g, "cliques": whole, "kernel": SE, "n_components": 1} | changed))
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.02, 0.3])
-@pytest.mark.parametrize("n", [128, 200])
-def test_large_cliques_get_the_eigenpairs_of_the_whole_spectrum(n, noise):
-    rng = np.random.default_rng(n)
-    latent = rng.uniform(size=(n, 2)) * [1.0, 0.7]
-    corr = SE.covariance(((latent[:, None] - latent) ** 2).sum(axis=-1))
-    corr += noise * np.triu(rng.normal(size=(n, n)), 1)
-    corr = np.clip(np.triu(corr, 1) + np.triu(corr, 1).T, 0.05, 0.999)
-    np.fill_diagonal(corr, 1.0)
-    one = Blocks(*ragged([range(n)]))
-    found = blocks.solve(graph.threshold(corr, 0.01), one, SE, 2)
-    middle = np.eye(n) - 1.0 / n
-    gram = -0.5 * middle @ SE.sq_distance(corr) @ middle
-    values, vectors = np.linalg.eigh(gram)
-    np.testing.assert_allclose(found.eigenvalues[0], values[:-3:-1], rtol=1e-9)
-    made = found.coordinates @ found.coordinates.T
-    leading = vectors[:, -2:] * np.sqrt(values[-2:])
-    np.testing.assert_allclose(made, leading @ leading.T, atol=1e-7 * values[-1])
-    share = (values[-2:] ** 2).sum() / (values**2).sum()
-    np.testing.assert_allclose(found.explained_variance_ratio[0], share, rtol=1e-9)
-    assert found.negative_mass[0] <= (np.minimum(values, 0.0) ** 2).sum() / (values**2).sum() + 1e-9
-
-
-def test_a_large_clique_whose_eigenvalues_lie_close_is_solved_too():
-    # Distances at random: eigenvalues of both signs lie side by side, and iterations take long.
-    rng = np.random.default_rng(0)
-    n = 140
-    gaps = np.triu(rng.uniform(0.0, 4.0, (n, n)), 1)
-    gaps += gaps.T
-    g = graph.threshold(SE.covariance(gaps), 0.01)
-    found = blocks.solve(g, Blocks(*ragged([range(n)])), SE, 2)
-    middle = np.eye(n) - 1.0 / n
-    values = np.linalg.eigvalsh(-0.5 * middle @ gaps @ middle)
-    np.testing.assert_allclose(found.eigenvalues[0], values[:-3:-1], rtol=1e-8)

@@ -6,6 +6,7 @@ import os
 import warnings
 from copy import copy
 from functools import cache
+from urllib.parse import unquote
 
 import matplotlib.image
 import numpy as np
@@ -17,6 +18,7 @@ from webdriver import CHROMIUM, DRIVER, Browser, NoBrowser
 from ikd_graph import IKD
 from ikd_graph.show import report
 from ikd_graph.show.page import share_plotly
+from ikd_graph.show.words import say_number
 from ikd_graph.study import datasets
 from ikd_graph.study.datasets import Dataset, Labels
 from ikd_graph.study.diagnosis import diagnose
@@ -28,13 +30,14 @@ pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs chromiu
 DRIVERS = ("GL Driver Message", "software WebGL", "willReadFrequently")
 DRAWN = (
     "dispatchEvent(new Event('beforeprint'));"
-    "return !document.querySelector('[data-kind]:not(.js-plotly-plot)')"
-    " && Array.from(document.querySelectorAll('[data-kind]')).every(e => e.data)"
+    "return !document.querySelector('[data-figure]:not(.js-plotly-plot)')"
+    " && Array.from(document.querySelectorAll('[data-figure]')).every(e => e.data)"
 )
-# Runs differ by 0.0013, the rounding of what is kept, with plotly 6.0 as with 7.1; letters hinted
-# in full by 0.010. Of the faults planted a legend that is not drawn makes least, 0.020.
+# Runs differ by 0.0013, the rounding of what is kept; letters hinted in full by 0.010. Of the
+# faults planted a legend that is not drawn makes least.
 ALIKE = 0.015
-FIRST = "document.querySelector('[data-kind=points]')"
+FIRST = "document.querySelector('.main [data-figure]')"
+POINTS = "return {}.data.filter(t => t.mode === 'markers' && t.visible !== false)"
 
 
 @pytest.fixture(scope="module")
@@ -118,18 +121,6 @@ def complaints(browser):
     return [one for one in said if not any(driver in one for driver in DRIVERS)]
 
 
-def choose(browser, role, value):
-    browser.run(
-        f"const e = document.querySelector('[data-role={role}]');"
-        + (
-            f"e.checked = {str(value).lower()};"
-            if isinstance(value, bool)
-            else f"e.value = {value};"
-        )
-        + "e.dispatchEvent(new Event('change'))"
-    )
-
-
 def middle(browser, script):
     """Middle of an element in the window."""
     return browser.run(
@@ -138,12 +129,10 @@ def middle(browser, script):
     )
 
 
-def test_a_browser_that_does_not_start_says_so_at_once(tmp_path):
-    broken = tmp_path / "chromium"
-    broken.write_text("#!/bin/sh\nexit 1\n")
-    broken.chmod(0o755)
-    with pytest.raises(NoBrowser, match="session not created"):
-        Browser(tmp_path, binary=str(broken))
+def click(browser, script):
+    """Press the pointer in the middle of an element."""
+    x, y = middle(browser, script)
+    browser.press_and_move([(x, y), (x, y)])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -153,11 +142,11 @@ def test_every_page_is_whole_at_any_width_in_light_and_dark(show, name, width, t
     browser = show(name, width, theme)
     assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
     boxes = browser.run(
-        "const all = '[data-kind], .legend, table, h2, h3';"
+        "const all = '[data-figure], table, h2, h3';"
         "return Array.from(document.querySelectorAll(all)).filter("
         "e => e.offsetParent && !e.closest('.scroll')).map(e => {"
         "const b = e.getBoundingClientRect();"
-        "return [b.left, b.right, b.top, b.bottom, e.dataset.kind || e.tagName]})"
+        "return [b.left, b.right, b.top, b.bottom, e.ariaLabel || e.textContent]})"
     )
     assert all(left >= 0 and right <= width + 1 for left, right, *_ in boxes)
     for at, (left, right, top, bottom, kind) in enumerate(boxes):
@@ -168,8 +157,8 @@ def test_every_page_is_whole_at_any_width_in_light_and_dark(show, name, width, t
         ]  # fmt: skip
         assert all(apart), f"{kind} overlaps another"
     inked = browser.run(
-        "return Array.from(document.querySelectorAll('[data-kind]')).every(e =>"
-        " e.querySelector('canvas, .point, .js-line, .bars path, .points path'))"
+        "return Array.from(document.querySelectorAll('[data-figure]')).every(e =>"
+        " e.querySelector('canvas, .point, .js-line, .legend, .infolayer .cbfill'))"
     )
     assert inked
     picture = matplotlib.image.imread(io.BytesIO(browser.picture()))
@@ -186,7 +175,7 @@ def screen(browser, page):
     browser.look(1400, 900, "light")
     browser.wait(
         "const ink = getComputedStyle(document.documentElement).getPropertyValue('--ink').trim();"
-        "return Array.from(document.querySelectorAll('[data-kind]')).every("
+        "return Array.from(document.querySelectorAll('[data-figure]')).every("
         "e => e._fullLayout.font.color === ink)"
     )
     return squares(browser.picture())
@@ -203,115 +192,49 @@ def test_every_page_looks_as_it_did(browser, pages, tmp_path, name):
     assert largest_difference(name, found) < ALIKE
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "fault",
-    [
-        ".legend{visibility:hidden}",
-        ".scatterlayer{visibility:hidden}",
-        ":root{--accent:#b22e2e!important}",
-        "main{padding-left:60px!important}",
-    ],
-)
-def test_a_planted_fault_changes_how_a_page_looks(browser, pages, tmp_path, fault):
-    text = with_letters((pages / "embed.html").read_text(encoding="utf-8"))
-    (tmp_path / "page.html").write_text(text.replace("</style>", fault + "</style>", 1), "utf-8")
-    found = screen(browser, tmp_path / "page.html")
-    assert largest_difference("embed", found) > 1.5 * ALIKE
-
-
-@pytest.mark.parametrize("name", ["embed", "cliques"])
-def test_controls_are_reached_with_the_keyboard(show, name):
-    browser = show(name)
-    wanted = browser.run(
-        "const all = 'main button, main select, main input';"
-        "const found = Array.from(document.querySelectorAll(all)).filter(e => e.offsetParent);"
-        "found.forEach((e, k) => { e.dataset.n = k; });"
-        "return found.length"
-    )
-    reached = set()
-    for _ in range(wanted + 5):
-        browser.press("\ue004")
-        reached.add(browser.run("return document.activeElement.dataset.n"))
-    assert len(reached - {None}) == wanted
-
-
-def test_hovering_a_point_names_its_row_and_labels_in_every_picture(show):
+def test_hovering_a_point_names_its_row_and_labels_in_every_linked_picture(show):
     browser = show("embed")
-    x, y = middle(browser, f"{FIRST}.querySelector('.points path')")
-    browser.move(x, y)
+    browser.move(*middle(browser, f"{FIRST}.querySelector('.points path')"))
     said = browser.wait(f"return {FIRST}.querySelector('.hovertext')?.textContent")
     row = int(said.removeprefix("r").split("animal")[0])
     assert f"animal: {['cat', chr(34) + 'dog' + chr(34) + ', <b>big'][row % 2]}" in said
     assert "age: " in said
-    assert "uncertainty ± " in said
+    assert "uncertainty: ± " in said
     browser = show("compare")
-    browser.move(*middle(browser, f"{FIRST}.querySelector('.points path')"))
-    labels = "return document.querySelectorAll('[data-kind=points] .hovertext').length"
-    assert browser.wait(f"{labels} > 1 && document.querySelectorAll('.hovertext').length") > 1
+    browser.move(*middle(browser, "document.querySelector('.small .points path')"))
+    labels = "document.querySelectorAll('.small .hovertext')"
+    assert browser.wait(f"return {labels}.length > 3 && {labels}.length") == 4
+    texts = browser.run(f"return Array.from({labels}).map(e => e.textContent)")
+    assert len(set(texts)) == 1
 
 
-def test_a_class_is_kept_alone_and_another_added_and_taken_back(show):
+def test_a_class_is_hidden_in_all_linked_pictures_by_a_click_on_its_name(show):
     browser = show("embed")
-    shown = f"return {FIRST}.data.map(trace => trace.x.length)"
-    assert browser.run(shown) == [0, 200]
-    browser.click(".legend button[data-key='1']")
-    browser.wait(f"return {FIRST}.data[1].x.length === 100")
-    assert browser.run("return document.querySelector('[data-role=save]').textContent") == (
-        "Save 100 shown rows as CSV"
-    )
-    browser.click(".legend button[data-key='0']")
-    browser.wait(f"return {FIRST}.data[1].x.length === 200")
-    browser.click(".legend button[data-key='0']")
-    browser.click(".legend button[data-key='1']")
-    assert browser.run(shown) == [0, 200]
-
-
-def test_the_legend_of_methods_dims_the_others_in_every_chart(show):
-    browser = show("compare")
-    browser.click(".legend button[data-key=pca]")
-    faint = browser.run(
-        "return Array.from(document.querySelectorAll('[data-kind=chart]')).filter(e =>"
-        " e.closest('[data-linked]')).map(e => e.data.map(t => [t.meta, t.opacity]))"
-    )
-    first = [trace for chart in faint[:1] for trace in chart]
-    assert {opacity for name, opacity in first if name == "pca"} == {1}
-    assert {opacity for name, opacity in first if name == "blockwise"} == {0.1}
-
-
-def test_dimensions_are_chosen_turned_joined_and_sized(show, pages):
-    browser = show("embed")
-    titles = f"return [{FIRST}.layout.xaxis.title.text, {FIRST}.layout.yaxis.title.text]"
-    choose(browser, "across", 2)
-    assert browser.run(titles)[0].startswith("dimension 3")
-    choose(browser, "path", True)
-    assert browser.run(f"return {FIRST}.data[0].mode") == "lines"
-    choose(browser, "sized", True)
-    assert browser.run(f"return new Set({FIRST}.data[2].marker.size).size") > 100
-    assert browser.run("return document.querySelector('[data-role=deep]').offsetParent") is None
-    choose(browser, "solid", True)
-    browser.wait(f"return {FIRST}._fullLayout.scene && {FIRST}.querySelector('canvas')")
-    assert set(browser.run(f"return {FIRST}.data.map(t => t.type)")) == {"scatter3d"}
-    assert browser.run("return document.querySelector('[data-role=deep]').offsetParent !== null")
+    every = "Array.from(document.querySelectorAll('[data-linked] [data-figure]'))"
+    shown = f"return {every}.map(e => e.data.slice(0, 2).map(t => t.visible ?? true))"
+    assert browser.run(shown) == [[True, True]] * 5
+    click(browser, f"{FIRST}.querySelector('.legendtoggle')")
+    browser.wait(shown + "[4][0] === 'legendonly'")
+    assert browser.run(shown) == [["legendonly", True]] * 5
 
 
 def test_another_column_of_labels_brings_its_own_colours_and_scale(show):
     browser = show("embed")
-    choose(browser, "column", 1)
-    assert browser.run(f"return {FIRST}.data[1].marker.colorscale.length") == 6
-    legend = "const found = document.querySelectorAll('[data-legend]'); return found"
-    assert browser.run(legend + "[0].offsetParent") is None
-    assert browser.run(legend + "[1].innerText").split() == ["age", "0", "6"]
+    points = POINTS.format(FIRST)
+    assert len(browser.run(points + ".map(t => t.name)")) == 2
+    click(browser, f"{FIRST}.querySelector('.updatemenu-header')")
+    click(browser, f"{FIRST}.querySelectorAll('.updatemenu-dropdown-button')[1]")
+    browser.wait(points + ".length === 1")
+    assert browser.run(points + "[0].marker.colorscale.length") == 6
+    assert browser.run(f"return {FIRST}.querySelector('.cbtitle').textContent") == "age"
+    small = "document.querySelector('.small [data-figure]')"
+    browser.wait(POINTS.format(small) + ".length === 1")
 
 
 def test_a_lasso_chooses_the_rows_that_are_saved(show, fitted):
     browser = show("embed")
     Z = made_page(fitted, 200)[1]
-    browser.run(
-        "window.saved = []; URL.createObjectURL = (blob) => {"
-        " blob.text().then(text => saved.push(text)); return '#'; };"
-        f"{FIRST}.scrollIntoView({{block: 'center'}})"
-    )
+    browser.run(f"{FIRST}.scrollIntoView({{block: 'center'}})")
     browser.click("[data-title='Lasso Select']")
     x, y, width, height = browser.run(
         f"const b = {FIRST}.querySelector('.nsewdrag').getBoundingClientRect();"
@@ -320,60 +243,33 @@ def test_a_lasso_chooses_the_rows_that_are_saved(show, fitted):
     half = [(x + 5, y + 5), (x + width / 2, y + 5), (x + width / 2, y + height - 5),
             (x + 5, y + height - 5), (x + 5, y + 8)]  # fmt: skip
     browser.press_and_move(half)
-    text = browser.wait(
-        "const t = document.querySelector('[data-role=save]').textContent;"
-        "return t.includes('chosen') && t"
+    text, address = browser.wait(
+        "const a = document.querySelector('.save'); return a && [a.textContent, a.href]"
     )
-    browser.click("[data-role=save]")
-    rows = list(csv.reader(io.StringIO(browser.wait("return saved[0]"))))
-    assert rows[0] == ["cell", "dimension 1", "dimension 2", "dimension 3", "animal", "age"]
-    edge = browser.run(f"return {FIRST}._fullLayout.xaxis.p2d({width} / 2)")
+    rows = list(csv.reader(io.StringIO(unquote(address.partition(",")[2]))))
+    assert rows[0] == ["row", "across", "upwards"]
+    edge = browser.run(f"return {FIRST}._fullLayout.xaxis.p2d({int(x + width / 2) - x})")
     expected = [f"r{k}" for k in np.flatnonzero(Z[:, 0] < edge)]
-    assert [row[0] for row in rows[1:]] == expected
+    assert sorted(row[0] for row in rows[1:]) == sorted(expected)
     assert text == f"Save {len(expected)} chosen rows as CSV"
-    assert {row[4] for row in rows[1:]} == {"cat", '"dog", <b>big'}
-    kept = [int(row[0][1:]) for row in rows[1:]]
-    np.testing.assert_allclose([[float(c) for c in row[1:4]] for row in rows[1:]], Z[kept], 1e-5)
+    chosen = [int(row[0][1:]) for row in rows[1:]]
+    saved = [[float(c) for c in row[1:]] for row in rows[1:]]
+    np.testing.assert_allclose(saved, Z[chosen, :2], 1e-5)
 
 
-def test_a_click_on_a_point_lists_its_cliques_and_their_places_for_it(show):
+def test_the_slider_writes_the_numbers_of_its_level(show):
     browser = show("cliques")
-    x, y = middle(browser, f"{FIRST}.querySelector('.points path')")
-    browser.move(x, y)
-    browser.wait(f"return {FIRST}.querySelector('.hovertext')")
-    browser.press_and_move([(x, y), (x, y)])
-    said = browser.wait("return document.querySelector('[data-role=places]').innerText")
-    row = int(browser.run("return document.querySelector('[data-role=point]').value"))
-    held = clique_view().cliques.of_point(row).tolist()
-    assert [int(line.split()[1]) for line in said.splitlines()[1:]] == held
-    choose(browser, "point", 7)
-    assert browser.run("return document.querySelector('[data-role=places]').dataset.row") == "7"
-
-
-def test_cliques_are_coloured_by_residual_or_by_label(show):
-    browser = show("cliques")
-    net = "document.querySelector('[data-kind=chart]')"
-    shades = f"return {net}.data[{net}.data.length - 1].marker.color.join()"
-    before = browser.run(shades)
-    choose(browser, "column", 1)
-    assert browser.run(shades) != before
-
-
-def test_the_slider_shows_the_numbers_of_its_level(show):
-    browser = show("cliques")
-    read = "return Array.from(document.querySelectorAll('[data-value]')).map(d => d.textContent)"
-    cursor = (
-        "return Array.from(document.querySelectorAll('[data-linked-levels] [data-kind]'))"
-        ".map(e => e.layout.shapes[e.layout.shapes.length - 1].x0)"
-    )
-    before = browser.run(read)
-    browser.run(
-        "const s = document.querySelector('.slider input'); s.value = 0;"
-        "s.dispatchEvent(new Event('input'))"
-    )
-    after = browser.run(read)
-    assert after != before
-    assert browser.run(cursor) == [float(after[0])] * 2
+    figure = "document.querySelector('[aria-label=\"what a threshold does\"]')"
+    state = f"return [{figure}.layout.title.text, {figure}.layout.shapes[2].x0]"
+    before = browser.run(state)
+    x, y = middle(browser, f"{figure}.querySelector('.slider-rail-touch-rect')")
+    browser.press_and_move([(x, y), (x - 120, y)])
+    text, at = browser.wait(f"{state}[1] !== {before[1]} && {state.removeprefix('return ')}")
+    levels = clique_view().levels
+    level = int(np.abs(levels.threshold - at).argmin())
+    assert at < before[1]
+    assert text.startswith(f"{say_number(levels.edges[level])} edge")
+    assert f"{levels.coverage[level]:.1%} of the points covered" in text
 
 
 def test_a_click_on_a_head_sorts_by_value_and_a_second_one_turns_it_round(show):
@@ -385,45 +281,31 @@ def test_a_click_on_a_head_sorts_by_value_and_a_second_one_turns_it_round(show):
     browser.click("th:nth-child(3) button")
     found = browser.run(scores)
     assert found == sorted(found, reverse=True)
-    browser.click("th:nth-child(3) button")
+    browser.press("\ue007")  # Enter: heads are reached and pressed with the keyboard
+    browser.run("document.querySelector('th:nth-child(3) button').focus()")
+    browser.press("\ue007")
     assert browser.run(scores) == sorted(found)
     browser.click("th:nth-child(1) button")
     names = browser.run(column.format("(c => c.textContent)", 0))
-    assert names == sorted(names)
+    assert names == sorted(names, reverse=True)
     assert browser.run("return document.querySelectorAll('th[aria-sort]').length") == 1
 
 
-def test_the_page_of_a_diagnosis_says_all_it_found(show):
-    text = show("diagnose").run("return document.querySelector('main').innerText")
-    found = diagnosis()
-    assert "<line>" in text
-    for said in (*found.findings().values(), *found.warnings):
-        assert said in text
-
-
-@pytest.mark.parametrize("n_points", [2000, 70_000])
+@pytest.mark.parametrize("n_points", [2000, 50_000])
 def test_many_points_are_painted_soon_and_drawn_by_the_graphics_card(
     browser, fitted, tmp_path, n_points
 ):
     path = tmp_path / "many.html"
     path.write_text(made_page(fitted, n_points)[0], encoding="utf-8")
+    assert path.stat().st_size < 30_000_000
     browser.look(1400)
     browser.open(path)
-    kind = "scattergl" if n_points > 4000 else "scatter"
-    browser.wait(f"return {FIRST}.data && {FIRST}.data[1].x.length === {n_points}", 60)
-    assert browser.run(f"return {FIRST}.data[1].type") == kind
+    browser.wait(f"return {FIRST}.data && {FIRST}._fullData.length", 60)
+    kinds = {"scattergl" if n_points > 4000 else "scatter"}
+    assert set(browser.run(POINTS.format(FIRST) + ".map(t => t.type)")) == kinds
     paint = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
     # A loaded machine is slow; what would fail is text that waits for the pictures.
     assert browser.wait(paint) < (5000 if n_points == 2000 else 20_000)
-    middle(browser, FIRST)
-    x, y = browser.run(
-        f"const e = {FIRST}, b = e.querySelector('.nsewdrag').getBoundingClientRect();"
-        "const {xaxis, yaxis} = e._fullLayout;"
-        "return [b.x + xaxis.d2p(e.data[1].x[0]), b.y + yaxis.d2p(e.data[1].y[0])]"
-    )
-    browser.move(x - 1, y)
-    browser.move(x, y)
-    assert "animal: " in browser.wait(f"return {FIRST}.querySelector('.hovertext')?.textContent")
     assert complaints(browser) == []
 
 

@@ -4,7 +4,9 @@ import csv
 import inspect
 import json
 import re
+import shlex
 import sys
+import warnings
 from html import unescape
 
 import networkx as nx
@@ -13,10 +15,12 @@ import pandas as pd
 import pytest
 
 from ikd_graph import IKD, graph, refine, strategies
-from ikd_graph.cli import common, flags, main
+from ikd_graph.cli import flags, main
 from ikd_graph.cli.entry import build_parser
 from ikd_graph.kernels import Matern, RationalQuadratic
 from ikd_graph.show import page
+from ikd_graph.study import datasets
+from ikd_graph.study.diagnosis import diagnose
 
 N_POINTS, N_FEATURES = 36, 24
 
@@ -64,7 +68,7 @@ def test_embed_leaves_coordinates_picture_and_report_and_says_where(table, tmp_p
     html = (out / names[2]).read_text(encoding="utf-8")
     assert "embed" in html
     assert "--strategy eigen" in html
-    assert f'"n":{N_POINTS},' in html
+    assert html.count('"type":"scatter","mode":"markers"') == len(set(made_data()[1]))
     assert "What to do next" in html
     assert "ikd-graph diagnose" in html
     assert "data:image/png;base64," in html
@@ -80,35 +84,6 @@ def test_the_coordinates_of_embed_are_those_of_the_estimator(table, tmp_path, ca
     assert head == ["row", "ikd0", "ikd1", "ikd2", "label"]
     assert [row[-1] for row in rows] == labels.tolist()
     np.testing.assert_array_equal([[float(c) for c in row[1:-1]] for row in rows], expected)
-
-
-def test_labels_can_be_chosen_and_a_quantity_is_one(tmp_path):
-    X, _ = made_data()
-    np.savez(tmp_path / "a.npz", X=X, age=np.linspace(0, 1.5, N_POINTS))
-    assert run("embed", tmp_path / "a.npz", "--labels", "age", "-o", tmp_path, "-q") == 0
-    assert (tmp_path / "a_embedding.csv").read_text().splitlines()[-1].endswith(",1.5")
-    assert 'class="ramp"' in (tmp_path / "a_report.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("absent.csv", None, "must exist"),
-        ("empty.csv", "", "must not be empty"),
-        ("holes.csv", "a,b\n1,nan\n2,3\n", "finite"),
-        ("one.csv", "1,2,3\n", "at least 2 rows"),
-        ("points.doc", "1 2 3\n", "must end in .csv"),
-        ("flat.csv", "1,1,1\n1,1,1\n1,1,1\n", "rows of X must vary"),
-        ("broken.npy", "not an array", "must be a whole .npy file"),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_one_line(name, content, message, tmp_path, capsys):
-    path = tmp_path / name
-    if content is not None:
-        path.write_text(content)
-    assert run("embed", path, "-o", tmp_path / "out") == 2
-    assert message in one_line(capsys)
-    assert not (tmp_path / "out").exists()
 
 
 SLIPS = {
@@ -152,27 +127,46 @@ def test_ctrl_c_says_which_stage_was_running_and_leaves_nothing(
     assert not (tmp_path / "out").exists()
 
 
-def test_without_matplotlib_the_rest_is_written_and_the_cure_is_named(
-    table, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert run("embed", table, "-o", tmp_path / "out", "--strategy", "eigen") == 0
-    assert 'pip install "ikd_graph[plot]"' in capsys.readouterr().err
-    names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["table_embedding.csv", "table_report.html"]
+MISSING = {
+    "matplotlib": ("no PNG: ", "table_embedding.png"),
+    "plotly.offline": ("no HTML: ", "table_report.html"),
+    "jinja2": ("no HTML: ", "table_report.html"),
+}
 
 
-@pytest.mark.parametrize("library", ["plotly.offline", "jinja2"])
-def test_without_a_library_of_pages_the_rest_is_written_and_the_cure_is_named(
+@pytest.mark.parametrize("library", MISSING)
+def test_without_a_library_all_else_is_written_and_the_cure_is_named(
     table, tmp_path, capsys, monkeypatch, library
 ):
+    words, absent = MISSING[library]
     page._templates.cache_clear()
     monkeypatch.setitem(sys.modules, library, None)
     assert run("embed", table, "-o", tmp_path / "out", "--strategy", "eigen", "-q") == 0
-    said = capsys.readouterr().err
-    assert said.count('no HTML: pages need plotly and jinja2; pip install "ikd_graph[plot]"\n') == 1
-    names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["table_embedding.csv", "table_embedding.png"]
+    text = capsys.readouterr().err
+    assert text.count(words) == 1
+    assert 'pip install "ikd_graph[plot]"' in text
+    names = {"table_embedding.csv", "table_embedding.png", "table_report.html"} - {absent}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+
+
+def test_standard_errors_stand_beside_the_coordinates(table, tmp_path, capsys):
+    words = ("--affinity", "correlation", "--refine", "likelihood", "--seed", 0)
+    assert run("embed", table, "-o", tmp_path, "--json", "--save-model", *words) == 0
+    record = json.loads(capsys.readouterr().out)
+    with (tmp_path / "table_embedding.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    X, _ = made_data()
+    model = IKD(affinity="correlation", refine="likelihood", random_state=0).fit(X)
+    assert head == ["row", "ikd0", "ikd1", "se_1", "se_2", "label"]
+    errors = np.array([[float(cell) for cell in row[3:5]] for row in rows])
+    np.testing.assert_allclose(errors, model.standard_errors_)
+    mean = np.sqrt((errors**2).mean(axis=0))
+    np.testing.assert_allclose(record["standard_errors"], mean)
+    np.savetxt(tmp_path / "new.csv", X[:4] + 0.1, delimiter=",")
+    assert run("place", tmp_path / "table_model.ikd", tmp_path / "new.csv", "-o", tmp_path) == 0
+    placed = pd.read_csv(tmp_path / "new_placed.csv")
+    _, errors = model.transform(X[:4] + 0.1, return_std=True)
+    np.testing.assert_allclose(placed[["se_1", "se_2"]], errors)
 
 
 def test_the_page_repeats_what_was_warned_of(tmp_path, capsys):
@@ -187,6 +181,39 @@ def test_the_page_repeats_what_was_warned_of(tmp_path, capsys):
     assert said in unescape(re.sub("</?span[^>]*>", "", page))
 
 
+JSON = {
+    "embed": ("--strategy", "geodesic", "--refine", "none", "--graph", 9),
+    "cliques": ("--graph", 9),
+    "compare": ("--graph", 9, "--noise", 0),
+    "diagnose": ("--splits", 2),
+}
+
+
+@pytest.mark.parametrize("command", JSON)
+def test_standard_output_is_one_object_and_nothing_else(command, table, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert run(command, "--json", table, "-o", out, *JSON[command]) == 0
+    text = capsys.readouterr().out
+    record = json.loads(text)
+    assert "NaN" not in text
+    assert record["command"] == command
+    assert (record["data"]["rows"], record["data"]["columns"]) == (N_POINTS, N_FEATURES)
+    assert record["data"]["labels"][0]["classes"] == ["high", "low"]
+    assert sorted(record["outputs"]) == sorted(str(path) for path in out.iterdir())
+    assert shlex.split(record["again"])[:2] == ["ikd-graph", "embed"]
+    assert ("--graph 9 " in record["again"]) == (command != "diagnose")
+    if command == "embed":
+        assert record["settings"]["graph"] == 9
+        assert set(record["scores"]) == {"label"}
+        first = (out / "table_embedding.csv").read_bytes()
+        assert run(*shlex.split(record["again"])[1:], "-q", "-o", out) == 0
+        assert (out / "table_embedding.csv").read_bytes() == first
+        place = tmp_path / "folder" / "found.json"
+        assert run("embed", table, "--json", place, "-o", tmp_path, *JSON["embed"]) == 0
+        assert "table: 36 points of 24 columns" in capsys.readouterr().out
+        assert json.loads(place.read_text(encoding="utf-8"))["data"]["name"] == "table"
+
+
 def typed(*words):
     return flags.method_parameters(build_parser().parse_args(["embed", "digits", *words]))
 
@@ -196,9 +223,7 @@ OBJECTS = {
     "--graph 10": {"graph": 10},
     "--graph 10 --mutual --prune no": {"graph": graph.Neighbors(10, mutual=True, prune=False)},
     "--graph 0.3 --neighbors 6": {"graph": graph.Threshold(0.3, 6)},
-    "--graph threshold --disconnected separate": {
-        "graph": graph.Threshold(disconnected="separate")
-    },
+    "--graph threshold --disconnected raise": {"graph": graph.Threshold(disconnected="raise")},
     "--strategy geodesic --path covariance --reference min_max": {
         "strategy": strategies.Geodesic.paper()
     },
@@ -236,7 +261,7 @@ def test_every_parameter_of_a_fit_has_a_flag(capsys):
     kinds = (IKD, graph.Threshold, graph.Neighbors, *strategies.STRATEGIES.values())
     names = {name for kind in kinds for name in inspect.signature(kind).parameters}
     for name in names - {"verbose", "s0", "k", "cliques", "n_removed"}:
-        assert f"{flags.FLAGS[name][0]} " in said, name
+        assert f"{flags.FLAGS[name]} " in said, name
 
 
 def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
@@ -294,7 +319,7 @@ def test_cliques_beyond_the_limit_are_not_listed_and_it_is_said(table, tmp_path,
 def test_datasets_lists_every_built_in_name(capsys):
     assert run("datasets") == 0
     said = capsys.readouterr().out
-    assert all(f"  {name} " in said for name in common.datasets.BUILTIN)
+    assert all(f"  {name} " in said for name in datasets.BUILTIN)
 
 
 def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
@@ -322,22 +347,6 @@ def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
     assert (out / names[2]).read_bytes().startswith(b"\x89PNG")
 
 
-def test_an_angle_is_decoded_around_its_circle(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    angle = rng.uniform(0.0, 360.0, size=150)
-    X = np.cos(np.radians(angle[:, None] + rng.uniform(0.0, 360.0, size=12)))
-    columns = [*(f"x{k}" for k in range(12)), "position"]
-    rows = ["".join((",".join(map(str, row)), "\n")) for row in np.column_stack([X, angle])]
-    (tmp_path / "ring.csv").write_text(",".join(columns) + "\n" + "".join(rows))
-    command = ["compare", tmp_path / "ring.csv", "--labels", "position", "--methods", "pca"]
-    assert run(*command, "--label-period", "360", "--noise", "0", "-o", tmp_path) == 0
-    with (tmp_path / "ring_compare.csv").open(newline="") as file:
-        (row,) = csv.DictReader(file)
-    assert "decoding R²" in capsys.readouterr().out
-    assert 0.9 < float(row["decoding"]) <= 1.0
-    assert np.isfinite(float(row["decoding_blocks"]))
-
-
 def test_what_there_is_to_beware_of_is_said(table, tmp_path, capsys):
     noise = np.random.default_rng(1).normal(size=(40, 30))
     np.save(tmp_path / "noise.npy", noise)
@@ -349,7 +358,29 @@ def test_what_there_is_to_beware_of_is_said(table, tmp_path, capsys):
     assert "candidates predict held-out columns equally well" in capsys.readouterr().out
 
 
+def test_diagnose_leaves_its_numbers_pairs_picture_and_page(table, tmp_path, capsys):
+    out, words = tmp_path / "out", ("--components", 1, "--splits", 2, "--seed", 3)
+    assert run("diagnose", table, "-o", out, *words) == 0
+    text = capsys.readouterr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        diagnosis = diagnose(made_data()[0], 1, n_splits=2, random_state=3)
+    assert all(words in text.out for words in diagnosis.findings().values())
+    assert all(step.words in text.out for step in diagnosis.steps)
+    names = [f"table_{end}" for end in ("diagnosis.html", "diagnosis.json", "diagnosis.png")]
+    assert sorted(file.name for file in out.iterdir()) == [*names, "table_pairs.csv"]
+    numbers = json.loads((out / names[1]).read_text())
+    assert numbers["predicted_r2"] == diagnosis.predicted_r2
+    with (out / "table_pairs.csv").open(newline="") as file:
+        pairs = [(int(a), int(b)) for a, b, _ in list(csv.reader(file))[1:]]
+    assert pairs == [pair[:2] for pair in diagnosis.pairs()]
+    html = (out / names[0]).read_text(encoding="utf-8")
+    assert f"{diagnosis.predicted_r2:.2f} ±" in html
+    assert ("Warnings" in html) == bool(text.err)
+
+
 BAD = {
+    "embed nowhere.csv": "the data file must exist",
     "embed TABLE --graph 1.5": r"must lie in \(0, 1\), got 1.5",
     "embed TABLE --strategy best": "--strategy must be one of 'auto'",
     "embed TABLE --kernel matern:mu=2": r"matern:nu=2\.5",
@@ -362,7 +393,7 @@ BAD = {
     "embed TABLE --strategy eigen --reference far": "--reference must be one of",
     "embed TABLE --labels nothing": "labels must be a column of table.csv",
     "embed TABLE --affinity precomputed": "must be square",
-    "embed TABLE --output TABLE": "--output must be a folder",
+    "embed TABLE --output TABLE": "a file is where a folder should be",
     "embed TWO --graph 2 --disconnected raise --affinity cosine": "for --disconnected raise",
     "cliques TABLE --limit 0": "--limit must be an integer at least 1",
     "cliques TABLE --refine none": "unrecognized arguments",

@@ -1,19 +1,14 @@
 """What a command leaves: all of its files or none, whatever becomes of its output."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ikd_graph._files import write_together
-from ikd_graph.cli import main, outcome
+from ikd_graph.cli import main
 
-COMMAND = "import sys; from ikd_graph.cli import main; raise SystemExit(main(sys.argv[1:]))"
 FILES = ["table_embedding.csv", "table_embedding.png", "table_report.html"]
 
 
@@ -37,33 +32,8 @@ def unfitted(monkeypatch):
     monkeypatch.setattr("ikd_graph.IKD.fit", fit)
 
 
-def embed(table, out, **options):
-    words = [sys.executable, "-c", COMMAND, "embed", str(table), "-o", str(out)]
-    paths = [str(Path(__file__).parents[1]), *(path for path in sys.path if path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    words += ["--strategy", "eigen"]
-    return subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, **options)
-
-
 def left(folder):
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-
-
-def test_results_are_written_whatever_becomes_of_standard_output(table, tmp_path):
-    begun = {}
-    if Path("/dev/full").exists():
-        with Path("/dev/full").open("w") as full:
-            begun["full"] = embed(table, tmp_path / "full", stdout=full)
-    read, write = os.pipe()
-    os.close(read)
-    begun["unread"] = embed(table, tmp_path / "unread", stdout=write)
-    os.close(write)
-    for kind, process in begun.items():
-        said = process.communicate()[1]
-        assert left(tmp_path / kind) == FILES, kind
-        assert "Traceback" not in said, kind
-        assert "Exception ignored" not in said, kind
-        assert process.returncode == 2, kind
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(
@@ -91,9 +61,6 @@ def test_files_appear_together_or_not_at_all(tmp_path):
     (tmp_path / "c").mkdir()
     with pytest.raises(IsADirectoryError):
         write_together(tmp_path, {"a": "1", "b": "2", "c": "3"})
-    assert left(tmp_path) == ["b", "c"]
-    with pytest.raises(OSError, match="No space left"):
-        outcome.leave_files(tmp_path / "new" / "er", {"a": "1", "c": fails})
     assert left(tmp_path) == ["b", "c"]
 
 
@@ -155,23 +122,3 @@ def test_a_file_name_that_is_no_text_is_written_as_it_is_shown(table, tmp_path):
     assert main(["embed", str(strange), "-o", str(out), "--strategy", "eigen"]) == 0
     assert left(out) == ["caf_embedding.csv", "caf_embedding.png", "caf_report.html"]
     (out / "caf_report.html").read_bytes().decode("utf-8")
-
-
-def test_a_command_that_is_asked_to_end_says_so_and_leaves_nothing(table, tmp_path):
-    if not hasattr(signal, "SIGTERM") or os.name == "nt":
-        pytest.skip("needs signals")
-    X = np.random.default_rng(0).random((1500, 400))
-    np.save(tmp_path / "large.npy", X)
-    out = tmp_path / "out"
-    process = embed(tmp_path / "large.npy", out, stdout=subprocess.PIPE)
-    # Once the fit has begun: before the table has been read, Python is still loading.
-    assert "large.npy" in process.stdout.readline()
-    time.sleep(0.5)
-    process.send_signal(signal.SIGTERM)
-    said = process.communicate(timeout=60)[1]
-    if process.returncode == 0:
-        pytest.skip("the fit was faster than the signal")
-    assert process.returncode == 128 + signal.SIGTERM
-    assert "nothing was written" in said.splitlines()[-1]
-    assert "Traceback" not in said
-    assert left(out) == []

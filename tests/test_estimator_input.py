@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 from ikd_graph import IKD, kernels
 
@@ -29,7 +28,7 @@ def test_what_is_masked_is_not_used(X):
 
 @pytest.mark.parametrize("jobs", ["abc", 0, 1.5, True])
 def test_a_number_of_threads_is_a_whole_number(X, jobs):
-    with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
+    with pytest.raises(ValueError, match="n_jobs must be"):
         IKD(2, n_jobs=jobs).fit(X)
 
 
@@ -63,19 +62,6 @@ def test_a_failed_fit_leaves_the_model_as_it_was(X):
         model.fit(np.zeros((5, 3)))
     assert model.n_features_in_ == 30
     np.testing.assert_array_equal(model.transform(X + 0.1), placed)
-
-
-def test_parameters_of_kernels_are_set_by_name(X):
-    model = IKD(kernel=kernels.Matern(nu=2.5)).set_params(kernel__nu=1.5, n_components=3)
-    assert model.kernel == kernels.Matern(nu=1.5)
-    assert model.get_params()["kernel__nu"] == 1.5
-    assert clone(model).set_params(kernel="matern").set_params(kernel__nu=0.5).kernel.nu == 0.5
-    with pytest.raises(
-        ValueError, match="Matern has no parameter 'gamma'; it has length_scale, nu"
-    ):
-        model.set_params(kernel__gamma=1.0)
-    with pytest.raises(ValueError, match="kernel must be a kernel to set kernel__nu, got 'auto'"):
-        IKD().set_params(kernel__nu=1.0)
 
 
 @pytest.mark.parametrize("affinity", ["euclidean", "standardized_euclidean", "correlation"])

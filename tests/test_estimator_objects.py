@@ -1,9 +1,5 @@
 """Objects that are no arrays are told apart at the door, with what to pass instead."""
 
-import subprocess
-import sys
-
-import networkx
 import numpy as np
 import pytest
 
@@ -36,16 +32,6 @@ def test_columns_of_a_frame_that_are_no_numbers_are_named_with_the_cure():
         model.transform(frame)
 
 
-def test_numbers_of_any_type_in_a_frame_are_taken():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(ROWS)
-    frame.columns = list("abcdef")
-    frame["whole"] = pandas.array(range(40), dtype="Int64")
-    frame["yes"] = [True, False] * 20
-    frame["mixed"] = pandas.Series([1, 2.5] * 20, dtype=object)
-    assert plain().fit_transform(frame).shape == (40, 2)
-
-
 def test_an_annotated_matrix_is_told_apart_at_once():
     class Slow:
         def __iter__(self):
@@ -75,56 +61,6 @@ def test_an_annotated_matrix_is_told_apart_at_once():
 def test_what_is_no_table_says_how_to_make_one(thing, message):
     with pytest.raises(ValueError, match=message):
         plain().fit(thing)
-
-
-class Labelled:
-    """As much of an xarray array of two dimensions as is used."""
-
-    __module__ = "xarray.core"
-
-    def __init__(self, values, coords=None, dims=("t", "n")):
-        self.values, self.coords, self.dims = np.asarray(values), coords, dims
-        self.ndim, self.shape = self.values.ndim, self.values.shape
-
-    def __array__(self, dtype=None, copy=None):
-        return self.values.astype(dtype or float)
-
-    def isel(self, which, drop):
-        assert drop
-        assert which == {"n": 0}
-        return Labelled(self.values[:, 0], {"t": self.coords["t"]})
-
-
-class TsdFrame:
-    """As much of a table of pynapple as is used."""
-
-    __module__ = "pynapple.core"
-
-    def __init__(self, t, d, time_support):
-        self.t, self.values, self.time_support = t, d, time_support
-
-
-def test_an_array_with_coordinates_keeps_those_of_its_rows():
-    at = np.linspace(0.0, 1.0, 40)
-    thing = Labelled(ROWS, {"t": at, "n": list("abcdef")})
-    model = plain()
-    Z = model.fit_transform(thing)
-    np.testing.assert_array_equal(Z.values, plain().fit_transform(ROWS))
-    assert Z.coords == {"t": at}
-    assert Z.dims == ("t", "component")
-    np.testing.assert_array_equal(model.transform(thing).values, model.embedding_)
-    assert model.score(thing) == model.score(ROWS)
-
-
-def test_a_table_over_time_keeps_its_times():
-    at = np.linspace(0.0, 1.0, 40)
-    thing = TsdFrame(at, ROWS, "from 0 to 1")
-    model = plain()
-    Z = model.fit_transform(thing)
-    assert (Z.t is at, Z.time_support) == (True, "from 0 to 1")
-    np.testing.assert_array_equal(Z.values, plain().fit_transform(ROWS))
-    np.testing.assert_array_equal(model.transform(thing).values, model.embedding_)
-    assert type(model.embedding_) is np.ndarray
 
 
 def test_real_objects_keep_coordinates_and_times():
@@ -170,37 +106,9 @@ def test_a_networkx_graph_is_a_sparse_covariance(strategy):
     assert set(back.edges) == set(ours.edges)
 
 
-def test_nodes_of_a_networkx_graph_keep_their_order_whatever_their_names():
-    _, ours = joined()
-    names = {node: f"cell {node}" for node in ours}
-    settings = {"affinity": "precomputed", "refine": None}
-    named = IKD(**settings).fit_transform(networkx.relabel_nodes(ours, names))
-    np.testing.assert_array_equal(named, IKD(**settings).fit_transform(ours))
-
-
-def test_networkx_graphs_that_are_no_covariance_are_refused():
-    _, ours = joined()
-    with pytest.raises(ValueError, match="got a networkx Graph; affinity='precomputed' takes"):
-        plain().fit(ours)
-    several = networkx.MultiGraph(ours)
-    with pytest.raises(ValueError, match=r"got a MultiGraph; nx.Graph\(G\) is one"):
-        IKD(affinity="precomputed").fit(several)
-    end, other = next(iter(ours.edges))
-    del ours.edges[end, other]["weight"]
-    with pytest.raises(ValueError, match="got 1 edges without"):
-        IKD(affinity="precomputed").fit(ours)
-
-
 def test_polars_frames_are_tables_too():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(ROWS, schema=list("abcdef"))
     np.testing.assert_array_equal(plain().fit_transform(frame), plain().fit_transform(ROWS))
     with pytest.raises(ValueError, match=r"column 'site' \(String\); X.drop\(\['site'\]\)"):
         plain().fit(frame.with_columns(polars.lit("x").alias("site")))
-
-
-def test_no_library_is_imported_to_know_an_object():
-    code = "import sys, ikd_graph.estimator._objects as o; o.as_table([[1.0]])\n"
-    code += "print([m for m in ('anndata', 'xarray', 'polars', 'pynapple') if m in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD, gplvm, kernels
-from ikd_graph.graph import Threshold
 
 
 def test_a_length_scale_whose_square_overflows_is_refused():
-    with pytest.raises(ValueError, match=r"length_scale must be in \(0, 1e\+150\], got 1e\+300"):
+    with pytest.raises(ValueError, match=r"length_scale must have a finite square, got 1e\+300"):
         kernels.SquaredExponential(length_scale=1e300)
 
 
@@ -29,12 +28,6 @@ def test_values_whose_moments_overflow_or_vanish_are_refused(size):
         model.transform(size * X)
 
 
-def test_points_without_any_edge_are_no_parts():
-    X = np.random.default_rng(0).normal(size=(12, 60))
-    with pytest.raises(ValueError, match=r"the graph must have an edge .* got 12 points without"):
-        IKD(1, graph=Threshold(0.99, disconnected="separate"), affinity="correlation").fit(X)
-
-
 def test_the_noise_of_rows_that_do_not_vary_is_finite():
     latent = np.arange(6.0)[:, None]
     for cov in (np.zeros((6, 6)), np.ones((6, 6)) - 0.5 * np.eye(6), -np.eye(6)):
@@ -42,13 +35,3 @@ def test_the_noise_of_rows_that_do_not_vary_is_finite():
     line = np.arange(12.0)[:, None] * np.ones(5)
     model = IKD(1, graph=5, refine=None, affinity="euclidean").fit(line)
     assert np.isfinite(model.score(line))
-
-
-@pytest.mark.filterwarnings("ignore:.*leading eigenvalues are not positive")
-@pytest.mark.parametrize("refine", [None, "stress"])
-def test_two_rows_again_and_again_have_two_places(refine):
-    X = np.random.default_rng(0).normal(size=(2, 25))[np.arange(10) % 2]
-    for n_landmarks in (None, 5):
-        model = IKD(2, n_landmarks=n_landmarks, refine=refine).fit(X)
-        assert np.unique(model.embedding_, axis=0).shape[0] <= 2
-        assert np.array_equal(model.transform(X), model.embedding_)

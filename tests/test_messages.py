@@ -1,12 +1,10 @@
 """Errors and warnings name the value, the rule and the cure, and the cure works."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from tables import curve, quiet, roll, sheet, two_groups, warned
+from tables import curve, quiet, roll, two_groups, warned
 
 from ikd_graph import IKD, graph, refine, strategies
 from ikd_graph.study import datasets
@@ -99,8 +97,8 @@ def spoilt(value):
             {"affinity": "correlation"},
             r"rows of X must vary.*constant row\(s\): 90",
         ),
-        (curve()[0][:1], {}, r"X must have at least 2 rows.*n_samples = 1"),
-        (curve()[0][:, :1], {}, "X must have at least 2 columns.*n_features = 1"),
+        (curve()[0][:1], {}, r"1 sample\(s\).* minimum of 2"),
+        (curve()[0][:, :1], {}, r"1 feature\(s\).* minimum of 2"),
         (np.ones(5), {}, "Expected 2D array"),
         (np.empty((0, 5)), {}, r"0 sample\(s\)"),
         (np.triu(np.ones((5, 5))), {"affinity": "precomputed"}, "precomputed X must be symmetric"),
@@ -113,7 +111,7 @@ def spoilt(value):
         (
             sp.csr_array(np.eye(5)),
             {"affinity": "precomputed"},
-            "sparse precomputed X must be one connected graph .* got 5 components",
+            "sparse precomputed X must be one connected graph, got 5 components",
         ),
     ],
 )
@@ -137,64 +135,10 @@ def test_what_is_advised_against_components_helps(strategy, rule):
     with pytest.raises(ValueError, match=r"graph must be connected .*disconnected='join'") as error:
         refused.fit(X)
     assert str(error.value).count("disconnected='join'") == 1
-    for cure in ("join", "separate"):
-        quiet(refused.set_params(graph__disconnected=cure), X)
+    quiet(refused.set_params(graph__disconnected="join"), X)
 
 
 def groups_of_rows():
     """Three groups of thirty rows."""
     rng = np.random.default_rng(0)
     return np.repeat(rng.normal(size=(3, 60)), 30, axis=0) + 0.5 * rng.normal(size=(90, 60))
-
-
-def test_what_does_without_small_covariances_does():
-    X = gp("medium", 80, 150, 0.0)
-    (text, *_) = warned(IKD(2, strategy="eigen", affinity="correlation", refine=None), X)
-    assert "'geodesic'" in text
-    again = IKD(2, strategy="geodesic", affinity="correlation", refine=None)
-    assert not any("<= 0" in one for one in warned(again, X))
-
-
-def test_what_helps_open_mergers_helps():
-    X = gp("easy", 64, 100, 0.5)
-    settings = {"affinity": "correlation", "graph": 4, "refine": None}
-    told = warned(IKD(3, strategy=strategies.Blockwise(merge="greedy"), **settings), X)
-    assert any("merge='global'" in text for text in told)
-    assert not any("angle" in text for text in warned(IKD(3, strategy="blockwise", **settings), X))
-
-
-def test_sparse_covariances_of_several_components_say_what_can_be_done():
-    corr = np.corrcoef(groups_of_rows())
-    apart = sp.csr_array(np.where(corr > 0.5, corr, 0.0))
-    model = IKD(1, affinity="precomputed", refine=None)
-    with pytest.raises(ValueError, match="disconnected='separate'"):
-        model.fit(apart)
-    rule = graph.Threshold(0.4, disconnected="separate")
-    assert np.all(np.isfinite(quiet(model.set_params(graph=rule), apart).embedding_))
-
-
-def test_a_number_of_coordinates_that_was_found_warns_once_of_a_graph_that_was_named():
-    X = groups_of_rows()
-    for strategy in ("geodesic", "blockwise"):
-        model = IKD("auto", strategy=strategy, refine=None, affinity="correlation", graph=4)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.fit(X)
-        of_graph = [one for one in caught if "graph has" in str(one.message)]
-        assert len(of_graph) == 1
-        assert of_graph[0].filename == __file__
-
-
-def test_silent_rows_of_counts_are_warned_of_once_where_the_affinity_was_named():
-    rng = np.random.default_rng(0)
-    counts = rng.poisson(rng.gamma(0.5, 4.0, size=(40, 120)))
-    counts[[3, 7]] = 0
-    named = [text for text in warned(IKD(2, affinity="cosine"), counts) if "not vary" in text]
-    assert len(named) == 1
-    assert not any("not vary" in text for text in warned(IKD(2), counts))
-
-
-def test_a_fit_of_few_neighbours_is_as_many_as_there_are():
-    X, _ = sheet(n=5, n_columns=30)
-    model = quiet(IKD(1, strategy="geodesic", graph=100), X)
-    assert model.graph_.n_edges == 10

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tables import process, quiet, r2_of_placed, sheet, sq_distances
+from tables import quiet, r2_of_placed, sheet, sq_distances
 
 from ikd_graph import IKD, gplvm, kernels, placement, refine
 
@@ -88,8 +88,6 @@ def test_held_out_rows_are_as_right_as_the_fit(step, noise, monkeypatch):
     of_start = r2_of_placed(*frame, by_reconstruction(model, X[new], monkeypatch), latent[new])
     assert of_new >= of_fit - 0.04
     assert of_new > of_start - 0.01
-    if noise == 1.0:
-        assert of_new > of_start
 
 
 def test_a_row_between_a_training_row_and_its_like_moves_smoothly(noisy):
@@ -127,20 +125,6 @@ def test_a_row_like_none_stays_near_and_has_a_large_residual(noisy):
         assert np.isfinite(model.transform(odd + np.arange(100.0) * 1e-3)).all()
 
 
-def test_an_embedding_that_is_none_of_the_model_has_no_process(monkeypatch):
-    X = np.random.default_rng(0).exponential(size=(90, 30)) ** 2
-    model = quiet(IKD(2, refine="stress", affinity="euclidean"), X[:60])
-    start = by_reconstruction(model, X[60:], monkeypatch)
-    assert np.array_equal(model.transform(X[60:]), start)
-
-
-def test_a_closed_form_is_left_to_reconstruction(monkeypatch):
-    X, _ = sheet(5, 90, 200, 0.3)
-    model = quiet(IKD(2, refine=None), X[:60])
-    start = by_reconstruction(model, X[60:], monkeypatch)
-    assert np.array_equal(model.transform(X[60:]), start)
-
-
 def test_new_rows_have_error_bars_where_the_likelihood_refined():
     model, X, _, _, new = split("likelihood", 0.5)
     placed, std = model.transform(X[new], return_std=True)
@@ -148,13 +132,3 @@ def test_new_rows_have_error_bars_where_the_likelihood_refined():
     assert std.shape == placed.shape
     assert np.all(std > 0.0)
     assert isinstance(model.settings_.refine, refine.Likelihood)
-
-
-def test_a_process_of_another_table_is_not_mixed_up():
-    X, _ = sheet(6, 90, 120, 0.3)
-    other = process(np.random.default_rng(1).uniform(size=(60, 2)), 120, 0.3, seed=9)
-    model = quiet(IKD(2, refine="stress"), X[:60])
-    model.transform(X[60:])
-    quiet(model, other)
-    fresh = quiet(IKD(2, refine="stress"), other)
-    np.testing.assert_array_equal(model.transform(X[60:]), fresh.transform(X[60:]))

@@ -1,7 +1,6 @@
 """Pictures: functions that draw into an Axes and return it."""
 
 import sys
-import warnings
 from io import BytesIO
 
 import matplotlib as mpl
@@ -12,12 +11,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from matplotlib import pyplot
-from matplotlib.collections import EllipseCollection
+from matplotlib.text import Text
 
 from ikd_graph import IKD
-from ikd_graph.show import colors, network, plot
-from ikd_graph.show.charts import mean_and_spread, spectrum_gap
-from ikd_graph.show.words import count, say_kernel, say_number, say_seconds, versions
+from ikd_graph.show import charts, colors, plot
+from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.study import dimension
 
 
@@ -52,11 +50,11 @@ def every_picture():
     fit = dimension.box_counting_dimension(rng.uniform(size=(800, 2)))
     return {
         "embedding": lambda **k: plot.embedding(Z, y, errors=0.1 + 0 * Z, points=[3], **k),
-        "spectrum": lambda **k: plot.spectrum([5.0, 4.0, 1.0, -0.2], 2, **k),
-        "clique_graph": lambda **k: plot.clique_graph(cliques_like(), **k),
-        "noise_curves": lambda **k: plot.noise_curves([0.0, 0.5], noisy, **k),
-        "level_bars": lambda **k: plot.level_bars({"a": 0.01, "b": np.nan}, **k),
-        "scaling": lambda **k: plot.scaling(fit, **k),
+        "cliques": lambda **k: plot.chart(charts.network(cliques_like()), **k),
+        "spectrum": lambda **k: plot.chart(charts.spectrum([5.0, 4.0, 1.0, -0.2], 2), **k),
+        "noise": lambda **k: plot.chart(charts.noise_curves([0.0, 0.5], noisy), **k),
+        "bars": lambda **k: plot.chart(charts.level_bars({"a": 0.01, "b": np.nan}), **k),
+        "scaling": lambda **k: plot.chart(charts.scaling(fit), **k),
     }
 
 
@@ -121,17 +119,37 @@ def test_letters_that_no_font_has_are_told_in_one_sentence(ax):
 def test_ellipses_are_one_standard_error_wide_and_of_many_the_uncertain_are_pale(ax):
     rng = np.random.default_rng(0)
     Z, errors = rng.normal(size=(50, 3)), rng.uniform(0.1, 1.0, (50, 3))
-    plot.embedding(Z, errors=errors, ax=ax)
-    (ellipses,) = [one for one in ax.collections if isinstance(one, EllipseCollection)]
-    np.testing.assert_allclose(ellipses.get_widths(), 2 * errors[:, 0])
-    np.testing.assert_allclose(ellipses.get_heights(), 2 * errors[:, 1])
-    np.testing.assert_allclose(ellipses.get_offsets(), Z[:, :2])
+    errors[7] = np.nan
+    for given in (errors, errors[:, :, None] ** 2 * np.eye(3)):
+        (line,) = plot.embedding(Z, errors=given, ax=plot.axes()).lines
+        ellipses = line.get_xydata().reshape(50, 26, 2)[:, :-1]
+        assert np.isnan(ellipses[7]).all()
+        wide = np.delete(np.ptp(ellipses, axis=1), 7, axis=0)
+        np.testing.assert_allclose(wide, 2 * np.delete(errors[:, :2], 7, axis=0))
+    # A tilted covariance has a tilted ellipse.
+    tilted = np.tile([[1.0, 0.9], [0.9, 1.0]], (50, 1, 1))
+    (line,) = plot.embedding(Z[:, :2], errors=tilted, ax=ax).lines
+    around = line.get_xydata()[:25] - Z[0, :2]
+    assert np.corrcoef(around.T)[0, 1] > 0.8
+    assert (np.array(ax.get_xlim()) * [-1, 1] > np.abs(line.get_xdata()[:25]).max()).all()
     many, errors = rng.normal(size=(800, 2)), np.repeat([[0.1], [3.0]], [700, 100], axis=0)
     (points,) = plot.embedding(many, errors=errors * [1, 1], ax=plot.axes()).collections
     certain = np.unique(points.get_offsets()[points.get_alpha() > 0.5], axis=0)
     np.testing.assert_array_equal(certain, np.unique(many[:700], axis=0))
-    with pytest.raises(ValueError, match=r"errors must have the shape of Z, \(50, 3\), got"):
+    with pytest.raises(ValueError, match=r"errors must have the shape of Z, \(50, 3\), or be cov"):
         plot.embedding(Z, errors=errors)
+
+
+def test_names_of_points_do_not_cover_one_another(ax):
+    Z = np.vstack([np.zeros((6, 2)), [[1.0, 1.0]]])
+    plot.embedding(Z, points={row: f"cell {row}" for row in range(7)}, ax=ax)
+    ax.figure.canvas.draw()
+    middles = np.array(
+        [ax.transData.transform(text.xy) + np.array(text.xyann) * 100 / 72 for text in ax.texts]
+    )
+    sizes = np.array([(Text.get_window_extent(text).size) for text in ax.texts])
+    gaps = np.abs(middles[:, None] - middles) - 0.5 * (sizes[:, None] + sizes)
+    assert ((gaps > 0).any(axis=2) | np.eye(7, dtype=bool)).all()
 
 
 def test_angles_have_a_scale_without_a_seam_and_quantities_one_that_grows_lighter():
@@ -168,32 +186,34 @@ def test_one_coordinate_is_drawn_against_the_rows(ax):
     assert sorted(ax.collections[0].get_offsets().tolist()) == [[0, 3], [1, 1], [2, 2]]
 
 
-def test_explained_shares_stand_beside_their_axes(ax):
-    plot.embedding(np.eye(3), shares=[0.62, 0.2, 0.1], ax=ax)
-    assert ax.get_xlabel() == "dimension 1  (62% of the embedding's spread)"
-    assert ax.get_ylabel() == "dimension 2  (20% of the embedding's spread)"
-
-
-def test_both_axes_of_an_embedding_have_the_same_scale(ax):
-    plot.embedding(np.random.default_rng(0).normal(size=(9, 2)) * [1, 50], ax=ax)
-    assert ax.get_aspect() == 1.0
-
-
 def test_the_spectrum_gap_is_marked_on_the_spectrum(ax):
-    plot.spectrum([9.0, 8.0, 1.0], ax=ax)
+    plot.chart(charts.spectrum([9.0, 8.0, 1.0]), ax=ax)
     assert [text.get_text() for text in ax.texts] == ["gap after 2"]
-    assert spectrum_gap([2.0]) == spectrum_gap([1.0, 1.0]) == 0
-    assert spectrum_gap([3.0, -50.0]) == spectrum_gap([-1.0, -2.0]) == 0
+    assert charts.spectrum_gap([2.0]) == charts.spectrum_gap([1.0, 1.0]) == 0
+    assert charts.spectrum_gap([3.0, -50.0]) == charts.spectrum_gap([-1.0, -2.0]) == 0
 
 
-def test_failed_runs_do_not_count_towards_the_mean():
-    mean, spread = mean_and_spread([[1.0, np.nan, 3.0], [np.nan] * 3])
-    np.testing.assert_array_equal(mean, [2.0, np.nan])
-    np.testing.assert_array_equal(spread, [1.0, 0.0])
+def test_failed_runs_do_not_count_towards_the_mean_and_no_band_exceeds_the_ceiling(ax):
+    runs = {"a": [[1.0, np.nan, 3.0], [np.nan] * 3], "b": [0.5, 0.5]}
+    first, second = charts.noise_curves([0.0, 1.0], runs).curves
+    np.testing.assert_array_equal(first.y, [2.0, np.nan])
+    np.testing.assert_array_equal([first.half, second.half], [[1.0, 0.0], [0.0, 0.0]])
+    curve = Curve("a", np.arange(2.0), np.full(2, 0.9), "#123456", np.full(2, 0.9))
+    for ceiling, top in ((None, 1.8), (1.0, 1.0)):
+        drawn = plot.chart(Chart("t", curves=(curve,), ceiling=ceiling), ax=plot.axes())
+        assert drawn.collections[0].get_paths()[0].vertices[:, 1].max() == top
+
+
+def test_bars_are_as_long_as_their_values(ax):
+    values = {"a": 1.0, "b": 0.5, "c": np.nan, "d" * 400: -3.0}
+    plot.chart(charts.level_bars(values), ax=ax)
+    assert [bar.get_width() for bar in ax.patches] == [1.0, 0.5, 0.0, -3.0]
+    assert [text.get_text() for text in ax.texts] == ["1", "0.5", "did not finish", "-3"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c", "d" * 31 + "…"]
 
 
 def test_pictures_are_saved_whole_in_the_format_of_their_suffix(ax, tmp_path):
-    plot.spectrum([2.0, 1.0], ax=ax)
+    plot.embedding(np.eye(3)[:, :2], ["a", "β", "b"], ax=ax)
     for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
         assert plot.save(ax, tmp_path / f"s{suffix}").read_bytes().startswith(start)
     assert len(list(tmp_path.iterdir())) == 3
@@ -205,27 +225,26 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
         plot.embedding([[0.0, 1.0]])
 
 
-def test_the_layout_is_the_same_on_every_run_and_finite():
+def test_cliques_stand_where_they_are_put_or_where_the_same_layout_puts_them():
     graph = nx.disjoint_union(nx.path_graph(5), nx.complete_graph(4))
     graph.add_node("alone")
-    one, two = (network.network(graph).places for _ in range(2))
-    np.testing.assert_array_equal(one, two)
-    assert np.isfinite(one).all()
-    assert len(np.unique(one, axis=0)) == 10
-    assert network.network(nx.Graph()).places.shape == (0, 2)
+    first, second = (charts.network(graph).points.at for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert len(np.unique(first, axis=0)) == 10
+    assert charts.network(nx.Graph()).points.at.shape == (0, 2)
+    graph, at = cliques_like(5), np.random.default_rng(0).normal(size=(5, 3))
+    drawn = charts.network(graph, at).points
+    np.testing.assert_array_equal(drawn.at, at[:, :2])
+    sizes = np.array([size for _, size in graph.nodes.data("size")])
+    np.testing.assert_allclose(drawn.size**2 / sizes, (drawn.size**2 / sizes)[0], rtol=0.02)
 
 
-def test_cliques_stand_where_they_are_put():
-    graph, places = cliques_like(5), np.random.default_rng(0).normal(size=(5, 3))
-    np.testing.assert_array_equal(network.network(graph, places).places, places[:, :2])
-    assert np.isfinite(network.network(nx.complete_graph(6)).places).all()
-
-
-def test_hundreds_of_cliques_are_drawn_quickly(ax):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        plot.clique_graph(cliques_like(300), labels=np.arange(300) % 7, ax=ax)
-    assert len(ax.get_legend().get_texts()) == 7
+def test_only_the_strongest_edges_of_a_crowded_network_are_drawn():
+    graph = nx.complete_graph(20)
+    for weight, (a, b) in enumerate(graph.edges):
+        graph.edges[a, b]["overlap"] = weight + 1
+    lines = charts.network(graph).curves
+    assert sum(line.x.size for line in lines) == 3 * 5 * 20  # both ends, and a gap
 
 
 def lightness(color):
@@ -237,21 +256,6 @@ def lightness(color):
 def test_class_colours_are_distinct_and_read_on_white_and_black():
     assert len(set(colors.CLASSES)) == len(colors.CLASSES) >= 20
     assert all(0.04 < lightness(color) < 0.75 for color in colors.CLASSES)
-
-
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        ([0, 1, 2], False),
-        ([0.0, 1.0], False),
-        ([0.5, 1.0], True),
-        (np.arange(500), True),
-        (["a", "b"], False),
-        ([True, False], False),
-    ],
-)
-def test_numbers_are_a_quantity_when_not_whole_or_too_many(labels, expected):
-    assert colors.is_quantity(labels) is expected
 
 
 @pytest.mark.parametrize(
@@ -270,37 +274,19 @@ def test_labels_become_classes_in_order(labels, names, codes):
     assert found.codes.tolist() == codes
 
 
-def test_text_for_readers():
-    assert say_number(1234567) == "1\u202f234\u202f567"
-    assert say_number(np.float64("nan")) == "–"
-    assert say_number(True) == "yes"
-    assert say_number(1234.56) == "1\u202f235"
-    assert say_seconds(0.0012) == "1.2 ms"
-    assert say_seconds(0.9999) == "1.0 s"
-    assert say_seconds(130) == "2 min"
-    assert count(1, "entry", "entries") == "1 entry"
-    assert count(2, "entry", "entries") == "2 entries"
-    assert versions().startswith("ikd_graph ")
-
-
-def test_kernels_are_written_with_what_is_unusual_about_them():
-    from ikd_graph.kernels import RationalQuadratic, SquaredExponential
-
-    assert say_kernel(SquaredExponential(length_scale=2.0)) == "squared exponential, length scale 2"
-    assert say_kernel(RationalQuadratic(alpha=1.0)) == "rational quadratic, alpha 1"
-
-
 def test_small_multiples_draw_the_same_points_in_the_same_colours(ax):
     rng = np.random.default_rng(0)
     panels = {"first": rng.normal(size=(12, 3)), "line": rng.normal(size=12)}
     first = plot.small_multiples(panels, ["a", "b"] * 6, captions={"line": "0.5"}, ax=ax)
-    drawn = [one for one in ax.figure.axes if one is not ax]
+    drawn = [panel for panel in ax.figure.axes if panel is not ax]
     assert drawn[0] is first
-    assert [one.get_title(loc="left") for one in drawn] == ["first", "line"]
-    assert [one.get_xlabel() for one in drawn] == ["", "0.5"]
-    shades = [one.collections[0].get_facecolors() for one in drawn]
+    assert [panel.get_title(loc="left") for panel in drawn] == ["first", "line"]
+    assert [panel.get_xlabel() for panel in drawn] == ["", "0.5"]
+    shades = [panel.collections[0].get_facecolors() for panel in drawn]
     np.testing.assert_array_equal(shades[0], shades[1])
     assert len(np.unique(shades[0], axis=0)) == 2
+    (legend,) = ax.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
     with pytest.raises(ValueError, match="ax must be a subplot, got free Axes"):
         plot.small_multiples(panels, ax=ax.figure.add_axes((0, 0, 1, 1)))
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.neighbors import kneighbors_graph
 
-from ikd_graph import IKD, geodesics, graph, strategies
+from ikd_graph import IKD, graph, strategies
 
 GIVEN = {"affinity": "precomputed"}
 PATHS = {"strategy": "geodesic", **GIVEN}
@@ -248,20 +248,6 @@ def test_wide_indices_and_self_loops_change_nothing():
     bare = nx.Graph(loops)
     bare.remove_edges_from(list(nx.selfloop_edges(bare)))
     assert gap(IKD(**GIVEN).fit_transform(loops), IKD(**GIVEN).fit_transform(bare)) < 1e-9
-
-
-def test_lengths_and_sources_of_paths():
-    """https://github.com/scipy/scipy/issues/13488 (negative lengths) and 10774 (a source twice)."""
-    g = graph.from_edges(3, np.array([0, 1]), np.array([1, 2]), np.array([1.0, 2.0]))
-    assert geodesics.shortest_distances(g, [1, 1]).tolist() == [[1, 0, 2], [1, 0, 2]]
-    with pytest.raises(ValueError, match="negative"):
-        geodesics.shortest_distances(g._replace(weights=-g.weights))
-
-
-def test_matrices_that_are_not_square():
-    """https://github.com/lmcinnes/umap/issues/68: (312, 311) given for a precomputed matrix."""
-    with pytest.raises(ValueError, match="square"):
-        IKD(**GIVEN).fit(np.eye(31)[:, :30])
 
 
 def test_rows_and_their_correlations_agree():

@@ -9,8 +9,6 @@ import subprocess
 import sys
 import tarfile
 import venv
-import zipfile
-from email.parser import Parser
 from pathlib import Path
 
 import numba
@@ -91,55 +89,6 @@ def test_the_wheel_works_without_the_sources(dist, tmp_path):
     assert made == {"digits_embedding.csv", "digits_embedding.png", "digits_report.html"}
 
 
-@pytest.mark.slow
-def test_the_metadata_say_what_a_reader_of_the_index_needs(dist):
-    (wheel,) = dist.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = (one for one in archive.namelist() if one.endswith("/METADATA"))
-        told = Parser().parsestr(archive.read(name).decode())
-    assert told["Version"] == ikd_graph.__version__
-    assert told["License-Expression"] == "MIT" or told["License"] == "MIT"
-    assert told.get_all("Project-URL") == [f"Documentation, {SITE}"]
-    assert told["Description-Content-Type"] == "text/markdown"
-    assert "(docs/index.md)" in told.get_payload()
-    extras = {"plot", "data", "docs", "test", "compare"}
-    assert extras <= set(told.get_all("Provides-Extra"))
-
-
-def test_the_classifiers_begin_where_the_package_does():
-    told = SETUP["metadata"]["classifiers"]
-    versions = [int(minor) for minor in re.findall(r":: 3\.(\d+)", told)]
-    assert versions == list(range(10, 15))
-    assert SETUP["options"]["python_requires"] == f">=3.{versions[0]}"
-
-
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [
-        ("setup.cfg", "Documentation ="),
-        ("CITATION.cff", "url:"),
-        ("conda/meta.yaml", "doc_url:"),
-        ("docs/scverse/meta.yaml", "documentation_home:"),
-    ],
-)
-def test_every_file_names_the_same_address_of_the_site(name, key):
-    text = (ROOT / name).read_text()
-    assert re.findall(rf"^ *{key} (\S+)$", text, re.MULTILINE) == [SITE]
-    assert SITE in (ROOT / "CONTRIBUTING.md").read_text()
-
-
-def test_the_host_of_the_site_is_sent_to_files_and_an_extra_that_are_there():
-    text = (ROOT / ".readthedocs.yaml").read_text()
-    (settings,) = re.findall(r"configuration: (\S+)", text)
-    assert (ROOT / settings).is_file()
-    (folder,) = re.findall(r" path: (\S+)", text)
-    assert (ROOT / folder / "setup.cfg").is_file()
-    (extra,) = re.findall(r"extra_requirements:\n +- (\w+)\n", text)
-    assert "sphinx" in SETUP["options.extras_require"][extra]
-    (version,) = re.findall(r'python: "([\d.]+)"', text)
-    assert f"Python :: {version}" in SETUP["metadata"]["classifiers"]
-
-
 def version_in(name):
     (found,) = re.findall(r"^ *version: (\S+)$", (ROOT / name).read_text(), re.MULTILINE)
     return found
@@ -148,45 +97,3 @@ def version_in(name):
 @pytest.mark.parametrize("name", ["CITATION.cff", "conda/meta.yaml", "docs/scverse/meta.yaml"])
 def test_every_file_tells_the_same_version(name):
     assert version_in(name) == ikd_graph.__version__
-
-
-def misnamed(tags, version):
-    """Tags that look like a version and name another one."""
-    return [tag for tag in tags if re.match(r"v?\d", tag) and tag != f"v{version}"]
-
-
-def test_a_release_has_the_version_of_its_tag():
-    asked = ["git", "-C", str(ROOT), "tag", "--points-at", "HEAD"]
-    known = (ROOT / ".git").exists() and shutil.which("git")
-    tags = run(*asked).split() if known else []
-    if not tags:
-        pytest.skip("this commit has no tag")
-    assert misnamed(tags, ikd_graph.__version__) == []
-
-
-def test_a_tag_of_another_version_is_noticed():
-    assert misnamed(["v0.2.0", "landed"], "0.2.0") == []
-    assert misnamed(["v0.2.0", "0.1.0", "v0.1.0"], "0.1.0") == ["v0.2.0", "0.1.0"]
-
-
-def conda_needs(text):
-    """Requirements at run time of a recipe, written as pip writes them."""
-    block = re.search(r"^  run:\n((?:    - .*\n)+)", text, re.MULTILINE)[1]
-    lines = re.findall(r"- (.*)", block)
-    return {line.replace(" ", "") for line in lines if not line.startswith("python ")}
-
-
-def test_the_recipe_needs_what_the_package_needs():
-    needed = set(SETUP["options"]["install_requires"].split())
-    text = (ROOT / "conda" / "meta.yaml").read_text()
-    assert conda_needs(text) == needed
-    assert conda_needs(text.replace("- numba >=0.61", "- numba >=0.60")) != needed
-
-
-def test_files_that_contributors_are_sent_to_are_there():
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    listed = re.search(r"```\n(ikd_graph/.*?)```", text, re.DOTALL)[1]
-    places = re.findall(r"^([\w./]+) +\w", listed, re.MULTILINE)
-    places += re.findall(r"\]\(([\w./]+)\)", text)
-    assert len(places) > 7
-    assert [name for name in places if not (ROOT / name).exists()] == []

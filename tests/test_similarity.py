@@ -148,25 +148,6 @@ def test_nothing_below_zero_has_a_root():
         similarity.compare(counts, "hellinger").nearest(counts[:2] - 9.0, 3)
 
 
-@pytest.mark.parametrize("n", [30, 256, 3001])
-@pytest.mark.parametrize("k", [1, 20])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_the_nearest_rows_are_those_of_the_whole_table(n, k, dtype):
-    rng = np.random.default_rng(0)
-    rows, new = (rng.normal(size=(m, 6)).astype(dtype) for m in (n, 17))
-    # Rows in the order of their products with one of the new ones: the worst that may come.
-    rows = rows[np.argsort(rows @ new[3])]
-    near, values = similarity.compare(rows, "cosine").nearest(new, k)
-    unit = [part.astype(float) for part in (rows, new)]
-    unit = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in unit]
-    products = unit[1] @ unit[0].T
-    order = np.argsort(-products, axis=1, kind="stable")[:, :k]
-    limit = 1e-12 if dtype == np.float64 else 1e-6
-    np.testing.assert_allclose(values, np.take_along_axis(products, order, axis=1), atol=limit)
-    if dtype == np.float64:
-        assert np.array_equal(near, order)
-
-
 def test_memory_of_the_search_does_not_grow_with_the_training_rows():
     new = np.random.default_rng(1).normal(size=(200, 10)).astype(np.float32)
 
@@ -200,12 +181,6 @@ def test_components_of_mutual_neighbours_are_joined_by_the_neighbours_of_either_
     across = {(i, j) for i, j in outer.edges if component[i] != component[j]}
     joined = graph.to_networkx(sim.neighbor_graph(4, mutual=True))
     assert set(joined.edges) == set(inner.edges) | across
-
-
-# Duplicate rows -----------------------------------------------------------------------------------
-
-
-# Errors -------------------------------------------------------------------------------------------
 
 
 def test_shared_neighbours_separate_groups():

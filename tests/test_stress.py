@@ -95,17 +95,6 @@ def test_precision_weights_bring_a_latent_nearer_to_the_truth(seed):
     assert miss(fit.latent) < 0.5 * miss(start)
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_anchors_and_all_pairs_reach_a_similar_latent(weights, monkeypatch):
-    latent, g = noisy_problem(4, n=300)
-    start = latent + 0.1 * np.random.default_rng(4).standard_normal(latent.shape)
-    dense = refine.stress(start, g, "squared_exponential", 100, weights=weights)
-    monkeypatch.setattr(_pairs, "DENSE", 10)
-    sparse = refine.stress(start, g, "squared_exponential", 100, weights=weights)
-    gaps = cdist(sparse.latent, sparse.latent) - cdist(dense.latent, dense.latent)
-    assert np.sqrt((gaps**2).mean()) < 0.1
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_distance_precision_agrees_with_simulated_correlations(kernel):
     rng = np.random.default_rng(6)
@@ -117,19 +106,6 @@ def test_distance_precision_agrees_with_simulated_correlations(kernel):
     distances = np.sqrt(kernel.sq_distance(found))
     precision = refine.distance_precision(true, kernel, n_observed)
     assert 1.0 / distances.var() == pytest.approx(float(precision), rel=0.12)
-
-
-def test_duplicates_and_zero_steps_are_no_obstacle():
-    latent, g = noisy_problem(7)
-    left, right, weights = graph.edges(g)
-    weights[:2] = 1.0
-    g = graph.from_edges(g.n_nodes, left, right, weights)
-    latent[1] = latent[0]
-    assert np.isfinite(refine.stress(latent, g, "gamma_exponential", 100).latent).all()
-    fit = refine.stress(latent, g, "gamma_exponential", 100, max_iter=0)
-    assert fit.n_iter == 0
-    assert not fit.converged
-    np.testing.assert_allclose(fit.latent, latent, atol=1e-14)
 
 
 @pytest.mark.parametrize("path", ["covariance", "distance"])
@@ -167,15 +143,3 @@ def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
     there = refine.stress(latent[order], moved, "matern", weights=weights)
     tolerance = 1e-8 if dense_limit == 2000 else 1e-5
     np.testing.assert_allclose(there.latent, here.latent[order], atol=tolerance)
-
-
-def test_what_does_not_fit_is_refused():
-    latent, g = noisy_problem(8)
-    with pytest.raises(ValueError, match=r"weights must be one of .*got 'equal'"):
-        refine.stress(latent, g, "matern", 10, weights="equal")
-    with pytest.raises(ValueError, match=r"path must be one of .*got 'straight'"):
-        refine.stress(latent, g, "matern", path="straight")
-    with pytest.raises(ValueError, match="one row per node"):
-        refine.stress(latent[:-1], g, "matern", 10)
-    with pytest.raises(ValueError, match="weights must be one of"):
-        refine.Stress("component").run(latent, g, "matern")

@@ -65,21 +65,6 @@ def test_layers_and_representations_are_found_by_key(expected):
         tl.ikd(Annotated(None))
 
 
-def test_a_copy_leaves_the_original_as_it_was_and_so_does_a_failure():
-    adata = Annotated(X)
-    made = tl.ikd(adata, copy=True, **PLAIN)
-    assert made.obsm["X_ikd"].shape == (60, 2)
-    with pytest.raises(ValueError, match="strategy must be one of"):
-        tl.ikd(adata, strategy="best")
-    assert [*adata.obsm, *adata.obsp, *adata.uns, *adata.obs] == []
-
-
-def test_a_table_on_the_disk_is_brought_into_memory(expected):
-    adata = Annotated(SimpleNamespace(to_memory=lambda: sp.csr_matrix(X)))
-    tl.ikd(adata, **PLAIN)
-    np.testing.assert_allclose(adata.obsm["X_ikd"], expected.embedding_, atol=1e-6)
-
-
 @pytest.mark.filterwarnings("ignore:the embedding has a reliability:UserWarning")
 def test_uncertainty_is_added_where_there_is_one():
     adata = Annotated(X)
@@ -96,7 +81,7 @@ def shown(ax):
     """Name and colour of each entry of a legend."""
     legend = ax.get_legend()
     return {
-        text.get_text(): mpl.colors.to_hex(handle.get_facecolor()[0])
+        text.get_text(): mpl.colors.to_hex(handle.get_color())
         for text, handle in zip(legend.texts, legend.legend_handles, strict=True)
     }
 
@@ -117,25 +102,6 @@ def test_classes_have_the_colours_that_scanpy_gave_them_in_the_order_of_its_cate
     kinds[0] = None
     assert shown(drawn(kinds, kind_colors=SHADES))["no label"] == colors.MUTED
     assert shown(drawn(list("bbaabb"), kind_colors=SHADES)) == {"a": SHADES[0], "b": SHADES[1]}
-
-
-def test_a_quantity_has_a_scale_and_no_column_one_colour():
-    pytest.importorskip("matplotlib")
-    ax = drawn(np.linspace(0.0, 1.0, 6), kind_colors=SHADES)
-    assert ax.get_legend() is None
-    assert [one.get_ylabel() for one in ax.figure.axes] == ["dimension 2", "kind"]
-    bare = pl.ikd(Annotated(obsm={"X_ikd": X[:, :2]}), ax=plot.axes())
-    assert bare.collections[0].get_offsets().shape == (60, 2)
-
-
-def test_what_is_not_there_to_draw_is_named_with_what_is():
-    adata = Annotated(obsm={"X_pca": X}, obs={"kind": list("ab")})
-    with pytest.raises(
-        ValueError, match=r"basis must be a key of adata\.obsm: 'X_pca'; got 'X_ikd'"
-    ):
-        pl.ikd(adata)
-    with pytest.raises(ValueError, match=r"color must be a column of adata\.obs: 'kind', or"):
-        pl.ikd(adata, "a", basis="X_pca")
 
 
 def test_a_real_annotated_matrix_survives_its_file(tmp_path, expected):

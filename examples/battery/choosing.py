@@ -24,9 +24,9 @@ ERRORS = (0.0, 1.0, 2.0, 3.0, 4.0, np.inf)
 
 def scored(X, truth):
     """Scores by point (c, n) and affine R2 (c,) of the candidates of a table."""
-    seen, asked = auto.moments(X), Settings(n_components=truth.shape[1])
-    options = auto.options(X, asked, seen)
-    scores = auto.held_out_scores(X, options, seen)
+    observed, asked = auto.moments(X), Settings(n_components=truth.shape[1])
+    options = auto.options(X, asked, observed)
+    scores = auto.held_out_scores(X, options, observed)
     fits = [pipeline.fit(similarity.compare(X, o.affinity), X, o, Stages()) for o in options]
     return scores, np.array([affine_r2(truth, fit.coordinates) for fit in fits])
 

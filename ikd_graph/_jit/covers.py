@@ -141,18 +141,3 @@ def cover_round(graph, cover, order, position, points, indptr, members):
         indptr[count + 1] = indptr[count] + size
         count += 1
     return position, count
-
-
-@jit
-def cover_points(blocks, covered):
-    """Mark points of cliques in ``covered`` (n,) until all are; return how many cliques it took."""
-    missing = covered.size
-    for point in range(covered.size):
-        missing -= covered[point]
-    for block in range(blocks.indptr.size - 1):
-        if missing == 0:
-            return block
-        for j in range(blocks.indptr[block], blocks.indptr[block + 1]):
-            missing -= not covered[blocks.members[j]]
-            covered[blocks.members[j]] = True
-    return blocks.indptr.size - 1

@@ -11,7 +11,7 @@ from .. import _checks as door
 from .. import _jit
 from .._records import MergeResult, SolvedBlocks, check_solved
 from .._warn import warn
-from ._rounds import Rounds, entries_of_points, neighbors_near
+from ._rounds import Rounds
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -132,13 +132,13 @@ def with_residuals(merged: MergeResult, solved: SolvedBlocks) -> MergeResult:
 
 
 def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
-    """Every block on its own, named by its place in the order given."""
-    solved, order = neighbors_near(solved)
+    """Every block on its own, named by its position."""
     blocks = solved.blocks
     n_blocks, total = blocks.n_blocks, blocks.members.size
     # What is looked up most is kept small: most of a merger is waiting for memory.
     index_type = np.int32 if total < 2**31 else np.int64
-    point_starts, entry_at = entries_of_points(blocks, n_points)
+    counts = np.bincount(blocks.members, minlength=n_points)
+    point_starts = np.concatenate(([0], np.cumsum(counts)))
     following: Places = np.arange(1, total + 1).astype(index_type)
     following[blocks.indptr[1:] - 1] = -1
     # Rows of counts stay within the memory of the entries.
@@ -146,20 +146,20 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
     n_chunks = -(-n_blocks // _jit.merging.CHUNK)
     return MergeState(
         members=blocks.members,
-        coordinates=solved.coordinates,
+        coordinates=solved.coordinates.copy(),
         mass=np.ones(total),
         owner=np.repeat(np.arange(n_blocks).astype(index_type), blocks.sizes),
         following=following,
         first=blocks.indptr[:-1].astype(index_type),
         last=(blocks.indptr[1:] - 1).astype(index_type),
         size=blocks.sizes.astype(index_type),
-        name=order.astype(index_type),
-        slot=np.argsort(order).astype(index_type),
+        name=np.arange(n_blocks, dtype=index_type),
+        slot=np.arange(n_blocks, dtype=index_type),
         best=np.zeros(n_blocks, dtype=np.int32),
         partner=np.zeros(n_blocks, dtype=index_type),
         point_starts=point_starts,
-        n_at=np.diff(point_starts),
-        entry_at=entry_at.astype(index_type),
+        n_at=counts,
+        entry_at=np.argsort(blocks.members, kind="stable").astype(index_type),
         best_tops=np.zeros(n_chunks, dtype=np.int32),
         rows=np.zeros((n_rows, n_blocks), dtype=np.int32),
         row_tops=np.zeros((n_rows, n_chunks), dtype=np.int32),

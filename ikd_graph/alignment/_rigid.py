@@ -131,11 +131,10 @@ def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> 
     n_blocks = starts.size - 1
     block = np.repeat(np.arange(n_blocks), np.diff(starts))
 
-    def sums(values: Floats) -> Floats:
-        return np.asarray(np.bincount(block, weights * values, minlength=n_blocks), np.float64)
-
-    mass = sums(np.ones(weights.size))
+    mass = np.bincount(block, weights, minlength=n_blocks)
     own = np.empty(coordinates.shape)
     for axis, values in enumerate(coordinates.T):
-        own[:, axis] = values - (sums(values) / np.where(mass > 0.0, mass, 1.0))[block]
-    return Centred(own, weights, np.column_stack([mass, sums((own**2).sum(axis=1))]))
+        sums = np.bincount(block, weights * values, minlength=n_blocks)
+        own[:, axis] = values - (sums / np.where(mass > 0.0, mass, 1.0))[block]
+    squares = np.bincount(block, weights * (own**2).sum(axis=1), minlength=n_blocks)
+    return Centred(own, weights, np.column_stack([mass, squares]).astype(np.float64))

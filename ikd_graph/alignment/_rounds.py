@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -48,13 +47,18 @@ class Rounds:
         anchor: Floats | None = None,
         share: float = ANCHOR_SHARE,
     ) -> None:
-        solved, _ = neighbors_near(solved)
         self.blocks, self.coordinates = solved.blocks, solved.coordinates
         self.n_blocks = solved.blocks.n_blocks
         weights = np.sqrt(solved.precision)
         self.weights = weights / weights.sum()
         if anchor is not None:
-            self._add_block(anchor, share)
+            everyone = np.arange(n_points, dtype=np.int32)
+            self.blocks = Blocks(
+                np.append(self.blocks.indptr, self.blocks.members.size + n_points),
+                np.append(self.blocks.members, everyone),
+            )
+            self.coordinates = np.vstack([self.coordinates, anchor])
+            self.weights = np.append(self.weights, np.full(n_points, share / n_points))
         self.share = share if anchor is not None else 0.0
         total = np.bincount(self.blocks.members, self.weights, minlength=n_points)
         self.point_weights = total.astype(np.float64, copy=False)
@@ -64,16 +68,6 @@ class Rounds:
         self.misfit = np.empty(self.blocks.n_blocks)
         # Sums of squares below this are rounding errors.
         self.floor = 1e-28 * float((self.coordinates**2).max(initial=0.0))
-
-    def _add_block(self, anchor: Floats, share: float) -> None:
-        """One more block of all points."""
-        n_points = anchor.shape[0]
-        self.blocks = Blocks(
-            np.append(self.blocks.indptr, self.blocks.members.size + n_points),
-            np.append(self.blocks.members, np.arange(n_points, dtype=np.int32)),
-        )
-        self.coordinates = np.vstack([self.coordinates, anchor])
-        self.weights = np.append(self.weights, np.full(n_points, share / n_points))
 
     def fit(self, points: Floats) -> float:
         """Fit every block to the points; the weighted mean square that is left."""
@@ -145,27 +139,21 @@ class Rounds:
         out_of_rounds = result.nit >= n_rounds and small_steps < 2 and value > self.floor
         return Descent(self.average(moved), value, int(result.nit), not out_of_rounds)
 
-    def noise(self, objective: float, latent: Floats) -> float:
-        """Mean square that blocks are off by, as a share of the variance of a latent.
-
-        What they disagree by is their noise but for what was fitted away: a place for each point
-        and a motion for each block. 0 where nothing is fitted twice.
-        """
-        width = latent.shape[1]
-        entries = int(self.blocks.indptr[self.n_blocks])
-        n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))
-        fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
-        variance = float(latent.var(axis=0).sum())
-        freedom = 1.0 - fitted / max(entries * width, 1)
-        return objective / (freedom * variance) if freedom > 0.0 and variance > 0.0 else 0.0
-
     def share_for(self, objective: float, anchor: Floats) -> float:
         """Weight that a latent deserves beside blocks that leave some objective.
 
-        Noise that is small beside the latent leaves no bend in it; where it is large, blocks of few
+        Noise is the mean square that blocks are off by, as a share of the variance of the latent:
+        what they disagree by, but for what was fitted away, a place for each point and a motion for
+        each block. Small noise leaves no bend in the latent; where it is large, blocks of few
         points tell less of the shape than paths through many.
         """
-        return (self.noise(objective, anchor) / _EQUAL_NOISE) ** 2
+        width, entries = anchor.shape[1], int(self.blocks.indptr[self.n_blocks])
+        n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))
+        fitted = n_covered * width + self.n_blocks * width * (width + 1) // 2
+        freedom = 1.0 - fitted / max(entries * width, 1)
+        variance = freedom * float(anchor.var(axis=0).sum())
+        # Where nothing is fitted twice there is no noise to be seen.
+        return (objective / variance / _EQUAL_NOISE) ** 2 if variance > 0.0 else 0.0
 
     def fit_of(self, points: Floats) -> tuple[float, Floats]:
         """Place the blocks (without the anchor), and say how well they agree with the points.
@@ -177,7 +165,10 @@ class Rounds:
         entries = int(self.blocks.indptr[self.n_blocks])
         members = self.blocks.members[:entries]
         squares = ((self.proposals[:entries] - points[members]) ** 2).sum(axis=1)
-        return float(self.misfit[: self.n_blocks].sum()), _rms(squares, members, len(points))
+        counts = np.bincount(members, minlength=len(points))
+        sums = np.bincount(members, squares, minlength=len(points))
+        residuals = np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
+        return float(self.misfit[: self.n_blocks].sum()), residuals
 
 
 def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None:
@@ -217,12 +208,9 @@ def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> alignment.proposals(solved, places).round(6).ravel() + 0.0
     array([0., 1., 2., 1., 2., 3.])
     """
-    points = np.ascontiguousarray(coordinates, dtype=np.float64)
-    proposed, blocks = np.empty_like(solved.coordinates), solved.blocks
-    around = centred(blocks.indptr, solved.coordinates, np.sqrt(solved.precision))
-    misfit = np.empty(blocks.n_blocks)
-    _jit.alignment.place_blocks(blocks.indptr, blocks.members, around, points, proposed, misfit)
-    return proposed
+    rounds = Rounds(solved, len(coordinates))
+    rounds.fit(np.ascontiguousarray(coordinates, dtype=np.float64))
+    return rounds.proposals
 
 
 @door.takes(check_places, coordinates=door.table)
@@ -250,36 +238,5 @@ def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     >>> bool(alignment.residuals(solved, places).max() < 1e-6)
     True
     """
-    members = solved.blocks.members
-    squares = ((proposals.unchecked(solved, coordinates) - coordinates[members]) ** 2).sum(axis=1)
-    return _rms(squares, members, len(coordinates))
-
-
-def _rms(squares: Floats, members: NDArray[np.int32], n_points: int) -> Floats:
-    """Root of the mean of the squares of each point, 0 without any."""
-    counts = np.bincount(members, minlength=n_points)
-    sums = np.bincount(members, squares, minlength=n_points)
-    return np.asarray(np.sqrt(sums / np.maximum(counts, 1)), dtype=np.float64)
-
-
-def entries_of_points(blocks: Blocks, n_points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Entries of each point: starts and list, ascending."""
-    total = blocks.members.size
-    # Columns of a matrix with one entry in each row: counted, not sorted.
-    entries = sp.csr_array(
-        (np.ones(total, dtype=np.bool_), blocks.members, np.arange(total + 1)),
-        shape=(total, n_points),
-    ).tocsc()
-    return entries.indptr.astype(np.int64), entries.indices.astype(np.int64)
-
-
-def neighbors_near(solved: SolvedBlocks) -> tuple[SolvedBlocks, NDArray[np.intp]]:
-    """Blocks in the order of their first points, so that those that share points lie together.
-
-    Where points near each other have numbers near each other, as in a fit, less is fetched from
-    memory: a round of 100 000 points takes a sixth less. Returns the order too.
-    """
-    blocks = solved.blocks
-    first = np.append(blocks.members, -1)[blocks.indptr[:-1]]
-    order = np.argsort(first, kind="stable")
-    return solved.take(order), order
+    points = np.ascontiguousarray(coordinates, dtype=np.float64)
+    return Rounds(solved, len(points)).fit_of(points)[1]

@@ -1,95 +1,78 @@
-"""What commands on a data set share: their arguments, reading, and the files they leave."""
+"""What commands on a data set share: arguments, the table, and what they leave."""
 
 from __future__ import annotations
 
 import argparse
 import csv
 import io
-import itertools
+import json
+import math
 import re
 import shlex
+import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .._files import check_writable
+import numpy as np
+from numpy.typing import NDArray
+
+from .._files import check_writable, write_together, write_whole
 from ..estimator import IKD
+from ..show.page import share_plotly
+from ..show.words import versions
 from ..study import datasets
 from ..study.datasets import Dataset
 from ..study.judgement import judge
-from .console import PROG, complain, flush, say
-from .flags import in_flags
-from .reading import STDOUT, add_reading_arguments, reading, reading_flags
+from .console import PROG, complain, write_lines
+from .flags import STDOUT, add_reading_flags, in_flags, plain_settings, reading, reading_flags
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     """Give a parser the arguments of a command that works on a data set."""
-    parser.add_argument(
-        "data",
-        metavar="DATA",
-        help=f"built-in name ({', '.join(datasets.BUILTIN)}) or a file: "
-        f"{', '.join(datasets.READERS)}",
-    )
-    parser.add_argument(
-        "--output", "-o", metavar="DIR", type=Path, default=Path(),
-        help="folder for the results, made if it is missing; default: this one",
-    )  # fmt: skip
-    parser.add_argument(
-        "--quiet", "-q", action="store_true", help="say nothing but warnings and errors"
-    )
-    parser.add_argument(
-        "--json", metavar="FILE.json", nargs="?", const=STDOUT, default=None,
+    names, endings = ", ".join(datasets.BUILTIN), ", ".join(datasets.READERS)
+    # fmt: off
+    parser.add_argument("data", metavar="DATA", help=f"built-in name ({names}) or file: {endings}")
+    parser.add_argument("--output", "-o", metavar="DIR", type=Path, default=Path(),
+        help="folder for the results, made if it is missing; default: this one")
+    parser.add_argument("--json", metavar="FILE.json", nargs="?", const=STDOUT,
         help="write settings, scores, reasons, warnings and the paths of the results as one JSON "
-        "object, in place of the text (--json alone) or into a file",
-    )  # fmt: skip
-    parser.add_argument(
-        "--plotly", choices=("inside", "shared"), default="inside",
+        "object, in place of the text (--json alone) or into a file")
+    parser.add_argument("--plotly", choices=("inside", "shared"), default="inside",
         help="where the page has its library: inside, so that it needs no other file (5 MB), or "
-        "shared, one plotly.min.js beside the pages; default: inside",
-    )  # fmt: skip
-    parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
-    add_reading_arguments(parser)
+        "shared, one plotly.min.js beside the pages; default: inside")
+    # fmt: on
+    add_reading_flags(parser)
 
 
 @contextmanager
-def named_stage(name: str, left: str = "nothing was written") -> Iterator[None]:
-    """Let Ctrl-C say what was going on and what is left, unless something inside has."""
+def named_stage(name: str, state: str = "nothing was written") -> Iterator[None]:
+    """Let Ctrl-C name the stage, unless something inside has, and the state of the results."""
     try:
         yield
     except KeyboardInterrupt as stopped:
-        raise KeyboardInterrupt(f"{str(stopped) or f'stopped while {name}'}; {left}") from None
-
-
-def check_output(arguments: argparse.Namespace) -> None:
-    """Raise, before any work is done, if results cannot go where they are to go."""
-    if arguments.output.exists() and not arguments.output.is_dir():
-        raise ValueError(f"--output must be a folder, got the file {str(arguments.output)!r}")
-    place = None if arguments.json in (None, STDOUT) else Path(arguments.json)
-    if place is not None and (place.is_dir() or not place.parent.is_dir()):
-        raise ValueError(
-            f"--json must lie in a folder that exists, got {str(place)!r}; make the folder first"
-        )
-    check_writable(arguments.output)
+        raise KeyboardInterrupt(f"{str(stopped) or f'stopped while {name}'}; {state}") from None
 
 
 def read_data(arguments: argparse.Namespace, judged: bool = True) -> Dataset:
-    """Load the data set of a command, after a look at where its results are to go.
+    """Load the data set of a command, once its results can be written.
 
-    Whether what may spoil an embedding is said as well is ``judged``.
+    With ``judged``, what may spoil an embedding is warned of as well.
     """
-    check_output(arguments)
+    check_writable(arguments.output)
+    if arguments.json not in (None, STDOUT):
+        check_writable(Path(arguments.json).parent)
     with named_stage("reading the data"):
         data = datasets.load(arguments.data, reading=reading(arguments))
-    if not arguments.quiet:
-        # Before the work, which may be long; whoever does not listen still gets the results.
-        with suppress(OSError):
-            for note in data.notes:
-                say(note)
-            flush()
-    data = replace(data, remarks=(*data.remarks, *(judge(data) if judged else ())))
+        if not arguments.quiet:
+            # Whoever does not listen still gets the results.
+            with suppress(OSError, AttributeError):
+                write_lines(data.notes)
+                sys.stdout.flush()
+        data = replace(data, remarks=(*data.remarks, *(judge(data) if judged else ())))
     for remark in data.remarks:
         warnings.warn(remark, UserWarning, stacklevel=2)
     return data
@@ -101,10 +84,8 @@ def typed_command(arguments: argparse.Namespace) -> str:
 
 
 def paste_command(arguments: argparse.Namespace, command: str, flags: Sequence[str]) -> str:
-    """The command "embed" or "cliques" for the data typed, with nothing left to choose."""
-    words = [PROG, command, str(arguments.data)]
-    words += reading_flags(arguments)
-    return shlex.join([*words, *flags])
+    """A command on the data typed, with nothing left to choose."""
+    return shlex.join([PROG, command, str(arguments.data), *reading_flags(arguments), *flags])
 
 
 def file_stem(name: str) -> str:
@@ -118,8 +99,98 @@ def file_stem(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name).strip("._") or "data"
 
 
-def unique_names(names: Sequence[str]) -> list[str]:
-    """Names of columns, a number behind each that came before.
+def drawings(
+    arguments: argparse.Namespace,
+    draw: Callable[[Any], object],
+    size: tuple[float, float],
+    page: str,
+    *content: Any,
+    **options: Any,
+) -> tuple[bytes | None, str | None]:
+    """A PNG that ``draw`` fills and the HTML of a page of `show.report` with it.
+
+    Without matplotlib, or a library of pages, None takes its place, and the cure is a warning.
+    """  # fmt: skip
+    png = html = None
+    try:
+        from ..show import plot
+
+        ax = plot.axes(*size)
+        draw(ax)
+        png = plot.png(ax)
+    except ImportError as error:
+        complain("warning", f"no PNG: {error}")
+    try:
+        from ..show import report
+
+        options |= {"command": typed_command(arguments), "picture": png}
+        html = getattr(report, page)(*content, **options) if page else None
+    except ImportError as error:
+        complain("warning", f"no HTML: {error}")
+    return png, html
+
+
+def settings_lines(model: IKD) -> list[str]:
+    """Settings of a fit, with the reason for each and what to beware of."""
+    settings = replace(model.settings_, reasons=fit_record(model)["reasons"])
+    return [f"  {line}" for line in str(settings).splitlines()]
+
+
+def leave_files(
+    arguments: argparse.Namespace, data: Dataset, files: Mapping[str, Any]
+) -> list[Path]:
+    """Write the files of a command by the ends of their names, all or none; None is left out."""
+    names = {name: f"{file_stem(data.name)}_{name}" for name in files}
+    whole: dict[str, Any] = {names[key]: files[key] for key in files if files[key] is not None}
+    if arguments.plotly == "shared":
+        whole.update(share_plotly(whole))
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    return write_together(arguments.output, whole)
+
+
+def finish(
+    arguments: argparse.Namespace,
+    data: Dataset,
+    files: Mapping[str, Any],
+    lines: Sequence[str],
+    step: tuple[str, str],
+    result: Mapping[str, Any],
+    before: Sequence[Path] = (),
+) -> None:
+    """Write files, then lines and what to type next, or all of it as JSON.
+
+    ``step`` is a sentence and a command; files of ``before`` are written already.
+    """
+    with named_stage("writing", "what was written is whole"):
+        written = list(dict.fromkeys([*before, *leave_files(arguments, data, files)]))
+    if not arguments.quiet:
+        write_lines([*lines, step[0], f"  {step[1]}", "Wrote", *(f"  {path}" for path in written)])
+    if arguments.json is None:
+        return
+    record = {
+        "command": arguments.command, "typed": arguments.typed, "data": describe_data(data),
+        **result, "again": step[1], "warnings": list(arguments.heard),
+        "outputs": [str(path) for path in written], "versions": versions(),
+    }  # fmt: skip
+    text = json_text(record)
+    if arguments.json == STDOUT:
+        write_lines([text])
+    else:
+        Path(arguments.json).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(arguments.json, text + "\n")
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Table as comma-separated text with unique names of columns."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(unique_names(columns))
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """Names of columns, with an end on each that came before.
 
     Examples
     --------
@@ -128,48 +199,68 @@ def unique_names(names: Sequence[str]) -> list[str]:
     """
     unique: list[str] = []
     for name in names:
-        candidates = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
-        unique.append(next(candidate for candidate in candidates if candidate not in unique))
+        while name in unique:
+            name += "_2"
+        unique.append(name)
     return unique
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Table as comma-separated text, with lines ended by a line feed."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return out.getvalue()
+def coordinates_csv(
+    model: IKD, Z: NDArray[np.float64], data: Dataset, errors: NDArray[np.float64] | None = None
+) -> str:
+    """Comma-separated text: names or numbers of the rows, dimensions, errors of these, labels."""
+    has_errors = errors is not None and np.isfinite(errors).any()
+    table = np.hstack([Z, errors]) if has_errors else Z  # type: ignore[list-item]
+    columns = [data.row_title or "row", *model.get_feature_names_out()]
+    columns += [f"se_{number + 1}" for number in range(table.shape[1] - Z.shape[1])]
+    labels = data.all_labels
+    columns += [column.title or "label" for column in labels]
+    rows = data.row_names or range(data.n_samples)
+    texts = [column.texts for column in labels]
+    return csv_text(
+        columns,
+        (
+            [row, *point, *text]
+            for row, point, *text in zip(rows, table.tolist(), *texts, strict=True)
+        ),
+    )
 
 
-def picture(draw: Callable[[Any], object], width: float, height: float) -> bytes | None:
-    """Bytes of a PNG that ``draw`` fills; without matplotlib None, and a word on how to get one."""
-    from ..show import plot
-
-    try:
-        ax = plot.axes(width, height)
-    except ImportError as error:
-        complain("warning", f"no PNG: {error}")
-        return None
-    draw(ax)
-    return plot.png(ax)
+def fit_record(model: IKD) -> dict[str, Any]:
+    """Settings and reasons of a fit, for JSON."""
+    reasons = {name: in_flags(text) for name, text in model.settings_.reasons.items()}
+    return {"settings": plain_settings(model.settings_), "reasons": reasons}
 
 
-def page(arguments: argparse.Namespace, kind: str, *parts: Any, **options: Any) -> str | None:
-    """HTML of a page of `show.report`; None, and a word on the cure, where a library is missing."""
-    try:
-        from ..show import report
-
-        text: str = getattr(report, kind)(*parts, command=typed_command(arguments), **options)
-        return text
-    except ImportError as error:
-        complain("warning", f"no HTML: {error}")
-        return None
+def describe_data(data: Dataset) -> dict[str, Any]:
+    """Size, labels and reading of a data set."""
+    labels = [
+        {"title": column.title, "classes": list(column.names) or None, "period": column.period}
+        for column in data.all_labels
+    ]
+    size = {"name": data.name, "rows": data.n_samples, "columns": data.n_features}
+    return {**size, "labels": labels, "notes": data.notes, "remarks": data.remarks}
 
 
-def say_settings(model: IKD) -> None:
-    """Say the settings of a fit, with the reason for each and what there is to beware of."""
-    settings = model.settings_
-    reasons = {name: in_flags(text) for name, text in settings.reasons.items()}
-    for line in str(replace(settings, reasons=reasons)).splitlines():
-        say(f"  {line}")
+def json_text(record: Any) -> str:
+    """A record as JSON."""
+    return json.dumps(plain(record), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON holds it: no arrays, no NaN (null), no numbers as keys.
+
+    Examples
+    --------
+    >>> plain({"r2": np.float64("nan"), 3: np.arange(2), "names": ("a",)})
+    {'r2': None, '3': [0, 1], 'names': ['a']}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int, bool)) else str(value)

@@ -1,4 +1,4 @@
-"""What the command says, and how it ends."""
+"""What the command writes to a terminal."""
 
 from __future__ import annotations
 
@@ -6,25 +6,23 @@ import json
 import logging
 import os
 import sys
-import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 PROG = "ikd-graph"
-_CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of letters that steer a terminal
 
 
-def say(text: str = "") -> None:
-    """Write a line to standard output, in what letters it has."""
-    # Spaces inside numbers are for pages; a terminal's reader may want to copy or search them.
+def write_lines(lines: Iterable[str]) -> None:
+    """Write lines to standard output, in what letters it has; nothing if it was closed."""
     if sys.stdout is None:
-        # Closed before the command began.
         return
-    line = printable(text.replace("\u202f", "")) + "\n"
     coding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(line.encode(coding, "replace").decode(coding))
+    for line in lines:
+        # Spaces inside numbers are for pages; a terminal's reader may want to copy or search them.
+        text = printable(line.replace("\u202f", "")) + "\n"
+        sys.stdout.write(text.encode(coding, "replace").decode(coding))
 
 
 def printable(text: str) -> str:
@@ -35,70 +33,47 @@ def printable(text: str) -> str:
     >>> len(printable(chr(27) + "[31m")), len(printable("[31m"))
     (10, 4)
     """
-    if text.isprintable():
-        return text
     return "".join(
-        letter
-        if letter == "\n" or unicodedata.category(letter) not in _CONTROL
-        else json.dumps(letter)[1:-1]
+        letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1]
         for letter in text
     )
 
 
-def flush() -> None:
-    """Let what was said be seen."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
-
-
 def complain(kind: str, text: str, more: Sequence[str] = ()) -> None:
-    """Write a line about what is wrong, and of what kind that is, to standard error.
-
-    Each of ``more`` gets a line of its own below it.
-    """
-    if sys.stderr is None:
-        return
+    """Write a line about what is wrong to standard error, each of ``more`` a line below it."""
     lines = [f"{PROG}: {kind}: {' '.join(text.split())}", *(f"  {line}" for line in more)]
-    lines = [printable(line) for line in lines]
     # Where nobody can hear it, the exit code says it.
-    with suppress(OSError):
-        sys.stderr.write("\n".join(lines) + "\n")
+    with suppress(OSError, AttributeError):
+        sys.stderr.write("\n".join(map(printable, lines)) + "\n")
         sys.stderr.flush()
 
 
 @contextmanager
-def plain_warnings(wording: Callable[[str], str]) -> Iterator[list[str]]:
-    """Show warnings as one plain line each, without the place in the code; gives those shown.
+def plain_messages(wording: Callable[[str], str], notes: bool) -> Iterator[list[str]]:
+    """Show warnings as one line each, and ``notes`` on what takes long; gives the warnings shown.
 
-    ``wording`` says what was worded for Python in the words of the command.
+    ``wording`` translates what was worded for Python into the words of the command.
     """
     heard: list[str] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-
-        def show(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
-            text = wording(" ".join(str(message).split()))
-            heard.append(text)
-            complain("warning", text)
-
-        warnings.showwarning = show
-        yield heard
-
-
-@contextmanager
-def told_of_waits(loud: bool) -> Iterator[None]:
-    """Show on standard error, if ``loud``, what takes long only once: compiling."""
     log = logging.getLogger(__name__.partition(".")[0])
     handler, level = logging.StreamHandler(), log.level
     handler.setFormatter(logging.Formatter(f"{PROG}: note: %(message)s"))
-    if loud:
-        log.addHandler(handler)
-        log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(level)
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        heard.append(wording(" ".join(str(message).split())))
+        complain("warning", heard[-1])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        if notes:
+            log.addHandler(handler)
+            log.setLevel(logging.INFO)
+        try:
+            yield heard
+        finally:
+            log.removeHandler(handler)
+            log.setLevel(level)
 
 
 def close_pipe() -> None:
@@ -108,8 +83,8 @@ def close_pipe() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def facts(rows: list[tuple[str, str]]) -> None:
-    """Write names and values in two columns."""
+def aligned(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Lines of names and values in two columns."""
+    rows = list(rows)
     width = max((len(name) for name, _ in rows), default=0)
-    for name, value in rows:
-        say(f"  {name:<{width}}  {value}")
+    return [f"  {name:<{width}}  {value}" for name, value in rows]

@@ -1,11 +1,15 @@
-"""``ikd-graph embed``: coordinates, picture and report of a data set."""
+"""Find the hidden coordinates of a data set.
+
+They are saved as .csv (ikd0, ikd1, ..., their standard errors se_1, se_2, ... where the model has
+them, and the labels), with a picture as .png and a report as .html.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from functools import partial
-from typing import Any
+
+import numpy as np
 
 from ..estimator import IKD
 from ..show import plot
@@ -14,110 +18,100 @@ from ..show.words import count, say_kernel, say_number, say_scores, say_seconds
 from ..strategies import Linear
 from ..study.datasets import Dataset
 from ..study.label_scores import score_labels
-from . import common
-from .console import PROG, facts, say
-from .flags import add_method_flags, method_parameters, used_flags
-from .outcome import coordinates_csv, finish, fit_record, leave_files
+from . import common, flags
+from .console import PROG, aligned
 from .place import check_row_wise, save_model
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "embed",
-        help="find the hidden coordinates of a data set",
-        description="Find the hidden coordinates of a data set; save them as .csv, a picture as "
-        ".png and a report as .html.",
-    )
-    common.add_data_arguments(parser)
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its flags."""
     parser.add_argument(
         "--save-model", action="store_true",
         help=f"keep the model too, so that `{PROG} place` can place new rows",
     )  # fmt: skip
-    add_method_flags(parser)
-    parser.set_defaults(run=run)
+    flags.add_method_flags(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    parameters = method_parameters(arguments)
+    parameters = flags.method_parameters(arguments)
     check_row_wise(arguments, arguments.save_model)
     data = common.read_data(arguments)
     with common.named_stage("finding the coordinates"):
-        model = IKD(**parameters, verbose=0 if arguments.quiet else 1).fit(data.X)
-    stem = common.file_stem(data.name)
-    # What took long is kept, whatever happens to scores and pictures.
-    written = leave_files(
-        arguments.output, {f"{stem}_embedding.csv": coordinates_csv(model, model.embedding_, data)}
-    )
+        model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
+    # What took long is stored, whatever happens to errors, scores and pictures.
+    text = common.coordinates_csv(model, model.embedding_, data)
+    written = common.leave_files(arguments, data, {"embedding.csv": text})
     if arguments.save_model:
-        written.append(save_model(model, data, arguments.output / f"{stem}_model.ikd"))
-    left = f"the coordinates are in {written[0]}"
-    with common.named_stage("scoring the labels", left):
-        scores = {one.title: score_labels(model.embedding_, one) for one in data.all_labels}
-    steps = next_steps(model, arguments)
-    with common.named_stage("drawing", left):
-        png = common.picture(lambda ax: draw(ax, model, data), 7.2, 5.4)
-        about: dict[str, Any] = {"scores": scores, "warnings": arguments.heard}
-        files = {
-            f"{stem}_embedding.png": png,
-            f"{stem}_report.html": common.page(
-                arguments, "embed_page", model, data, steps=steps, picture=png, **about
-            ),
+        path = written[0].with_name(f"{common.file_stem(data.name)}_model.ikd")
+        written.append(save_model(model, data, path))
+    state = f"the coordinates are in {written[0]}"
+    with common.named_stage("computing standard errors", state):
+        errors = model.standard_errors_
+        text = common.coordinates_csv(model, model.embedding_, data, errors)
+    with common.named_stage("scoring the labels", state):
+        scores = {
+            labels.title: score_labels(model.embedding_, labels) for labels in data.all_labels
         }
+    steps = next_steps(model, arguments)
+    with common.named_stage("drawing", state):
+        Z, colors = model.embedding_, paint_points(data)
+        shares = variance_shares(Z)
+        png, html = common.drawings(
+            arguments, lambda ax: plot.embedding(Z, colors, errors=errors, shares=shares, ax=ax),
+            (7.2, 5.4), "embed_page", model, data,
+            scores=scores, warnings=arguments.heard, steps=steps,
+        )  # fmt: skip
+    files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
     result = {
-        **fit_record(model),
+        **common.fit_record(model),
         "scores": scores,
         "eigenvalues": model.eigenvalues_,
         "explained_variance_ratio": model.explained_variance_ratio_,
+        # Root mean square of each column se_1, se_2, ...
+        "standard_errors": np.sqrt((errors**2).mean(axis=0)),
         "components_of_the_graph": model.component_labels_.max() + 1,
         "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
     }
-    say_all = partial(summarise, model, data, scores)
-    finish(arguments, data, files, say_all, steps[0], result, written)
+    common.finish(arguments, data, files, summary(model, data, scores), steps[0], result, written)
 
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
     """The embedding as a command with nothing left to choose."""
-    return common.paste_command(arguments, "embed", used_flags(arguments, model.settings_))
+    used = flags.plain_settings(model.settings_)
+    # One that the likelihood chose is chosen again, since the closed form had another.
+    used.pop("kernel", None)
+    words = flags.settings_flags({**flags.method_parameters(arguments), **used})
+    return common.paste_command(arguments, "embed", words)
 
 
 def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """What to do with an embedding: a sentence and a command each."""
     size = ["--components", str(model.n_components_)]
-    commands = [
-        ("How accurate the embedding can be, and what would improve it:", "diagnose"),
-        ("How other methods do on the same data:", "compare"),
-        ("What the cliques of the graph are, and where they disagree:", "cliques"),
-    ]
-    return [
-        ("To repeat this run, with nothing left to choose:", embed_command(model, arguments)),
-        *((words, common.paste_command(arguments, name, size)) for words, name in commands),
-    ]
+    commands = {
+        "diagnose": "How accurate the embedding can be, and what would improve it:",
+        "compare": "How other methods do on the same data:",
+        "cliques": "What the cliques of the graph are, and where they disagree:",
+    }
+    repeat = ("To repeat this run, with nothing left to choose:", embed_command(model, arguments))
+    return [repeat, *((commands[c], common.paste_command(arguments, c, size)) for c in commands)]
 
 
-def draw(ax: Any, model: IKD, data: Dataset) -> None:
-    """Draw the embedding into an Axes, labels as colours."""
-    shares = variance_shares(model.embedding_)
-    plot.embedding(model.embedding_, paint_points(data), shares=shares, ax=ax)
-
-
-def summarise(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]) -> None:
-    """Say what was found, in a few lines."""
-    say(f"{data.name}: {count(data.n_samples, 'point')} of {count(data.n_features, 'column')}")
-    common.say_settings(model)
-    lines = []
+def summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Lines on a fit."""
+    size = f"{count(data.n_samples, 'point')} of {count(data.n_features, 'column')}"
+    rows = []
     if not isinstance(model.settings_.strategy, Linear):
-        lines.append(("kernel", say_kernel(model.kernel_)))
+        rows.append(("kernel", say_kernel(model.kernel_)))
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes
-        lines.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))
+        rows.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))
     if model.negative_mass_ is not None:
-        kept = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
-        lines.append(("closed form", f"{kept}; {model.negative_mass_:.1%} is negative"))
+        share = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
+        rows.append(("closed form", f"{share}; {model.negative_mass_:.1%} is negative"))
     if model.n_iter_:
-        lines.append(("refinement", count(model.n_iter_, "step")))
-    lines += [(title or "labels", say_scores(one)) for title, one in scores.items()]
-    lines.append(("time", say_seconds(sum(model.stage_times_.values()))))
-    facts(lines)
+        rows.append(("refinement", count(model.n_iter_, "step")))
+    rows += [(title or "labels", say_scores(values)) for title, values in scores.items()]
+    rows.append(("time", say_seconds(sum(model.stage_times_.values()))))
+    return [f"{data.name}: {size}", *common.settings_lines(model), *aligned(rows)]

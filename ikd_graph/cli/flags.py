@@ -1,86 +1,107 @@
-"""Flags of a fit, what they stand for in Python, and settings of a fit as flags."""
+"""Flags of a fit and of reading a file, what they stand for in Python, and the way back."""
 
 from __future__ import annotations
 
 import argparse
 import inspect
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from .. import graph, kernels, refine, similarity, strategies
+from .. import graph, kernels, refine, strategies
 from ..estimator import IKD
+from ..study.datasets import CHOICES, Reading
 
-# fmt: off
-FLAGS = {
-    "n_components": ("--components", "M|auto", "number of hidden coordinates; default: 2"),
-    "strategy": ("--strategy", "auto|geodesic|blockwise|eigen|linear", "geodesic fills gaps of the "
-        "graph with shortest paths, blockwise embeds cliques and merges them, eigen inverts all "
-        "covariances, linear takes principal components"),
-    "graph": ("--graph", "auto|S0|K|threshold|neighbors", "which similarities are trusted: those "
-        "above a threshold (0.3), those of nearest neighbours (10), or either, its number chosen"),
-    "affinity": ("--affinity", "NAME", "how rows are compared: auto, "
-        f"{', '.join((*similarity.AFFINITIES, *similarity.GIVEN))}"),
-    "kernel": ("--kernel", "NAME[:PARAM=VALUE]", f"auto, {', '.join(kernels.KERNELS)}"),
-    "refine": ("--refine", "auto|stress|likelihood|none", "optional second step"),
-    "missing": ("--missing", "error|pairwise", "what to do about missing cells"),
-    "n_landmarks": ("--landmarks", "auto|N|none", "number (or fraction) of points that distances "
-        "are measured from; none measures all"),
-    "n_jobs": ("--jobs", "N", "number of threads, -1 for all cores"),
-    "random_state": ("--seed", "N", "seed of landmarks and restarts"),
-    "path": ("--path", "distance|covariance", "geodesic: what paths add up"),
-    "merge": ("--merge", "global|greedy", "blockwise: how cliques are merged"),
-    "max_cliques": ("--max-cliques", "N", "blockwise: at most so many cliques are solved"),
-    "reference": ("--reference", "NAME", "origin of inner products: center, min_max, min_mean"),
-    "n_neighbors": ("--neighbors", "K", "threshold: also join points to K nearest neighbours"),
-    "fdr": ("--fdr", "RATE", "threshold: significantly correlated pairs are edges, with this false "
-        "discovery rate, such as 0.01"),
-    "mutual": ("--mutual", "", "neighbors: keep edges only between neighbours of each other"),
-    "search": ("--search", "auto|exact|approximate", "neighbors: how they are searched"),
-    "prune": ("--prune", "auto|yes|no", "graph: remove edges that are short cuts"),
-    "disconnected": ("--disconnected", "join|raise|separate", "graph: join components, refuse "
-        "them, or embed each by itself"),
-    "restarts": ("--restarts", "N", "likelihood: number of further starts"),
-    "fit_shape": ("--fit-shape", "", "likelihood: fit the shape of the kernel too"),
-    "time_budget": ("--time-budget", "SECONDS", "likelihood: begin no start after this time"),
-}
-# fmt: on
-"""Flag, values and help of every parameter of `IKD` and of the objects that it takes."""
-_OBJECTS: dict[str, dict[str, type]] = {
-    "strategy": dict(strategies.STRATEGIES),
+
+def defaults_of(function: Any) -> dict[str, Any]:
+    """Parameters of a function or class with their defaults."""
+    parameters = inspect.signature(function).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
+
+
+_OBJECTS: dict[str, Mapping[str, type]] = {
+    "strategy": strategies.STRATEGIES,
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
-    "refine": dict(refine.REFINEMENTS),
+    "refine": refine.REFINEMENTS,
 }
-_DEFAULTS: dict[str, Any] = {"random_state": None, "graph": None} | {
-    name: parameter.default
-    for kinds in _OBJECTS.values()
-    for kind in kinds.values()
-    for name, parameter in inspect.signature(kind).parameters.items()
-}
+_KINDS = (IKD, *(kind for kinds in _OBJECTS.values() for kind in kinds.values()))
+_PARAMETERS = {name: value for kind in _KINDS for name, value in defaults_of(kind).items()}
+_DEFAULTS: dict[str, Any] = _PARAMETERS | {"n_components": "", "graph": None, "refine": ""}
+_SHORT = {"random_state": "seed", "n_draws": "n-draws"}
+
+
+def flag_of(name: str) -> str:
+    """Flag of a parameter.
+
+    Examples
+    --------
+    >>> flag_of("n_components"), flag_of("max_cliques"), flag_of("random_state")
+    ('--components', '--max-cliques', '--seed')
+    """
+    return "--" + _SHORT.get(name, name.removeprefix("n_").replace("_", "-"))
+
+
+_INTERNAL = ("verbose", "s0", "k", "n_removed", "cliques")
+FLAGS = {name: flag_of(name) for name in _PARAMETERS if name not in _INTERNAL}
+"""Flag of every parameter of `IKD` and of the objects that it takes."""
 _WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False}
 
 
 def add_method_flags(parser: argparse.ArgumentParser, only: Container[str] = FLAGS) -> None:
     """Give a parser flags of a fit, none of which has a default of its own."""
     group = parser.add_argument_group("method", "as in ikd_graph.IKD, which chooses what is auto")
-    for name, (flag, values, text) in FLAGS.items():
-        if name not in only:
-            continue
-        more: dict[str, Any] = {"action": "store_true"}
-        if values:
-            kind = read_kernel if name == "kernel" else read_value
-            more = {"type": kind, "metavar": values}
-        group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=text, **more)
+    texts = {name: text for kind in _KINDS for name, text in field_texts(kind).items()}
+    for name, flag in FLAGS.items():
+        kind = read_kernel if name == "kernel" else read_value
+        form: Any = {"type": kind, "metavar": flag[2:].upper()}
+        if _DEFAULTS[name] is False:
+            form = {"action": "store_true"}
+        if name in only:
+            default = argparse.SUPPRESS
+            group.add_argument(flag, dest=name, default=default, help=texts.get(name), **form)
+
+
+def add_parameter_flags(parser: argparse.ArgumentParser, function: Any, **kinds: Any) -> None:
+    """Give a parser flags for parameters of a function, by name and type, with its defaults."""
+    texts = field_texts(function)
+    for name, kind in kinds.items():
+        value = defaults_of(function)[name]
+        shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
+        form: Any = {"type": kind, "metavar": flag_of(name)[2:].upper(), "default": value}
+        text = f"{texts.get(name, '')} Default: {shown}."
+        parser.add_argument(flag_of(name), dest=name, help=text, **form)
+
+
+def field_texts(kind: Any) -> dict[str, str]:
+    """Descriptions of the parameters or attributes in a docstring, as help.
+
+    Examples
+    --------
+    >>> field_texts(refine.Likelihood)["restarts"]
+    'Descents beside those of the default.'
+    """
+    texts: dict[str, str] = {}
+    names: list[str] = []
+    for line in (inspect.getdoc(kind) or "").splitlines():
+        if head := re.match(r"([\w, ]+) : ", line):
+            names = head[1].split(", ")
+            texts |= dict.fromkeys(names, "")
+        elif not line.startswith("    "):
+            names = []
+        for name in names if not head else ():
+            text = line.strip().replace("`", "").replace("%", "%%")
+            texts[name] = f"{texts[name]} {text}".strip()
+    return texts
 
 
 def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, Any]:
-    """Parameters of `IKD` for the flags that were given, and for those that a command fixes."""
-    typed = {name: value for name, value in vars(arguments).items() if name in FLAGS} | fixed
-    known = inspect.signature(IKD).parameters
-    parameters = {name: value for name, value in typed.items() if name in known}
-    options = {name: value for name, value in typed.items() if name not in known}
+    """Parameters of `IKD` for the flags that were typed, and for those that a command fixes."""
+    options = {name: value for name, value in vars(arguments).items() if name in FLAGS} | fixed
+    valid = defaults_of(IKD)
+    parameters = {name: options.pop(name) for name in [*options] if name in valid}
     for name, kinds in _OBJECTS.items():
-        fields = {field for kind in kinds.values() for field in inspect.signature(kind).parameters}
+        fields = {field for kind in kinds.values() for field in defaults_of(kind)}
         own = {field: options[field] for field in fields & options.keys()}
         if name in parameters or own:
             parameters[name] = _parameter(name, parameters.get(name, "auto"), own)
@@ -98,22 +119,13 @@ def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
     if name == "graph" and isinstance(value, (int, float)) and options:
         options = {"s0" if isinstance(value, float) else "k": value, **options}
         value = "threshold" if isinstance(value, float) else "neighbors"
-    fields = inspect.signature(kinds[value]).parameters if value in kinds else {}
+    fields = defaults_of(kinds[value]) if value in kinds else {}
     for field in options.keys() - fields:
-        owners = [key for key, kind in kinds.items() if field in inspect.signature(kind).parameters]
+        owners = [key for key, kind in kinds.items() if field in defaults_of(kind)]
         raise ValueError(
-            f"{FLAGS[field][0]} goes with --{name} {' or '.join(owners)}, got --{name} {value}"
+            f"{FLAGS[field]} goes with --{name} {' or '.join(owners)}, got --{name} {value}"
         )
     return kinds[value](**options) if options or value in ("threshold", "neighbors") else value
-
-
-def used_flags(arguments: argparse.Namespace, settings: Any) -> list[str]:
-    """Flags that repeat a fit: of its settings, and of what else was given.
-
-    A kernel that the likelihood chose is chosen again, since the closed form had another.
-    """
-    used = {name: value for name, value in plain_settings(settings).items() if name != "kernel"}
-    return settings_flags({**method_parameters(arguments), **used})
 
 
 def settings_flags(settings: Any) -> list[str]:
@@ -126,12 +138,11 @@ def settings_flags(settings: Any) -> list[str]:
     """
     words: list[str] = []
     for name, value in plain_settings(settings).items():
-        flag, values, _ = FLAGS[name]
-        if not values:
-            words += [flag] if value else []
-        elif name not in _DEFAULTS or value != _DEFAULTS[name]:
+        if _DEFAULTS[name] is False:
+            words += [FLAGS[name]] if value else []
+        elif value != _DEFAULTS[name]:
             text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-            words += [flag, text.lower()]
+            words += [FLAGS[name], text.lower()]
     return words
 
 
@@ -146,18 +157,16 @@ def plain_settings(settings: Any) -> dict[str, Any]:
     """
     plain: dict[str, Any] = {}
     for name, value in (settings if isinstance(settings, Mapping) else vars(settings)).items():
-        kind = next(
-            (key for key, made in _OBJECTS.get(name, {}).items() if type(value) is made), ""
-        )
-        if kind:
+        names = {kind: key for key, kind in _OBJECTS.get(name, {}).items()}
+        if type(value) in names:
             options = value.get_params()
             number = options.pop("s0", options.pop("k", "auto"))
-            plain[name] = kind if number == "auto" else number
+            plain[name] = names[type(value)] if number == "auto" else number
             plain |= {field: options[field] for field in options if field in FLAGS}
         elif isinstance(value, kernels.StationaryKernel):
-            kind = next(key for key, made in kernels.KERNELS.items() if type(value) is made)
-            shape = ",".join(f"{key}={part!r}" for key, part in vars(value).items())
-            plain[name] = f"{kind}:{shape}"
+            names = {kind: key for key, kind in kernels.KERNELS.items()}
+            shape = ",".join(f"{key}={number!r}" for key, number in vars(value).items())
+            plain[name] = f"{names[type(value)]}:{shape}"
         elif name in FLAGS and not (isinstance(value, str) and value == "auto"):
             plain[name] = value
     return plain
@@ -171,8 +180,8 @@ def in_flags(text: str) -> str:
     >>> in_flags("n_components must be an integer; refine=None or graph=0.3 would do")
     '--components must be an integer; --refine None or --graph 0.3 would do'
     """
-    more = {"n_draws": ("--n-draws",), "n_splits": ("--splits",), "max_rows": ("--max-rows",)}
-    for name, (flag, *_) in {**FLAGS, **more}.items():
+    for name in (*FLAGS, "n_draws", "n_splits", "max_rows"):
+        flag = flag_of(name)
         # What a user named stands in quotes.
         word = rf"(?<![\w'\"-]){name}"
         text = re.sub(rf"{word}=(?:'([\w.]+)'|([\w.]*\w))", rf"{flag} \1\2", text)
@@ -192,10 +201,8 @@ def read_value(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text
 
 
@@ -207,13 +214,93 @@ def read_kernel(text: str) -> Any:
     >>> read_kernel("matern:nu=2.5")
     Matern(length_scale=1.0, nu=2.5)
     """
-    name, colon, rest = text.partition(":")
+    name, colon, shape = text.partition(":")
     if not colon:
         return name
-    pairs = [part.partition("=") for part in rest.split(",")]
+    pairs = [pair.partition("=") for pair in shape.split(",")]
     try:
         return type(kernels.get(name))(**{key.strip(): float(value) for key, _, value in pairs})
     except (TypeError, ValueError) as error:
         raise argparse.ArgumentTypeError(
             f"kernel must read like matern:nu=2.5, got {text!r} ({error})"
         ) from None
+
+
+STDOUT = "-"
+"""What ``--json`` alone writes to."""
+
+BARE = {"--scale": ("standard", "|".join(CHOICES["scale"])), "--json": (STDOUT, r".*\.json|-")}
+"""Flags that may stand alone: what they then mean, and which words after them are their value."""
+
+
+def join_bare(words: Sequence[str]) -> list[str]:
+    """Words of a command, each bare flag with its value: no file is taken for one.
+
+    Examples
+    --------
+    >>> join_bare(["--scale", "robust"]), join_bare(["--scale", "t.csv"])
+    (['--scale=robust'], ['--scale=standard', 't.csv'])
+    >>> join_bare(["--json", "t.csv"]), join_bare(["--json", "t.json"])
+    (['--json=-', 't.csv'], ['--json=t.json'])
+    """
+    joined: list[str] = []
+    for word, before in zip(words, ["", *words], strict=False):
+        if before in BARE and re.fullmatch(BARE[before][1], word):
+            joined[-1] = f"{before}={word}"
+        else:
+            joined.append(f"{word}={BARE[word][0]}" if word in BARE else word)
+    return joined
+
+
+def add_reading_flags(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the flags of `Reading`."""
+    group = parser.add_argument_group(
+        "reading a file",
+        "how DATA is read; if a table has problems, the message names the flags that solve them",
+    )
+    texts = field_texts(Reading)
+    for name, default in vars(Reading()).items():
+        form: Any = {"type": float if name == "bin" else str}
+        if isinstance(default, tuple):
+            form = {"type": split, "metavar": "A,B,..."}
+        elif default is False:
+            form = {"action": "store_true"}
+        elif name in CHOICES:
+            form = {"choices": CHOICES[name]}
+        if name != "keep_missing":
+            flag = "--" + name.replace("_", "-")
+            group.add_argument(flag, default=default, help=texts.get(name), **form)
+
+
+def reading(arguments: argparse.Namespace) -> Reading:
+    """How the file is to be read."""
+    names = [name for name in Reading.__dataclass_fields__ if hasattr(arguments, name)]
+    # Missing cells are the method's where it takes them.
+    keep = getattr(arguments, "missing", None) not in (None, "error")
+    return Reading(**{name: getattr(arguments, name) for name in names}, keep_missing=keep)
+
+
+def reading_flags(arguments: argparse.Namespace) -> list[str]:
+    """The flags that were given, as words of a command."""
+    words: list[str] = []
+    for name, default in vars(Reading()).items():
+        value: Any = getattr(arguments, name, default)
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(flag)
+        elif value != default:
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            # A name may begin with a dash.
+            words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
+    return words
+
+
+def split(text: str) -> tuple[str, ...]:
+    """Names between commas.
+
+    Examples
+    --------
+    >>> split("a, b")
+    ('a', 'b')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,4 +1,8 @@
-"""``ikd-graph place``: new rows in the coordinates of a saved model."""
+"""Place new rows in the embedding of a saved model.
+
+They are saved as .csv, with their standard errors se_1, se_2, ... where the model has them, and a
+picture as .png. Columns are matched by name.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +20,15 @@ from ..show import plot
 from ..show.words import count
 from ..study.datasets import Dataset
 from . import common
-from .console import facts
-from .outcome import coordinates_csv, finish
+from .console import aligned
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "place",
-        help="place new rows in an embedding",
-        description="Place the rows of a new file in the coordinates of a saved model; save them "
-        "as .csv and a picture as .png. Columns are matched by name.",
-    )
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its flags."""
     parser.add_argument(
         "model", metavar="MODEL", type=Path,
         help="file of a model, written by embed --save-model or IKD.save",
     )  # fmt: skip
-    common.add_data_arguments(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -46,14 +41,14 @@ def run(arguments: argparse.Namespace) -> None:
     if names is not None and data.feature_names:
         data = _columns_of(data, names.tolist())
     with common.named_stage("placing the rows"):
-        Z = model.transform(data.X)
-    stem = common.file_stem(data.name)
+        Z, errors = model.transform(data.X, return_std=True)
     with common.named_stage("drawing"):
-        png = common.picture(lambda ax: _draw(ax, model, Z, data), 7.2, 5.4)
-    files = {f"{stem}_placed.csv": coordinates_csv(model, Z, data), f"{stem}_placed.png": png}
-    said = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
+        png, _ = common.drawings(arguments, lambda ax: _draw(ax, model, Z, data), (7.2, 5.4), "")
+    text = common.coordinates_csv(model, Z, data, errors)
+    files = {"placed.csv": text, "placed.png": png}
+    lines = aligned([("placed", count(len(Z), "row")), ("model", str(arguments.model))])
     step = ("To place them again:", common.typed_command(arguments))
-    finish(arguments, data, files, lambda: facts(said), step, {"model": str(arguments.model)})
+    common.finish(arguments, data, files, lines, step, {"model": str(arguments.model)})
 
 
 def save_model(model: IKD, data: Dataset, path: Path) -> Path:
@@ -79,12 +74,12 @@ def check_row_wise(arguments: argparse.Namespace, needed: bool = True) -> None:
 
 def _columns_of(data: Dataset, names: Sequence[str]) -> Dataset:
     """Columns of a new file in the order of the model."""
-    for name in names:
-        if name not in data.feature_names:
-            raise ValueError(
-                f"{data.name} must have the columns of the model, got no {name!r}"
-                f"{suggest(name, data.feature_names)}"
-            )
+    absent = [name for name in names if name not in data.feature_names]
+    if absent:
+        raise ValueError(
+            f"{data.name} must have the columns of the model, got no {absent[0]!r}"
+            f"{suggest(absent[0], data.feature_names)}"
+        )
     order = [data.feature_names.index(name) for name in names]
     return replace(data, X=data.X[:, order], feature_names=tuple(names))
 

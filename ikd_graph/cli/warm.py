@@ -1,4 +1,8 @@
-"""``ikd-graph warm``: compile ahead, for images of containers and for the nodes of a cluster."""
+"""Compile ahead, so that no first fit has to wait.
+
+What fits use is kept where later processes find it: beside the package, or in the folder that
+NUMBA_CACHE_DIR names. For images of containers and for nodes of a cluster.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from sklearn.datasets import load_digits
 from .. import cliques, covariance, graph
 from ..estimator import IKD
 from ..strategies import Blockwise, Geodesic
-from .console import say
+from .console import write_lines
 
 # Few points compile the same as many: enough here for pieces, short cuts and landmarks, of which
 # frames of cliques have some beyond 400 points.
@@ -31,42 +35,23 @@ _FITS: tuple[tuple[int, dict[str, Any]], ...] = (
 )
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "warm",
-        help="compile ahead, so that no first fit has to wait",
-        description="Compile what fits use and keep it where later processes find it: beside the "
-        "package, or in the folder that NUMBA_CACHE_DIR names. For images and clusters.",
-    )
-    parser.add_argument("--quiet", "-q", action="store_true", help="say nothing but errors")
-    parser.set_defaults(run=run)
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     # Numba is loaded by commands that compute, not by those that ask for help.
     from .. import _jit, _numba
 
-    if os.environ.get(_numba.CACHE_SWITCH) == "0":
-        raise ValueError(
-            f"nothing compiled would be kept while {_numba.CACHE_SWITCH} is 0; unset it"
-        )
     _ = _jit.graph
-    if not _numba.cache_folders:
+    if os.environ.get(_numba.CACHE_SWITCH) == "0" or not _numba.cache_folders:
         raise OSError(
-            "what is compiled cannot be kept: no folder for it can be written; "
-            "name one in NUMBA_CACHE_DIR"
+            "nothing compiled would be kept: no folder for it can be written, or "
+            f"{_numba.CACHE_SWITCH} is 0; unset it, or name a folder in NUMBA_CACHE_DIR"
         )
-    before, since = _count_compiled(_numba.cache_folders), time.perf_counter()
+    before, start = _count_compiled(_numba.cache_folders), time.perf_counter()
     _fit_all()
     count = _count_compiled(_numba.cache_folders) - before
-    if arguments.quiet:
-        return
-    if count <= 0:
-        say("Nothing to compile: all of it is in place.")
-        return
-    say(f"Compiled {count} functions in {time.perf_counter() - since:.0f} s.")
+    text = f"Compiled {count} functions in {time.perf_counter() - start:.0f} s."
+    if not arguments.quiet:
+        write_lines([text if count > 0 else "Nothing to compile: all of it is in place."])
 
 
 def _count_compiled(folders: set[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,8 @@ from .. import _jit
 from .._records import Blocks, CsrGraph, check_graph, read_only
 from .._warn import warn
 from ..graph import GraphLike, any_graph, subgraph
-from ._search import StartGraph, fill, new_search, prepare, with_more_masks
-from ._sequence import Cliques, join, take
+from ._search import StartGraph, iter_cliques, new_search, prepare, with_more_masks
+from ._sequence import Cliques, join
 
 if TYPE_CHECKING:
     from .._jit.covers import Cover
@@ -181,27 +182,23 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
     [1, 1, 1]
     """
     budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
-    covered = np.zeros(g.n_nodes, dtype=np.bool_)
-    visited_cliques: list[Blocks] = []
-    n_kept = 0
-    for extra in fill(prepare(g), 1, 0, g.n_nodes, 256):
-        needed = min(_jit.covers.cover_points(extra, covered), budget - n_kept)
-        visited_cliques.append(take(extra, np.arange(needed)))
-        n_kept += needed
-        if covered.all() or n_kept >= budget:
+    covered, visited = np.zeros(g.n_nodes, dtype=np.bool_), []
+    n_open = g.n_nodes
+    for clique in itertools.islice(iter_cliques.unchecked(g), budget):
+        visited.append(clique)
+        n_open -= int(np.count_nonzero(~covered[clique]))
+        covered[clique] = True
+        if n_open == 0:
             break
-    visited = join(visited_cliques)
-    covered = np.zeros(g.n_nodes, dtype=np.bool_)
-    covered[visited.members] = True
-    if covered.all():
+    if n_open == 0:
         return Cliques(visited, g.n_nodes)
     warn(
-        f"{int(np.sum(~covered))} of {g.n_nodes} points were not covered by the first {n_kept} "
+        f"{n_open} of {g.n_nodes} points were not covered by the first {len(visited)} "
         "maximal cliques and got one each; merge='global' solves a cover of the edges instead"
     )
-    filling = cover.unchecked(g, 2, max_cliques=1).blocks
-    opens = np.add.reduceat(~covered[filling.members], filling.indptr[:-1]) > 0
-    return Cliques(join([visited, take(filling, np.flatnonzero(opens))]), g.n_nodes)
+    filling = cover.unchecked(g, 2, max_cliques=1)
+    visited += [clique for clique in filling if not covered[clique].all()]
+    return Cliques(visited, g.n_nodes)
 
 
 def _empty_cover(g: CsrGraph) -> Cover:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from .._jit.cliques import Search
     from .._jit.degeneracy import OrderedGraph
 
-_N_PARTS = 32
-"""Parts of the start nodes, of equal estimated work. Fixed: results must not depend on threads."""
-
 _PATIENCE = 1 << 20
 """Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
 
@@ -79,14 +76,14 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
             _warn_truncated(listed[:limit], limit, g.n_nodes)
         return Cliques(listed[:limit], g.n_nodes)
     start = prepare(g)
-    bounds = _equal_parts(start)
-    pieces: list[list[Blocks]] = [[] for _ in bounds[:-1]]
+    # As many starts together for any number of threads.
+    step = max(1, g.n_nodes // 64)
+    pieces: list[list[Blocks]] = [[] for _ in range(0, g.n_nodes, step)]
 
-    def work(first: int, last: int) -> None:
-        for piece in range(first, last):
-            pieces[piece] = list(fill(start, min_size, bounds[piece], bounds[piece + 1], 4096))
+    def work(first: int, stop: int) -> None:
+        pieces[first // step] = list(fill(start, min_size, first, stop, 4096))
 
-    map_blocks(work, len(pieces), 1)
+    map_blocks(work, g.n_nodes, step)
     return Cliques(join([blocks for piece in pieces for blocks in piece]), g.n_nodes)
 
 
@@ -139,20 +136,17 @@ def new_search(n_nodes: int, width: int, start: int) -> Search:
     """State of a search that has not begun, for starts of at most ``width`` candidates."""
     words = max(1, -(-width // 64))
 
-    def bits(n_sets: int) -> NDArray[np.uint64]:
-        return np.empty((n_sets, words), dtype=np.uint64)
-
     return _jit.cliques.Search(
         cursor=np.array([start - 1, -1, 0], dtype=np.int64),
         local=np.full(n_nodes, -1, dtype=np.int32),
         nodes=np.empty(width, dtype=np.int32),
-        rows=bits(width),
-        candidates=bits(width + 2),
-        clique=bits(width + 2),
-        todo=bits(width + 2),
+        rows=np.empty((width, words), dtype=np.uint64),
+        candidates=np.empty((width + 2, words), dtype=np.uint64),
+        clique=np.empty((width + 2, words), dtype=np.uint64),
+        todo=np.empty((width + 2, words), dtype=np.uint64),
         first=np.zeros(width + 2, dtype=np.int64),
         last=np.zeros(width + 2, dtype=np.int64),
-        masks=bits(1024),
+        masks=np.empty((1024, words), dtype=np.uint64),
     )
 
 
@@ -178,19 +172,6 @@ def with_more_masks(search: Search) -> Search:
     masks = np.empty((2 * len(search.masks), search.masks.shape[1]), dtype=np.uint64)
     masks[: len(search.masks)] = search.masks
     return search._replace(masks=masks)
-
-
-def _equal_parts(start: StartGraph) -> NDArray[np.int64]:
-    """Bounds of parts of the order with about the same work, (parts + 1,) int64."""
-    graph = start.graph
-    n = graph.order.size
-    later = (graph.indptr[1:] - graph.middle)[graph.order].astype(np.float64)
-    # The cube of the number of candidates spread real work evenly on correlation graphs.
-    work = np.cumsum(later**3)
-    if n == 0:
-        return np.array([0, n])
-    cuts = np.searchsorted(work, work[-1] * np.arange(1, _N_PARTS) / _N_PARTS)
-    return np.unique(np.concatenate([[0], cuts, [n]]))
 
 
 def _warn_truncated(listed: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:

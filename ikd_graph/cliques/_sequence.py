@@ -117,7 +117,8 @@ class Cliques(Sequence[NDArray[np.int32]]):
     def __getitem__(self, at: int | slice) -> NDArray[np.int32] | Cliques:
         """Points of a clique, or some of the cliques."""
         if isinstance(at, slice):
-            return Cliques(take(self._blocks, np.arange(len(self))[at]), self.n_points)
+            starts, entries = self._blocks.entries(np.arange(len(self))[at])
+            return Cliques(Blocks(starts, self._blocks.members[entries]), self.n_points)
         at = range(len(self))[at]
         return self._blocks.members[self._blocks.indptr[at] : self._blocks.indptr[at + 1]]
 
@@ -178,9 +179,3 @@ def join(lists: Sequence[Blocks]) -> Blocks:
     np.cumsum(np.concatenate([indptr[:0], *(item.sizes for item in lists)]), out=indptr[1:])
     members = [np.empty(0, dtype=np.int32), *(item.members for item in lists)]
     return Blocks(indptr, np.concatenate(members))
-
-
-def take(blocks: Blocks, which: NDArray[np.intp]) -> Blocks:
-    """Take some of the blocks."""
-    indptr, entries = blocks.entries(which)
-    return Blocks(indptr, blocks.members[entries])

@@ -5,8 +5,7 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 """
 
 from ._effective import effective_columns, regress_out, remove_mean_row
-from ._euclidean import EuclideanRows, euclidean, euclidean_rows, euclidean_similarity
-from ._pairwise import pairwise
+from ._euclidean import EuclideanRows, euclidean, euclidean_rows
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 
 # Named as themselves: for the floors above, not for users.
@@ -22,7 +21,6 @@ from ._scale import (
 from ._scale import ROUNDING as ROUNDING
 from ._scale import columns_vary as columns_vary
 from ._sparse import SparseRows as SparseRows
-from ._sparse import sparse_column_units as sparse_column_units
 from ._sparse import sparse_euclidean_rows as sparse_euclidean_rows
 from ._sparse import sparse_unit_rows as sparse_unit_rows
 
@@ -37,10 +35,8 @@ __all__ = [
     "effective_columns",
     "euclidean",
     "euclidean_rows",
-    "euclidean_similarity",
     "gram",
     "into_domain",
-    "pairwise",
     "regress_out",
     "remove_mean_row",
     "sampling_variance",

@@ -34,9 +34,6 @@ class EuclideanRows(NamedTuple):
         return points
 
 
-_made = door.record(EuclideanRows, "covariance.euclidean_rows makes them")
-
-
 @door.takes(X=door.table, standardized=door.flag)
 def euclidean_rows(
     X: ArrayLike,
@@ -77,16 +74,29 @@ def euclidean_rows(
     Examples
     --------
     >>> from ikd_graph import covariance
-    >>> made = covariance.euclidean_rows([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
-    >>> covariance.euclidean_similarity(made).round(3)
-    array([[ 1.  , -0.5 ,  0.25],
-           [-0.5 ,  1.  ,  0.25],
-           [ 0.25,  0.25,  1.  ]])
+    >>> rows = covariance.euclidean_rows([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+    >>> rows.half.round(3), round(rows.scale, 3)
+    (array([0.417, 0.417, 0.167]), 1.633)
     """
     table = np.asarray(X)
     n, p = table.shape
     check_varies(table)
-    origin, deviation, largest = column_moments(table)
+    like = euclidean_scale(table, standardized)
+    points, half = np.empty((n, p), dtype), np.empty(n)
+
+    def fill(start: int, stop: int) -> None:
+        block = like.scaled(table[start:stop])
+        half[start:stop] = 0.5 * np.einsum("ij,ij->i", block, block)
+        points[start:stop] = block
+
+    map_blocks(fill, n, block_rows(p))
+    return like._replace(points=points, half=half)
+
+
+def euclidean_scale(X: Any, standardized: bool) -> EuclideanRows:
+    """Origin, scale and units of the rows of a dense or sparse table, without the rows."""
+    n, p = X.shape
+    origin, deviation, largest = column_moments(X)
     units = np.where(deviation > ROUNDING * largest, deviation, np.inf)
     units = units if standardized else np.ones(p)
     # Before squares are taken: values of 1e-200 or 1e200 are as good as any.
@@ -94,16 +104,7 @@ def euclidean_rows(
     scale = float(np.sqrt(np.sum((deviation / units / top) ** 2) * n / max(n - 1, 1)))
     # What centring leaves of equal rows is rounding.
     scale = np.inf if scale < ROUNDING else scale * top
-    like = EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
-    points, half, step = np.empty((n, p), dtype), np.empty(n), block_rows(p)
-
-    def fill(start: int, stop: int) -> None:
-        block = like.scaled(table[start:stop])
-        half[start:stop] = 0.5 * np.einsum("ij,ij->i", block, block)
-        points[start:stop] = block
-
-    map_blocks(fill, n, step)
-    return like._replace(points=points, half=half)
+    return EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
 
 
 @door.takes(X=door.table)
@@ -134,25 +135,9 @@ def euclidean(X: ArrayLike) -> Floats:
            [-0.5 ,  1.  ,  0.25],
            [ 0.25,  0.25,  1.  ]])
     """
-    return euclidean_similarity.unchecked(euclidean_rows.unchecked(X))
-
-
-@door.takes(scaled_rows=_made)
-def euclidean_similarity(scaled_rows: EuclideanRows) -> Floats:
-    """Euclidean similarity of rows that were made by `euclidean_rows`.
-
-    Parameters
-    ----------
-    scaled_rows : EuclideanRows
-        Rows and half their squared lengths.
-
-    Returns
-    -------
-    (n_samples, n_samples) ndarray of float64
-        Similarities, at most 1 and ones on the diagonal.
-    """
-    similarity = gram.unchecked(scaled_rows.points)
-    similarity -= scaled_rows.half[:, None] + scaled_rows.half - 1.0
+    rows = euclidean_rows.unchecked(X)
+    similarity = gram.unchecked(rows.points)
+    similarity -= rows.half[:, None] + rows.half - 1.0
     np.minimum(similarity, 1.0, out=similarity)
     np.fill_diagonal(similarity, 1.0)
     return similarity

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from .. import _jit
 from .._checks import check_rows_vary
 from .._table import SparseTable
-from ._euclidean import EuclideanRows
+from ._euclidean import EuclideanRows, euclidean_scale
 from ._rows import kept_flat
-from ._scale import ROUNDING
 
 Floats = NDArray[np.float64]
 
@@ -143,13 +142,17 @@ def sparse_unit_rows(
     return SparseRows(scaled, shift, -edge if centred else nothing, edge if centred else nothing)
 
 
-def sparse_euclidean_rows(table: SparseTable) -> tuple[SparseRows, EuclideanRows]:
+def sparse_euclidean_rows(
+    table: SparseTable, standardized: bool
+) -> tuple[SparseRows, EuclideanRows]:
     """Sparse rows whose products are Euclidean similarities, as `euclidean_rows` makes dense ones.
 
     Parameters
     ----------
     table : SparseTable
         Points in rows, (n, p).
+    standardized : bool
+        As in `euclidean_rows`.
 
     Returns
     -------
@@ -159,51 +162,12 @@ def sparse_euclidean_rows(table: SparseTable) -> tuple[SparseRows, EuclideanRows
         The origin, which is zero, and sigma, for new rows; without rows of its own.
     """
     stored, n = table.stored, len(table)
-    largest = float(np.abs(stored.data).max(initial=0.0)) or 1.0
-    data = stored.data.astype(np.float64) / largest
-    mean = np.bincount(stored.indices, data, table.shape[1]) / n
-    total = float(data @ data) - n * float(mean @ mean)
-    scale = float(np.sqrt(max(total, 0.0) / max(n - 1, 1)))
-    if scale < 1e-13:
-        scale = 1.0
-    data /= scale
+    like = euclidean_scale(table, standardized)
+    like = like._replace(origin=np.zeros(table.shape[1]))
+    data = stored.data.astype(np.float64) / like.units[stored.indices] / like.scale
     owner = np.repeat(np.arange(n), np.diff(stored.indptr))
-    half = 0.5 - 0.5 * np.bincount(owner, data**2, n)
-    unit = np.ones(n)
-    rows = SparseRows(
-        _like(table, data),
-        np.zeros(n),
-        np.column_stack([half, unit]),
-        np.column_stack([unit, half]),
-    )
-    p = table.shape[1]
-    nothing = np.empty((0, p)), np.empty(0)
-    return rows, EuclideanRows(*nothing, np.zeros(p), scale * largest, np.ones(p))
-
-
-def sparse_column_units(table: SparseTable) -> Floats:
-    """Standard deviation of every column, as `column_units` has them of dense rows.
-
-    Parameters
-    ----------
-    table : SparseTable
-        Points in rows, (n, p).
-
-    Returns
-    -------
-    (p,) ndarray of float64
-        Standard deviations, infinite where a column has one value.
-    """
-    stored, (n, width) = table.stored, table.shape
-    largest = np.zeros(width)
-    np.maximum.at(largest, stored.indices, np.abs(stored.data))
-    scale = np.where(largest > 0.0, largest, 1.0)
-    data = stored.data / scale[stored.indices]
-    mean = np.bincount(stored.indices, data, width) / n
-    present = np.bincount(stored.indices, minlength=width)
-    apart = np.bincount(stored.indices, (data - mean[stored.indices]) ** 2, width)
-    spread = np.sqrt((apart + (n - present) * mean**2) / n)
-    return np.where(spread > ROUNDING, spread * scale, np.inf)
+    factors = np.column_stack([0.5 - 0.5 * np.bincount(owner, data**2, n), np.ones(n)])
+    return SparseRows(_like(table, data), np.zeros(n), factors, factors[:, ::-1]), like
 
 
 def _stored(matrix: Any) -> Any:

@@ -14,9 +14,6 @@ from ..graph import add_edges, edges, from_edges
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# Columns this near to uncorrelated are left alone: turning them would only mix rounding errors.
-_UNCORRELATED = 1e-9
-
 
 class Frame(NamedTuple):
     """Coordinates of all rows in the standard frame, and their spectrum."""
@@ -25,7 +22,7 @@ class Frame(NamedTuple):
     eigenvalues: Floats  # (m,) squared lengths of the columns
 
 
-def standard_frame(coordinates: Floats, inverse: Indices, *, turn: bool = True) -> Frame:
+def standard_frame(coordinates: Floats, inverse: Indices) -> Frame:
     """Coordinates of all rows, centred, along principal axes, signs pinned.
 
     Parameters
@@ -34,8 +31,6 @@ def standard_frame(coordinates: Floats, inverse: Indices, *, turn: bool = True) 
         Coordinates of distinct rows.
     inverse : (n,) ndarray of int64
         Which of them each row is.
-    turn : bool
-        Whether axes are turned; components laid side by side keep theirs.
 
     Returns
     -------
@@ -44,13 +39,12 @@ def standard_frame(coordinates: Floats, inverse: Indices, *, turn: bool = True) 
     """
     points = coordinates - coordinates[inverse].mean(axis=0)
     gram = points[inverse].T @ points[inverse]
-    if not turn:
-        values = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)
-        return Frame(points[inverse], values)
+    # Columns this near to uncorrelated are not turned: that would only mix rounding errors.
+    rounding = np.sqrt(np.finfo(np.float64).eps)
     width = float(np.diagonal(gram).max(initial=0.0))
     off = np.abs(gram - np.diag(np.diagonal(gram))).max(initial=0.0)
-    ordered = np.all(np.diff(np.diagonal(gram)) <= _UNCORRELATED * width)
-    if off > _UNCORRELATED * width or not ordered:
+    ordered = np.all(np.diff(np.diagonal(gram)) <= rounding * width)
+    if off > rounding * width or not ordered:
         points = points @ np.linalg.eigh(gram)[1][:, ::-1]
     points = eigen.pin_signs.unchecked(points[inverse])
     return Frame(points, np.sum(points**2, axis=0))
@@ -60,8 +54,8 @@ def expand_graph(g: CsrGraph, first: Indices, inverse: Indices) -> CsrGraph:
     """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
     if np.array_equal(first, np.arange(inverse.size)):
         return g
-    left, right, weights = edges.unchecked(g)
-    low, high = np.minimum(first[left], first[right]), np.maximum(first[left], first[right])
+    low, high, weights = edges.unchecked(g)
+    low, high = np.minimum(first[low], first[high]), np.maximum(first[low], first[high])
     expanded = from_edges.unchecked(inverse.size, low, high, weights)
     duplicates = np.setdiff1d(np.arange(inverse.size), first)
     if not duplicates.size:

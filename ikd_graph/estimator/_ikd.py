@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from importlib import import_module
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from .. import (
     _limits,
-    alignment,
     auto,
-    blocks,
     covariance,
     generative,
     gplvm,
@@ -32,24 +29,12 @@ from .. import (
     strategies,
     uncertainty,
 )
-from .._checks import (
-    check_choice,
-    check_components,
-    check_enough_columns,
-    check_enough_rows,
-    check_integer,
-    check_sparse,
-    check_symmetric,
-    check_unmasked,
-    check_varies,
-    few,
-)
-from .._records import CsrGraph
+from .._checks import check_choice, check_components, check_integer, check_varies, few
+from .._checks import seed as check_seed
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import dense_rows, rows_of, some_rows, stored_values
+from .._table import dense_rows, rows_of, some_rows
 from .._threads import limit_threads
-from .._version import __version__
 from .._warn import warn
 from ..cliques import Cliques
 from ..eigen import REFERENCES
@@ -57,19 +42,11 @@ from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._frame import expand_graph, expand_labels, standard_frame
-from ._objects import as_table, is_dask, like, printable
+from ._input import check_pairs, read
+from ._objects import is_dask, like, placed_lazily
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-_ALL_ALIKE = 1.0 - 1e-12
-"""A similarity beyond which the fourth decimal of a distance is rounding."""
-
-_DIAGONAL_ROUNDING = 1e-3
-"""Share of the largest distance that rounding leaves on the diagonal (in float32, of roots)."""
-
-FEWEST_COLUMNS = 20
-"""Columns below which no Gaussian process places new rows: so few numbers leave many places."""
 
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -123,11 +100,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         graph.
     missing : {"error", "pairwise"}
         What to do about NaN, masked entries and NA: refuse them, or compare rows over the columns
-        that both have, and fill in what the embedding of those similarities expects.
+        that both have, and fill each in by the mean of the nearest rows (see `ikd_graph.missing`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
         points times landmarks. None measures all; "auto" does so up to 10 000 points and takes 300
-        landmarks beyond. "blockwise" and "linear" need none.
+        landmarks beyond. For "geodesic"; "eigen" measures all, the others need none.
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
@@ -149,8 +126,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     negative_mass_ : float or None
         Share of ``sum_t lambda_t^2`` in negative eigenvalues of the closed form: how far from
         Euclidean the inverted covariances are. None after a refinement.
-    closed_form_ : (n_samples, n_components) ndarray of float64
-        Coordinates before refinement.
     n_components_ : int
         Number of hidden coordinates.
     spectrum_ : (n_leading,) ndarray of float64
@@ -169,9 +144,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         them, ``of_point`` finds those of a row, ``to_pandas`` makes a table. Of duplicate rows the
         first stands for all.
     merge_residuals_ : (n_samples,) ndarray of float64 or None
-        How far the cliques of each point disagree about it ("blockwise").
-    merge_order_ : (n_merges, 3) ndarray of int64 or None
-        Pairs of blocks merged and the points they shared ("blockwise").
+        How far the cliques of each point disagree about it before refinement ("blockwise").
     merge_start_share_ : float or None
         Weight of the geodesic solution in the merge, all cliques having 1 ("blockwise").
     standard_errors_ : (n_samples, n_components) ndarray of float64
@@ -243,31 +216,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def set_params(self, **params: Any) -> IKD:
-        """Set parameters, also those of objects, such as ``strategy__path`` or ``kernel__nu``.
-
-        Parameters
-        ----------
-        **params
-            Values by name.
-
-        Returns
-        -------
-        IKD
-            The estimator. A kernel cannot be changed and is replaced.
-        """
-        nested = {name: params.pop(name) for name in list(params) if name.startswith("kernel__")}
-        super().set_params(**params)
-        if nested:
-            if _is_auto(self.kernel):
-                raise ValueError(
-                    f"kernel must be a kernel to set {next(iter(nested))}, got 'auto'; pass one of "
-                    "ikd_graph.kernels"
-                )
-            own = {name.removeprefix("kernel__"): value for name, value in nested.items()}
-            self.kernel = kernels.get(self.kernel).with_params(**own)
-        return self
-
     def fit(self, X: ArrayLike, y: Any = None) -> IKD:
         """Find the coordinates of the rows of X.
 
@@ -294,18 +242,18 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         before = dict(vars(self))
         stages = Stages(self.verbose, total=6)
         try:
-            asked = self._checked_settings()
+            settings = self._requested()
             table = self._checked_input(X)
-            asked = replace(
-                asked,
-                counts=self._counts,
-                graph=self._own_graph(table) if self._has_own_graph else asked.graph,
-            )
+            if settings.n_components != "auto":
+                check_components(int(settings.n_components), table.shape[0])
+            # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
+            counts = getattr(getattr(X, "dtype", None), "kind", "") in ("i", "u", "b")
+            settings = replace(settings, counts=counts)
+            if not isinstance(settings.graph, (str, graph.Threshold, graph.Neighbors)):
+                own = graph.as_graph(settings.graph, table.shape[0])
+                settings = replace(settings, graph=own)
             with limit_threads(self.n_jobs):
-                filled = table
-                if self.missing == "pairwise":
-                    filled = missing.fill(table, asked, stages)
-                self._fit(table, filled, asked, stages)
+                self._fit(table, settings, stages)
                 with stages("error bars"):
                     self._report_errors()
         except BaseException:
@@ -357,25 +305,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         std : (n_new, n_components) ndarray of float64
             Only with ``return_std``; as `standard_errors_`.
 
-        Raises
-        ------
-        ValueError
-            If standard errors of a dask array are asked for.
         """
-        if not is_dask(X):
-            if not return_std:
-                return like(X, self._place(X)[0])
-            latent, _, std = self._place(X, errors=True)
-            return like(X, latent), std
-        from ..distributed import place
-
-        if return_std:
-            raise ValueError(
-                "return_std must be False for a dask array, got True; pass its blocks one by one"
-            )
-
-        check_is_fitted(self)
-        return place(self, X, self.embedding_.shape[1], self.embedding_.dtype)
+        if is_dask(X) and not return_std:
+            check_is_fitted(self)
+            return placed_lazily(self, X)
+        latent, _, std = self._place(self._read_new(X), errors=return_std)
+        return (like(X, latent), std) if return_std else like(X, latent)
 
     def placement_residuals(self, X: ArrayLike) -> Floats:
         """How badly each row fits into the embedding.
@@ -390,7 +325,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (n_new,) ndarray of float64
             In units of the embedding. A row that is like none of the training rows has a large one.
         """
-        return self._place(X)[1]
+        return self._place(self._read_new(X))[1]
 
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
         """Rows of X at given coordinates: the posterior mean of the Gaussian process.
@@ -424,16 +359,27 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
                 "what transform returned"
             )
+        sample = generative.evenly_spaced(self._first.size, _limits.SAMPLED)
+        model, mean = self.noise_model(), self._rows.mean(axis=0)
+        training = self._rows[self._first[sample]] - mean
         with limit_threads(self.n_jobs):
-            rows, std = generative.reconstruct(
-                points, self._points, self._rows[self._first], self.noise_model()
-            )
-            if return_std and not _scales_values(self._result):
-                known = self._latent_posterior()
-                if known is not None:
-                    std = np.hypot(
-                        std, uncertainty.row_deviations(self._sampled_process(), known, points)
-                    )
+            parts = [
+                gplvm.posterior_mean.unchecked(
+                    points[batch],
+                    self._points[sample],
+                    training,
+                    model.kernel,
+                    model.variance,
+                    model.noise,
+                )
+                for batch in gen_batches(len(points), 1024)
+            ]
+            rows, std = (np.concatenate(part) for part in zip(*parts, strict=True))
+            posterior = self._latent_posterior() if return_std else None
+            if posterior is not None and not self._scales_values:
+                process = self._gaussian_process()
+                std = np.hypot(std, uncertainty.row_deviations(process, posterior, points))
+        rows += mean
         return (rows, std) if return_std else rows
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
@@ -460,21 +406,26 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._require_rows("score")
-        latent, rows = self._place(X)[0], X
+        rows = self._read_new(X)
+        latent = self._place(rows)[0]
         if self.missing == "pairwise":
-            rows = missing.fill_new(
-                self._read(X, dtype=np.float64, reset=False),
-                self._rows,
-                self._result.similarity.name,
-            )
+            rows = missing.fill(rows, self._rows)
         placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
-        rows = check_array(
-            rows, dtype=np.float64, accept_sparse="csr", ensure_all_finite="allow-nan"
-        )
-        latent, rows = latent[placed], rows_of(rows[placed])
-        centred = self._result.similarity.centres_rows
+        placed = placed[generative.evenly_spaced(placed.size, _limits.SAMPLED)]
+        rows, model = np.asarray(rows[placed], dtype=np.float64), self.noise_model()
         with limit_threads(self.n_jobs):
-            return generative.log_likelihood(self.noise_model(), latent, rows, centred=centred)
+            cov = gplvm.sample_covariance.unchecked(
+                rows, centered=self._result.similarity.centres_rows
+            )
+            value = gplvm.log_likelihood.unchecked(
+                latent[placed].astype(np.float64),
+                cov,
+                rows.shape[1],
+                model.kernel,
+                model.variance,
+                model.noise,
+            )
+        return value / rows.shape[1]
 
     def noise_model(self) -> generative.NoiseModel:
         """Signal and noise variance, kernel and log likelihood of the Gaussian process.
@@ -494,8 +445,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._require_rows("noise_model")
+        core = self._result.core
+        if core is not None and core.core.size == self._first.size and not self._scales_values:
+            fit = core.fit
+            return generative.NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
         if self._noise is None:
-            sample = generative.evenly_spaced(self._first.size, _limits.GENERATIVE)
+            sample = generative.evenly_spaced(self._first.size, _limits.SAMPLED)
             cov = gplvm.sample_covariance.unchecked(
                 self._rows[self._first[sample]], centered=self._result.similarity.centres_rows
             )
@@ -512,12 +467,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.show.plot.embedding` for options.
 
+        Standard errors are drawn where they have been computed: by the fit, or by a look at
+        ``standard_errors_``.
+
         Parameters
         ----------
         color : (n_samples,) array_like, optional
             Classes, numbers or angles that colour the points.
         **options
-            Passed on, such as ``errors=model.standard_errors_`` or ``period=360``.
+            Passed on, such as ``errors=None`` or ``period=360``.
 
         Returns
         -------
@@ -532,7 +490,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         draw = import_module("ikd_graph.show.plot").embedding
-        return draw(self.embedding_, color, **options)
+        errors = None if self._posterior is None else self.standard_errors_
+        return draw(self.embedding_, color, **{"errors": errors, **options})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
@@ -585,73 +544,61 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the file is not one of a model, is damaged, or was written in a newer format.
         """
         model = cls()
-        model.__dict__.update(_saved.read(path, cls))
+        model.__dict__.update(_saved.read(path))
         return model
 
     # Checks ---------------------------------------------------------------------------------------
 
-    def _checked_settings(self) -> Settings:
-        """What was asked for, or ValueError on a parameter that breaks a rule."""
-        if not _is_auto(self.n_components):
-            check_integer("n_components", self.n_components, 1, cure="'auto' chooses")
-        strategy: Any = self.strategy
-        if not _is_auto(strategy):
-            if isinstance(strategy, str):
-                check_choice("strategy", strategy, ("auto", *strategies.STRATEGIES))
-            strategy = strategies.get(strategy)
-        if not _is_auto(self.kernel):
-            kernels.get(self.kernel)
-        check_choice("affinity", self.affinity, ("auto", *AFFINITIES, *GIVEN))
-        if (
-            self.affinity == "shared_neighbors"
-            and not _is_auto(strategy)
-            and not strategy.uses_graph
-        ):
+    @property
+    def _has_rows(self) -> bool:
+        """Whether X is a table of rows, and not values between points."""
+        affinity: Any = self.affinity
+        return not (isinstance(affinity, str) and affinity in GIVEN)
+
+    def _require_rows(self, what: str) -> None:
+        if not self._has_rows:
             raise ValueError(
-                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', "
-                f"got {strategy.name!r}; most pairs share no neighbour"
+                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
+                "itself, with affinity='correlation' or 'cosine'"
             )
-        refinement: Any = self.refine
-        if isinstance(refinement, str) and refinement != "auto":
-            check_choice("refine", refinement, ("auto", *refine.REFINEMENTS))
-            refinement = refine.REFINEMENTS[refinement]()
-        elif refinement is not None and not isinstance(refinement, str):
-            kinds = tuple(refine.REFINEMENTS.values())
-            if not isinstance(refinement, kinds):
-                raise ValueError(
-                    "refine must be 'auto', 'stress', 'likelihood', None or an object from "
-                    f"ikd_graph.refine; got {refinement!r}"
-                )
-            refinement.check()
+
+    def _requested(self) -> Settings:
+        """The parameters, or ValueError on one that breaks a rule; a graph is taken with X."""
+        size = self.n_components
+        if not (isinstance(size, str) and size == "auto"):
+            size = check_integer("n_components", size, 1, cure="'auto' chooses")
+        strategy = _object("strategy", self.strategy, strategies.STRATEGIES, (Strategy,))
+        refinement = self.refine
+        if refinement is not None:
+            kinds = refine.REFINEMENTS
+            refinement = _object("refine", refinement, kinds, tuple(kinds.values()))
         if isinstance(refinement, refine.Likelihood):
             self._require_rows("refine='likelihood'")
-        landmarks.check_number(
-            self.n_landmarks, 1 if self.n_components == "auto" else int(self.n_components)
-        )
-        check_choice("missing", self.missing, ("error", "pairwise"))
-        if self.missing == "pairwise":
-            self._require_rows("missing='pairwise'")
-        check_integer("verbose", self.verbose, 0)
-        jobs = self.n_jobs
-        if jobs is not None and (
-            not isinstance(jobs, Integral) or isinstance(jobs, bool) or not jobs
-        ):
-            raise ValueError(
-                f"n_jobs must be None or a whole number other than 0, got {jobs!r}; -1 is all cores"
-            )
-        try:
-            check_random_state(self.random_state)
-        except ValueError as error:
-            raise ValueError(
-                "random_state must be None, a whole number from 0 to 2**32 - 1 or a numpy "
-                f"RandomState; {error}"
-            ) from None
-        rule, affinity = self._graph_rule(), self.affinity
-        if isinstance(rule, graph.Threshold) and rule.fdr is not None:
+        if not (isinstance(self.kernel, str) and self.kernel == "auto"):
+            kernels.get(self.kernel)
+        affinity = check_choice("affinity", self.affinity, ("auto", *AFFINITIES, *GIVEN))
+        rule = _graph_rule(self.graph)
+        if getattr(rule, "fdr", None) is not None:
             check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
             affinity = "correlation" if affinity == "auto" else affinity
+        if affinity == "shared_neighbors" and (
+            isinstance(rule, graph.Threshold) or not getattr(strategy, "uses_graph", True)
+        ):
+            raise ValueError(
+                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', and "
+                f"graph must be a number of neighbours, got {strategy!r} and {self.graph!r}; only "
+                "edges to neighbours are weighted"
+            )
+        landmarks.check_number(self.n_landmarks, 1 if size == "auto" else int(size))
+        if check_choice("missing", self.missing, ("error", "pairwise")) == "pairwise":
+            self._require_rows("missing='pairwise'")
+        check_integer("verbose", self.verbose, 0)
+        if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -(2**15)) == 0:
+            raise ValueError("n_jobs must be None or a whole number other than 0; -1 is all cores")
+        if not isinstance(self.random_state, np.random.RandomState):
+            check_seed("random_state", self.random_state)
         return Settings(
-            n_components=self.n_components,
+            n_components=size,
             strategy=strategy,
             graph=rule,
             kernel=self.kernel,
@@ -661,319 +608,149 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             random_state=self.random_state,
         )
 
-    @property
-    def _has_own_graph(self) -> bool:
-        """Whether ``graph`` is a graph of the rows, and not a rule."""
-        rule = (str, float, int, np.number, np.bool_, graph.Threshold, graph.Neighbors)
-        return self.graph is not None and not isinstance(self.graph, rule)
-
-    def _graph_rule(self) -> Any:
-        """Rule of the graph; one that is a graph itself is taken once X is known."""
-        value = rule = self.graph
-        if _is_auto(value) or self._has_own_graph:
-            return "auto"
-        if value is None or isinstance(value, (str, bool, np.bool_)):
-            raise ValueError(
-                "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
-                f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
-            )
-        if isinstance(value, (int, np.integer)):
-            rule = graph.Neighbors(int(value))
-        elif isinstance(value, (float, np.floating)):
-            rule = graph.Threshold(float(value))
-        rule.check()
-        if self.affinity == "shared_neighbors" and isinstance(rule, graph.Threshold):
-            raise ValueError(
-                f"graph must be a number of neighbours for affinity='shared_neighbors', got "
-                f"{value!r}; only neighbours are weighted"
-            )
-        return rule
-
-    def _own_graph(self, X: Any) -> CsrGraph:
-        """The given graph of the rows of X."""
-        return graph.as_graph(self.graph, X.shape[0])
-
-    def _require_rows(self, what: str) -> None:
-        if not self._has_rows:
-            raise ValueError(
-                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
-                "itself, with affinity='correlation' or 'cosine'"
-            )
-
-    @property
-    def _has_rows(self) -> bool:
-        """Whether X is a table of rows, and not values between points."""
-        affinity: Any = self.affinity
-        return not (isinstance(affinity, str) and affinity in GIVEN)
-
     def _checked_input(self, X: Any) -> Any:
-        """X as an array of floats, or a sparse precomputed matrix, that can be worked with."""
-        X = as_table(X, pairs=not self._has_rows)
-        # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
-        self._counts = getattr(X, "dtype", np.dtype(float)).kind in "iub"
-        X = self._read(
-            X,
-            dtype=[np.float64, np.float32] if self._has_rows else np.float64,
-            accept_sparse="csr" if self._has_rows else ["csr", "csc", "coo"],
-        )
-        check_enough_rows(X.shape[0])
-        if self._has_rows:
-            X = rows_of(X)
-            least = 2 if self.affinity == "auto" else AFFINITIES[self.affinity].least_columns
-            check_enough_columns(X.shape[1], self.affinity, least)
-            check_varies(stored_values(X))
-        else:
-            X = self._checked_pairs(X)
-        if self.n_components != "auto":
-            check_components(int(self.n_components), X.shape[0])
-        return X
-
-    def _checked_pairs(self, X: Any) -> Any:
-        """Values of pairs; raise where they are distances and covariances are due, or other way."""
-        if not sp.issparse(X):
-            check_symmetric("a precomputed X", X)
-        # Whatever is stored; a covariance is not larger than both variances.
-        stored = X.tocoo() if sp.issparse(X) else None
-        values = X if stored is None else stored.data
-        diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
-        rounding = _DIAGONAL_ROUNDING * float(np.abs(values).max(initial=0.0))
-        zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
-        if self.affinity == "precomputed":
-            if zeros and rounding > 0.0:
-                raise ValueError(
-                    "X must hold covariances, with variances on the diagonal, for "
-                    "affinity='precomputed', got a diagonal of zeros, as distances have; "
-                    "affinity='precomputed_distance' takes those"
-                )
-            return X
-        least = float(values.min(initial=0.0))
-        if (diagonal.size and not zeros) or least < -rounding:
-            raise ValueError(
-                "X must hold distances, with zeros on the diagonal and no negative values, for "
-                f"affinity='precomputed_distance'; got a largest value of "
-                f"{np.abs(diagonal).max(initial=0.0):.3g} on the diagonal and a smallest value of "
-                f"{least:.3g}; affinity='precomputed' takes covariances"
-            )
-        return abs(X) if least < 0.0 else X
-
-    def _read(self, X: Any, **options: Any) -> Any:
-        """X by scikit-learn's rules, with NaN for what is missing where that may be."""
-        check_sparse("X", X)
-        gaps = self.missing == "pairwise" and self._has_rows
-        if gaps and sp.issparse(X):
-            raise ValueError(
-                "missing must be 'error' for sparse rows, got 'pairwise'; what a sparse X does not "
-                "store is zero, not missing: pass missing='error', or a dense X with NaN"
-            )
-        if gaps and isinstance(X, np.ma.MaskedArray):
-            X = np.ma.filled(X.astype(np.float64), np.nan)
-        check_unmasked("X", X)
-        try:
-            X = validate_data(self, X, ensure_all_finite="allow-nan", **options)
-        except ValueError as error:
-            # It may tell names of columns, which must not write to a terminal.
-            raise ValueError(printable(str(error))) from None
-        known = X.data if sp.issparse(X) else X
-        # NaN in one entry is NaN in the sum: nothing of the size of X is made.
-        some_missing = not gaps and bool(np.isnan(np.sum(known)))
-        if some_missing and not self._has_rows:
-            raise ValueError(
-                f"Input X contains NaN: got {np.count_nonzero(np.isnan(known))} pairs that are not "
-                "known; pass a scipy sparse matrix that stores only what is known"
-            )
+        """X as an array of floats, a large sparse table, or a sparse precomputed matrix."""
         if not self._has_rows:
-            return X
-        if some_missing:
-            rows = (
-                np.unique(sp.coo_array(X).row[np.isnan(known)])
-                if sp.issparse(X)
-                else (np.flatnonzero(np.isnan(X).any(axis=1)))
+            X = read(
+                self,
+                X,
+                dtype=np.float64,
+                accept_sparse=["csr", "csc", "coo"],
+                ensure_min_samples=2,
             )
-            raise ValueError(
-                f"Input X contains NaN: every value must be known, got {rows.size} rows with some "
-                f"missing: {few(rows)}; pass missing='pairwise', drop those rows, or impute"
-            )
-        # Moments of larger values would be infinite, of smaller ones zero.
-        largest = float(
-            np.fmax(
-                np.fmax.reduce(known, None, initial=0.0), -np.fmin.reduce(known, None, initial=0.0)
-            )
+            check_pairs(X, self.affinity)
+            # A distance below 0 is one of 0 up to rounding.
+            return abs(X) if self.affinity == "precomputed_distance" else X
+        least = 2 if self.affinity == "auto" else AFFINITIES[self.affinity].least_columns
+        X = read(
+            self,
+            X,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr",
+            ensure_min_samples=2,
+            ensure_min_features=least,
         )
-        if largest > 0.0 and not 1e-70 <= largest <= 1e70:
-            raise ValueError(
-                f"the largest value of X must lie between 1e-70 and 1e+70, got {largest:g}; "
-                "multiply X by a power of ten"
-            )
-        return X
+        if self.missing == "pairwise":
+            missing.check_holes(X)
+        return rows_of(X)
 
     # Fit and placement ----------------------------------------------------------------------------
 
-    def _fit(self, table: Any, filled: Any, asked: Settings, stages: Stages) -> None:
+    def _fit(self, table: Any, settings: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
-        n = filled.shape[0]
-        dense = self._has_rows and isinstance(filled, np.ndarray)
-        if dense and np.any(filled != filled[0]) and not covariance.columns_vary(filled).any():
-            raise ValueError(
-                "columns of X must vary by more than rounding, got values that differ by less than "
-                f"{covariance.ROUNDING:g} of their size; subtract the mean of every column, better "
-                "where the data come from"
-            )
-        first = inverse = equal = np.arange(n)
-        if self._has_rows and not self._has_own_graph:
-            first, inverse, equal = _distinct_rows(filled, self.n_components)
-        rows = filled if first is inverse else some_rows(filled, first)
-        asked = _seen_among(asked, inverse)
-        settings, self.candidates_ = auto.resolve(rows, asked, stages)
+        rows = missing.fill(table, table) if self.missing == "pairwise" else table
+        first = inverse = equal = np.arange(rows.shape[0])
+        if isinstance(settings.graph, graph.CsrGraph) or not self._has_rows:
+            distinct = rows
+        else:
+            first, inverse, equal = _distinct_rows(rows, settings.n_components)
+            distinct = some_rows(rows, first)
+        if self._has_rows and isinstance(rows, np.ndarray):
+            _check_columns(rows)
+        settings, self.candidates_ = auto.resolve(
+            distinct, _with_reference(settings, inverse), stages
+        )
         with stages("similarity"):
             try:
-                similarity = compare(rows, settings.affinity, counts=settings.counts)
+                similarity = compare(distinct, settings.affinity, counts=settings.counts)
             except ValueError:
                 # Rows that cannot be compared are named by their numbers in X.
-                compare(filled, settings.affinity, counts=settings.counts)
+                compare(rows, settings.affinity, counts=settings.counts)
                 raise
-        if similarity.has_rows and first.size > 1:
+        if similarity.has_rows and equal.any():
             after = np.arange(1, first.size)
-            if similarity.between(after - 1, after).min() > _ALL_ALIKE and not (equal == 0).all():
+            if similarity.between(after - 1, after).min() > 1.0 - 1e-12:
                 warn(
                     f"all {settings.affinity} similarities are 1 up to rounding: the embedding is "
-                    "one place or noise; subtract the mean of every column from X if it is large"
+                    "noise; subtract the mean of every column from X if it is large"
                 )
-        result = pipeline.fit(similarity, rows, settings, stages)
+        result = pipeline.fit(similarity, distinct, settings, stages)
         with stages("placement"):
-            self._store(table, filled, result, first, inverse, equal)
+            self._store(table, rows, result, first, inverse, equal)
 
     def _store(
         self,
-        X: Any,
+        table: Any,
         rows: Any,
         result: Result,
         first: Indices,
         inverse: Indices,
         equal: Indices,
     ) -> None:
-        """Keep what was learnt; the one place where distinct rows become all rows."""
+        """Keep what was learnt; the one function where distinct rows become all rows."""
         solution, refined, settings = result.solution, result.refined, result.settings
-        strategy = settings.strategy
-        frame = standard_frame(result.coordinates, inverse, turn=not result.separate)
-        begin = frame
-        if refined is not None:
-            begin = standard_frame(result.embedding.coordinates, inverse, turn=not result.separate)
+        strategy, closed_form, g = settings.strategy, solution.embedding, result.graph
+        frame = standard_frame(result.coordinates, inverse)
         position = np.empty(first.size, dtype=np.int64)
         position[inverse[::-1]] = np.arange(inverse.size)[::-1]
-        points = frame.coordinates[position]
         self._result, self._first, self._inverse = result, first, inverse
-        self._rows: Any = None
-        if self._has_rows:
-            # A copy: changing X after the fit changes nothing.
-            self._rows = np.array(rows) if isinstance(rows, np.ndarray) else rows
-        self._points = points
+        self._points = frame.coordinates[position]
+        # A copy: changing X after the fit changes nothing.
+        self._rows = np.array(rows) if isinstance(rows, np.ndarray) else rows
+        if not self._has_rows:
+            self._rows = None
         self._noise = self._process = self._posterior = self._standard_errors = None
-        if (
-            isinstance(refined, refine.CoreFit)
-            and refined.core.size == first.size
-            and not _scales_values(result)
-        ):
-            self._noise = _noise_of(refined.fit)
-        self._known = KnownRows(X if self._has_rows else sp.csr_array(X))
-        dtype = X.dtype
-        self.embedding_ = frame.coordinates[equal].astype(dtype, copy=False)
-        self.closed_form_ = begin.coordinates[equal].astype(dtype, copy=False)
+        self._training = KnownRows(table if self._has_rows else sp.csr_array(table))
+        self.embedding_ = frame.coordinates[equal].astype(table.dtype, copy=False)
         self.n_components_ = self.embedding_.shape[1]
         self.eigenvalues_ = frame.eigenvalues
-        ratio = result.embedding.explained_variance_ratio
+        ratio = closed_form.explained_variance_ratio
         if refined is not None or first.size < inverse.size:
             total = 1.0 if refined is not None else float(ratio.sum())
             squares = frame.eigenvalues ** (1 if strategy.name == "linear" else 2)
             ratio = total * squares / (float(squares.sum()) or 1.0)
         self.explained_variance_ratio_ = ratio
-        self.negative_mass_ = None if refined is not None else result.embedding.negative_mass
-        self.spectrum_ = (
-            result.embedding.eigenvalues if result.spectrum is None else result.spectrum
-        )
-        self.kernel_ = result.kernel
+        self.negative_mass_ = None if refined is not None else closed_form.negative_mass
+        self.spectrum_ = closed_form.eigenvalues if result.spectrum is None else result.spectrum
+        self.kernel_: kernels.StationaryKernel = result.kernel
         self.settings_ = settings
-        g = result.graph
         self.graph_ = None if g is None else expand_graph(g, first, inverse)
+        self.removed_edges_ = result.removed
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         self.component_labels_ = expand_labels(labels, inverse)
-        self._warn_components(labels, inverse)
-        self.removed_edges_ = result.removed
-        self._store_cliques(result, points, first, inverse)
-        fit: Any = refined.fit if isinstance(refined, refine.CoreFit) else refined
+        self._warn_components()
+        self.cliques_: Cliques | None = None
+        self.merge_residuals_: Floats | None = None
+        self.merge_start_share_ = solution.start_share
+        if solution.solved is not None and solution.residuals is not None:
+            self.cliques_ = Cliques(solution.solved.blocks.renamed(first), inverse.size)
+            self.merge_residuals_ = solution.residuals[inverse]
+        fit: Any = refined if result.core is None else result.core.fit
         self.n_iter_ = 0 if fit is None else fit.n_iter
         self.optima_ = getattr(fit, "optima", ())
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
-        self._placement = placement.prepare(
-            points,
-            g,
-            result.similarity,
-            result.kernel,
-            trusted=bool(settings.trusted)
-            and strategy.name != "linear"
-            and settings.affinity != "precomputed_distance",
-            linear=strategy.name == "linear" and refined is None,
-        )
+        linear = strategy.name == "linear" and refined is None
+        self._placement = placement.prepare(self._points, g, result.similarity, linear=linear)
 
-    def _store_cliques(
-        self, result: Result, points: Floats, first: Indices, inverse: Indices
-    ) -> None:
-        """Keep the cliques and how far they disagree about each point."""
-        solved = result.solution.solved
-        self.cliques_: Cliques | None = None
-        self.merge_residuals_: Floats | None = None
-        self.merge_order_ = result.solution.merge_order
-        self.merge_start_share_ = result.solution.start_share
-        if solved is None or result.graph is None:
-            return
-        self.cliques_ = Cliques(solved.blocks.renamed(first), inverse.size)
-        residuals = result.solution.residuals
-        if result.refined is not None or residuals is None:
-            if result.kernel != pipeline.closed_form_kernel(result.settings):
-                reference = result.settings.strategy.reference
-                solved = blocks.solve.unchecked(
-                    result.graph, solved.blocks, result.kernel, points.shape[1], reference
-                )
-            residuals = alignment.residuals.unchecked(solved, points)
-        self.merge_residuals_ = residuals[inverse]
-
-    def _warn_components(self, labels: Indices, inverse: Indices) -> None:
+    def _warn_components(self) -> None:
         """Say that components were joined: a warning where the graph was named, else a reason."""
-        sizes = np.bincount(labels[inverse])
+        sizes = np.bincount(self.component_labels_)
         if sizes.size < 2:
             return
-        rule = self._result.settings.graph
-        what = (
+        text = (
             f"the graph has {sizes.size} connected components (largest {int(sizes.max())} of "
-            f"{int(sizes.sum())} points); "
+            f"{int(sizes.sum())} points); they were joined by links between their nearest points, "
+            "which alone fix their relative positions; more neighbours or a lower threshold leaves "
+            "fewer"
         )
-        if getattr(rule, "disconnected", "join") == "separate":
-            what += (
-                "they were laid side by side, so that distances between them mean nothing; "
-                "disconnected='join' links them"
-            )
-        else:
-            what += (
-                "they were joined by links between their nearest points, which alone fix their "
-                "relative positions; more neighbours or a lower threshold leaves fewer"
-            )
-        self._result.settings.reasons["components"] = what
-        if not _is_auto(self.graph):
-            warn(what)
+        self.settings_.reasons["components"] = text
+        if not isinstance(self.graph, str):
+            warn(text)
 
     @property
     def standard_errors_(self) -> Floats:
         """Standard errors of the coordinates, (n_samples, n_components)."""
         check_is_fitted(self)
-        known = self._latent_posterior()
-        if known is None:
+        posterior = self._latent_posterior()
+        if posterior is None:
             return np.full((self._inverse.size, self._points.shape[1]), np.nan)
         if self._standard_errors is None:
-            used = self._sampled()
-            others = np.setdiff1d(np.arange(len(self._points)), used)
+            sampled = self._sampled()
+            outside = np.setdiff1d(np.arange(len(self._points)), sampled)
             errors = np.empty(self._points.shape)
-            errors[used] = known.standard_errors
-            errors[others] = self._errors_of(self._modelled(others), self._points[others])
+            errors[sampled] = posterior.standard_errors
+            errors[outside] = self._errors_of(self._modelled(outside), self._points[outside])
             self._standard_errors = errors
         return np.asarray(self._standard_errors[self._inverse])
 
@@ -981,19 +758,18 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def reliability_(self) -> float:
         """R² with the truth that the standard errors lead to expect."""
         check_is_fitted(self)
-        known = self._latent_posterior()
-        if known is None:
+        posterior = self._latent_posterior()
+        if posterior is None:
             return float("nan")
-        return uncertainty.reliability(self._points[self._sampled()], known.standard_errors)
+        return uncertainty.reliability(self._points[self._sampled()], posterior.standard_errors)
 
     def _report_errors(self) -> None:
         """Say how reliable the embedding is, or why that is not known."""
-        reasons = self._result.settings.reasons
-        missing_for = self._no_errors_because()
-        if missing_for:
-            reasons["standard errors"] = f"there are no standard errors: {missing_for}"
+        reasons, unknown = self.settings_.reasons, self._no_errors_because()
+        if unknown:
+            reasons["standard errors"] = f"there are no standard errors: {unknown}"
             return
-        if not isinstance(self._result.refined, refine.CoreFit):
+        if self._result.core is None:
             reasons["standard errors"] = "standard errors are computed when first asked for"
             return
         value = self.reliability_
@@ -1010,27 +786,29 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _no_errors_because(self) -> str:
         """Why there are no standard errors; nothing where there are."""
-        result = self._result
         if not self._has_rows:
             return "they need the rows, and values between points were given"
-        if isinstance(result.refined, refine.CoreFit):
+        if self._result.core is not None:
             return ""
-        if result.separate:
-            return "components of the graph were laid side by side"
-        if self._rows.shape[1] < FEWEST_COLUMNS:
-            return f"they need at least {FEWEST_COLUMNS} columns, got {self._rows.shape[1]}"
-        if not result.settings.trusted:
+        if self.n_features_in_ < auto.FEWEST_COLUMNS:
+            return f"they need at least {auto.FEWEST_COLUMNS} columns, got {self.n_features_in_}"
+        if not self.settings_.trusted:
             return (
                 "the columns were not taken for samples of a Gaussian process; "
                 "refine='likelihood' takes them for that"
             )
         return ""
 
+    @property
+    def _scales_values(self) -> bool:
+        """Whether the likelihood saw other values than those of X."""
+        affinity = self._result.similarity.affinity
+        return affinity.square_roots or affinity.scales_columns
+
     def _sampled(self) -> Indices:
-        """Distinct rows whose posterior is sampled."""
-        refined = self._result.refined
-        if isinstance(refined, refine.CoreFit):
-            return refined.core
+        """Distinct rows that the Gaussian process is conditioned on."""
+        if self._result.core is not None:
+            return self._result.core.core
         return generative.evenly_spaced(self._first.size, uncertainty.MAX_POINTS)
 
     def _modelled(self, numbers: Indices) -> Floats:
@@ -1041,114 +819,98 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _latent_posterior(self) -> uncertainty.LatentPosterior | None:
         """Where the truth of the sampled rows may be; None where that is not known."""
         if self._posterior is None and not self._no_errors_because():
-            seed = self._result.settings.random_state
+            seed = self.settings_.random_state
             seed = int(seed) if isinstance(seed, (int, np.integer)) else None
             with limit_threads(self.n_jobs):
                 self._posterior = uncertainty.posterior(
-                    self._sampled_process(), seed, optima=[end.latent for end in self.optima_[1:]]
+                    self._gaussian_process(), seed, optima=[end.latent for end in self.optima_[1:]]
                 )
         return self._posterior
 
-    def _sampled_process(self) -> gplvm.Process:
-        """The process of the sampled rows, in units of the kernel of the embedding."""
-        used = self._sampled()
-        if isinstance(self._result.refined, refine.CoreFit):
-            return self._condition(used, _noise_of(self._result.refined.fit))
-        rows = self._modelled(used)
-        cov = gplvm.sample_covariance(rows, centered=self._result.similarity.centres_rows)
-        fitted = gplvm.fit_variances.unchecked(self._points[used], cov, rows.shape[1], self.kernel_)
-        return self._condition(used, generative.NoiseModel(*fitted, self.kernel_))
+    def _gaussian_process(self) -> gplvm.Process:
+        """The process given the sampled rows, in units of the kernel of the embedding."""
+        if self._process is None:
+            sampled, core = self._sampled(), self._result.core
+            points, rows = self._points[sampled], self._modelled(sampled)
+            centred = self._result.similarity.centres_rows
+            if core is not None:
+                variance, noise = core.fit.variance, core.fit.noise
+            else:
+                cov = gplvm.sample_covariance(rows, centered=centred)
+                variance, noise, _ = gplvm.fit_variances.unchecked(
+                    points, cov, rows.shape[1], self.kernel_
+                )
+            self._process = gplvm.condition.unchecked(
+                points, rows, self.kernel_, variance, noise, centred=centred
+            )
+        return self._process
 
-    def _condition(self, used: Indices, noise: generative.NoiseModel) -> gplvm.Process:
-        """The process given some of the distinct rows."""
-        return gplvm.condition.unchecked(
-            self._points[used],
-            self._modelled(used),
-            noise.kernel,
-            noise.variance,
-            noise.noise,
-            centred=self._result.similarity.centres_rows,
-        )
-
-    def _errors_of(self, rows: NDArray[np.floating], places: NDArray[np.floating]) -> Floats:
-        """Standard errors of places of modelled rows that are not among the sampled ones."""
-        known = self._latent_posterior()
-        if known is None or not len(places):
-            return np.full(places.shape, np.nan)
+    def _errors_of(self, rows: NDArray[np.floating], latent: NDArray[np.floating]) -> Floats:
+        """Standard errors of the latent of modelled rows that are not among the sampled ones."""
+        posterior = self._latent_posterior()
+        if posterior is None or not len(latent):
+            return np.full(latent.shape, np.nan)
         with limit_threads(self.n_jobs):
             return np.sqrt(
                 uncertainty.place_variances(
-                    self._sampled_process(), known, rows, places.astype(np.float64)
+                    self._gaussian_process(), posterior, rows, latent.astype(np.float64)
                 )
             )
 
-    def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
-        """Coordinates and residual of rows, and standard errors where asked for."""
+    def _read_new(self, X: Any) -> Any:
+        """New rows as `_place` takes them."""
         check_is_fitted(self)
-        similarity = self._result.similarity
-        X = self._read(
-            as_table(X, pairs=not self._has_rows),
-            dtype=self._rows.dtype if self._has_rows else np.float64,
-            reset=False,
-            accept_sparse="csr",
-        )
+        dtype = self._rows.dtype if self._has_rows else np.float64
+        X = read(self, X, dtype=dtype, reset=False, accept_sparse="csr")
         X = rows_of(X) if self._has_rows else X
         if isinstance(X, np.ndarray):
             # The bits of a product depend on how a row lies in memory.
             X = np.ascontiguousarray(X)
-        equal = self._known.find(X if self._has_rows else sp.csr_array(X))
-        known, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
+        return X
+
+    def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
+        """Coordinates and residual of rows, and standard errors where requested."""
+        similarity = self._result.similarity
+        equal = self._training.find(X if self._has_rows else sp.csr_array(X))
+        old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
         latent = np.full((X.shape[0], self.embedding_.shape[1]), np.nan, self.embedding_.dtype)
         residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
-        latent[known], residual[known] = self.embedding_[equal[known]], 0.0
+        latent[old], residual[old] = self.embedding_[equal[old]], 0.0
         if errors:
-            std[known] = self.standard_errors_[equal[known]]
+            std[old] = self.standard_errors_[equal[old]]
         if not new.size:
             return latent, residual, std
-        fresh = X if new.size == X.shape[0] else some_rows(X, new)
+        rows = some_rows(X, new)
         if self.missing == "pairwise":
-            fresh = missing.fill_new(fresh, self._rows, similarity.name)
-        comparable = similarity.comparable(fresh)
+            rows = missing.fill(rows, self._rows)
+        comparable = similarity.comparable(rows)
         if not comparable.all():
             silent = new[~comparable]
             warn(
                 f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
-                f"(all zero, constant, or too few values) and get NaN: {few(silent)}"
+                f"(all zero, constant, or without values) and get NaN: {few(silent)}"
             )
-            new, fresh = new[comparable], some_rows(fresh, np.flatnonzero(comparable))
+            new, rows = new[comparable], some_rows(rows, np.flatnonzero(comparable))
         if new.size:
             with limit_threads(self.n_jobs):
                 latent[new], residual[new] = placement.place(
                     self._placement,
                     similarity,
-                    fresh,
-                    process=self._fitted_process(),
+                    rows,
+                    process=self._placing_process(),
                     verbose=self.verbose,
                 )
             if errors:
-                std[new] = self._errors_of(
-                    self._result.similarity.modelled(dense_rows(fresh)), latent[new]
-                )
+                std[new] = self._errors_of(similarity.modelled(dense_rows(rows)), latent[new])
         return latent, residual, std
 
-    def _fitted_process(self) -> gplvm.Process | None:
+    def _placing_process(self) -> gplvm.Process | None:
         """The process that places new rows; None where the embedding is not one of the model."""
-        refined = self._result.refined
-        if self._process is not None or refined is None or not self._has_rows:
-            return self._process
-        if self._rows.shape[1] < FEWEST_COLUMNS:
+        refined, few_columns = self._result.refined, self.n_features_in_ < auto.FEWEST_COLUMNS
+        if refined is None or self._no_errors_because() or few_columns:
             return None
-        core = refined.core if isinstance(refined, refine.CoreFit) else None
-        used = np.arange(self._first.size) if core is None else core
-        if used.size > _limits.PLACED_BY_PROCESS or not (
-            core is not None or self._result.settings.trusted
-        ):
-            return None
-        noise = (
-            _noise_of(refined.fit) if isinstance(refined, refine.CoreFit) else self.noise_model()
-        )
-        self._process = self._condition(used, noise)
-        return self._process
+        whole = self._result.core is not None or self._sampled().size == self._first.size
+        return self._gaussian_process() if whole else None
 
     # What scikit-learn and notebooks ask ----------------------------------------------------------
 
@@ -1167,19 +929,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_ikd_graph_version": __version__}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        version = state.pop("_ikd_graph_version", "an older version")
-        if version != __version__ and "_result" in state:
-            warn(
-                f"this IKD was pickled by ikd_graph {version} and is read by {__version__}, which "
-                "may place rows elsewhere; fit it again, or keep models with IKD.save and IKD.load"
-            )
-        super().__setstate__(state)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "pairwise"
@@ -1195,20 +944,45 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self.embedding_.shape[1]
 
 
-def _is_auto(value: Any) -> bool:
-    """Whether a value is the word; arrays are compared entry by entry."""
-    return isinstance(value, str) and value == "auto"
+def _object(name: str, value: Any, kinds: dict[str, Any], classes: tuple[type, ...]) -> Any:
+    """The object that a name stands for, "auto", or the checked object itself."""
+    if isinstance(value, classes):
+        value.check()  # type: ignore[attr-defined]
+        return value
+    module = "strategies" if name == "strategy" else name
+    check_choice(name, value, ("auto", *kinds), f", or an object from ikd_graph.{module}")
+    return value if value == "auto" else kinds[value]()
 
 
-def _noise_of(fit: Any) -> generative.NoiseModel:
-    """The process that a refinement by likelihood fitted."""
-    return generative.NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
+def _graph_rule(value: Any) -> Any:
+    """Rule of a graph, or a graph of the rows as it was given."""
+    if value is None or isinstance(value, (str, bool, np.bool_)):
+        if value != "auto":
+            raise ValueError(
+                "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
+                f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
+            )
+        return value
+    if isinstance(value, (int, np.integer)):
+        value = graph.Neighbors(int(value))
+    elif isinstance(value, (float, np.floating)):
+        value = graph.Threshold(float(value))
+    if isinstance(value, (graph.Threshold, graph.Neighbors)):
+        value.check()
+    return value
 
 
-def _scales_values(result: Result) -> bool:
-    """Whether the likelihood saw other values than those of X."""
-    affinity = result.similarity.affinity
-    return affinity.square_roots or affinity.scales_columns
+def _check_columns(rows: NDArray[np.floating]) -> None:
+    """Raise if rows differ by rounding alone."""
+    if not np.any(rows != rows[0]):
+        check_varies(rows)
+        return
+    if not covariance.columns_vary(rows).any():
+        raise ValueError(
+            "columns of X must vary by more than rounding, got values that differ by less than "
+            f"{covariance.ROUNDING:g} of their size; subtract the mean of every column, better "
+            "where the data come from"
+        )
 
 
 def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices, Indices]:
@@ -1218,25 +992,18 @@ def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices, I
     """
     first, inverse = unique_rows(X)
     equal = first[inverse]
-    least = 2 if n_components == "auto" else int(n_components) + 1
-    if first.size >= least:
+    if first.size > (1 if n_components == "auto" else int(n_components)):
         return first, inverse, equal
     order = np.argsort(inverse, kind="stable")
     return order, np.argsort(order), equal
 
 
-def _seen_among(asked: Settings, inverse: Indices) -> Settings:
+def _with_reference(settings: Settings, inverse: Indices) -> Settings:
     """Settings with the reference point, which is a row of X, among the distinct rows."""
-    strategy = asked.strategy
-    if not isinstance(strategy, Strategy) or isinstance(strategy.reference, str):
-        return asked
-    check_integer(
-        "reference",
-        strategy.reference,
-        0,
-        inverse.size - 1,
-        f"it is a row of X, or one of {', '.join(map(repr, REFERENCES))}",
-    )
-    own = strategy.get_params()
-    own["reference"] = int(inverse[int(strategy.reference)])
-    return replace(asked, strategy=type(strategy)(**own))
+    reference = getattr(settings.strategy, "reference", "center")
+    if isinstance(reference, str):
+        return settings
+    cure = f"it is a row of X, or one of {', '.join(map(repr, REFERENCES))}"
+    check_integer("reference", reference, 0, inverse.size - 1, cure)
+    own = {**settings.strategy.get_params(), "reference": int(inverse[int(reference)])}
+    return replace(settings, strategy=type(settings.strategy)(**own))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import graph
+from .._checks import check_unmasked
 
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:
@@ -23,11 +25,11 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
         # First of all: what is delayed has every attribute.
         return _from_dask(X, kind, pairs=pairs)
     if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "obsm"):
-        parts = [f"adata.obsm[{key!r}]" for key in list(X.obsm)[:2]]
-        parts += [f"adata.layers[{key!r}]" for key in list(getattr(X, "layers", {}))[:2]]
+        tables = [f"adata.obsm[{key!r}]" for key in list(X.obsm)[:2]]
+        tables += [f"adata.layers[{key!r}]" for key in list(getattr(X, "layers", {}))[:2]]
         raise ValueError(
             f"X must be a table of numbers, got an {kind} of {X.shape[0]} rows and {X.shape[1]} "
-            f"columns; pass {', or '.join(['adata.X', *parts])}"
+            f"columns; pass {', or '.join(['adata.X', *tables])}"
         )
     if library == "igraph":
         X = X.to_networkx()
@@ -50,19 +52,7 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
             f"X must hold numbers, got times ({X.dtype}); (X - X[0]) / numpy.timedelta64(1, 's') "
             "turns them into seconds"
         )
-    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
-        return _from_objects(X)
     return X
-
-
-def _from_objects(X: NDArray[Any]) -> NDArray[Any]:
-    """Numbers among objects, NaN where a cell is the NA of pandas."""
-    missing = [type(cell).__name__ == "NAType" for cell in X.flat]
-    X = np.where(np.reshape(missing, X.shape), np.nan, X)
-    try:
-        return X.astype(np.float64)
-    except TypeError as error:
-        raise TypeError(f"X must hold numbers only: {error}") from None
 
 
 def printable(text: str) -> str:
@@ -105,12 +95,44 @@ def _from_dask(X: Any, kind: str, *, pairs: bool) -> Any:
     """Rows of a dask array, in memory."""
     if kind != "Array" or pairs:
         what = "in memory for affinity='precomputed'" if pairs else "a dask array"
-        others = {"Delayed": "dask.array.from_delayed(X, shape, dtype)"}
-        cure = "X.compute()" if pairs else others.get(kind, "X.to_dask_array(lengths=True)")
+        cures = {"Delayed": "dask.array.from_delayed(X, shape, dtype)"}
+        cure = "X.compute()" if pairs else cures.get(kind, "X.to_dask_array(lengths=True)")
         raise ValueError(f"X must be {what}, got a {kind} of Dask; pass {cure}")
-    from ..distributed import gather
+    return _as_declared(X).compute()
 
-    return gather(X)
+
+def _as_declared(X: Any) -> Any:
+    """A dask array whose blocks are refused where they are not what it declares."""
+
+    def check(block: Any, block_info: Any = None) -> Any:
+        shape, dtype = block_info[None]["chunk-shape"], block_info[None]["dtype"]
+        check_unmasked("X", block)
+        if block.shape != shape or block.dtype != dtype:
+            raise ValueError(
+                f"a block of X must be {shape} of {dtype}, got {block.shape} of {block.dtype}; "
+                "declare what the blocks are, see dask.array.from_delayed"
+            )
+        return block
+
+    return X.map_blocks(check, dtype=X.dtype, meta=np.empty((0, 0), X.dtype))
+
+
+def placed_lazily(model: Any, X: Any) -> Any:
+    """Coordinates of the rows of a dask array, block by block, once they are computed.
+
+    The graph of tasks holds the model as it is now: later fits change nothing.
+    """
+    import dask
+
+    width, dtype = model.embedding_.shape[1], model.embedding_.dtype
+    whole = _as_declared(X).rechunk({1: -1})
+    return whole.map_blocks(
+        lambda rows, placing: placing.transform(rows),
+        placing=dask.delayed(copy(model), pure=False),
+        dtype=dtype,
+        chunks=(whole.chunks[0], (width,)),
+        meta=np.empty((0, 0), dtype),
+    )
 
 
 def _from_xarray(X: Any, kind: str) -> Any:
@@ -150,19 +172,19 @@ def _check_frame(X: Any) -> None:
     listed = list(types) if not hasattr(types, "tolist") else types.tolist()
     wrong = [
         (str(name), str(dtype))
-        for place, (name, dtype) in enumerate(zip(X.columns, listed, strict=True))
-        if not _is_numeric(X, place, dtype)
+        for position, (name, dtype) in enumerate(zip(X.columns, listed, strict=True))
+        if not _is_numeric(X, position, dtype)
     ]
     if not wrong:
         return
-    told = ", ".join(f"{name!r} ({dtype})" for name, dtype in wrong[:6])
+    columns_listed = ", ".join(f"{name!r} ({dtype})" for name, dtype in wrong[:6])
     more = f" and {len(wrong) - 6} more" if len(wrong) > 6 else ""
     names = [name for name, _ in wrong[:6]]
     cure = f"X.drop({names})" if _is_polars(X) else f"X.drop(columns={names})"
     text = "column" if len(wrong) == 1 else "columns"
     raise ValueError(
-        f"X must hold numbers only, got {text} {told}{more}; {cure} leaves them out (names or "
-        "times of rows belong into the index, labels into a variable of their own)"
+        f"X must hold numbers only, got {text} {columns_listed}{more}; {cure} leaves them out "
+        "(names or times of rows belong into the index, labels into a variable of their own)"
     )
 
 
@@ -171,11 +193,11 @@ def _is_polars(X: Any) -> bool:
     return type(X).__module__.startswith("polars")
 
 
-def _is_numeric(X: Any, place: int, dtype: Any) -> bool:
+def _is_numeric(X: Any, position: int, dtype: Any) -> bool:
     """Whether a column holds numbers; of a column of objects the first cells are looked at."""
     name = str(dtype).lower()
     if name == "object":
-        cells = np.asarray(X.iloc[: min(len(X), 100), place], dtype=object).tolist()
+        cells = np.asarray(X.iloc[: min(len(X), 100), position], dtype=object).tolist()
         return not any(isinstance(cell, (str, bytes)) or hasattr(cell, "year") for cell in cells)
     words = ("date", "time", "duration", "str", "categor", "enum", "utf8", "period", "interval")
     return not name.startswith(words)

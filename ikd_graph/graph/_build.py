@@ -218,17 +218,9 @@ def _neighbour_pairs(
     neighbours: NDArray[np.int32], mutual: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the pairs named by either (or by both) of their ends, each once, in order."""
-    n, k = neighbours.shape
-    pairs = np.empty((n, k), np.int64)
-
-    def fill(start: int, stop: int) -> None:
-        node, neighbor = np.arange(start, stop)[:, None], neighbours[start:stop]
-        np.multiply(np.minimum(node, neighbor), n, out=pairs[start:stop])
-        pairs[start:stop] += np.maximum(node, neighbor)
-
-    map_blocks(fill, n, 16_384)
-    keys = pairs.ravel()
-    keys.sort()
+    n = len(neighbours)
+    nodes, neighbors = np.arange(n)[:, None], neighbours.astype(np.int64)
+    keys = np.sort((np.minimum(nodes, neighbors) * n + np.maximum(nodes, neighbors)).ravel())
     # A pair stands once for each end that names it.
     repeated = keys[1:] == keys[:-1]
     keys = keys[1:][repeated] if mutual else keys[np.concatenate(([True], ~repeated))]

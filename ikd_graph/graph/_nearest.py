@@ -124,7 +124,7 @@ def row_neighbors(
         if faiss is not None:
             return _approximate_neighbors(faiss, rows, k, exact_values)
         if dense:
-            return _exact_neighbors(rows, half, k)
+            return _exact_search(rows, half, k)[0]
         return block_neighbors(lambda start, stop: rows.products(np.arange(start, stop)), n, k)
 
 
@@ -155,15 +155,9 @@ def nearest_rows(
     values : (b, k) float64
         Products less ``half``.
     """
-    k = min(k, len(rows))
-    near, values = np.empty((len(new_rows), k), np.int32), np.empty((len(new_rows), k))
     queries = np.ascontiguousarray(new_rows, np.float64)
-    search = _ExactSearch(rows, half, queries)
-    step = block_rows(len(rows))
-    for start in range(0, len(queries), step):
-        batch = slice(start, start + step)
-        # No row of the table is a new row.
-        search.find(queries[batch], -len(queries), near[batch], values[batch])
+    half = np.zeros(len(rows)) if half is None else half
+    near, values = _exact_search(rows, half, min(k, len(rows)), queries)
     return near.astype(np.int64), values
 
 
@@ -204,40 +198,35 @@ def block_neighbors(
     return neighbours
 
 
-class _ExactSearch:
-    """Exact nearest rows: products in single precision, those that count again in double."""
+def _exact_search(
+    rows: Any, half: Floats, k: int, queries: Any = None
+) -> tuple[NDArray[np.int32], Floats]:
+    """Nearest rows and their values, (b, k), of new rows, or of each row among the others.
 
-    def __init__(self, rows: Any, half: Floats | None, queries: Any) -> None:
-        self.rows = rows
-        self.half = np.zeros(len(rows)) if half is None else half
-        peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
-        # Beyond these single precision overflows, or rules too little out to pay.
-        single = peak < 1e30 and rows.shape[1] < 2**15
-        self.fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
-        eps = float(np.finfo(self.fast.dtype).eps)
-        self.slack = 2.0 * (rows.shape[1] + 8) * eps * peak
+    Products come in single precision; those that count are computed again in double.
+    """
+    new = queries is not None
+    queries = queries if new else rows
+    near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
+    peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
+    # Beyond these single precision overflows, or rules too little out to pay.
+    single = peak < 1e30 and rows.shape[1] < 2**15
+    fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
+    slack = 2.0 * (rows.shape[1] + 8) * float(np.finfo(fast.dtype).eps) * peak
 
-    def find(self, queries: Any, first: int, near: NDArray[np.int32], values: Floats) -> None:
-        """Write the nearest rows (b, k) and their values; query ``i`` is row ``first + i``."""
-        block = queries.astype(self.fast.dtype, copy=False) @ self.fast.T
-        block -= self.half.astype(block.dtype)
-        _jit.graph.strongest(block, first, near)
+    def search(start: int, stop: int) -> None:
+        batch = slice(start, stop)
+        block = queries[batch].astype(fast.dtype, copy=False) @ fast.T
+        block -= half.astype(block.dtype)
+        # No row of the table is a new row.
+        first = -len(queries) if new else start
+        _jit.graph.strongest(block, first, near[batch])
         _jit.graph.settle_strongest(
-            block, queries, self.rows, self.half, first, self.slack, near, values
+            block, queries[batch], rows, half, first, slack, near[batch], values[batch]
         )
 
-
-def _exact_neighbors(rows: NDArray[np.floating], half: Floats, k: int) -> NDArray[np.int32]:
-    """See `row_neighbors`."""
-    n = len(rows)
-    near, search = np.empty((n, k), np.int32), _ExactSearch(rows, half, rows)
-
-    def find(start: int, stop: int) -> None:
-        values = np.empty((stop - start, k))
-        search.find(rows[start:stop], start, near[start:stop], values)
-
-    map_blocks(find, n, block_rows(n))
-    return near
+    map_blocks(search, len(queries), block_rows(len(rows)))
+    return near, values
 
 
 def _approximate_neighbors(faiss: Any, rows: Any, k: int, exact_values: Pairs) -> NDArray[np.int32]:

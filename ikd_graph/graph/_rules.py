@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._checks import check_choice, check_fraction, check_integer, flag
+from ._nearest import SEARCHES
 
-DISCONNECTED = ("join", "raise", "separate")
-SEARCHES = ("auto", "exact", "approximate")
+DISCONNECTED = ("join", "raise")
 
 
 def _check_common(prune: bool | str, disconnected: str) -> None:
@@ -34,10 +34,9 @@ class Threshold(BaseEstimator):
     prune : "auto" or bool
         Remove short cuts, see `graph.prune`. "auto" does so in graphs of rows, where values are not
         trusted as estimates of the kernel.
-    disconnected : {"join", "raise", "separate"}
-        What to do with several components: join them by links between their nearest points, raise
-        an error, or embed each by itself and lay them side by side.
-
+    disconnected : {"join", "raise"}
+        What to do with several components: join them by links between their nearest points, or
+        raise an error.
     fdr : float or None
         In place of a threshold: significantly correlated pairs are edges, with this false discovery
         rate, in (0, 1); see `graph.significant_graph`.
@@ -79,7 +78,7 @@ class Neighbors(BaseEstimator):
     Parameters
     ----------
     k : int or "auto"
-        Number of neighbours.
+        Number of neighbours; "auto" is 10.
     mutual : bool
         Keep an edge only where each end is a neighbour of the other; components that this leaves
         are joined by the neighbours of either end.
@@ -87,7 +86,7 @@ class Neighbors(BaseEstimator):
         How neighbours are searched, see `graph.row_neighbors`.
     prune : "auto" or bool
         As in `Threshold`.
-    disconnected : {"join", "raise", "separate"}
+    disconnected : {"join", "raise"}
         As in `Threshold`.
 
     Examples

@@ -11,9 +11,6 @@ from ._stationary import StationaryKernel, formula
 
 Floats = NDArray[np.float64]
 
-ORDERS = (0.5, 1.5, 2.5)
-"""Orders nu with a closed form."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Matern(StationaryKernel):
@@ -42,7 +39,7 @@ class Matern(StationaryKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.nu not in ORDERS:
+        if self.nu not in (0.5, 1.5, 2.5):
             raise ValueError(
                 f"nu must be 0.5, 1.5 or 2.5, got {self.nu!r}; the squared exponential is smoother"
             )

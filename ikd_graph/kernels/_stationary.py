@@ -20,7 +20,6 @@ def formula(name: str) -> Any:
     return getattr(compiled, "py_func", compiled)
 
 
-_LARGEST = 1e150  # the square of a length-scale is divided by
 _FARTHEST = 1e60  # largest scaled squared distance: its square does not overflow
 
 
@@ -48,8 +47,11 @@ class StationaryKernel:
         for field in fields(self):
             high = 2.0 if field.name == "gamma" else np.inf
             check_positive(field.name, getattr(self, field.name), high)
-        if self.length_scale > _LARGEST:
-            check_positive("length_scale", self.length_scale, _LARGEST)
+        if self.length_scale > np.sqrt(np.finfo(np.float64).max):
+            raise ValueError(
+                f"length_scale must have a finite square, got {self.length_scale:g}; choose "
+                "another unit"
+            )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name, as scikit-learn asks for them."""

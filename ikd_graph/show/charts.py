@@ -1,8 +1,8 @@
-"""Charts of numbers, described once: `plot` draws them for papers, `figures` for pages."""
+"""Charts, described once: `plot` draws them for papers, `figures` for pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,20 +12,33 @@ from scipy.special import stdtr
 from .. import eigen
 from ..study.dimension import ScalingFit
 from . import colors
-from .words import say_seconds
+from .colors import Paint
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from ..study.diagnosis import Diagnosis
+    from ..study.levels import Levels
 
 Floats = NDArray[np.float64]
 
-# A drop by less is none to speak of.
-_GAP = 1.1
-_MOST_BARS = 40
+MOST_ELLIPSES = 400
+"""Points around which ellipses can still be told apart; of more the uncertain ones are pale."""
+
+
+class Points(NamedTuple):
+    """Points in colours."""
+
+    at: Floats  # (n, 2), or (n, 3) to be turned
+    paints: tuple[Paint, ...] = (Paint(),)  # the first is drawn, a page offers the others
+    size: float | Floats = 4.0  # diameter in points, of all or (n,) of each
+    opacity: float | Floats = 0.85  # of all or (n,) of each
+    rows: NDArray[np.intp] | None = None  # (n,) which of the points that a page describes
+    hover: Sequence[str] = ()  # what is said of each, where the page does not describe it
 
 
 class Curve(NamedTuple):
-    """Values over places; NaN leaves a hole."""
+    """Values over positions; NaN leaves a gap."""
 
     name: str
     x: Floats  # (k,)
@@ -33,23 +46,21 @@ class Curve(NamedTuple):
     color: str
     half: Floats | None = None  # (k,) half the height of the band around it
     dots: bool = False
-    line: bool = True
+    width: float = 2.0  # 0 for no line
+    opacity: float = 1.0
+    hidden: bool = False  # on a page until its name is clicked, and in pictures
 
 
 class Bars(NamedTuple):
-    """Upright bars, evenly spaced."""
+    """Bars at evenly spaced positions."""
 
     at: Floats  # (k,) their middles
-    heights: Floats  # (k,)
-    kept: int  # so many are in colour, the rest are grey
-
-
-class Level(NamedTuple):
-    """One lying bar."""
-
-    name: str
-    share: float  # of the longest bar, 0 to 1
-    text: str
+    lengths: Floats  # (k,)
+    color: str | list[str] = colors.ACCENT
+    name: str = ""
+    width: float = 0.8
+    errors: Floats | None = None  # (k,) standard errors
+    texts: tuple[str, ...] = ()  # at the ends
 
 
 class Chart(NamedTuple):
@@ -58,30 +69,144 @@ class Chart(NamedTuple):
     title: str  # what a screen reader says
     xlabel: str = ""
     ylabel: str = ""
+    points: Points | None = None
     curves: tuple[Curve, ...] = ()
-    bars: Bars | None = None
+    bars: tuple[Bars, ...] = ()
+    rows: tuple[str, ...] = ()  # names of rows of lying bars; without them bars stand
     mark: tuple[float, str] | None = None  # dashed upright line with its text
     log_x: bool = False
     log_y: bool = False
     ceiling: float | None = None  # height that no value can exceed, and so no band
-    named: str = ""  # "left" or "right": names stand there beside the curves; else in a legend
+    equal: bool = False  # both axes have one scale and no unit
 
 
-def spectrum(eigenvalues: ArrayLike, n_components: int | None = None, name: str = "") -> Chart:
-    """Eigenvalues as bars, those kept in colour, with the gap that ends the dimensions marked."""
-    values = np.asarray(eigenvalues, dtype=float)
-    kept = values.size if n_components is None else n_components
-    gap = spectrum_gap(values)
-    return Chart(
-        f"spectrum of {name}" if name else "spectrum",
-        "eigenvalue",
-        bars=Bars(np.arange(1.0, values.size + 1), values, kept),
-        mark=(gap + 0.5, f"gap after {gap}") if gap else None,
+def scatter(
+    Z: ArrayLike,
+    *paints: Paint,
+    title: str = "embedding",
+    dims: Sequence[int] = (0, 1),
+    shares: ArrayLike | None = None,
+    errors: ArrayLike | None = None,
+    **points: Any,
+) -> Chart:
+    """Points of an embedding in two or three of its dimensions, with their error bars.
+
+    ``errors`` are standard errors, (n, m), or covariances, (n, m, m), of the coordinates, NaN where
+    unknown; ``shares`` are written beside the axes; ``points`` are further fields of `Points`. One
+    coordinate is drawn against the rows.
+    """
+    at, spread = columns(Z), None
+    axes = [axis_name(dim, shares) for dim in dims if dim < at.shape[1]]
+    if errors is not None:
+        spread = columns(errors)
+        if spread.ndim == 2:
+            spread = spread[:, :, None] ** 2 * np.eye(at.shape[1])
+    if at.shape[1] == 1:
+        at, axes = np.column_stack([np.arange(len(at)), at]), ["row", *axes]
+        spread = None if spread is None else np.pad(spread, ((0, 0), (1, 0), (1, 0)))
+    pairs = None if spread is None else spread[:, dims][:, :, dims]
+    opacity: float | Floats = 0.85
+    curves: tuple[Curve, ...] = ()
+    if pairs is not None and len(at) > MOST_ELLIPSES:
+        opacity = _fade(np.sqrt(np.einsum("nkk->n", pairs)))
+    elif pairs is not None and len(dims) == 2 and np.isfinite(pairs).any():
+        curves = (_ellipses(at[:, dims], pairs),)
+    size = float(np.clip(126.0 / np.sqrt(max(len(at), 1)), 1.1, 5.8))
+    drawn = Points(
+        at[:, dims], paints or (Paint(),), **{"size": size, "opacity": opacity, **points}
     )
+    return Chart(title, axes[0], axes[1], drawn, curves, equal=axes[0] != "row")
 
 
-def spectrum_gap(eigenvalues: ArrayLike) -> int:
-    """Number of eigenvalues before the gap that ends the dimensions (`eigen.eigengap`), 0 without.
+def columns(Z: ArrayLike) -> Floats:
+    """Coordinates as (n, m); a flat list is one coordinate."""
+    coordinates = np.asarray(Z, dtype=np.float64)
+    return coordinates[:, None] if coordinates.ndim == 1 else coordinates
+
+
+def axis_name(dim: int, shares: ArrayLike | None = None) -> str:
+    """Name of a coordinate, with its share of the embedding's spread where that is known."""
+    values = [] if shares is None else np.asarray(shares, dtype=float).tolist()
+    share = f" ({values[dim]:.0%} of the embedding's spread)" if dim < len(values) else ""
+    return f"dimension {dim + 1}{share}"
+
+
+def _fade(errors: Floats) -> Floats:
+    """Opacity of points, (n,): those with large errors are pale."""
+    finite = np.isfinite(errors)
+    typical = np.median(errors[finite]) if finite.any() else 1.0
+    pale = np.clip(0.85 * typical / np.maximum(errors, 1e-300), 0.1, 0.85)
+    return np.where(finite, pale, 0.1 if finite.any() else 0.85)
+
+
+def _ellipses(at: Floats, covariances: Floats) -> Curve:
+    """Ellipses of one standard error around points, as one curve with gaps."""
+    values, axes = np.linalg.eigh(np.nan_to_num(covariances))
+    turns = np.linspace(0.0, 2.0 * np.pi, 25)
+    circle = np.column_stack([np.cos(turns), np.sin(turns)])
+    around = circle @ np.swapaxes(axes * np.sqrt(np.maximum(values, 0.0))[:, None], 1, 2)
+    around[~np.isfinite(covariances).all(axis=(1, 2))] = np.nan
+    x, y = with_gaps(at[:, None] + around)
+    return Curve("± 1 standard error", x, y, colors.MUTED, width=0.7, opacity=0.7)
+
+
+def with_gaps(paths: Floats) -> Floats:
+    """Paths, (k, n, 2), as one line of (2, k (n + 1)) with a gap after each."""
+    return np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T
+
+
+def network(
+    graph: nx.Graph, positions: ArrayLike | None = None, *paints: Paint, **points: Any
+) -> Chart:
+    """Cliques as discs joined where they share points, the same on every run.
+
+    Nodes have ``size``, the area of a disc; edges have ``overlap``, in three strengths, of which
+    the strongest are drawn, five for each node. Discs stand at ``positions`` (the first two
+    columns), or where a spring layout puts them; ``points`` are further fields of `Points`.
+    """
+    import networkx as nx
+
+    if positions is None:
+        layout = nx.spring_layout(graph, seed=0, iterations=50, weight=None)
+        positions = np.reshape([layout[node] for node in graph], (-1, 2))
+    at = np.asarray(positions, dtype=float)[:, :2]
+    row_of = {node: row for row, node in enumerate(graph)}
+    edges = sorted(graph.edges.data("overlap", default=1), key=lambda edge: edge[2])[-5 * len(at) :]
+    ends = np.array([(row_of[a], row_of[b]) for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
+    shared = np.array([float(weight) for *_, weight in edges])
+    strength = np.clip(3.0 * shared / shared.max(initial=1.0), 0.0, 2.0).astype(int)
+    fade = float(np.clip(6.0 * len(at) / max(len(ends), 1), 0.16, 1.0)) ** 0.5
+    lines = [with_gaps(at[ends[strength == level]]) for level in range(3)]
+    curves = tuple(
+        Curve("", x, y, colors.MUTED, width=0.6 + 0.9 * level, opacity=fade * (0.25 + 0.2 * level))
+        for level, (x, y) in enumerate(lines)
+    )
+    sizes = np.array([float(size) for _, size in graph.nodes.data("size", default=1)])
+    widest = float(np.clip(165.0 / np.sqrt(max(len(at), 1)), 4.5, 25.0))
+    diameters = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 3.3)
+    points = {"size": diameters, "opacity": 0.9, **points}
+    drawn = Points(at, paints or (Paint(),), **points)
+    return Chart("graph of cliques", points=drawn, curves=curves, equal=True)
+
+
+def spectrum(eigenvalues: ArrayLike, n_components: int | None = None) -> Chart:
+    """Eigenvalues as bars, those retained in colour, with the gap that ends the dimensions marked.
+
+    ``eigenvalues`` descend, (k,); ``n_components`` of them became coordinates, by default all.
+    """
+    values = np.asarray(eigenvalues, dtype=float)
+    gap, n_colored = spectrum_gap(values), values.size if n_components is None else n_components
+    shades = [colors.ACCENT if k < n_colored else colors.MUTED for k in range(values.size)]
+    return Chart(
+        "spectrum", "eigenvalue", bars=(Bars(np.arange(1.0, values.size + 1), values, shades),),
+        mark=(gap + 0.5, f"gap after {gap}") if gap else None,
+    )  # fmt: skip
+
+
+def spectrum_gap(eigenvalues: ArrayLike, least: float = 1.1) -> int:
+    """Number of eigenvalues before the gap that ends the dimensions (`eigen.eigengap`).
+
+    It is 0 without a gap: where no eigenvalue is more than ``least`` times the next.
 
     Examples
     --------
@@ -91,68 +216,74 @@ def spectrum_gap(eigenvalues: ArrayLike) -> int:
     values = np.asarray(eigenvalues, dtype=float)
     if values.size < 2 or values.max(initial=0.0) <= 0.0:
         return 0
-    return eigen.eigengap(values) if eigen.gap_ratios(values).max() > _GAP else 0
+    return eigen.eigengap(values) if eigen.gap_ratios(values).max() > least else 0
 
 
-def counts(values: ArrayLike, xlabel: str, ylabel: str) -> Chart:
+def counts(values: ArrayLike, xlabel: str, ylabel: str, most_bars: int = 40) -> Chart:
     """Histogram of whole numbers: a bar for each while they are few, in bins beyond."""
     numbers = np.asarray(values, dtype=np.int64)
     if not numbers.size:
         return Chart(xlabel, xlabel, ylabel)
     low, high = int(numbers.min()), int(numbers.max())
-    step = max(1, int(np.ceil((high - low + 1) / _MOST_BARS)))
+    step = max(1, int(np.ceil((high - low + 1) / most_bars)))
     edges = np.arange(low, high + step + 1, step) - 0.5
-    heights, _ = np.histogram(numbers, edges)
-    bars = Bars(0.5 * (edges[1:] + edges[:-1]), heights.astype(float), heights.size)
-    return Chart(xlabel, xlabel, ylabel, bars=bars)
+    heights = np.histogram(numbers, edges)[0].astype(float)
+    return Chart(xlabel, xlabel, ylabel, bars=(Bars(0.5 * (edges[1:] + edges[:-1]), heights),))
 
 
-def threshold_counts(levels: Mapping[str, Any], used: float | None = None) -> Chart:
-    """Edges, components and cliques over the threshold, on a logarithmic scale.
+def level_bars(
+    values: Mapping[str, float], write: Callable[[float], str] = "{:.3g}".format, xlabel: str = ""
+) -> Chart:
+    """Lying bars with their values as text, in the order given; NaN is written as not finished.
 
-    ``levels`` holds ``threshold`` and any of the three, NaN where unknown; ``used`` is marked.
+    Examples
+    --------
+    >>> level_bars({"graph": 0.5, "solve": float("nan")}).bars[0].texts
+    ('0.5', 'did not finish')
     """
-    at = np.asarray(levels["threshold"], dtype=float)
-    curves = []
-    for name, code in (("edges", 0), ("components", 2), ("cliques", 3)):
-        if name in levels:
-            values = np.asarray(levels[name], dtype=float)
-            values = np.where(values > 0, values, np.nan)
-            curves.append(Curve(name, at, values, colors.class_color(code)))
-    return Chart(
-        "edges, components and cliques against the threshold", "threshold on the similarity",
-        "count", tuple(curves), mark=_used(at, used), log_y=True, named="left",
-    )  # fmt: skip
+    numbers = np.array([*values.values()], dtype=float)
+    texts = tuple(write(v) if np.isfinite(v) else "did not finish" for v in numbers.tolist())
+    bars = Bars(np.arange(float(numbers.size)), np.nan_to_num(numbers), texts=texts)
+    return Chart(xlabel or "values", xlabel, bars=(bars,), rows=tuple(values))
 
 
-def threshold_shares(levels: Mapping[str, Any], used: float | None = None) -> Chart:
-    """Per cent of the points that are covered, and in the largest component, over the threshold.
+def thresholds(levels: Levels, used: float | None = None) -> tuple[Chart, Chart]:
+    """What becomes of the graph over the threshold: counts, logarithmic, and shares of the points.
 
-    ``levels`` holds ``threshold``, ``covered`` and ``largest component``, shares.
+    ``used``, the threshold of a graph, is marked.
     """
-    at = np.asarray(levels["threshold"], dtype=float)
-    curves = tuple(
-        Curve(name, at, 100.0 * np.asarray(levels[name], dtype=float), colors.class_color(code))
-        for name, code in (("covered", 1), ("largest component", 2))
+    shares = {
+        "covered": 100.0 * levels.coverage,
+        "largest component": 100.0 * levels.largest_component / levels.n_points,
+    }
+    numbers = {"edges": levels.edges, "components": levels.components, "cliques": levels.cliques}
+    first, second = (
+        tuple(
+            Curve(name, levels.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
+            for code, (name, y) in enumerate(values.items(), start=start)
+        )
+        for start, values in ((0, numbers), (3, shares))
     )
-    return Chart(
-        "coverage against the threshold", "threshold on the similarity", "% of points", curves,
-        mark=_used(at, used), ceiling=100.0,
-    )  # fmt: skip
-
-
-def _used(at: Floats, used: float | None) -> tuple[float, str] | None:
-    """Mark of the threshold in use, where it is among those looked at."""
-    inside = used is not None and at.size and at[0] <= used <= at[-1]
-    return (float(used), f"used: {used:.3g}") if inside and used is not None else None
+    mark = None if used is None else (used, f"used: {used:.3g}")
+    axis = "threshold on the similarity"
+    return (
+        Chart("numbers over the threshold", axis, "count", None, first, mark=mark, log_y=True),
+        Chart(
+            "shares over the threshold",
+            axis,
+            "% of points",
+            None,
+            second,
+            mark=None if used is None else (used, ""),
+        ),
+    )
 
 
 def noise_curves(
     levels: ArrayLike,
     scores: Mapping[str, ArrayLike],
-    ylabel: str,
+    ylabel: str = "R² after affine alignment",
     xlabel: str = "noise",
-    palette: Mapping[str, str] | None = None,
     ceiling: float | None = None,
 ) -> Chart:
     """Several methods against noise: the mean over seeds in a band of one deviation.
@@ -163,99 +294,72 @@ def noise_curves(
     curves = []
     for code, (name, runs) in enumerate(scores.items()):
         mean, spread = mean_and_spread(runs)
-        color = (palette or {}).get(name, colors.class_color(code))
-        curves.append(Curve(name, at, mean, color, spread, dots=True))
+        curves.append(Curve(name, at, mean, colors.class_color(code), spread, dots=True))
     return Chart(
-        f"{ylabel} against {xlabel}", xlabel, ylabel, tuple(curves), ceiling=ceiling, named="right"
+        f"{ylabel} against {xlabel}", xlabel, ylabel, curves=tuple(curves), ceiling=ceiling
     )
 
 
+def mean_and_spread(runs: ArrayLike) -> tuple[Floats, Floats]:
+    """Mean and standard deviation over the last axis, without the runs that failed (NaN).
+
+    Where all failed the mean is NaN; the deviation of a single run is 0.
+    """
+    table = np.asarray(runs, dtype=float)
+    table = np.ma.masked_invalid(table[:, None] if table.ndim == 1 else table)
+    return table.mean(axis=1).filled(np.nan), table.std(axis=1).filled(0.0)
+
+
 def scaling(fit: ScalingFit, xlabel: str = "size") -> Chart:
-    """Counts against sizes, those used in colour, and the line whose slope is the dimension."""
+    """Counts against sizes, those used in colour, and the line whose slope is the dimension.
+
+    ``fit`` is what `ikd_graph.study.dimension` returns; sizes are sides of boxes, or radii.
+    """
     low, high = fit.fit_range
-    shown = fit.counts > 0.0
-    sizes, counts = fit.sizes[shown], fit.counts[shown]
+    sizes, counts = fit.sizes[fit.counts > 0.0], fit.counts[fit.counts > 0.0]
     used = (sizes >= low) & (sizes <= high)
     # Boxes grow fewer with their size, pairs within a radius more.
     slope = fit.dimension if counts[0] > counts[-1] else -fit.dimension
     ends = np.array([low, high])
-    line = np.exp(fit.intercept) * ends**slope
     name = f"dimension {fit.dimension:.2f}"
-    return Chart(
-        name, xlabel, curves=(
-            Curve("", sizes[~used], counts[~used], colors.MUTED, dots=True, line=False),
-            Curve("", sizes[used], counts[used], colors.ACCENT, dots=True, line=False),
-            Curve(name, ends, line, colors.SECOND),
-        ), log_x=True, log_y=True, named="right",
-    )  # fmt: skip
+    curves = (
+        Curve("not used", sizes[~used], counts[~used], colors.MUTED, dots=True, width=0.0),
+        Curve("used", sizes[used], counts[used], colors.ACCENT, dots=True, width=0.0),
+        Curve(name, ends, np.exp(fit.intercept) * ends**slope, colors.SECOND),
+    )
+    return Chart(name, xlabel, "count", curves=curves, log_x=True, log_y=True)
 
 
-def mean_and_spread(runs: ArrayLike) -> tuple[Floats, Floats]:
-    """Mean and standard deviation over the last axis, without the runs that failed.
-
-    NaN is a failed run; without any other the mean is NaN, the deviation of a single one is 0.
-    """
-    table = np.asarray(runs, dtype=float)
-    table = table[:, None] if table.ndim == 1 else table
-    good = np.isfinite(table)
-    count = np.maximum(good.sum(axis=1), 1)
-    mean = np.where(good, table, 0.0).sum(axis=1) / count
-    spread = np.sqrt(np.where(good, (table - mean[:, None]) ** 2, 0.0).sum(axis=1) / count)
-    mean = np.where(good.any(axis=1), mean, np.nan)
-    return mean, spread
-
-
-def diagnosis(found: Diagnosis) -> tuple[Chart, Chart]:
+def diagnosis(result: Diagnosis) -> tuple[Chart, Chart]:
     """Correlations of all pairs against chance, and expected R² over the number of features."""
-    edges = np.asarray(found.correlation_edges)
-    counts = np.asarray(found.correlation_counts, dtype=float)
-    free = max(found.n_effective - 2.0, 1.0)
+    edges = np.asarray(result.correlation_edges)
+    numbers = np.asarray(result.correlation_counts, dtype=float)
+    free = max(result.n_effective - 2.0, 1.0)
     inside = np.clip(edges, -1.0 + 1e-9, 1.0 - 1e-9)
-    by_chance = np.diff(stdtr(free, inside * np.sqrt(free / (1.0 - inside**2)))) * counts.sum()
-    drawn = np.flatnonzero((counts > 0.0) | (by_chance >= 0.5))
+    chance = np.diff(stdtr(free, inside * np.sqrt(free / (1.0 - inside**2)))) * numbers.sum()
+    chance = np.where(chance >= 0.5, chance, np.nan)
+    drawn = np.flatnonzero((numbers > 0.0) | np.isfinite(chance))
     drawn = np.arange(drawn[0], drawn[-1] + 1)
     at = 0.5 * (edges[1:] + edges[:-1])[drawn]
-    expected = np.where(by_chance >= 0.5, by_chance, np.nan)[drawn]
-    least = float(found.trusted_correlations[-1]) if found.n_trusted else None
+    least = float(result.trusted_correlations[-1]) if result.n_trusted else None
     pairs = Chart(
-        "correlations of all pairs of points, and what chance makes (line)",
+        "correlations of all pairs of points, and those expected by chance (line)",
         "correlation", "pairs",
-        (Curve("chance", at, expected, colors.SECOND),),
-        Bars(at, counts[drawn], drawn.size),
-        None if least is None else (least, f"significant from {least:.2g}"),
-        log_y=True,
+        curves=(Curve("chance", at, chance[drawn], colors.SECOND),),
+        bars=(Bars(at, numbers[drawn], name="pairs of points"),),
+        mark=None if least is None else (least, f"significant from {least:.2g}"), log_y=True,
     )  # fmt: skip
-    width = found.n_observed
+    width = result.n_observed
     sizes = np.geomspace(max(width / 8.0, 1.0), 8.0 * width, 60)
-    parts = np.array([np.mean(found.quarters_r2), np.mean(found.halves_r2)])
-    measured = Curve(
-        "measured", np.array([width / 4.0, width / 2.0]), parts, colors.INK, dots=True
-    )  # fmt: skip
+    measured = np.array([np.mean(result.quarters_r2), np.mean(result.halves_r2)])
     accuracy = Chart(
-        "expected R² over the number of features: from parts of them (dots), and from more (line)",
+        "expected R² over the number of features: measured on subsets (dots), and expected (line)",
         "features", "expected R²",
-        (Curve("expected", sizes, found.expected_r2(sizes), colors.ACCENT), measured),
+        curves=(
+            Curve("expected", sizes, result.expected_r2(sizes), colors.ACCENT),
+            Curve("measured", np.array([width / 4.0, width / 2.0]), measured, colors.MUTED,
+                  dots=True, width=0.0),
+        ),
         mark=(float(width), f"now: {width}"), log_x=True, ceiling=1.0,
     )  # fmt: skip
     return pairs, accuracy
-
-
-def levels(
-    values: Mapping[str, float], say: Callable[[float], str] = say_seconds
-) -> tuple[Level, ...]:
-    """Lying bars with their values as text, in the order given.
-
-    A value of 0 or less has no bar, and neither has NaN, which did not finish.
-
-    Examples
-    --------
-    >>> levels({"graph": 0.5, "solve": 1.0})[0]
-    Level(name='graph', share=0.5, text='500 ms')
-    """
-    longest = max((value for value in values.values() if 0.0 < value < np.inf), default=1.0)
-    return tuple(
-        Level(name, max(float(value), 0.0) / longest, say(value))
-        if np.isfinite(value)
-        else Level(name, 0.0, "did not finish")
-        for name, value in values.items()
-    )

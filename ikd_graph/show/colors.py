@@ -30,7 +30,15 @@ _CYCLE = (
 # Lightness rises evenly, so that it reads in grey as well.
 _SEQUENCE = ("#2c3172", "#2e5c9c", "#25859c", "#41aa8a", "#8fc774", "#e2d76f")
 
-MARKERS = ("o", "s", "^", "D", "v", "P")
+MARKERS = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle-up",
+    "D": "diamond",
+    "v": "triangle-down",
+    "P": "cross",
+}
+"""Markers in matplotlib's letters, and plotly's names of the same."""
 MAX_CLASSES = 60
 """More distinct numbers than this are a quantity, not classes."""
 
@@ -50,6 +58,11 @@ class Groups(NamedTuple):
     def shades(self) -> list[str]:
         """Colour of each point."""
         return [self.color(code) for code in self.codes.tolist()]
+
+    def items(self) -> list[tuple[int, str]]:
+        """Code and name of each class that has points, the missing one last."""
+        present = sorted(np.unique(self.codes).tolist(), key=lambda code: (code < 0, code))
+        return [(code, self.names[code] if code >= 0 else "no label") for code in present]
 
 
 class Paint(NamedTuple):
@@ -132,30 +145,27 @@ def group(labels: Any, names: Any = None) -> Groups:
     """
     values = np.asarray(labels)
     if values.dtype.kind in "iub" and names is None:
-        kept, codes = np.unique(values, return_inverse=True)
-        return Groups(tuple(str(value) for value in kept), codes.astype(np.intp))
+        distinct, codes = np.unique(values, return_inverse=True)
+        return Groups(tuple(str(value) for value in distinct), codes.astype(np.intp))
     if values.dtype.kind in "iuf" and names is not None:
         whole = np.where(np.isfinite(values), values, -1).astype(np.intp)
         return Groups(tuple(str(name) for name in names), whole)
     if values.dtype.kind == "f":
-        missing = np.isnan(values)
-        kept, found = np.unique(values[~missing], return_inverse=True)
-        texts = tuple(f"{value:g}" for value in kept)
+        texts = np.array(["" if v != v else f"{v:.12g}" for v in values.tolist()], str)
     else:
-        missing = np.array([v is None or v != v or v == "" for v in values.tolist()], dtype=bool)
-        kept, found = np.unique(values[~missing].astype(str), return_inverse=True)
-        order = sorted(range(kept.size), key=lambda k: _natural(str(kept[k])))
-        texts = tuple(str(kept[k]) for k in order)
-        found = np.argsort(order)[found] if order else found
-    codes = np.full(values.shape[0], -1, dtype=np.intp)
-    codes[~missing] = found
-    return Groups(texts, codes)
+        empty = (None, "")
+        texts = np.array(["" if v in empty or v != v else str(v) for v in values.tolist()], str)
+    classes = sorted(
+        set(texts.tolist()) - {""}, key=float if values.dtype.kind == "f" else _natural
+    )
+    code_of = {"": -1, **{name: code for code, name in enumerate(classes)}}
+    return Groups(tuple(classes), np.array([code_of[text] for text in texts.tolist()], np.intp))
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:
     """Sort key of a text in which runs of digits count as numbers, so that E9 precedes E10."""
-    parts = re.split(r"(\d+)", text.lower())
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+    runs = re.split(r"(\d+)", text.lower())
+    return [(0, int(run), "") if run.isdecimal() else (1, 0, run) for run in runs]
 
 
 def class_color(code: int) -> str:
@@ -165,7 +175,7 @@ def class_color(code: int) -> str:
 
 def class_marker(code: int) -> str:
     """Marker of a class in matplotlib's letters: beyond 12 classes colour alone is not enough."""
-    return MARKERS[0] if code < 12 else MARKERS[(code // 12) % len(MARKERS)]
+    return tuple(MARKERS)[max(code, 0) // 12 % len(MARKERS)]
 
 
 def sequence(cyclic: bool = False) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -10,58 +11,204 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import colors
-from .charts import Bars, Chart, Curve
+from .charts import Bars, Chart, Curve, Points
 from .colors import Paint
-from .network import Network
+
+MANY = 4000
+"""More points are drawn by the graphics card, fewer in a way that prints better."""
 
 
-def packed(values: ArrayLike, kind: str = "f4") -> dict[str, str]:
+def packed(values: ArrayLike) -> dict[str, str]:
     """Numbers as plotly takes them in few letters: their bytes, in base 64.
 
     Examples
     --------
-    >>> packed([1, 2], "i2")
-    {'dtype': 'i2', 'bdata': 'AQACAA=='}
+    >>> packed([1, 2])
+    {'dtype': 'f4', 'bdata': 'AACAPwAAAEA='}
     """
-    raw = np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()
-    return {"dtype": kind, "bdata": b64encode(raw).decode("ascii")}
+    raw = np.ascontiguousarray(values, dtype="<f4").tobytes()
+    return {"dtype": "f4", "bdata": b64encode(raw).decode("ascii")}
 
 
-def figure(chart: Chart) -> dict[str, Any]:
-    """Traces and layout of a chart; what depends on the page's colours is left to the page.
+def figure(*charts: Chart, small: bool = False, legend: bool = True) -> dict[str, Any]:
+    """Traces and layout of charts, which stand above one another over a common axis.
 
-    Text is escaped, because plotly takes a few tags.
+    What depends on the colours of the page and its width is left to the page. A ``small`` chart has
+    neither names of axes nor tools. Text is escaped, because plotly takes a few tags.
     """
+    data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {
-        "xaxis": {"title": {"text": escape(chart.xlabel)}, "showgrid": False, **_axis(chart.log_x)},
-        "yaxis": {**_axis(chart.log_y)},
-        "annotations": [],
+        "showlegend": legend,
+        "hovermode": "closest",
+        "margin": dict.fromkeys("lrtb", 6)
+        if small
+        else {"l": 50, "r": 12, "t": 26 if charts[0].mark else 8, "b": 46},
         "shapes": [],
+        "uirevision": "stays",
     }
-    # A name along the axis would take a third of a phone's width: it lies flat, above.
-    if chart.ylabel:
-        layout["annotations"].append(
-            _text(chart.ylabel, x=0, y=1, xref="paper", yref="paper", xanchor="left",
-                  yanchor="bottom", xshift=-34, yshift=4)
-        )  # fmt: skip
-    traces = [] if chart.bars is None else [_bars(chart.bars)]
-    whole = chart.bars is not None and np.array_equal(chart.bars.at, np.round(chart.bars.at))
-    if chart.bars is not None and whole and chart.bars.at.size and np.ptp(chart.bars.at) < 10:
-        # Between whole numbers there is nothing to read.
-        layout["xaxis"]["dtick"] = 1
+    share = 1.0 / len(charts)
+    for row, chart in enumerate(charts):
+        suffix = str(row + 1) if row else ""
+        low = 1.0 - share * (row + 1) + (0.07 if row < len(charts) - 1 else 0.0)
+        y = {"title": {"text": escape(chart.ylabel)}, **_axis(chart.log_y)}
+        layout[f"yaxis{suffix}"] = {**y, "domain": [low, 1.0 - share * row]}
+        traces = _traces(chart)
+        data += [{**trace, "yaxis": f"y{suffix}"} if row else trace for trace in traces]
+        if chart.mark is not None:
+            layout["shapes"].append(_upright(*chart.mark, yref=f"y{suffix} domain"))
+    chart = charts[-1]
+    layout["xaxis"] = {"title": {"text": escape(chart.xlabel)}, **_axis(chart.log_x)}
+    layout["xaxis"] |= {"showgrid": bool(chart.rows)}
+    if len(charts) > 1:
+        layout["xaxis"]["anchor"] = f"y{len(charts)}"
+    if chart.rows:
+        # Room for the texts at the ends.
+        widest = max((float(np.max(bars.lengths, initial=0.0)) for bars in chart.bars), default=1.0)
+        layout["xaxis"]["range"] = [0.0, 1.2 * widest]
+        names = {"tickvals": [*range(len(chart.rows))], "ticktext": [*map(escape, chart.rows)]}
+        layout["yaxis"] |= {"autorange": "reversed", "showgrid": False, **names}
+    if charts[0].points is not None:
+        _around_points(layout, charts[0].points)
+    if charts[0].equal:
+        for axis in ("xaxis", "yaxis"):
+            layout[axis] |= {"showgrid": False, "zeroline": False, "showticklabels": False}
+        layout["yaxis"]["scaleanchor"] = "x"
+    if small:
+        layout.pop("updatemenus", None)
+        layout["margin"] = dict.fromkeys("lrtb", 6)
+        for axis in ("xaxis", "yaxis"):
+            layout[axis].pop("title")
+    for trace in () if legend else data:
+        if "showscale" in trace["marker"]:
+            trace["marker"]["showscale"] = False
+    tools = ["lasso2d", "select2d", "zoom2d", "pan2d", "resetScale2d", "toImage"]
+    turning = ["orbitRotation", "pan3d", "zoom3d", "resetCameraDefault3d", "toImage"]
+    bar = {"modeBarButtons": [turning if "scene" in layout else tools]}
+    shown = {"displayModeBar": charts[0].points is not None and not small}
+    return {"data": data, "layout": layout, "config": {"displaylogo": False, **bar, **shown}}
+
+
+def with_slider(
+    spec: dict[str, Any], at: Sequence[float], texts: Sequence[str], start: int, label: str
+) -> dict[str, Any]:
+    """A figure with plotly's slider, which moves a line over the positions and writes their texts.
+
+    ``texts`` are trusted: they may hold the tags that plotly takes.
+    """
+    layout = spec["layout"]
+    number = len(layout["shapes"])
+    line = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": {"color": colors.MUTED}}
+    layout["shapes"] += [{**line, "x0": at[start], "x1": at[start]}]
+    layout["title"] = {"text": texts[start], "x": 0, "y": 0.95, "yanchor": "top"}
+    layout["title"]["font"] = {"size": 13}
+    moves = [
+        {
+            "label": f"{value:.2f}", "method": "relayout",
+            "args": [{f"shapes[{number}].x0": value, f"shapes[{number}].x1": value,
+                      "title.text": text}],
+        }
+        for value, text in zip(at, texts, strict=True)
+    ]  # fmt: skip
+    layout["sliders"] = [{
+        "active": start, "steps": moves, "currentvalue": {"prefix": label + " "},
+        "pad": {"t": 60}, "ticklen": 0, "minorticklen": 0, "font": {"size": 1},
+    }]  # fmt: skip
+    layout["sliders"][0]["currentvalue"]["font"] = {"size": 13}
+    layout["margin"]["t"] = 130
+    layout["legend"] = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
+    return spec
+
+
+def _traces(chart: Chart) -> list[dict[str, Any]]:
+    """Everything that a chart draws; points come first, so that others of the same are alike."""
+    traces = []
+    if chart.points is not None:
+        for number, paint in enumerate(chart.points.paints):
+            shown = {} if number == 0 else {"visible": False}
+            traces += [{**trace, **shown} for trace in _paint(chart.points, paint)]
+    traces += [_bars(bars, lying=bool(chart.rows)) for bars in chart.bars]
     for curve in chart.curves:
         traces += [*_band(curve, chart.ceiling), _curve(curve)]
-    if chart.mark is not None:
-        at, text = chart.mark
-        layout["shapes"].append(_upright(at))
-        layout["annotations"].append(_mark_text(chart, at, text))
-    return {"data": traces, "layout": layout}
+    return traces
 
 
-def color_scale(paint: Paint) -> list[list[Any]]:
-    """The scale of a quantity as plotly takes it: places from 0 to 1 and their colours."""
+def _paint(points: Points, paint: Paint) -> list[dict[str, Any]]:
+    """A trace for each class, or one of a quantity and one of what has no value."""
+    title = escape(paint.title)
+    if paint.groups is not None:
+        return [
+            {
+                **_dots(points, paint.groups.codes == code, paint.groups.color(code),
+                        colors.MARKERS[colors.class_marker(code)]),
+                "name": escape(name), "showlegend": True,
+            }
+            for code, name in paint.groups.items()
+        ]  # fmt: skip
+    if paint.values is None:
+        return [_dots(points, np.full(len(points.at), True), colors.ACCENT)]
+    finite = np.isfinite(paint.values)
+    traces = [] if finite.all() else [_dots(points, ~finite, colors.MUTED)]
+    quantity = _dots(points, finite, colors.ACCENT)
     stops = colors.sequence(paint.period is not None)
-    return [[k / (len(stops) - 1), color] for k, color in enumerate(stops)]
+    quantity["marker"] |= {
+        "color": packed(paint.values[finite]), "cmin": paint.ends[0], "cmax": paint.ends[1],
+        "colorscale": [[k / (len(stops) - 1), color] for k, color in enumerate(stops)],
+        "showscale": True,
+        "colorbar": {"title": {"text": title}, "thickness": 12, "outlinewidth": 0},
+    }  # fmt: skip
+    return [*traces, quantity]
+
+
+def _dots(
+    points: Points, rows: NDArray[np.bool_], color: str, symbol: str = "circle"
+) -> dict[str, Any]:
+    """Markers of one colour, with what is said of each point and its name."""
+    at = points.at[rows]
+    size, opacity = (
+        packed(value[rows]) if isinstance(value, np.ndarray) else value
+        for value in (1.5 * points.size, points.opacity)
+    )
+    kind = "scatter3d" if at.shape[1] == 3 else "scattergl" if len(points.at) > MANY else "scatter"
+    if kind == "scatter3d":
+        size, opacity, symbol = 3, 0.8, "circle"
+    marker = {"color": color, "size": size, "opacity": opacity, "symbol": symbol}
+    trace = {"type": kind, "mode": "markers", "showlegend": False, "marker": marker}
+    trace |= {axis: packed(column) for axis, column in zip("xyz", at.T, strict=False)}
+    if kind == "scatter":
+        trace["zorder"] = 1
+    if points.hover:
+        trace["text"] = [points.hover[row] for row in np.flatnonzero(rows).tolist()]
+    elif points.rows is not None:
+        # The page's script looks up what it says of them.
+        trace["customdata"] = packed(points.rows[rows])
+    return trace | {"hovertemplate": "%{text}<extra></extra>"}
+
+
+def _around_points(layout: dict[str, Any], points: Points) -> None:
+    """Legend, camera, and a menu of the columns that can colour points."""
+    layout["dragmode"] = "zoom"
+    layout["legend"] = {"itemsizing": "constant"}
+    if len(points.paints) == 1:
+        layout["legend"]["title"] = {"text": escape(points.paints[0].title)}
+    if points.at.shape[1] == 3:
+        names = [f"dimension {k + 1}" for k in range(3)]
+        axes = [{"showticklabels": False, "title": {"text": name}} for name in names]
+        eye = {"eye": {"x": 1.4, "y": 1.4, "z": 0.9}}
+        layout["scene"] = {"aspectmode": "data", "camera": eye}
+        layout["scene"] |= dict(zip(("xaxis", "yaxis", "zaxis"), axes, strict=True))
+        layout["dragmode"] = "orbit"
+    if len(points.paints) > 1:
+        owner = np.repeat(
+            np.arange(len(points.paints)), [len(_paint(points, p)) for p in points.paints]
+        )
+        buttons = [
+            {"label": "colour: " + (escape(paint.title) or "labels"), "method": "restyle",
+             "args": [{"visible": (owner == k).tolist()}, [*range(owner.size)]]}
+            for k, paint in enumerate(points.paints)
+        ]  # fmt: skip
+        menu = {"buttons": buttons, "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
+        layout["updatemenus"] = [menu | {"pad": {"b": 6}}]
+        layout["margin"]["t"] = 76
 
 
 def _axis(log: bool) -> dict[str, Any]:
@@ -69,102 +216,56 @@ def _axis(log: bool) -> dict[str, Any]:
     return {"type": "log", "dtick": 1, "exponentformat": "SI"} if log else {"type": "linear"}
 
 
-def _text(text: str, **place: Any) -> dict[str, Any]:
-    """Text at a place, without an arrow."""
-    return {"text": escape(text), "showarrow": False, **place}
-
-
-def _upright(at: float) -> dict[str, Any]:
-    """Dashed upright line."""
+def _upright(at: float, text: str, yref: str) -> dict[str, Any]:
+    """Dashed upright line with its text above."""
     return {
-        "type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper",
+        "type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": yref,
         "line": {"color": colors.SECOND, "width": 1.5, "dash": "dash"},
+        "label": {"text": escape(text), "textposition": "end", "textangle": 0, "yanchor": "bottom",
+                  "font": {"color": colors.SECOND}},
     }  # fmt: skip
 
 
-def _mark_text(chart: Chart, at: float, text: str) -> dict[str, Any]:
-    """Words of a mark, on the side that has room."""
-    places = [curve.x for curve in chart.curves] or [chart.bars.at if chart.bars else np.zeros(1)]
-    low, high = np.concatenate(places).min(), np.concatenate(places).max()
-    right = at - low > 0.66 * (high - low)
-    # Above the curves, unless the name of the axis stands there.
-    above = at - low > 0.3 * (high - low)
-    return _text(
-        text, x=at, y=1, yref="paper", xanchor="right" if right else "left",
-        yanchor="bottom" if above else "top", xshift=-4 if right else 4,
-        font={"color": colors.SECOND},
-    )  # fmt: skip
-
-
-def _bars(bars: Bars) -> dict[str, Any]:
-    """Upright bars."""
-    shades = [colors.ACCENT if k < bars.kept else colors.MUTED for k in range(bars.at.size)]
-    return {
-        "type": "bar", "x": bars.at.tolist(), "y": bars.heights.tolist(),
-        "marker": {"color": shades}, "hovertemplate": "%{x}: %{y:.4~g}<extra></extra>",
+def _bars(bars: Bars, lying: bool) -> dict[str, Any]:
+    """Bars, upright or lying."""
+    at, lengths = bars.at.tolist(), bars.lengths.tolist()
+    x, y = (lengths, at) if lying else (at, lengths)
+    trace = {
+        "type": "bar", "x": x, "y": y, "orientation": "h" if lying else "v", "name": bars.name,
+        "marker": {"color": bars.color}, "showlegend": bool(bars.name), "cliponaxis": False,
+        "hovertemplate": "%{x:.4~g}: %{y:.4~g}<extra></extra>",
     }  # fmt: skip
+    if bars.texts:
+        trace |= {"text": [*map(escape, bars.texts)], "textposition": "outside"}
+    return trace | ({"hoverinfo": "skip", "hovertemplate": None} if bars.texts else {})
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    """Line, with dots or without; ``meta`` is what a legend of the page calls it."""
-    mode = "+".join(["lines"] * curve.line + ["markers"] * curve.dots)
+    """Line, with dots or without."""
+    mode = "+".join(["lines"] * (curve.width > 0) + ["markers"] * curve.dots)
+    name = escape(curve.name)
     return {
-        "type": "scatter", "mode": mode, "name": escape(curve.name), "meta": curve.name,
-        "cliponaxis": False,
-        "x": _plain(curve.x), "y": _plain(curve.y), "connectgaps": False,
-        "line": {"color": curve.color, "width": 2},
+        "type": "scatter", "mode": mode, "name": name, "legendgroup": name,
+        "showlegend": bool(name), "cliponaxis": False, "opacity": curve.opacity,
+        "x": packed(curve.x), "y": packed(curve.y), "connectgaps": False,
+        "line": {"color": curve.color, "width": curve.width},
         "marker": {"color": curve.color, "size": 5},
-        "hovertemplate": escape(curve.name) + ": %{x:.4~g}, %{y:.4~g}<extra></extra>",
+        "visible": "legendonly" if curve.hidden else True,
+        **({"hovertemplate": name + ": %{x:.4~g}, %{y:.4~g}<extra></extra>"}
+           if curve.opacity == 1.0 else {"hoverinfo": "skip"}),
     }  # fmt: skip
 
 
 def _band(curve: Curve, ceiling: float | None) -> list[dict[str, Any]]:
     """Area around a curve, over its finite values."""
-    if curve.half is None:
-        return []
-    good = np.flatnonzero(np.isfinite(curve.y) & np.isfinite(curve.half))
+    half = np.full(curve.y.shape, np.nan) if curve.half is None else curve.half
+    good = np.flatnonzero(np.isfinite(curve.y) & np.isfinite(half))
     if good.size < 2:
         return []
-    x, low = curve.x[good], (curve.y - curve.half)[good]
-    high = np.minimum((curve.y + curve.half)[good], np.inf if ceiling is None else ceiling)
+    x, low = curve.x[good], (curve.y - half)[good]
+    high = np.minimum((curve.y + half)[good], np.inf if ceiling is None else ceiling)
     return [{
-        "type": "scatter", "mode": "lines", "meta": curve.name, "fill": "toself",
-        "x": _plain(np.r_[x, x[::-1]]), "y": _plain(np.r_[high, low[::-1]]),
-        "line": {"width": 0}, "fillcolor": _faint(curve.color, 0.17), "hoverinfo": "skip",
+        "type": "scatter", "mode": "lines", "legendgroup": escape(curve.name), "fill": "toself",
+        "x": packed(np.r_[x, x[::-1]]), "y": packed(np.r_[high, low[::-1]]), "showlegend": False,
+        "line": {"width": 0, "color": curve.color}, "opacity": 0.3, "hoverinfo": "skip",
     }]  # fmt: skip
-
-
-def _faint(color: str, share: float) -> str:
-    """A colour ``#rrggbb`` that lets through what is behind it."""
-    red, green, blue = (int(color[k : k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{share:g})"
-
-
-def _plain(values: NDArray[np.float64]) -> list[float | None]:
-    """Numbers for JSON: what is not finite becomes a hole."""
-    return [value if np.isfinite(value) else None for value in values.tolist()]
-
-
-def network_figure(net: Network, notes: list[str], shades: dict[str, Any]) -> dict[str, Any]:
-    """Cliques as discs joined by lines, three strengths of them; ``shades`` colours the discs."""
-    traces: list[dict[str, Any]] = []
-    strong = np.clip((3.0 * net.strength).astype(int), 0, 2)
-    for level in range(3):
-        chosen = net.ends[strong == level]
-        # NaN lifts the pen between two lines.
-        ends = np.concatenate([net.places[chosen], np.full((len(chosen), 1, 2), np.nan)], axis=1)
-        x, y = ends.reshape(-1, 2).T
-        traces.append({
-            "type": "scatter", "mode": "lines", "x": _plain(x), "y": _plain(y),
-            "line": {"color": colors.MUTED, "width": 0.7 + 1.2 * level},
-            "opacity": max(0.1, net.fade * (0.25 + 0.2 * level)), "hoverinfo": "skip",
-        })  # fmt: skip
-    traces.append({
-        "type": "scatter", "mode": "markers", "meta": "discs",
-        "x": _plain(net.places[:, 0]), "y": _plain(net.places[:, 1]),
-        "text": [escape(note) for note in notes], "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"size": (2.0 * net.radii).tolist(), "opacity": 0.9, **shades},
-    })  # fmt: skip
-    hidden = {"visible": False}
-    layout = {"xaxis": hidden, "yaxis": {**hidden, "scaleanchor": "x"}}
-    return {"data": traces, "layout": layout}

@@ -1,4 +1,4 @@
-"""One HTML file that needs nothing else: templates, plotly and the page's own script in it."""
+"""One HTML file that needs nothing else: a template, plotly and the page's own script in it."""
 
 from __future__ import annotations
 
@@ -12,54 +12,156 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .words import say_number
+from .charts import Chart
+from .figures import figure
+from .words import say_number, versions
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 PLOTLY = "plotly.min.js"
-CURE = 'pages need plotly and jinja2; pip install "ikd_graph[plot]"'
+Block = dict[str, Any]
+"""One thing below a heading: its kind and what the template shows of it."""
 
 
-def render(template: str, **found: Any) -> str:
-    """Page made of a template and what was found; text in it is escaped.
+def render(
+    kind: str,
+    title: str,
+    lead: str,
+    sections: Iterable[tuple[str, Sequence[Block | None]]],
+    *,
+    command: str = "",
+    warnings: Sequence[str] = (),
+    steps: Sequence[tuple[str, str]] = (),
+    picture: bytes | None = None,
+    described: Mapping[str, Sequence[str]] | None = None,
+) -> str:
+    """Page of a kind with its sections, of which empty ones are left out; text is escaped.
+
+    ``command`` makes the page again, ``steps`` are sentences with the commands to type next, and
+    ``picture`` is a PNG for browsers that run no script; ``described`` are the names of the points
+    that figures refer to, and what is said of each.
 
     Raises
     ------
     ImportError
         With the cure, where plotly or jinja2 is not installed.
     """
-    return _templates().get_template(template).render(**found)
+    every = [
+        *sections,
+        ("What to do next", [{"kind": "commands", "items": steps}]),
+        ("Run this again", [{"kind": "commands", "items": [("", command)] if command else []}]),
+    ]
+    image = "" if picture is None else "data:image/png;base64," + b64encode(picture).decode("ascii")
+    filled = [(name, [b for b in blocks if b and b["items"]]) for name, blocks in every]
+    return _templates().render(
+        kind=kind, title=title, lead=lead, warnings=warnings, picture=image, versions=versions(),
+        sections=[section for section in filled if section[1]], described=described,
+    )  # fmt: skip
+
+
+def sentences(items: Sequence[str]) -> Block:
+    """A list of sentences."""
+    return {"kind": "list", "items": items}
+
+
+def pairs(items: Mapping[str, str]) -> Block:
+    """Names with a sentence each."""
+    return {"kind": "pairs", "items": items}
+
+
+def facts(items: Mapping[str, Any]) -> Block:
+    """Names with a number or a word each; None is left out."""
+    return {"kind": "facts", "items": {k: v for k, v in items.items() if v is not None}}
+
+
+def note(text: str) -> Block:
+    """A sentence in soft letters."""
+    return {"kind": "note", "items": text}
+
+
+def figures(*drawings: Block, linked: bool = False) -> Block:
+    """Figures side by side; in those that are ``linked`` each trace is of the same points."""
+    return {"kind": "figures", "items": drawings, "linked": linked}
+
+
+def drawing(
+    spec: Chart | dict[str, Any], heading: str = "", caption: str = "", size: str = "",
+    title: str = "",
+) -> Block:  # fmt: skip
+    """A chart, or what plotly draws, with its heading, its caption and its title."""
+    if isinstance(spec, Chart):
+        title, spec = title or spec.title, figure(spec)
+    return {"spec": spec, "title": title, "heading": heading, "caption": caption, "size": size}
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    best: Sequence[int] = (),
+    write: Callable[[Any], str] = say_number,
+) -> Block:
+    """Table of text and numbers, which stand right; a click on a head sorts by value.
+
+    Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing. The
+    rows ``best`` are set in bold; ``write`` writes a number.
+    """
+    cells = [[cell if isinstance(cell, tuple) else (cell, None) for cell in row] for row in rows]
+    numeric = [
+        all(row[k][0] is None or _is_number(row[k][0]) for row in cells)
+        and any(row[k][0] is not None for row in cells)
+        for k in range(len(columns))
+    ]
+
+    def fill(cell: tuple[Any, str | None], number: bool) -> tuple[str, str | None]:
+        value, text = cell
+        if not number:
+            return "" if value is None else say_number(value), None
+        if value is None or not np.isfinite(value):
+            return "–", ""
+        return text or write(value), repr(float(value))
+
+    items = [
+        (row in best, [fill(cell, numeric[k]) for k, cell in enumerate(line)])
+        for row, line in enumerate(cells)
+    ]
+    heads = list(zip(columns, numeric, strict=True))
+    return {"kind": "table", "heads": heads, "items": items}
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a cell holds a number."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 @cache
-def _templates() -> Environment:
-    """Templates of this package, with what they call."""
+def _templates() -> Any:
+    """The template of this package, with what it calls."""
     try:
         from jinja2 import Environment, PackageLoader
         from plotly.offline import get_plotlyjs
     except ImportError as error:
-        raise ImportError(CURE) from error
-    made = Environment(
+        raise ImportError('pages need plotly and jinja2; pip install "ikd_graph[plot]"') from error
+    engine: Environment = Environment(
         loader=PackageLoader("ikd_graph.show"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
+    assert engine.loader is not None
     # Escapes < > & ' as well: no label ends the element that holds it.
-    made.policies["json.dumps_function"] = _dumps
-    made.filters |= {"number": say_number, "source": lambda name: _source(made, name)}
-    made.filters["flags"] = _flags
-    made.globals |= {"library": _library(get_plotlyjs()), "fingerprint": _fingerprint}
-    return made
-
-
-def _library(text: str) -> str:
-    """Plotly as a page holds it: browsers read line ends as line feeds, and so the fingerprint."""
-    return text.replace("\r\n", "\n").replace("</script", "<\\/script")
+    engine.policies["json.dumps_function"] = _dumps
+    engine.filters |= {"number": say_number, "flags": _flags}
+    # Browsers read line ends as line feeds, and so does the fingerprint.
+    plotly = get_plotlyjs().replace("\r\n", "\n").replace("</script", "<\\/script")
+    style, script = (engine.loader.get_source(engine, f"page.{kind}")[0] for kind in ("css", "js"))
+    engine.globals |= {"plotly": plotly, "style": style, "script": f"\n{script}\n"}
+    engine.globals["fingerprint"] = _fingerprint
+    return engine.get_template("page.html")
 
 
 def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | bytes | None]:
     """Files whose pages read plotly from one more file beside them, which browsers keep."""
-    library = str(_templates().globals["library"])
+    library = str(_templates().globals["plotly"])
     shared: dict[str, str | bytes | None] = dict(files)
     for name, text in files.items():
         if isinstance(text, str) and name.endswith(".html") and library in text:
@@ -78,12 +180,6 @@ def _flags(text: str) -> Any:
     )
 
 
-def _source(made: Environment, name: str) -> str:
-    """Text of a file beside the templates, taken as it is."""
-    assert made.loader is not None
-    return made.loader.get_source(made, name)[0]
-
-
 def _fingerprint(script: str) -> str:
     """What lets a script run: the policy of a page names those that are ours."""
     return "sha256-" + b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -92,56 +188,3 @@ def _fingerprint(script: str) -> str:
 def _dumps(value: Any, **options: Any) -> str:
     """JSON in ASCII, without NaN."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"), default=str)
-
-
-def table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    *,
-    sortable: bool = False,
-    best: Sequence[int] = (),
-    say: Callable[[Any], str] = say_number,
-) -> dict[str, Any]:
-    """Table of text and numbers; numbers stand right and sort by value.
-
-    Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing. With
-    ``sortable`` a click on a head sorts; the rows ``best`` are set in bold; ``say`` writes a
-    number.
-    """
-    cells = [list(row) for row in rows]
-    numeric = [
-        any(_is_number(row[k]) for row in cells)
-        and all(row[k] is None or _is_number(row[k]) for row in cells)
-        for k in range(len(columns))
-    ]
-    return {
-        "heads": list(zip(columns, numeric, strict=True)),
-        "rows": [
-            (at in best, [_cell(value, numeric[k], say) for k, value in enumerate(row)])
-            for at, row in enumerate(cells)
-        ],
-        "sortable": sortable,
-    }
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a cell holds a number."""
-    value = value[0] if isinstance(value, tuple) else value
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def _cell(value: Any, numeric: bool, say: Callable[[Any], str]) -> tuple[str, str | None]:
-    """Text of a cell, and the value a number sorts by."""
-    if not numeric:
-        return "" if value is None else say_number(value), None
-    text = None
-    if isinstance(value, tuple):
-        value, text = value
-    if value is None or not np.isfinite(value):
-        return "–", ""
-    return text or say(value), repr(float(value))
-
-
-def image(png: bytes | None) -> str:
-    """Address that holds a picture itself; empty for none."""
-    return "" if png is None else "data:image/png;base64," + b64encode(png).decode("ascii")

@@ -51,7 +51,7 @@ def say_seconds(seconds: float) -> str:
     return f"{seconds / 60:.0f} min"
 
 
-def count(number: int, one: str, many: str = "") -> str:
+def count(number: int, noun: str, many: str = "") -> str:
     """A number with its noun; an empty ``many`` adds an s.
 
     Examples
@@ -59,7 +59,7 @@ def count(number: int, one: str, many: str = "") -> str:
     >>> count(1, "point"), count(2, "point")
     ('1 point', '2 points')
     """
-    return f"{say_number(int(number))} {one if number == 1 else many or one + 's'}"
+    return f"{say_number(int(number))} {noun if number == 1 else many or noun + 's'}"
 
 
 def say_kernel(kernel: Any) -> str:
@@ -74,12 +74,12 @@ def say_kernel(kernel: Any) -> str:
     name = type(kernel).__name__
     spaced = "".join(f" {c.lower()}" if c.isupper() and k else c for k, c in enumerate(name))
     spaced = spaced if name == "Matern" else spaced.lower()
-    parts = [
+    parameters = [
         f"{key.replace('_', ' ')} {value:g}"
         for key, value in vars(kernel).items()
         if not (key == "length_scale" and value == 1.0)
     ]
-    return ", ".join([spaced, *parts])
+    return ", ".join([spaced, *parameters])
 
 
 def say_scores(scores: Mapping[str, float]) -> str:
@@ -90,19 +90,13 @@ def say_scores(scores: Mapping[str, float]) -> str:
     >>> say_scores({"decoding": 0.9123, "decoding_blocks": 0.85})
     'decoding R² 0.912, in blocks of rows 0.850'
     """
-    found = [f"{WORDS[name]} {value:.3f}" for name, value in scores.items()]
-    return ", ".join(found) or "nothing to score (one value, or one for each point)"
+    return ", ".join(f"{WORDS[name]} {value:.3f}" for name, value in scores.items()) or (
+        "nothing to score (one value, or one for each point)"
+    )
 
 
 def versions() -> str:
     """Versions of what a result rests on, in one line."""
-    found = [f"{name} {_version(name)}" for name in ("ikd_graph", "numpy", "scipy", "numba")]
-    return ", ".join([*found, f"Python {platform.python_version()}"])
-
-
-def _version(name: str) -> str:
-    """Version of an installed package."""
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
+    names = ("ikd_graph", "numpy", "scipy", "numba")
+    packages = [f"{name} {metadata.version(name)}" for name in names]
+    return ", ".join([*packages, f"Python {platform.python_version()}"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ._affinity import AFFINITIES, GIVEN, Affinity, Scaling
+from ._affinity import AFFINITIES, GIVEN, Affinity
 from ._base import Similarity
 from ._equal import KnownRows, unique_rows
 from ._precomputed import Precomputed, SparsePrecomputed
@@ -19,7 +19,6 @@ __all__ = [
     "KnownRows",
     "Precomputed",
     "RowSimilarity",
-    "Scaling",
     "Similarity",
     "SparsePrecomputed",
     "compare",

@@ -35,7 +35,7 @@ class Affinity:
 
     @property
     def over_pairs(self) -> str:
-        """How `covariance.pairwise` compares rows with missing values."""
+        """What is compared: "euclidean" distances, "correlation" or "cosine"."""
         if self.euclidean:
             return "euclidean"
         return "correlation" if self.centres_rows else "cosine"
@@ -63,8 +63,7 @@ class Affinity:
         """Standard deviation of every column, where columns are divided by it."""
         if not self.scales_columns:
             return None
-        sparse = isinstance(X, SparseTable)
-        return covariance.sparse_column_units(X) if sparse else covariance.column_units.unchecked(X)
+        return np.asarray(covariance.column_units.unchecked(X))
 
 
 _ALL = (
@@ -109,68 +108,3 @@ AFFINITIES = {affinity.name: affinity for affinity in _ALL}
 
 GIVEN = ("precomputed", "precomputed_distance")
 """Affinities whose values are X itself."""
-
-
-class Scaling:
-    """Rows scaled as an affinity asks, and new rows like them.
-
-    Parameters
-    ----------
-    affinity : Affinity
-        How rows are compared.
-    X : (n, p) ndarray of float, or SparseTable
-        Rows.
-    counts : bool
-        Whether X is a table of integers, in which a row without spread is nothing unusual.
-    double : bool
-        Whether rows are kept in double precision; else in that of X.
-    """
-
-    def __init__(self, affinity: Affinity, X: Any, *, counts: bool, double: bool) -> None:
-        self.affinity, self.counts = affinity, counts or affinity.square_roots
-        self.rows: Any
-        self.units: Floats | None = None
-        self.scale: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
-        sparse = isinstance(X, SparseTable)
-        if affinity.euclidean and sparse:
-            self.units = affinity.column_units(X)
-            self.rows, scale = covariance.sparse_euclidean_rows(affinity.modelled(X, self.units))
-            if self.units is not None:
-                scale = scale._replace(units=self.units)
-            self.half = 0.5 - self.rows.row_factors[:, 0]
-        elif affinity.euclidean:
-            scale = covariance.euclidean_rows.unchecked(
-                X,
-                standardized=affinity.scales_columns,
-                dtype=np.float64 if double else X.dtype,
-            )
-            self.rows, self.half = scale.points, scale.half
-        else:
-            table = affinity.modelled(X)
-            if sparse:
-                self.rows = covariance.sparse_unit_rows(table, self._unit, allow_flat=self.counts)
-            else:
-                rows = covariance.unit_rows.unchecked(table, self._unit, allow_flat=self.counts)
-                self.rows = rows if double else rows.astype(X.dtype, copy=False)
-            self.half = np.zeros(X.shape[0])
-            return
-        self.units = scale.units if affinity.scales_columns else None
-        self.scale = scale._replace(points=np.empty((0, X.shape[1])), half=np.empty(0))
-
-    @property
-    def _unit(self) -> str:
-        return "correlation" if self.affinity.centres_rows else "cosine"
-
-    def __call__(self, X: NDArray[np.floating]) -> Floats:
-        """New rows (b, p), scaled like those of the fit."""
-        X = np.asarray(X, dtype=np.float64)
-        if self.scale is not None:
-            return self.scale.scaled(X)
-        return covariance.unit_rows.unchecked(self.affinity.modelled(X), self._unit)
-
-    def comparable(self, X: NDArray[np.floating]) -> NDArray[np.bool_]:
-        """Whether new rows, (b, p), have what is compared: no NaN, and a direction where due."""
-        usable = np.isfinite(X).all(axis=1)
-        if not self.affinity.euclidean:
-            usable[usable] = covariance.rows_vary(self.affinity.modelled(X[usable]), self._unit)
-        return np.asarray(usable)

@@ -121,7 +121,7 @@ class SparsePrecomputed(Precomputed):
         first, second, values = graph.stored_pairs(X, one_sided=True)
         lengths = graph.from_edges.unchecked(self.n_samples, first, second, values)
         sources = np.linspace(0, self.n_samples - 1, min(self.n_samples, _SOURCES)).astype(np.int64)
-        squares = geodesics.shortest_distances(lengths, sources) ** 2
+        squares = geodesics.shortest_distances.unchecked(lengths, sources) ** 2
         positive = np.isfinite(squares)
         mean = float(squares[positive].sum()) / max(int(positive.sum()) - sources.size, 1)
         weights = graph.walkable(1.0 - values**2 / (mean or 1.0))

@@ -11,7 +11,7 @@ from .. import _limits, covariance, graph
 from .._records import CsrGraph
 from .._table import SparseTable
 from .._threads import block_rows
-from ._affinity import Affinity, Scaling
+from ._affinity import Affinity
 from ._base import Floats, Indices, Similarity
 
 
@@ -32,16 +32,41 @@ class RowSimilarity(Similarity):
 
     def __init__(self, affinity: Affinity, X: Any, *, counts: bool = False) -> None:
         super().__init__(affinity, *X.shape)
-        double = X.shape[0] <= _limits.SOLVED_WHOLE
-        self.scaling = Scaling(affinity, X, counts=counts, double=double)
-        self.rows: Any = self.scaling.rows
         self._sparse = isinstance(X, SparseTable)
+        self.rows: Any
+        self.scale: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
+        dtype = np.float64 if X.shape[0] <= _limits.SOLVED_WHOLE else X.dtype
+        if not affinity.euclidean:
+            table, counts = affinity.modelled(X), counts or affinity.square_roots
+            if self._sparse:
+                self.rows = covariance.sparse_unit_rows(table, self._unit, allow_flat=counts)
+            else:
+                rows = covariance.unit_rows.unchecked(table, self._unit, allow_flat=counts)
+                self.rows = rows.astype(dtype, copy=False)
+            self.half = np.zeros(self.n_samples)
+            return
+        if self._sparse:
+            self.rows, scale = covariance.sparse_euclidean_rows(X, affinity.scales_columns)
+            self.half = 0.5 - self.rows.row_factors[:, 0]
+        else:
+            scale = covariance.euclidean_rows.unchecked(
+                X, standardized=affinity.scales_columns, dtype=dtype
+            )
+            self.rows, self.half = scale.points, scale.half
+        self.scale = scale._replace(points=np.empty((0, X.shape[1])), half=np.empty(0))
+
+    @property
+    def _unit(self) -> str:
+        return "correlation" if self.affinity.centres_rows else "cosine"
+
+    @property
+    def _half(self) -> Floats | None:
         # Products of sparse Euclidean rows are similarities already.
-        self._half = self.scaling.half if affinity.euclidean and not self._sparse else None
+        return self.half if self.affinity.euclidean and not self._sparse else None
 
     def modelled(self, X: Any) -> Any:
         """Rows as the likelihood takes them for samples of a Gaussian process."""
-        return self.affinity.modelled(X, self.scaling.units)
+        return self.affinity.modelled(X, None if self.scale is None else self.scale.units)
 
     def block(self, points: Indices) -> NDArray[np.floating]:
         """See `Similarity.block`."""
@@ -72,7 +97,7 @@ class RowSimilarity(Similarity):
 
     def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
         """See `Similarity.nearest`."""
-        new, half = self.scaling(X), self.scaling.half
+        new, half = self.factor_of(X), self.half
         if self._sparse:
             blocks = [new[start : start + 16] for start in range(0, len(new), 16)]
             batches = [graph.nearest_values(self.rows.products_with(b) - half, k) for b in blocks]
@@ -85,9 +110,16 @@ class RowSimilarity(Similarity):
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """See `Similarity.comparable`."""
+        comparable = np.empty(len(X), dtype=np.bool_)
         step = block_rows(X.shape[1])
-        blocks = (X[start : start + step] for start in range(0, len(X), step))
-        return np.concatenate([self.scaling.comparable(block) for block in blocks])
+        for start in range(0, len(X), step):
+            block = np.asarray(X[start : start + step])
+            usable = np.isfinite(block).all(axis=1)
+            if not self.affinity.euclidean:
+                table = self.affinity.modelled(block[usable])
+                usable[usable] = covariance.rows_vary(table, self._unit)
+            comparable[start : start + step] = usable
+        return comparable
 
     def factor(self) -> Any:
         """See `Similarity.factor`."""
@@ -95,7 +127,10 @@ class RowSimilarity(Similarity):
 
     def factor_of(self, X: Any) -> Floats:
         """See `Similarity.factor_of`."""
-        return self.scaling(X)
+        X = np.asarray(X, dtype=np.float64)
+        if self.scale is not None:
+            return self.scale.scaled(X)
+        return covariance.unit_rows.unchecked(self.affinity.modelled(X), self._unit)
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""

@@ -8,7 +8,6 @@ closed form of a linear kernel: principal components.
 
 from __future__ import annotations
 
-from .._checks import check_choice
 from ._base import Landmarks, Solution, Strategy
 from ._blockwise import Blockwise
 from ._eigen import Eigen
@@ -25,7 +24,6 @@ __all__ = [
     "Solution",
     "Strategy",
     "geodesic_frame",
-    "get",
     "principal_components",
 ]
 
@@ -33,19 +31,3 @@ STRATEGIES: dict[str, type[Strategy]] = {
     kind.name: kind for kind in (Geodesic, Blockwise, Eigen, Linear)
 }
 """Class of every strategy, by the name that `IKD` calls it."""
-
-
-def get(strategy: str | Strategy) -> Strategy:
-    """Return a strategy by its name, with its defaults, or the checked object itself.
-
-    Examples
-    --------
-    >>> from ikd_graph import strategies
-    >>> strategies.get("geodesic")
-    Geodesic()
-    """
-    if not isinstance(strategy, Strategy):
-        check_choice("strategy", strategy, STRATEGIES, ", or an object from ikd_graph.strategies")
-        return STRATEGIES[strategy]()
-    strategy.check()
-    return strategy

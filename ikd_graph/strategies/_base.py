@@ -30,7 +30,6 @@ class Solution(NamedTuple):
 
     embedding: Embedding
     solved: SolvedBlocks | None = None  # the cliques, each in a frame of its own
-    merge_order: NDArray[np.int64] | None = None  # (merges, 3) block, block, shared points
     residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
     start_share: float | None = None  # weight of the geodesic solution, all cliques having 1
     landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from

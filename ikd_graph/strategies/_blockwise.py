@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _limits, alignment, blocks, cliques, eigen
+from .. import alignment, blocks, cliques, eigen
 from .._checks import check_choice, check_integer
 from .._records import CsrGraph, Embedding, SolvedBlocks
 from .._warn import warn
@@ -19,9 +19,6 @@ from ._base import Floats, Landmarks, Solution, Strategy
 from ._geodesic import geodesic_frame
 
 MERGES = ("global", "greedy")
-
-# Where a merge ends; beyond 10 000 points, where last digits take most of the time, sooner.
-_TOLERANCE, _COARSE = 1e-5, 4e-5
 
 
 @dataclass(repr=False)
@@ -82,8 +79,7 @@ class Blockwise(Strategy):
 
         Groups of cliques that share too few points with the others to have a unique place are put
         where a rigid motion brings them nearest to the geodesic solution, with a warning. The
-        spectrum is that of the merged coordinates; explained variance and negative mass are means
-        over cliques.
+        spectrum is that of the merged coordinates; the negative mass is a mean over cliques.
         """
         assert graph is not None
         n = graph.n_nodes
@@ -96,23 +92,23 @@ class Blockwise(Strategy):
         solve = blocks.solve if self.cliques else blocks.solve.unchecked
         solved = solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
         solved = blocks.largest_first.unchecked(solved)
+        share = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
-            return Solution(_embedding(points, solved), solved)
+            return Solution(
+                _embedding(points, solved), solved, alignment.residuals.unchecked(solved, points)
+            )
         frame = geodesic_frame(graph, kernel, n_components)
-        residuals: Floats | None = None
-        share: float | None = None
         if self.merge == "greedy":
-            # It weighs all points alike, and its residuals with them: these are left out.
             merged = alignment.merge_greedy.unchecked(solved, n)
             points = alignment.place_groups.unchecked(merged.coordinates, merged.labels, frame)
         else:
-            tolerance = _TOLERANCE if n <= _limits.SOLVED_WHOLE else _COARSE
-            merged = alignment.merge.unchecked(solved, n, start=frame, tolerance=tolerance)
-            points, residuals, share = merged.coordinates, merged.residuals, merged.start_share
+            merged = alignment.merge.unchecked(solved, n, start=frame)
+            points, share = merged.coordinates, merged.start_share
         if merged.labels.any():
             _warn_groups(merged.labels)
-        return Solution(_embedding(points, solved), solved, merged.order, residuals, share)
+        residuals = alignment.residuals.unchecked(solved, points)
+        return Solution(_embedding(points, solved), solved, residuals, share)
 
 
 def _merged_by(
@@ -130,14 +126,14 @@ def _merged_by(
 
 
 def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
-    """Merged coordinates on their principal axes, with the mean spectrum of the cliques."""
+    """Merged coordinates on their principal axes, with the mean negative mass of the cliques."""
     points = points - points.mean(axis=0)
     # The frame of merged coordinates is free: turn it to its principal axes, as eigenpairs are.
     values, axes = np.linalg.eigh(points.T @ points)
-    order = np.argsort(values)[::-1]
-    points = eigen.pin_signs.unchecked(points @ axes[:, order])
-    share, mass = _mean_spectrum(solved)
-    return Embedding(points, values[order], share, mass, eigen.CENTRE)
+    values, axes = values[::-1], axes[:, ::-1]
+    share = values**2 / (float(np.sum(values**2)) or 1.0)
+    mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
+    return Embedding(eigen.pin_signs.unchecked(points @ axes), values, share, mass, eigen.CENTRE)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:
@@ -147,23 +143,4 @@ def _warn_groups(labels: NDArray[np.integer]) -> None:
         f"{sizes.size} groups of cliques share no point with one another; "
         f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
         "strategy='geodesic' places all points so"
-    )
-
-
-def _mean_spectrum(solved: SolvedBlocks) -> tuple[Floats, float]:
-    """Explained variance ratio and negative mass, averaged over cliques by their sizes."""
-    sizes = solved.blocks.sizes.astype(np.float64)
-    squares = solved.eigenvalues**2
-    leading = squares.sum(axis=1)
-    total = np.divide(
-        leading,
-        solved.explained_variance_ratio,
-        out=np.zeros_like(leading),
-        where=solved.explained_variance_ratio > 0.0,
-    )
-    share = np.divide(
-        squares, total[:, None], out=np.zeros_like(squares), where=total[:, None] > 0.0
-    )
-    return np.average(share, axis=0, weights=sizes), float(
-        np.average(solved.negative_mass, weights=sizes)
     )

@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .. import eigen
 from .._records import CsrGraph
-from .._warn import warn
-from ..covariance import FLOOR, into_domain
+from ..covariance import into_domain
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
-from . import landmarks as by_landmarks
-from ._base import Floats, Landmarks, Solution, Strategy
+from ._base import Landmarks, Solution, Strategy
 
 
 @dataclass(repr=False)
@@ -53,31 +48,6 @@ class Eigen(Strategy):
         n_components: int,
         landmarks: Landmarks | None = None,
     ) -> Solution:
-        """See `Strategy.solve`."""
-        if landmarks is not None:
-            return self._by_landmarks(similarity, kernel, n_components, landmarks)
+        """See `Strategy.solve`; memory grows with the square of the number of points."""
         sq_dist = kernel.sq_distance(into_domain.unchecked(similarity.matrix()))
         return Solution(eigen.coordinates.unchecked(sq_dist, n_components, self.reference))
-
-    def _by_landmarks(
-        self, similarity: Similarity, kernel: StationaryKernel, size: int, landmarks: Landmarks
-    ) -> Solution:
-        """The same with the covariances of landmarks only: no (n, n) array."""
-        n_below = 0
-
-        def measure(nodes: NDArray[np.int64]) -> Floats:
-            nonlocal n_below
-            corr = np.asarray(similarity.block(nodes), dtype=np.float64)
-            n_below += int(np.count_nonzero(corr <= 0.0))
-            return np.sqrt(kernel.sq_distance(np.clip(corr, FLOOR, 1.0)))
-
-        drawn = by_landmarks.draw_for(measure, similarity.totals(), landmarks, self.reference)
-        drawn.lengths[np.arange(drawn.nodes.size), drawn.nodes] = 0.0
-        if n_below:
-            warn(
-                f"{n_below} of {drawn.lengths.size} pairs with a landmark have a covariance <= 0; "
-                f"they were set to {FLOOR:g}. Such pairs carry no distance: strategy='geodesic' "
-                "does without them"
-            )
-        solution = by_landmarks.solve(drawn, np.square, size, self.reference)
-        return Solution(solution, landmarks=drawn.nodes)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import _limits, eigen, geodesics
+from .. import eigen, geodesics
 from .._checks import check_choice
 from .._records import CsrGraph
 from ..geodesics import path_lengths, sq_distances, squares_of_lengths
@@ -76,26 +76,20 @@ class Geodesic(Strategy):
     ) -> Solution:
         """The same with paths from landmarks only: no (n, n) array."""
         lengths = path_lengths(graph, kernel, self.path)
-        sources = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
-        strength = np.bincount(sources, graph.weights, minlength=graph.n_nodes).astype(np.float64)
-        measure = partial(geodesics.shortest_distances.unchecked, lengths)
-        drawn = by_landmarks.draw_for(measure, strength, landmarks, self.reference)
+        first = None if isinstance(self.reference, str) else int(self.reference)
+        nodes, distances = by_landmarks.draw(lengths, landmarks, first)
         # Edges keep their own lengths, as in the solution of all points.
-        for row, node in enumerate(drawn.nodes):
+        for row, node in enumerate(nodes):
             edge = slice(lengths.indptr[node], lengths.indptr[node + 1])
-            drawn.lengths[row, lengths.indices[edge]] = lengths.weights[edge]
+            distances[row, lengths.indices[edge]] = lengths.weights[edge]
         to_squares = partial(squares_of_lengths, kernel, self.path)
-        solution = by_landmarks.solve(drawn, to_squares, size, self.reference)
-        return Solution(solution, landmarks=drawn.nodes)
+        solution = by_landmarks.solve(nodes, distances, to_squares, size, self.reference)
+        return Solution(solution, landmarks=nodes)
 
 
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
-    if graph.n_nodes <= _limits.FRAME_WHOLE:
-        sq_dist = sq_distances(graph, kernel, "distance")
-        return eigen.coordinates.unchecked(sq_dist, n_components).coordinates
     lengths = geodesics.distance_lengths.unchecked(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes.unchecked(lengths, count)
-    drawn = by_landmarks.Drawn(nodes, distances, np.ones(count, dtype=np.int64))
-    return by_landmarks.solve(drawn, np.square, n_components).coordinates
+    return by_landmarks.solve(nodes, distances, np.square, n_components).coordinates

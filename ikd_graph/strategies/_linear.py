@@ -23,8 +23,6 @@ from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Floats, Landmarks, Solution, Strategy
 
-_ROUNDING = 1e-12  # eigenvalues below it, relative to the largest, are none
-
 
 @dataclass(repr=False)
 class Linear(Strategy):
@@ -73,17 +71,17 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
     n, width = rows.shape
     step = block_rows(width)
     blocks = [slice(start, start + step) for start in range(0, n, step)]
-    mean = sum(rows[part].sum(axis=0, dtype=np.float64) for part in blocks) / n
+    mean = sum(rows[batch].sum(axis=0, dtype=np.float64) for batch in blocks) / n
     count = min(n_components, width)
     if width <= _limits.LANCZOS_FROM or count > width // 4:
-        gram = sum((rows[part] - mean).T @ (rows[part] - mean) for part in blocks)
+        gram = sum((rows[batch] - mean).T @ (rows[batch] - mean) for batch in blocks)
         values, vectors = eigh(gram, subset_by_index=(width - count, width - 1))
         total = float(np.trace(gram))
     else:
         values, vectors, total = _lanczos(rows, mean, count, blocks)
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
-    real = values > _ROUNDING * max(float(values[0]), 0.0)
+    real = values > width * np.finfo(np.float64).eps * max(float(values[0]), 0.0)
     span = int(np.count_nonzero(real))
     if span < n_components and total > 0.0:
         warn(
@@ -91,8 +89,8 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
             f"the rows span {span} dimension(s); the coordinates beyond are zero"
         )
     points = np.zeros((n, n_components))
-    for part in blocks:
-        points[part, :count][:, real] = (rows[part] - mean) @ vectors[:, real]
+    for batch in blocks:
+        points[batch, :count][:, real] = (rows[batch] - mean) @ vectors[:, real]
     spectrum = np.pad(values, (0, n_components - count))
     share = spectrum / total if total > 0.0 else np.zeros_like(spectrum)
     return Embedding(eigen.pin_signs.unchecked(points), spectrum, share, 0.0, eigen.CENTRE)
@@ -103,11 +101,11 @@ def _lanczos(
 ) -> tuple[Floats, Floats, float]:
     """Leading eigenpairs of the columns' scatter, and its trace."""
     width = rows.shape[1]
-    trace = sum(float(np.sum((rows[part] - mean) ** 2)) for part in blocks)
+    trace = sum(float(np.sum((rows[batch] - mean) ** 2)) for batch in blocks)
 
     def scatter(vector: Floats) -> Floats:
-        found = _times(rows, vector.ravel(), blocks) - mean @ vector.ravel()
-        return _back(rows, found, blocks) - mean * found.sum()
+        product = _times(rows, vector.ravel(), blocks) - mean @ vector.ravel()
+        return _back(rows, product, blocks) - mean * product.sum()
 
     start = np.random.default_rng(0).standard_normal(width)
     operator = LinearOperator((width, width), matvec=scatter, dtype=np.float64)
@@ -119,11 +117,11 @@ def _times(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:
     """Rows times a vector; of sparse rows a constant of each is not stored."""
     if isinstance(rows, SparseRows):
         return np.asarray(rows.table.stored @ vector - rows.shift * vector.sum())
-    return np.concatenate([rows[part] @ vector for part in blocks])
+    return np.concatenate([rows[batch] @ vector for batch in blocks])
 
 
 def _back(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:
     """A vector times rows."""
     if isinstance(rows, SparseRows):
         return np.asarray(vector @ rows.table.stored - rows.shift @ vector)
-    return np.asarray(sum(vector[part] @ rows[part] for part in blocks))
+    return np.asarray(sum(vector[batch] @ rows[batch] for batch in blocks))

@@ -47,30 +47,26 @@ def say_graph(model: IKD) -> str:
     if model.graph_ is None:
         return "none: all pairs of points are used"
     rule = model.settings_.graph
-    said = []
+    rules = []
     if isinstance(rule, Threshold):
         if rule.fdr is not None:
-            said.append(f"significant correlation (false discovery rate {rule.fdr:g})")
+            rules.append(f"significant correlation (false discovery rate {rule.fdr:g})")
         elif float(rule.s0) > 0.0:
-            said.append(f"similarity above {float(rule.s0):.3g}")
+            rules.append(f"similarity above {float(rule.s0):.3g}")
         if rule.n_neighbors:
-            said.append(f"{rule.n_neighbors} nearest neighbours")
+            rules.append(f"{rule.n_neighbors} nearest neighbours")
     elif isinstance(rule, Neighbors):
-        said.append(f"{rule.k} {'mutual ' if rule.mutual else ''}nearest neighbours")
-    return " or ".join(said) or "as given"
+        rules.append(f"{rule.k} {'mutual ' if rule.mutual else ''}nearest neighbours")
+    return " or ".join(rules) or "as given"
 
 
 def reasons(model: IKD) -> dict[str, str]:
     """Why each setting that was "auto" is what it is; settings with one reason together."""
-    said: dict[str, str] = {}
-    for name, text in model.settings_.reasons.items():
+    names: dict[str, str] = {}  # by reason
+    for name, reason in model.settings_.reasons.items():
         name = name.replace("_", " ")
-        before = next((key for key, value in said.items() if value == text), None)
-        if before is not None:
-            del said[before]
-            name = f"{before}, {name}"
-        said[name] = text
-    return said
+        names[reason] = f"{names.pop(reason)}, {name}" if reason in names else name
+    return {name: reason for reason, name in names.items()}
 
 
 def say_settings(model: IKD) -> dict[str, str]:

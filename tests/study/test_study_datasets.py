@@ -1,8 +1,5 @@
 """Data sets by name: real ones, where to get them, and the paper's synthetic ones."""
 
-import gzip
-import sys
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -19,7 +16,7 @@ def test_digits_need_no_download():
     assert data.label_names == tuple("0123456789")
 
 
-@pytest.mark.parametrize("name", ["guo_qpcr", "coil20", "extended_yale_b"])
+@pytest.mark.parametrize("name", ["guo_qpcr", "coil20", "extended_yale_b", "fashion_mnist"])
 def test_without_the_folder_the_error_says_where_to_get_the_data(name, monkeypatch, tmp_path):
     monkeypatch.delenv(datasets.DATA_HOME, raising=False)
     with pytest.raises(
@@ -32,40 +29,6 @@ def test_without_the_folder_the_error_says_where_to_get_the_data(name, monkeypat
         datasets.load(name)
 
 
-def test_fashion_mnist_comes_from_its_home_when_the_folder_lacks_it(monkeypatch, tmp_path):
-    pooch = pytest.importorskip("pooch")
-    monkeypatch.setenv(datasets.DATA_HOME, str(tmp_path))
-    images = np.arange(5 * 784, dtype=np.uint32).astype(np.uint8).reshape(5, 28, 28)
-    labels = np.array([9, 2, 1, 1, 6], dtype=np.uint8)
-    asked = []
-
-    def retrieve(url, known_hash, path, fname):
-        asked.append((url, known_hash))
-        array = images if "images" in fname else labels
-        head = bytes([0, 0, 8, array.ndim]) + np.array(array.shape, dtype=">u4").tobytes()
-        target = tmp_path / fname
-        target.write_bytes(gzip.compress(head + array.tobytes()))
-        return str(target)
-
-    monkeypatch.setattr(pooch, "retrieve", retrieve)
-    data = datasets.fashion_mnist(n_samples=4)
-    np.testing.assert_allclose(data.X, images.reshape(5, -1)[:4] / 255.0)
-    assert data.labels.tolist() == ["Ankle boot", "Pullover", "Trouser", "Trouser"]
-    assert all(h.startswith("sha256:") and "t10k" in url for url, h in asked)
-
-    def offline(*args, **kwargs):
-        raise OSError("no route")
-
-    monkeypatch.setattr(pooch, "retrieve", offline)
-    with pytest.raises(OSError, match=r"could not be downloaded .* no route; check the network"):
-        datasets.fashion_mnist()
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match="needs the package pooch"):
-        datasets.fashion_mnist()
-    with pytest.raises(ValueError, match="split must be"):
-        datasets.fashion_mnist(split="both")
-
-
 @pytest.mark.slow
 def test_the_stored_real_data_are_as_described(data_home):
     guo = datasets.load("guo_qpcr")
@@ -76,6 +39,8 @@ def test_the_stored_real_data_are_as_described(data_home):
     assert fashion.X.max() == 1.0
     assert datasets.fashion_mnist(split="all", n_samples=None).X.shape == (70000, 784)
     assert datasets.load("coil20").image_shape == (128, 128)
+    with pytest.raises(ValueError, match="split must be"):
+        datasets.fashion_mnist(split="both")
     faces = datasets.load("extended_yale_b")
     assert faces.X.shape == (2414, 1024)
     assert np.unique(faces.y).size == 38

@@ -1,22 +1,7 @@
 """Pictures: functions that draw data into an Axes (their own if none is given) and return it."""
 
-from .charts import chart, level_bars, noise_curves, scaling, spectrum
 from .comparison import comparison
-from .network import clique_graph
-from .points import embedding, small_multiples
+from .draw import chart, embedding, small_multiples
 from .style import axes, png, save
 
-__all__ = [
-    "axes",
-    "chart",
-    "clique_graph",
-    "comparison",
-    "embedding",
-    "level_bars",
-    "noise_curves",
-    "png",
-    "save",
-    "scaling",
-    "small_multiples",
-    "spectrum",
-]
+__all__ = ["axes", "chart", "comparison", "embedding", "png", "save", "small_multiples"]

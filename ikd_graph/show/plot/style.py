@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 TEXT = 11.0
 SMALL = 9.5
-_LONGEST = 32  # letters of a name
 _ASIAN = ("CJK", "Hei", "Gothic", "Ming", "YaHei", "Unicode MS")
 
 
@@ -92,13 +91,15 @@ def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
         figure_of(ax).savefig(
             out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=0.12
         )
-    missing = [str(one.message) for one in heard if "Glyph" in str(one.message)]
-    for one in heard:
-        if "Glyph" not in str(one.message):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    missing = {str(warning.message) for warning in heard if "Glyph" in str(warning.message)}
+    for warning in heard:
+        if "Glyph" not in str(warning.message):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
     if missing:
         warn(
-            f"the picture lacks {len(set(missing))} letters of some names, because no font that "
+            f"the picture lacks {len(missing)} letters of some names, because no font that "
             "matplotlib knows has them; install one, such as Noto Sans CJK"
         )
 
@@ -128,13 +129,6 @@ def quiet(ax: Axes, grid: Literal["x", "y"] | None = "y") -> None:
         ax.set_axisbelow(True)
 
 
-def whole_ticks(axis: Any) -> None:
-    """Let an axis show whole numbers only."""
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(integer=True, nbins=8))
-
-
 def figure_of(ax: Axes) -> Any:
     """Figure that an Axes belongs to, the outermost one."""
     figure: Any = ax.figure
@@ -149,30 +143,27 @@ def bare(ax: Axes) -> None:
     ax.set_yticks([])
 
 
-def class_legend(ax: Axes, groups: Groups, title: str = "", markers: bool = False) -> None:
-    """Classes that have points, beside the picture; ``markers`` tells them apart by shape too."""
-    present = sorted({int(code) for code in groups.codes}, key=lambda code: (code < 0, code))
+def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None:
+    """Classes that have points beside a picture, or where the options of a legend put them.
+
+    ``ax`` is an Axes or a figure.
+    """
+    from matplotlib.lines import Line2D
+
     handles = [
-        ax.scatter(
-            [], [], s=42, c=groups.color(code), marker=class_marker(code) if markers else "o",
-            linewidths=0, label=shortened(groups.names[code]) if code >= 0 else "no label",
-        )
-        for code in present
+        Line2D([], [], linestyle="", marker=class_marker(code), color=groups.color(code),
+               label=shortened(name))
+        for code, name in groups.items()
     ]  # fmt: skip
-    made = ax.legend(
-        handles=handles,
-        title=shortened(title) or None,
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=INK,
-        handletextpad=0.3,
-        ncols=1 + (len(present) - 1) // 20,
-        alignment="left",
-    )
-    for text in (*made.get_texts(), made.get_title()):
+    options = {
+        "loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0,
+        "ncols": 1 + (len(handles) - 1) // 20,
+    }  # fmt: skip
+    legend = ax.legend(
+        handles=handles, title=shortened(title) or None, frameon=False, fontsize=SMALL,
+        labelcolor=INK, handletextpad=0.1, alignment="left", **(where or options),
+    )  # fmt: skip
+    for text in (*legend.get_texts(), legend.get_title()):
         as_word(text)
 
 
@@ -195,45 +186,22 @@ def _families() -> list[str]:
     """The usual font and fonts of this machine with the letters of Asia."""
     from matplotlib import font_manager, rcParams
 
-    known = {font.name for font in font_manager.fontManager.ttflist}
-    asian = [name for name in sorted(known) if any(word in name for word in _ASIAN)]
+    names = sorted({font.name for font in font_manager.fontManager.ttflist})
+    asian = [name for name in names if any(word in name for word in _ASIAN)]
     return [*rcParams["font.family"], *asian[:4]]
 
 
-def write(
-    ax: Axes,
-    text: str,
-    at: Any,
-    *,
-    offset: tuple[float, float] | None = None,
-    color: str = INK,
-    weight: str = "normal",
-    halo: bool = False,
-) -> None:
-    """Write a name at a place of the data, or ``offset`` points of the page beside it."""
-    from matplotlib.patheffects import withStroke
-
-    made = ax.annotate(
-        shortened(text), tuple(at), xytext=offset or (0, 0), textcoords="offset points",
-        ha="left" if offset else "center", va="bottom" if offset else "center", color=color,
-        fontsize=SMALL if offset else TEXT, fontweight=weight, annotation_clip=False,
-    )  # fmt: skip
-    as_word(made)
-    if halo:
-        made.set_path_effects([withStroke(linewidth=3.0, foreground="white")])
-
-
 def subplot_of(ax: Axes) -> Any:
-    """Place of an Axes in the grid of its figure, which pictures are to take; it is hidden."""
-    place = ax.get_subplotspec()
-    if place is None:
+    """Position of an Axes in the grid of its figure, which pictures are to take; it is hidden."""
+    position = ax.get_subplotspec()
+    if position is None:
         raise ValueError("ax must be a subplot, got free Axes; make it with figure.add_subplot()")
     # Not removed: whoever made it may still ask it for its figure.
     ax.set_axis_off()
-    return place
+    return position
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, longest: int = 32) -> str:
     """A name that leaves room for the picture, its end cut off where it is long.
 
     Examples
@@ -241,7 +209,7 @@ def shortened(name: str) -> str:
     >>> len(shortened("x" * 400))
     32
     """
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def _padded(figure: Any) -> Any:

@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 
     from ...estimator import IKD
 
-MOST_DISCS = 500
-"""Cliques of one picture: the largest."""
-
 
 @dataclass(frozen=True)
 class CliqueView:
-    """What a look at the cliques of a data set found.
+    """What a look at the cliques of a data set gave.
 
     Links that join components are no trusted similarities: they are not among the edges here, and
     no clique holds one.
@@ -91,10 +88,10 @@ class CliqueView:
 
     @cached_property
     def links(self) -> nx.Graph:
-        """The largest cliques as nodes (positions in `cliques`), joined where they share points."""
+        """The 500 largest cliques as nodes (positions in `cliques`), joined by shared points."""
         import networkx as nx
 
-        largest = np.sort(np.argsort(-self.cliques.sizes, kind="stable")[:MOST_DISCS])
+        largest = np.sort(np.argsort(-self.cliques.sizes, kind="stable")[:500])
         chosen = cliques.clique_graph([self.cliques[k] for k in largest])
         return nx.relabel_nodes(chosen, dict(enumerate(largest.tolist())))
 
@@ -125,7 +122,7 @@ def view_cliques(
     Returns
     -------
     CliqueView
-        What was found.
+        What there is to see.
 
     Examples
     --------
@@ -145,13 +142,13 @@ def view_cliques(
         )
     whole = graph.subgraph(model.graph_, model._first)
     labels = model.component_labels_[model._first]
-    left, right, weights = graph.edges(whole)
-    linked = labels[left] != labels[right]
-    g = graph.from_edges(whole.n_nodes, left[~linked], right[~linked], weights[~linked])
-    found = itertools.islice(cliques.iter_cliques(g, 2), limit + 1)
-    sizes = np.fromiter((clique.size for clique in found), dtype=np.int64)
+    first, second, weights = graph.edges(whole)
+    own = labels[first] == labels[second]
+    g = graph.from_edges(whole.n_nodes, first[own], second[own], weights[own])
+    listed = itertools.islice(cliques.iter_cliques(g, 2), limit + 1)
+    sizes = np.fromiter((clique.size for clique in listed), dtype=np.int64)
     size = model.embedding_.shape[1]
-    if linked.any():
+    if not own.all():
         solved = blocks.solve(g, cliques.cover(g, size + 2), model.kernel_, size)
     solved = solved.take(np.flatnonzero(solved.blocks.sizes > 1))
     rows, proposals = _with_duplicates(
@@ -161,7 +158,7 @@ def view_cliques(
         model,
         data,
         g,
-        int(linked.sum()),
+        int((~own).sum()),
         sizes[:limit],
         sizes.size <= limit,
         Cliques(rows, data.n_samples),

@@ -16,11 +16,6 @@ from ..points import paint_points
 from ..words import count, say_number
 from .clique_view import CliqueView, threshold_of
 
-# Share of the weight of all cliques from which a geodesic solution moves points to be seen.
-_TOLD_SHARE = 0.1
-# Names of points that a sentence holds.
-_N_NAMED = 8
-
 
 def clique_facts(view: CliqueView) -> dict[str, Any]:
     """Count what there is to count in the graph and its cliques."""
@@ -67,52 +62,50 @@ def n_components(view: CliqueView) -> int:
 def clique_advice(view: CliqueView) -> list[str]:
     """Sentences on what to do about the threshold, and on what the cliques disagree about."""
     model, levels = view.model, view.levels
-    said = []
     top = levels.connected_up_to
-    if top <= 0.0:
-        said.append(
-            "No threshold above 0 keeps the graph connected; nearest neighbours (n_neighbors) "
-            "or links (disconnected='join') are needed."
-        )
-    else:
-        said.append(
-            f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
-            "components are joined by nearest neighbours (n_neighbors) or links."
-        )
+    advice = [
+        f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
+        "components are joined by nearest neighbours (n_neighbors) or links."
+        if top > 0.0
+        else "No threshold above 0 keeps the graph connected; nearest neighbours (n_neighbors) "
+        "or links (disconnected='join') are needed."
+    ]
     whole = np.flatnonzero(levels.coverage >= 0.999)
     size = model.embedding_.shape[1] + 2
     if whole.size:
-        said.append(
+        advice.append(
             f"Up to a threshold of {levels.threshold[whole[-1]]:.2f} every point is in a clique of "
             f"at least {size} points, the minimum in {size - 2}-D."
         )
     if n_components(view) > 1:
         labels = np.bincount(model.component_labels_)
-        joined = f" {count(view.n_links, 'link')} alone fix their places." if view.n_links else ""
-        said.append(
+        links = count(view.n_links, "link")
+        joined = f" {links} alone fix their positions." if view.n_links else ""
+        advice.append(
             f"The graph used has {count(labels.size, 'component')}; the largest holds "
             f"{labels.max()} of {labels.sum()} points.{joined}"
         )
     rows, limit = disagreed(view)
     residual = np.asarray(model.merge_residuals_)
     if rows.size:
-        few = ", ".join(view.names[row] for row in rows[:_N_NAMED])
-        rest = f" and {count(rows.size - _N_NAMED, 'other')}" if rows.size > _N_NAMED else ""
-        said.append(
+        few = ", ".join(view.names[row] for row in rows[:8])
+        more = f" and {say_number(rows.size - 8)} more" if rows.size > 8 else ""
+        advice.append(
             f"The cliques disagree about {count(rows.size, 'point')} by more than {limit:.3g} "
-            f"(three robust standard deviations above the median): {few}{rest}."
+            f"(three robust standard deviations above the median): {few}{more}."
         )
     else:
-        said.append(
+        advice.append(
             "The cliques disagree about no point much more than about the others (median "
             f"{np.median(residual):.2g}, at most {np.max(residual):.2g})."
         )
-    if (model.merge_start_share_ or 0.0) >= _TOLD_SHARE:
-        said.append(
+    share = model.merge_start_share_ or 0.0
+    if share >= 0.1:
+        advice.append(
             "The cliques are noisy: the geodesic solution has "
-            f"{model.merge_start_share_:.1g} times their total weight in the merge."
+            f"{share:.1g} times their total weight in the merge."
         )
-    return said
+    return advice
 
 
 def disagreed(view: CliqueView) -> tuple[NDArray[np.intp], float]:
@@ -135,10 +128,10 @@ def clique_groups(view: CliqueView, paint: Paint) -> colors.Groups | None:
         return None
     codes = np.full(len(view.links), -1, dtype=np.intp)
     for at, node in enumerate(view.links):
-        known = paint.groups.codes[view.cliques[node]]
-        known = known[known >= 0]
-        if known.size:
-            codes[at] = np.bincount(known).argmax()
+        labelled = paint.groups.codes[view.cliques[node]]
+        labelled = labelled[labelled >= 0]
+        if labelled.size:
+            codes[at] = np.bincount(labelled).argmax()
     return paint.groups._replace(codes=codes)
 
 
@@ -181,13 +174,13 @@ def say_labels(members: NDArray[Any], paint: Paint) -> list[str]:
 def memberships(view: CliqueView) -> tuple[list[str], Iterator[list[Any]]]:
     """Table of the members of all cliques: heads, and a row for each member of each clique."""
     labels = view.data.all_labels
-    heads = ["clique", "member", *(one.title or "label" for one in labels), "disagreement"]
-    names, texts = view.names, [one.texts for one in labels]
+    heads = ["clique", "member", *(column.title or "label" for column in labels), "disagreement"]
+    names, texts = view.names, [column.texts for column in labels]
     number = np.repeat(np.arange(len(view.cliques)), view.cliques.sizes).tolist()
     entries = zip(
         number, view.cliques.blocks.members.tolist(), view.disagreement.tolist(), strict=True
     )
-    return heads, ([k, names[r], *(one[r] for one in texts), off] for k, r, off in entries)
+    return heads, ([k, names[r], *(text[r] for text in texts), off] for k, r, off in entries)
 
 
 def clique_statistics(view: CliqueView) -> dict[str, Any]:

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...study.compare import RULE, SCORES, Comparison, label_words, sentences
-from ...study.datasets import Dataset
-from .. import charts, colors, page, points
-from ..words import versions
-from .embed import drawn
-
-_MOST_SMALL = 1500
-_MOST_LISTED = 200
+from .. import charts, page, points
+from ..charts import Chart, Points
+from ..colors import Paint
+from ..figures import figure
 
 
-def compare_page(
-    result: Comparison,
-    command: str = "",
-    *,
-    warnings: Sequence[str] = (),
-    steps: Sequence[tuple[str, str]] = (),
-    picture: bytes | None = None,
-) -> str:
+def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
     """Page of a comparison.
 
     Parameters
     ----------
     result : Comparison
         What `ikd_graph.compare` returned.
-    command, warnings, steps, picture : str, sequence of str, sequence of (str, str), bytes
+    command, **around
         As in `embed_page`.
 
     Returns
@@ -48,59 +36,66 @@ def compare_page(
     >>> "pca" in compare_page(compare(datasets.half_moons(60), "pca", noise=0))
     True
     """
+    rows = points.rows_to_draw(result.data, most=1500)
+    gaps = result.disagreement
+    more = {} if gaps is None else {"disagreement": [f"{gap:.2g}" for gap in gaps]}
     lead, *words = sentences(result) or [f"{SCORES[result.measure]} of each method."]
-    data = _with_something_to_see(result)
-    rows = points.rows_to_draw(data, _MOST_SMALL)
-    paint = points.paint_points(data)
+    note = (
+        f"{SCORES[result.measure]} with its standard error, against the table as given; noise is "
+        f"in standard deviations of each column. The summary goes by a paired test ({RULE})."
+    )
     return page.render(
-        "compare.html",
-        title=result.data.name,
-        lead=lead,
+        "Comparison",
+        result.data.name,
+        lead,
+        [
+            ("Summary", [page.sentences(words)]),
+            ("What all strategies share", [page.pairs(result.head)]),
+            ("Embeddings", _panels(result, rows)),
+            ("Scores", [_scores(result), page.note(note)]),
+            ("Against noise", _noise(result)),
+        ],
         command=command,
-        fallback=page.image(picture),
-        versions=versions(),
-        points=points.table(data, [paint], rows),
-        warnings=warnings,
-        words=words,
-        head=result.head,
-        legend=points.legend(paint),
-        panels=_panels(result, rows),
-        panels_note="Each turned, shifted and scaled onto the first. Point at one to find it in "
-        "all." + points.drawn_note(rows, data.n_samples),
-        numbers=_scores(result),
-        numbers_note=f"{SCORES[result.measure]} with its standard error, against the table as "
-        f"given; noise is in standard deviations of each column. The summary goes by a paired "
-        f"test ({RULE}).",
-        noise=_noise(result),
-        names=[(title, title, colors.class_color(k)) for k, title in enumerate(result.titles)],
-        apart=_disagreement(result),
-        apart_note=_apart_note(result),
-        steps=steps,
+        described=points.described(result.data, rows, more),
+        **around,
     )
 
 
-def _with_something_to_see(result: Comparison) -> Dataset:
-    """The data, coloured by where the pair disagrees if there are no labels."""
-    if result.data.y is not None or result.disagreement is None:
-        return result.data
-    return replace(result.data, y=result.disagreement, label_title="disagreement")
-
-
-def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[dict[str, Any]]:
-    """Every embedding at every noise level."""
-    panels: list[dict[str, Any]] = []
+def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
+    """Every embedding at every noise level, below the legend of all."""
+    paints = [points.paint(labels) for labels in result.data.all_labels]
+    if result.disagreement is not None:
+        paints.append(Paint("disagreement", None, result.disagreement))
+    paints = [points.paint_of(paint, rows) for paint in paints]
+    drawings = []
+    if paints:
+        key = Points(np.full((rows.size, 2), np.nan), tuple(paints))
+        spec = figure(Chart("legend", points=key))
+        hidden = {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
+        spec["layout"] |= hidden
+        spec["layout"]["legend"] |= {"orientation": "h", "y": 1.0, "x": 0}
+        spec["config"]["displayModeBar"] = False
+        drawings.append(page.drawing(spec, size="key", title="legend"))
     for row in result.rows:
         title = row.title + (f", noise {row.noise:g}" if len(result.levels) > 1 else "")
         Z = result.embeddings.get((row.title, row.noise))
         if Z is None:
-            panels.append({"failure": row.failure, "title": title})
-        else:
-            spec = points.picture(Z[:, :2], rows, main=False)
-            panels.append({"spec": spec, "title": title, "caption": f"{row.score:.3f}"})
-    return panels
+            drawings.append({"heading": title, "caption": row.failure, "size": "small"})
+            continue
+        chart = charts.scatter(Z[rows], *paints, rows=np.arange(rows.size))
+        spec = figure(chart, small=True, legend=False)
+        drawings.append(page.drawing(spec, title, f"{row.score:.3f}", "small", title))
+    note = "Each turned, shifted and scaled onto the first. Point at one to find it in all. "
+    if result.pair is not None:
+        note += (
+            f"Disagreement is the distance of a point between {' and '.join(result.pair)}, in root "
+            "mean square distances from the centre; the CSV has all."
+        )
+    note += points.drawn_note(rows, result.data.n_samples)
+    return [page.figures(*drawings, linked=True), page.note(note)]
 
 
-def _scores(result: Comparison) -> dict[str, Any]:
+def _scores(result: Comparison) -> page.Block:
     """A row for each method and noise level."""
     marks = list(dict.fromkeys(name for row in result.rows for name in row.labels))
     heads = ["method", "noise", SCORES[result.measure], "± standard error"]
@@ -111,43 +106,18 @@ def _scores(result: Comparison) -> dict[str, Any]:
         + [row.seconds, row.failure]
         for row in result.rows
     ]
-    return page.table(heads, rows, sortable=True, say="{:.3f}".format)
+    return page.table(heads, rows, write="{:.3f}".format)
 
 
-def _noise(result: Comparison) -> list[dict[str, Any]]:
+def _noise(result: Comparison) -> list[page.Block]:
     """Scores against noise, each draw a value."""
     if len(result.levels) < 2:
         return []
-    palette = {title: colors.class_color(k) for k, title in enumerate(result.titles)}
     most = max(values.size for values in result.scores.values())
-    curves = {}
-    for title in result.titles:
-        curve = np.full((len(result.levels), most), np.nan)
-        for k, level in enumerate(result.levels):
-            values = result.scores.get((title, level), np.empty(0)).ravel()
-            curve[k, : values.size] = values
-        curves[title] = curve
-    chart = charts.noise_curves(result.levels, curves, SCORES[result.measure], palette=palette)
-    return [drawn(chart._replace(ylabel=""), SCORES[result.measure])]
-
-
-def _disagreement(result: Comparison) -> dict[str, Any] | None:
-    """Points by the distance between the two embeddings of the pair, largest first."""
-    gaps = result.disagreement
-    if gaps is None:
-        return None
-    order = np.argsort(-gaps, kind="stable")[:_MOST_LISTED]
-    heads = [result.data.row_title or "row", "distance"]
-    return page.table(heads, [[result.names[k], float(gaps[k])] for k in order], sortable=True)
-
-
-def _apart_note(result: Comparison) -> str:
-    """What the distance is."""
-    if result.pair is None:
-        return ""
-    more = f" The first {_MOST_LISTED}; the CSV of the points has all."
-    return (
-        f"Distance of each point between {result.pair[0]} and {result.pair[1]} after a rigid "
-        "motion and a scale, in root mean square distances from the centre."
-        + (more if result.data.n_samples > _MOST_LISTED else "")
-    )
+    curves = {title: np.full((len(result.levels), most), np.nan) for title in result.titles}
+    for (title, level), values in result.scores.items():
+        if title in curves:
+            curves[title][result.levels.index(level), : values.size] = values.ravel()
+    chart = charts.noise_curves(result.levels, curves, SCORES[result.measure], ceiling=1.0)
+    caption = "The mean in a band of one standard deviation; click a name to hide it."
+    return [page.figures(page.drawing(chart, caption=caption))]

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ...study.diagnosis import Diagnosis
 from .. import charts, page
-from ..words import versions
-from .embed import drawn
 
 
-def diagnosis_page(
-    found: Diagnosis,
-    name: str,
-    command: str = "",
-    steps: Sequence[tuple[str, str]] = (),
-    picture: bytes | None = None,
-) -> str:
+def diagnosis_page(result: Diagnosis, name: str, command: str = "", **around: Any) -> str:
     """Page of a diagnosis.
 
     Parameters
     ----------
-    found : Diagnosis
-        What `ikd_graph.diagnose` found.
+    result : Diagnosis
+        What `ikd_graph.diagnose` returned.
     name : str
         Name of the data.
-    command, steps, picture : str, sequence of (str, str), bytes
+    command, **around
         As in `embed_page`.
 
     Returns
@@ -35,19 +27,19 @@ def diagnosis_page(
     str
         HTML of the whole page.
     """
-    warned = "with warnings" if found.warnings else "with nothing to warn of"
-    known = np.isfinite(found.predicted_r2)
-    r2 = f"{found.predicted_r2:.2f} ± {found.spread_r2:.2f}" if known else "unknown"
+    warned = "with warnings" if result.warnings else "with nothing to warn of"
+    finite = np.isfinite(result.predicted_r2)
+    r2 = f"{result.predicted_r2:.2f} ± {result.spread_r2:.2f}" if finite else "unknown"
+    drawings = [page.drawing(chart, caption=chart.title) for chart in charts.diagnosis(result)]
     return page.render(
-        "diagnose.html",
-        title=name,
-        lead=f"Expected R² {r2}, {warned}.",
+        "Diagnosis",
+        name,
+        f"Expected R² {r2}, {warned}.",
+        [
+            ("What was found", [page.pairs(result.findings()), page.figures(*drawings)]),
+            ("Why these settings", [page.pairs(result.reasons)]),
+        ],
         command=command,
-        versions=versions(),
-        warnings=found.warnings,
-        findings=found.findings(),
-        reasons=found.reasons,
-        charts=[drawn(one, caption=one.title) for one in charts.diagnosis(found)],
-        fallback=page.image(picture),
-        steps=steps or [(one.words, one.python) for one in found.steps],
+        warnings=result.warnings,
+        **{"steps": [(step.words, step.python) for step in result.steps], **around},
     )

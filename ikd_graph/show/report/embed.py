@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...study.datasets import Dataset
-from ...study.settings import reasons, refinement_name, say_graph
-from .. import charts, page, points
+from .. import charts, colors, page, points
+from ..charts import Curve
 from ..figures import figure
-from ..words import count, say_kernel, say_scores, say_seconds, versions
+from ..words import count, say_scores, say_seconds
 
 if TYPE_CHECKING:
     from ...estimator import IKD
@@ -36,10 +37,7 @@ def embed_page(
     data: Dataset,
     command: str = "",
     scores: Mapping[str, Mapping[str, float]] | None = None,
-    *,
-    warnings: Sequence[str] | None = None,
-    steps: Sequence[tuple[str, str]] = (),
-    picture: bytes | None = None,
+    **around: Any,
 ) -> str:
     """Page of a fitted model.
 
@@ -53,12 +51,9 @@ def embed_page(
         What to type to make the page again.
     scores : dict of str to dict of str to float, or None
         Scores of each column of labels; see `ikd_graph.study.label_scores.score_labels`.
-    warnings : sequence of str, optional
-        What there was to warn of; by default the remarks about the data.
-    steps : sequence of (str, str)
-        What to do next: a sentence and a command each.
-    picture : bytes, optional
-        PNG for browsers that run no script.
+    **around
+        ``warnings``, sentences, by default the remarks about the data; ``steps``, a sentence and a
+        command each; ``picture``, a PNG for browsers that run no script.
 
     Returns
     -------
@@ -74,35 +69,27 @@ def embed_page(
     >>> "<h1>digits" in report.embed_page(IKD().fit(data.X), data)
     True
     """
-    paints = [points.paint(labels) for labels in data.all_labels]
+    written = {title or "labels": say_scores(score) for title, score in (scores or {}).items()}
     rows = points.rows_to_draw(data)
-    said = {title or "labels": say_scores(one) for title, one in (scores or {}).items()}
-    errors = standard_errors(model)
-    offers = {"path": "join rows in order"} if points.in_order(data, model.embedding_) else {}
+    errors = model.standard_errors_ if np.isfinite(model.standard_errors_).any() else None
+    more = {}
     if errors is not None:
-        offers["sized"] = "size by uncertainty"
+        size = np.sqrt(np.sum(errors**2, axis=1))
+        more["uncertainty"] = [f"± {value:.2g}" for value in size]
     return page.render(
-        "embed.html",
-        title=data.name,
-        lead=lead(model, data.n_features),
+        "Embedding",
+        data.name,
+        lead(model, data.n_features),
+        [
+            ("", [_pictures(model, data, rows, errors)]),
+            ("What was read", [page.sentences(data.notes)]),
+            ("Labels", [page.pairs(written)]),
+            ("Settings, and why", [*_settings(model), *_tried(model)]),
+            ("Spectrum and time", [page.figures(*_charts(model))]),
+        ],
         command=command,
-        versions=versions(),
-        points=points.table(data, paints, rows, errors),
-        picture=points.picture(model.embedding_, rows, points.variance_shares(model.embedding_)),
-        columns=[one.title or "labels" for one in paints],
-        legends=[points.legend(one) for one in paints],
-        offers=offers,
-        fallback=page.image(picture),
-        axes_note=_axes_note(model) + points.drawn_note(rows, data.n_samples),
-        warnings=data.remarks if warnings is None else warnings,
-        notes=data.notes,
-        scores=said,
-        facts=run_facts(model),
-        reasons=reasons(model),
-        tried=_tried(model),
-        tried_note=_TRIED_NOTE,
-        charts=_charts(model),
-        steps=steps,
+        described=points.described(data, rows, more),
+        **{"warnings": data.remarks, **around},
     )
 
 
@@ -117,122 +104,88 @@ def lead(model: IKD, n_features: int) -> str:
     )
 
 
-def standard_errors(model: IKD) -> NDArray[np.float64] | None:
-    """Uncertainty of the place of each point, (n,); None where the fit has none."""
-    errors = np.sqrt(np.sum(model.standard_errors_**2, axis=1))
-    return errors if np.isfinite(errors).all() else None
+def _pictures(
+    model: IKD, data: Dataset, rows: NDArray[np.intp], errors: NDArray[np.float64] | None
+) -> page.Block:
+    """The embedding with what may colour it; of more dimensions also turned, and all pairs."""
+    Z, m = model.embedding_[rows], model.embedding_.shape[1]
+    paints = [points.paint_of(points.paint(labels), rows) for labels in data.all_labels]
+    options: dict[str, Any] = {
+        "shares": points.variance_shares(model.embedding_),
+        "errors": None if errors is None else errors[rows],
+        "rows": np.arange(rows.size),
+    }
+    main = charts.scatter(Z, *paints, title=f"embedding of {data.name}", **options)
+    if points.in_order(data, model.embedding_) and main.points is not None:
+        x, y = main.points.at.T
+        path = Curve("rows in order", x, y, colors.MUTED, width=1, hidden=True)
+        main = main._replace(curves=(*main.curves, path))
+    caption = _axes_note(model, errors) + points.drawn_note(rows, data.n_samples)
+    drawings = [page.drawing(main, caption=caption, size="main")]
+    if m > 2:
+        solid = charts.scatter(Z, *paints, dims=range(3), title="in three dimensions", **options)
+        drawings.append(page.drawing(solid, "In three dimensions", size="main"))
+        for a, b in combinations(range(min(m, 4)), 2):
+            heading = f"dimensions {a + 1} and {b + 1}"
+            chart = charts.scatter(Z, *paints, title=heading, dims=(a, b), **options)
+            spec = figure(chart, small=True, legend=False)
+            drawings.append(page.drawing(spec, heading, size="small", title=heading))
+    return page.figures(*drawings, linked=True)
 
 
-def _axes_note(model: IKD) -> str:
-    """What the two axes of the picture are."""
+def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
+    """What the two axes of the picture are, and how its error bars are drawn."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
     shares = points.variance_shares(model.embedding_)
-    said = [f"dimension {k + 1} ({shares[k]:.0%} of the embedding's spread)" for k in range(2)]
-    rest = model.embedding_.shape[1] - 2
-    more = f" {count(rest, 'further dimension')} to choose above." if rest else ""
+    across, upwards = (charts.axis_name(dim, shares) for dim in range(2))
+    few = model.embedding_.shape[0] <= charts.MOST_ELLIPSES
+    shown = "Ellipses are one standard error." if few else "Uncertain points are pale."
     return (
-        f"Across: {said[0]}; upwards: {said[1]}. Same scale both ways.{more} Draw a rectangle to "
-        "zoom; the lasso chooses rows to save."
+        f"Across: {across}; upwards: {upwards}. Same scale both ways."
+        + ("" if errors is None else f" {shown}")
+        + " Draw a rectangle to zoom; click a name to hide it; the lasso chooses rows to save."
     )
 
 
-def run_facts(model: IKD) -> dict[str, Any]:
-    """Numbers of the run, those that exist."""
-    settings = model.settings_
-    strategy = settings.strategy
-    found: dict[str, Any] = {
-        "strategy": strategy.name,
-        "kernel": "linear" if strategy.name == "linear" else say_kernel(model.kernel_),
-        # A tile is narrow: the reasons say what it compares.
-        "similarity": settings.affinity.replace("_", " "),
-        "graph": say_graph(model),
-    }
-    g = model.graph_
-    if g is not None:
-        found["mean neighbours"] = 2.0 * g.n_edges / g.n_nodes
-    if strategy.name == "geodesic":
-        found["path"] = strategy.path
-    if model.cliques_ is not None:
-        found["cliques"] = len(model.cliques_)
-        found["largest clique"] = int(model.cliques_.sizes.max(initial=0))
-    reference = strategy.reference
-    found["reference"] = reference if isinstance(reference, str) else f"row {reference}"
-    found[_explained_name(model)] = f"{_explained(model).sum():.1%}"
-    if model.landmarks_ is not None:
-        found["landmarks"] = model.landmarks_.size
-    found["refined by"] = refinement_name(model)
-    if found["refined by"] == "likelihood":
-        noise = model.noise_model()
-        found["signal variance"], found["noise variance"] = noise.variance, noise.noise
-        found["log likelihood"] = noise.log_likelihood
-    return found
+def _settings(model: IKD) -> list[page.Block]:
+    """Settings with the reason for each, and what there is to beware of, as on the terminal."""
+    lines = str(model.settings_).splitlines()
+    settings = [line.partition("=") for line in lines[:6]]
+    return [page.pairs({name: text for name, _, text in settings}), page.sentences(lines[6:])]
 
 
-def _explained(model: IKD) -> NDArray[np.float64]:
-    """Explained variance ratio of the coordinates of the closed form."""
-    return np.asarray(model._result.embedding.explained_variance_ratio, dtype=np.float64)
-
-
-def _explained_name(model: IKD) -> str:
-    """What the explained variance ratio is a share of."""
-    if model.settings_.strategy.name == "linear":
-        return "share of the variance"
-    return "share of squared eigenvalues (Eq. 8)"
-
-
-def _tried(model: IKD) -> dict[str, Any] | None:
+def _tried(model: IKD) -> list[page.Block]:
     """What "auto" tried, the choice first."""
-    rows = [
-        (
-            one.affinity.replace("_", " "),
-            one.strategy,
-            one.refine or "none",
-            (one.score, f"{one.score:.3f} ± {one.standard_error:.3f}"),
-            (
-                one.difference,
-                "chosen" if one.chosen else f"{one.difference:+.3f} ± {one.difference_error:.3f}",
-            ),
-        )
-        for one in model.candidates_
-    ]
+    rows = []
+    for tried in model.candidates_:
+        affinity, strategy, refine, score, error, difference, difference_error, chosen = tried
+        apart = "chosen" if chosen else f"{difference:+.3f} ± {difference_error:.3f}"
+        shown = (score, f"{score:.3f} ± {error:.3f}"), (difference, apart)
+        rows.append((affinity.replace("_", " "), strategy, refine or "none", *shown))
     columns = ("affinity", "strategy", "refinement", "R² of held-out columns", "difference")
-    return page.table(columns, rows, best=[0]) if rows else None
+    return [page.table(columns, rows, best=[0]), page.note(_TRIED_NOTE)] if rows else []
 
 
 def _shares(model: IKD) -> dict[str, float]:
-    """Shares of the squared eigenvalues of the closed form: those kept, the rest, the negative."""
-    kept = _explained(model)
+    """Shares of the squared eigenvalues of the closed form: retained, others, negative."""
+    closed: NDArray[np.float64] = np.asarray(model._result.embedding.explained_variance_ratio)
     negative = float(model._result.embedding.negative_mass)
-    found = {f"dimension {k + 1}": float(share) for k, share in enumerate(kept[:12])}
-    if kept.size > 12:
-        found[f"dimensions 13 to {kept.size}"] = float(kept[12:].sum())
-    found["not kept"] = max(0.0, 1.0 - float(kept.sum()) - negative)
-    found["negative"] = negative
-    return found
+    shares = {f"dimension {k + 1}": float(share) for k, share in enumerate(closed)}
+    not_used = max(0.0, 1.0 - float(closed.sum()) - negative)
+    return {**shares, "not used": not_used, "negative": negative}
 
 
-def _charts(model: IKD) -> list[dict[str, Any]]:
+def _charts(model: IKD) -> list[page.Block]:
     """Spectrum, time per stage, neighbours per point, sizes of cliques."""
-    shares = charts.levels(_shares(model), "{:.1%}".format)
-    found: list[dict[str, Any]] = [
-        {"bars": shares, "heading": "Spectrum", "caption": _SPECTRUM_NOTE},
-        {"bars": charts.levels(model.stage_times_), "heading": "Time per stage"},
+    spectrum = charts.level_bars(_shares(model), "{:.1%}".format, "share of squared eigenvalues")
+    times = charts.level_bars(model.stage_times_, say_seconds, "seconds")
+    drawings = [
+        page.drawing(spectrum, "Spectrum", _SPECTRUM_NOTE),
+        page.drawing(times, "Time per stage"),
     ]
     if model.graph_ is not None:
         degrees = np.diff(model.graph_.indptr)
-        found.append(drawn(charts.counts(degrees, "neighbours of a point", "points"), "Neighbours"))
-    if model.cliques_ is not None:
-        sizes = model.cliques_.sizes
-        found.append(drawn(charts.counts(sizes, "points in a clique", "cliques"), "Clique sizes"))
-    return found
-
-
-def drawn(chart: charts.Chart, heading: str = "", caption: str = "") -> dict[str, Any]:
-    """A chart with its heading and caption, as templates take it."""
-    return {
-        "spec": figure(chart),
-        "title": chart.title,
-        "heading": heading,
-        "caption": caption,
-    }
+        chart = charts.counts(degrees, "neighbours of a point", "points")
+        drawings.append(page.drawing(chart, "Neighbours"))
+    return drawings

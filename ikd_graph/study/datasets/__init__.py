@@ -8,55 +8,36 @@ from pathlib import Path
 
 from ..._suggest import suggest
 from ._prepare import change_columns, check_transform
-from ._reading import IMPUTE, SCALES, TRANSFORMS, Reading, TableError
+from ._reading import CHOICES, Reading, TableError, refuse
 from ._record import NO_LABEL, Dataset, Labels
 from .files import READERS as READERS
 from .files import read_file
-from .latents import FIXED_LATENTS, fixed_latent, ou_latent
-from .mappings import add_noise, bump_mapping, gp_mapping, sine_mapping
 from .real import DATA_HOME, REAL, coil20, digits, extended_yale_b, fashion_mnist, guo_qpcr
 from .synthetic import (
+    FIXED_LATENTS,
     MAPPINGS,
+    add_noise,
+    bump_mapping,
+    fixed_latent,
+    gp_mapping,
     gplvm_data,
     half_moons,
     mapped_data,
+    ou_latent,
+    sine_mapping,
     spike_counts,
     swiss_roll,
-)
+)  # fmt: skip
 
+# fmt: off
 __all__ = [
-    "BUILTIN",
-    "DATA_HOME",
-    "FIXED_LATENTS",
-    "IMPUTE",
-    "MAPPINGS",
-    "NO_LABEL",
-    "REAL",
-    "SCALES",
-    "TRANSFORMS",
-    "Dataset",
-    "Labels",
-    "Reading",
-    "TableError",
-    "add_noise",
-    "bump_mapping",
-    "coil20",
-    "digits",
-    "extended_yale_b",
-    "fashion_mnist",
-    "fixed_latent",
-    "gp_mapping",
-    "gplvm_data",
-    "guo_qpcr",
-    "half_moons",
-    "load",
-    "mapped_data",
-    "ou_latent",
-    "read_file",
-    "sine_mapping",
-    "spike_counts",
+    "BUILTIN", "CHOICES", "DATA_HOME", "FIXED_LATENTS", "MAPPINGS", "NO_LABEL", "REAL", "Dataset",
+    "Labels", "Reading", "TableError", "add_noise", "bump_mapping", "coil20", "digits",
+    "extended_yale_b", "fashion_mnist", "fixed_latent", "gp_mapping", "gplvm_data", "guo_qpcr",
+    "half_moons", "load", "mapped_data", "ou_latent", "read_file", "sine_mapping", "spike_counts",
     "swiss_roll",
 ]
+# fmt: on
 
 BUILTIN: dict[str, Callable[[], Dataset]] = {
     **REAL,
@@ -98,12 +79,10 @@ def load(
     """
     text = str(name_or_path)
     if text in BUILTIN:
-        if label_column is not None or (reading is not None and reading.labels):
-            raise ValueError(
-                f"labels must not be named for the built-in data set {text!r}, got "
-                f"{label_column or reading.labels!r}; its labels are known"  # type: ignore[union-attr]
-            )
-        return _changed(BUILTIN[text](), text, reading or Reading())
+        reading = reading or Reading()
+        if label_column is not None:
+            reading = replace(reading, labels=(str(label_column),))
+        return _changed(BUILTIN[text](), text, reading)
     if not Path(text).suffix and not Path(text).exists():
         raise ValueError(
             f"the data set must be one of {', '.join(BUILTIN)} or a file that ends in "
@@ -114,12 +93,8 @@ def load(
 
 def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
     """A built-in data set, transformed and scaled."""
-    for option in ("key", "transpose", "index", "columns", "drop", "impute", "bin", "na"):
-        if getattr(reading, option) not in (None, False, ()):
-            raise ValueError(
-                f"--{option} is for files, got {getattr(reading, option)!r} for the built-in data "
-                f"set {name!r}; leave it out"
-            )
+    options = ("labels", "labels_file", "key", "transpose", "index", "columns", "drop", "impute")
+    refuse(reading, f"the built-in data set {name!r}", (*options, "bin", "na"))
     check_transform(data.X, list(data.feature_names), reading.transform)
     X, done = change_columns(data.X, reading)
     return replace(data, X=X, notes=tuple(done)) if done else data

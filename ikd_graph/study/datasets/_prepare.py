@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import FunctionTransformer, RobustScaler, StandardScaler
+from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from ... import covariance
 from ..._suggest import suggest
@@ -20,19 +20,19 @@ from ._table import Table, as_number
 def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     """Turn what a file holds into points, labels and names; all that is wrong is said at once."""
     choice = choose_columns(table, reading)
-    columns = [table.all_names[c] for c in choice.keep]
-    X = np.column_stack([choice.parsed[c][0] for c in choice.keep])
-    odd = [k for k, c in enumerate(choice.keep) if choice.parsed[c][1]]
+    columns = [table.all_names[c] for c in choice.features]
+    X = np.column_stack([choice.parsed[c][0] for c in choice.features])
+    odd = [k for k, c in enumerate(choice.features) if choice.parsed[c][1]]
     # What is wrong with these columns is said once.
     X[:, odd] = 0.0
     labels = [_encoded(table, at) for at in choice.labels]
     problems = odd_columns(table, choice) + _bad_cells(X, columns, table, reading)
-    problems += _unkind(labels, reading, table)
+    problems += _bad_labels(labels, reading, table)
     if problems:
         raise TableError(table.file, problems)
     holes, remarks = np.isnan(X), _codes(X, columns)
     X, done = change_columns(X, reading)
-    labels = [_kind(one, reading) for one in labels]
+    labels = [_measured(column, reading) for column in labels]
     rows, row_title = _row_names(table, choice)
     notes = [_taken(table, choice, X, labels), *table.notes]
     notes += ["rows and columns of the file were exchanged"] * reading.transpose
@@ -68,29 +68,25 @@ def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
     if reading.impute is not None:
         X = SimpleImputer(strategy=reading.impute, keep_empty_features=True).fit_transform(X)
     if reading.transform is not None:
-        X = FunctionTransformer(_TRANSFORMS[reading.transform]).fit_transform(X)
+        X = _TRANSFORMS[reading.transform](X)
         done.append(f"every value transformed by {reading.transform}")
     if reading.scale is not None:
         standard = reading.scale == "standard"
         X = (StandardScaler() if standard else RobustScaler()).fit_transform(X)
         word = "standard deviation" if standard else "interquartile range"
         done.append(f"columns centred and divided by their {word} (those without one only centred)")
-    rows: dict[str, tuple[Callable[[Floats], Floats], str]] = {
-        "standardize_rows": (_standard_rows, "rows centred and over their standard deviation"),
-        "remove_mean_row": (covariance.remove_mean_row, "what the mean row explains was taken off"),
-    }
-    for name, (change, words) in rows.items():
-        if getattr(reading, name):
-            if np.isnan(X).any():
-                raise ValueError(f"{name} must meet no missing cells; --impute median fills them")
-            X = change(X)
-            done.append(words)
+    if (reading.standardize_rows or reading.remove_mean_row) and np.isnan(X).any():
+        raise ValueError(
+            "rows must have no missing cells to be changed; --impute median fills them"
+        )
+    if reading.standardize_rows:
+        # A constant row is 0.
+        X = covariance.unit_rows(X, allow_flat=True) * np.sqrt(X.shape[1])
+        done.append("rows centred and over their standard deviation")
+    if reading.remove_mean_row:
+        X = covariance.remove_mean_row(X)
+        done.append("what the mean row explains was taken off")
     return X, done
-
-
-def _standard_rows(X: Floats) -> Floats:
-    """Rows with mean 0 and variance 1; a constant one is 0."""
-    return covariance.unit_rows(X, allow_flat=True) * np.sqrt(X.shape[1])
 
 
 def check_transform(X: Floats, columns: Sequence[str], transform: str | None) -> None:
@@ -111,14 +107,13 @@ _TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {
 def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
     """What to say of missing and infinite cells, and of values that no transform takes."""
     holes, empty = np.isnan(X), np.isnan(X).all(axis=0)
-    ignored = empty if reading.impute is None and not reading.keep_missing else True
-    found = [
-        (holes & ~np.asarray(ignored), "missing", "--impute median (or mean) fills them"),
+    fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
+    problems = []
+    for bad, kind, cure in (
+        (fillable, "missing", "--impute median (or mean) fills them"),
         (holes & empty, "missing", "the column has no others"),
         (np.isinf(X), "infinite", "--na inf takes them for missing"),
-    ]
-    problems = []
-    for bad, kind, cure in found:
+    ):
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
             names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
@@ -127,8 +122,7 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
                 f"the first in row {row + table.first_row}, column {columns[column]!r} "
                 f"({_each(bad, columns)}); {cure}, {flag('drop', names)} leaves them out"
             )
-            fills = "--impute" in cure
-            problems.append(Problem(text, () if fills else tuple(names), fills))
+            problems.append(Problem(text, () if bad is fillable else tuple(names), bad is fillable))
     return problems + _outside(X, columns, reading.transform)
 
 
@@ -136,35 +130,32 @@ def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[P
     """What to say of values a transform is not defined for."""
     if transform is None:
         return []
-    least = {"sqrt": 0.0, "log1p": -1.0, "anscombe": -0.375}[transform]
-    bad = least >= X if transform == "log1p" else least > X
+    with np.errstate(all="ignore"):
+        bad = np.isfinite(X) & ~np.isfinite(_TRANSFORMS[transform](X))
     names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
     text = (
-        f"--transform {transform} must not meet values below {least:g}, got {int(bad.sum())} of "
-        f"them in {listed(map(repr, names), 6)}; it is for counts: leave it out, or "
-        f"{flag('drop', names)}"
+        f"--transform {transform} must be defined for all values, got {int(bad.sum())} for which "
+        f"it is not, such as {X[bad][:1]}, in {listed(map(repr, names), 6)}; it is for counts: "
+        f"leave it out, or {flag('drop', names)}"
     )
     return [Problem(text, tuple(names))] if names else []
 
 
 def _codes(X: Floats, columns: list[str]) -> list[str]:
     """What to say of numbers that are used for missing values, far from all others of a column."""
-    said = []
+    remarks = []
     for code in (sign * 10.0**power - sign for power in (2, 3, 4, 5) for sign in (-1, 1)):
-        hit = np.equal(X, code)
-        if not hit.any():
-            continue
-        rest = np.where(hit, np.nan, X)
-        at = np.flatnonzero(hit.any(axis=0) & ~np.isnan(rest).all(axis=0))
-        low, high = np.nanmin(rest[:, at], axis=0), np.nanmax(rest[:, at], axis=0)
-        at = at[np.maximum(low - code, code - high) > 2.0 * (high - low)]
-        if at.size:
-            names = listed((repr(columns[c]) for c in at.tolist()), 6)
-            said.append(
-                f"{int(hit[:, at].sum())} cell(s) of {names} hold {code:g}, far from all other "
+        hit, far = np.equal(X, code), []
+        for c in np.flatnonzero(hit.any(axis=0) & ~(hit | np.isnan(X)).all(axis=0)).tolist():
+            low, high = np.nanmin(X[~hit[:, c], c]), np.nanmax(X[~hit[:, c], c])
+            far += [c] * bool(max(low - code, code - high) > 2.0 * (high - low))
+        if far:
+            names = listed((repr(columns[c]) for c in far), 6)
+            remarks.append(
+                f"{int(hit[:, far].sum())} cell(s) of {names} hold {code:g}, far from all other "
                 f"values; if it stands for missing ones, --na={code:g} --impute median"
             )
-    return said
+    return remarks
 
 
 def _each(holes: np.ndarray, columns: Sequence[str]) -> str:
@@ -182,29 +173,32 @@ def _encoded(table: Table, at: int) -> Labels:
     return Labels(title, *encode_labels(values, table.class_names))
 
 
-def _unkind(labels: Sequence[Labels], reading: Reading, table: Table) -> list[Problem]:
+def _bad_labels(labels: Sequence[Labels], reading: Reading, table: Table) -> list[Problem]:
     """What to say of labels that are to be measurements, or run around a circle, and cannot."""
-    titles = {one.title for one in labels}
-    wanted = {"measured": reading.measured, "label-period": [*reading.periods()]}
+    titles = {column.title for column in labels}
+    requested = {"measured": reading.measured, "label-period": [*reading.periods()]}
     problems = [
         Problem(
             f"--{option} must name labels of {table.file}: {listed(titles)}; got {name!r}"
             f"{suggest(name, titles)}"
         )
-        for option, names in wanted.items()
+        for option, names in requested.items()
         for name in names
         if name and name not in titles
     ]
-    for one in labels:
-        if one.title in {*reading.measured, *reading.periods()} and _numbers_of(one) is None:
-            problems.append(
-                Problem(f"the labels {one.title!r} of {table.file} must be numbers to be measured")
-            )
-    return problems
+    measured = {*reading.measured, *reading.periods()}
+    if "" in measured and all(_numbers_of(column) is None for column in labels):
+        text = f"--label-period must go with labels that are measurements, got none in {table.file}"
+        problems.append(Problem(f"{text}; name their column with --labels"))
+    return problems + [
+        Problem(f"the labels {column.title!r} of {table.file} must be numbers to be measured")
+        for column in labels
+        if column.title in measured and _numbers_of(column) is None
+    ]
 
 
-def _kind(labels: Labels, reading: Reading) -> Labels:
-    """Labels as the measurement that they are said to be, with its period."""
+def _measured(labels: Labels, reading: Reading) -> Labels:
+    """Labels as the measurement that was asked for, with its period."""
     periods, values = reading.periods(), _numbers_of(labels)
     period = periods.get(labels.title, periods.get(""))
     if values is None:
@@ -247,10 +241,10 @@ def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) ->
     named = f"{row_title!r}" if row_title else "given" if rows else "none"
     if choice.row_names is not None and not row_title:
         named = f"column {choice.row_names}"
-    said = ", ".join(one.words for one in labels) or "none"
+    titles = ", ".join(column.words for column in labels) or "none"
     if not labels and table.beside:
-        said += f" (--labels may name {listed(table.beside)})"
+        titles += f" (--labels may name {listed(table.beside)})"
     return (
         f"{table.file}: {X.shape[0]} rows, {X.shape[1]} columns of numbers; header: "
-        f"{table.header}; row names: {named}; labels: {said}"
+        f"{table.header}; row names: {named}; labels: {titles}"
     )

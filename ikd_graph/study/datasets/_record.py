@@ -170,22 +170,23 @@ def encode_labels(
     """
     texts = np.array(plain_texts(values), dtype=object)
     missing = np.array([text.lower() in MISSING for text in texts], dtype=bool)
-    known = texts[~missing]
+    present = texts[~missing]
     with suppress(ValueError):
-        numbers = known.astype(np.float64)
-        if not np.all(np.isfinite(numbers) & (numbers == np.round(numbers))) or not known.size:
+        numbers = present.astype(np.float64)
+        if not np.all(np.isfinite(numbers) & (numbers == np.round(numbers))) or not present.size:
             y = np.full(texts.shape, np.nan)
             y[~missing] = numbers
             return y, ()
         # Beyond 2**53 neighbouring numbers are equal: their digits tell them apart.
         if np.abs(numbers).max() <= 2**53:
-            known = np.array([str(int(number)) for number in numbers], dtype=object)
-        if names and set(known) <= set(map(str, range(len(names)))):
-            known = np.array([names[int(code)] for code in known], dtype=object)
-    order = names if set(known) <= set(names) else tuple(sorted(sorted(set(known)), key=_natural))
+            present = np.array([str(int(number)) for number in numbers], dtype=object)
+        if names and set(present) <= set(map(str, range(len(names)))):
+            present = np.array([names[int(code)] for code in present], dtype=object)
+    classes = set(present)
+    order = names if classes <= set(names) else tuple(sorted(sorted(classes), key=_natural))
     position = {name: code for code, name in enumerate(order)}
     codes = np.full(texts.shape, len(order), dtype=np.int64)
-    codes[~missing] = [position[text] for text in known]
+    codes[~missing] = [position[text] for text in present]
     return codes, (*order, NO_LABEL) if missing.any() else order
 
 
@@ -205,9 +206,9 @@ def plain_texts(values: Any) -> list[str]:
 
 def _natural(text: str) -> list[tuple[float, str]]:
     """Sorting key: runs of digits as numbers, before words; a number by itself with its sign."""
-    parts = [text] if re.fullmatch(r"-\d+", text) else re.split(r"(\d+)", text)
+    runs = [text] if re.fullmatch(r"-\d+", text) else re.split(r"(\d+)", text)
     return [
-        (float(part), "") if re.fullmatch(r"-?\d+", part) else (float("inf"), part)
-        for part in parts
-        if part
+        (float(run), "") if re.fullmatch(r"-?\d+", run) else (float("inf"), run)
+        for run in runs
+        if run
     ]

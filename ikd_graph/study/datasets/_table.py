@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..._warn import warn
 from ._reading import Floats, Reading
-from ._record import MISSING, Coded
+from ._record import MISSING, Coded, plain_texts
 
 LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 """Column or key names that are read as labels when none is asked for."""
@@ -21,7 +21,7 @@ LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")
 """Names of a first column that names rows."""
 
-_SAMPLE = 200  # rows that tell a header
+SAMPLE = 200  # rows that show the separator and the header
 _BOOLEANS = {"true": 1.0, "false": 0.0}
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}|\d\d?:\d\d|\d{8}T\d{4}")
 _COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
@@ -93,6 +93,39 @@ def from_array(file: str, X: Any, what: str = "the array", **more: Any) -> Table
     return Table(file, list(np.asarray(X).T), **more)
 
 
+def asked_columns(name: str, values: NDArray[Any], reading: Reading) -> dict[str, NDArray[Any]]:
+    """What stands beside a table: an array with a value a row, or the columns of one asked for."""
+    if values.ndim == 1 or values.shape[1] == 1:
+        return {name: values.ravel()}
+    asked = {str(label).partition("[")[0] for label in reading.labels}
+    return {f"{name}[{k}]": column for k, column in enumerate(values.T)} if name in asked else {}
+
+
+def with_labels(table: Table, labels: Table) -> tuple[Table, tuple[str, ...]]:
+    """Table with the columns of another as labels, and the names of these.
+
+    Rows are matched by their names where both have the same, else one by one.
+    """
+    rows, names = (
+        list(source.row_names) or plain_texts(source.columns[0]) for source in (table, labels)
+    )
+    named = len(set(rows)) == len(rows) == len(set(names)) and set(rows) <= set(names)
+    if not named and len(rows) != len(names):
+        raise ValueError(
+            f"{labels.file} must have a row of labels for each row of {table.file}, got "
+            f"{len(names)} rows for {len(rows)}; --transpose exchanges rows and columns"
+        )
+    numbers = {name: row for row, name in enumerate(names)}
+    order = [numbers[row] for row in rows] if named else range(len(rows))
+    first = named and not labels.row_names
+    titles = labels.names or [f"label {k}" for k in range(len(labels.columns))]
+    columns = {
+        title: np.asarray(column, dtype=object)[order]
+        for title, column in list(zip(titles, labels.columns, strict=True))[first:]
+    }
+    return replace(table, beside={**table.beside, **columns}), tuple(columns)
+
+
 def from_cells(file: str, rows: Sequence[Sequence[str]], reading: Reading) -> Table:
     """Table of rows of text, all of one length, with or without a header and a row of units."""
     cells = np.array([list(row) for row in rows], dtype=object)
@@ -103,7 +136,7 @@ def from_cells(file: str, rows: Sequence[Sequence[str]], reading: Reading) -> Ta
     cells = cells.T if reading.transpose else cells
     if not cells.size:
         raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
-    sample = np.array([[cell.strip() for cell in row] for row in cells[:_SAMPLE]], dtype=object)
+    sample = np.array([[cell.strip() for cell in row] for row in cells[:SAMPLE]], dtype=object)
     kinds = _kinds(sample, reading)
     named = _has_header(sample, kinds)
     units = named and len(kinds) > 3 and _has_units(kinds)
@@ -180,15 +213,15 @@ def _run(flags: NDArray[np.bool_]) -> int:
 
 def is_number(text: str) -> bool:
     """Whether a cell reads as a number (decimal commas too), or as true or false."""
-    known = text.lower() in {*_BOOLEANS, "nan"} or _COMMA.fullmatch(text) is not None
-    return known or not np.isnan(as_number(text))
+    word = text.lower() in {*_BOOLEANS, "nan"} or _COMMA.fullmatch(text) is not None
+    return word or not np.isnan(as_number(text))
 
 
 def _kinds(cells: NDArray[Any], reading: Reading) -> NDArray[np.str_]:
     """What each cell is: "n" a number, "w" a word, "-" missing."""
     missing = (MISSING - {"nan"}) | set(reading.na)
-    told = ["-" if c.lower() in missing else "wn"[is_number(c)] for c in cells.ravel()]
-    return np.array(told).reshape(cells.shape)
+    letters = ["-" if c.lower() in missing else "wn"[is_number(c)] for c in cells.ravel()]
+    return np.array(letters).reshape(cells.shape)
 
 
 def _mostly_words(kinds: NDArray[np.str_]) -> NDArray[np.bool_]:
@@ -217,10 +250,10 @@ def _has_header(cells: NDArray[Any], kinds: NDArray[np.str_]) -> bool:
 
 def _has_units(kinds: NDArray[np.str_]) -> bool:
     """Whether the row below the names has words above most numbers, and nothing above words."""
-    words, told = _mostly_words(kinds[2:]), kinds[1] == "w"
+    words, units = _mostly_words(kinds[2:]), kinds[1] == "w"
     return bool(
-        2 * np.sum(told & ~words) > np.sum(~words)
-        and not np.any(told & words)
+        2 * np.sum(units & ~words) > np.sum(~words)
+        and not np.any(units & words)
         and "n" not in kinds[1]
     )
 

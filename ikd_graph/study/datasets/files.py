@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..._suggest import suggest
 from ._prepare import prepare
-from ._reading import Reading
+from ._reading import Reading, refuse
 from ._record import Dataset
-from ._table import Table
+from ._table import Table, with_labels
 from .annotated import read_annotated
 from .arrays import read_mat, read_npy, read_npz
 from .frames import read_parquet, read_sheet
@@ -31,7 +32,14 @@ READERS: dict[str, Callable[[Path, Reading], Table]] = {
 }
 """Reader of each file ending; text may end in .gz or .zip as well."""
 
-_PACKED = (".gz", ".zip")
+_REFUSED: dict[Any, tuple[str, ...]] = {
+    read_text: ("key", "bin"),
+    read_npy: ("key", "bin"),
+    read_annotated: ("bin",),
+    read_recording: ("transpose",),
+    read_parquet: ("key", "bin"),
+    read_sheet: ("bin",),
+}
 
 
 def read_file(
@@ -69,29 +77,39 @@ def read_file(
     ImportError
         If a library that reads this kind of file is not installed.
     """
-    path = Path(path)
-    asked = reading or Reading()
+    reading = reading or Reading()
     if label_column is not None:
         names = [label_column] if isinstance(label_column, (str, int)) else label_column
-        asked = replace(asked, labels=tuple(names))
-    plain = path.with_suffix("") if path.suffix.lower() in _PACKED else path
-    ending = plain.suffix.lower()
-    reader = READERS.get(ending)
-    if reader is None or (plain != path and reader is not read_text):
+        reading = replace(reading, labels=tuple(names))
+    table = _table(Path(path), reading)
+    if reading.labels_file is not None:
+        labels = _table(Path(reading.labels_file), Reading(decimal=reading.decimal))
+        table, columns = with_labels(table, labels)
+        reading = replace(reading, labels=reading.labels or columns)
+    stem = Path(path).with_suffix("") if _is_packed(Path(path)) else Path(path)
+    return prepare(table, reading, stem.stem)
+
+
+def _table(path: Path, reading: Reading) -> Table:
+    """Table of a file, or an error that names the file."""
+    ending = path.with_suffix("").suffix if _is_packed(path) else path.suffix
+    reader = READERS.get(ending.lower())
+    if reader is None or (_is_packed(path) and reader is not read_text):
         raise ValueError(
             f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
             f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
         )
     if not path.is_file():
-        near = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
         raise FileNotFoundError(
             f"the data file must exist, got {str(path)!r}"
             f"{suggest(path.name, near) or '; check the spelling'}"
         )
     if path.stat().st_size == 0:
         raise ValueError(f"the data file must not be empty, got 0 bytes in {str(path)!r}")
+    refuse(reading, path.name, _REFUSED.get(reader, ()))
     try:
-        table = reader(path, asked)
+        return reader(path, reading)
     except (ImportError, MemoryError, Warning):
         raise
     except Exception as error:
@@ -102,4 +120,7 @@ def read_file(
             f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: "
             f"{' '.join(str(error).split())[:300]}; write it again from its source"
         ) from error
-    return prepare(table, asked, plain.stem)
+
+
+def _is_packed(path: Path) -> bool:
+    return path.suffix.lower() in (".gz", ".zip")

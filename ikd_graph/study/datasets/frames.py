@@ -1,14 +1,14 @@
-"""Tables that pandas reads: .parquet, and sheets of .xlsx."""
+"""Tables with typed columns and sheets: .parquet by pandas, .xlsx by openpyxl."""
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..._suggest import suggest
-from ._reading import Reading, listed, package, refuse
+from ._reading import Reading, choose_table, listed, package
 from ._record import plain_texts
 from ._table import Table, from_cells
 
@@ -18,9 +18,8 @@ _MOST_CELLS = 10_000_000
 
 def read_parquet(path: Path, reading: Reading) -> Table:
     """Read a .parquet table; its index names the rows."""
-    refuse(reading, path, ["key", "bin"])
-    package("pyarrow", path)
-    frame = package("pandas", path).read_parquet(path)
+    package("pyarrow", path.name)
+    frame = package("pandas", path.name).read_parquet(path)
     if not frame.size:
         raise ValueError(
             f"{path.name} must hold at least one row of numbers, got shape {frame.shape}"
@@ -41,36 +40,37 @@ def read_parquet(path: Path, reading: Reading) -> Table:
 
 
 def read_sheet(path: Path, reading: Reading) -> Table:
-    """Read the first sheet of an .xlsx file, or the one that is the key."""
-    refuse(reading, path, ["bin"])
-    package("openpyxl", path)
-    with package("pandas", path).ExcelFile(path) as book:
-        names = book.sheet_names
-        sheet = names[0] if reading.key is None else reading.key
-        if sheet not in names:
-            raise ValueError(
-                f"--key must name a sheet of {path.name}: {listed(names)}; got {sheet!r}"
-                f"{suggest(sheet, names)}"
-            )
-        size = book.book[sheet].max_row or 0, book.book[sheet].max_column or 0
-        if size[0] * size[1] > _MOST_CELLS:
-            raise ValueError(
-                f"sheet {sheet!r} of {path.name} must have at most {_MOST_CELLS} cells, got "
-                f"{size[0]} rows x {size[1]} columns; delete cells far from the table"
-            )
-        frame = package("pandas", path).read_excel(
-            book, sheet_name=sheet, header=None, dtype=object, keep_default_na=False
-        )
-    rows = [[_text(cell) for cell in row] for row in frame.to_numpy(object).tolist()]
-    rows = [row for row in rows if any(row)]
+    """Read the first sheet of an .xlsx file, or the key."""
+    with warnings.catch_warnings():
+        # Of styles and extensions, which hold no values.
+        warnings.simplefilter("ignore")
+        book = package("openpyxl", path.name).load_workbook(path, read_only=True, data_only=True)
+        names = book.sheetnames
+        key = choose_table(path.name, dict.fromkeys(names, ""), reading.key, names[:1])
+        sheet = book[key]
+        # What a file declares of its size may be missing or wrong.
+        sheet.reset_dimensions()
+        rows: list[list[str]] = []
+        n_cells = 0
+        for row in sheet.iter_rows(values_only=True):
+            n_cells += max(len(row), 1)
+            if n_cells > _MOST_CELLS:
+                raise ValueError(
+                    f"sheet {key!r} of {path.name} must have at most {_MOST_CELLS} cells, got more "
+                    f"in its first {len(rows)} rows; delete cells far from the table"
+                )
+            rows.append([_text(cell) for cell in row])
+        book.close()
+    width = max((len(row) for row in rows), default=0)
+    rows = [row + [""] * (width - len(row)) for row in rows if any(row)]
     if not rows:
         raise ValueError(
-            f"sheet {sheet!r} of {path.name} must hold a table, got no cells; the file has "
+            f"sheet {key!r} of {path.name} must hold a table, got no cells; the file has "
             f"{listed(names)}: --key names another"
         )
     table = from_cells(path.name, rows, reading)
     if len(names) > 1:
-        table.header += f" of sheet {sheet!r} (of {len(names)}: {listed(names, 4)})"
+        table.header += f" of sheet {key!r} (of {len(names)}: {listed(names, 4)})"
     return table
 
 
@@ -83,6 +83,6 @@ def _cells(column: Any) -> Any:
 
 def _text(cell: Any) -> str:
     """A cell of a sheet as text: whole numbers without decimals, an error is no value."""
-    if cell is None or cell != cell or str(cell).startswith("#"):
+    if cell is None or str(cell).startswith("#"):
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()

@@ -1,11 +1,11 @@
-"""The real data sets of the paper by name: from a folder, or from their own home on the network."""
+"""The real data sets of the paper by name, from a folder."""
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,20 +30,13 @@ _SOURCES = {
     "fashion_mnist": (
         "fashion_mnist.npz",
         "X_train, y_train, X_test, y_test, label_names",
-        "https://github.com/zalandoresearch/fashion-mnist",
+        "https://github.com/zalandoresearch/fashion-mnist (or scikit-learn's fetch_openml)",
     ),
     "extended_yale_b": (
         "extyaleb_192x168.npz",
         "X (2414, 32256), y (2414,), image_shape",
         "the Extended Yale Face Database B, cropped images (Georghiades 2001, Lee 2005)",
     ),
-}
-_FASHION_HOME = "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion/"
-_FASHION_SHA256 = {
-    "train-images-idx3": "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
-    "train-labels-idx1": "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
-    "t10k-images-idx3": "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
-    "t10k-labels-idx1": "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
 }
 _FASHION_LABELS = (
     *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
@@ -79,11 +72,10 @@ def guo_qpcr() -> Dataset:
     Dataset
         ``X`` (437, 48), each gene with mean 0 and variance 1; ``y`` the stage, in its order.
     """
-    with np.load(_stored("guo_qpcr")) as file:
-        names = tuple(str(name) for name in file["label_names"])
-        y, names = encode_labels(file["y"], names)
-        features = tuple(str(name) for name in file["feature_names"])
-        X = np.asarray(file["X"], dtype=np.float64)
+    file = _stored("guo_qpcr")
+    y, names = encode_labels(file["y"], tuple(map(str, file["label_names"])))
+    features = tuple(map(str, file["feature_names"]))
+    X = np.asarray(file["X"], dtype=np.float64)
     return Dataset(X=X, y=y, label_names=names, name="guo_qpcr", feature_names=features)
 
 
@@ -95,11 +87,10 @@ def coil20() -> Dataset:
     Dataset
         ``X`` (1440, 16384), 0 to 1; ``y`` the object.
     """
-    with np.load(_stored("coil20")) as file:
-        X = file["X"] / 255.0
-        y, names = encode_labels(file["y"])
-        height, width = file["image_shape"].tolist()
-    return Dataset(X=X, y=y, label_names=names, name="coil20", image_shape=(height, width))
+    file = _stored("coil20")
+    y, names = encode_labels(file["y"])
+    shape = int(file["image_shape"][0]), int(file["image_shape"][1])
+    return Dataset(X=file["X"] / 255.0, y=y, label_names=names, name="coil20", image_shape=shape)
 
 
 def fashion_mnist(*, split: str = "test", n_samples: int | None = 3000) -> Dataset:
@@ -117,52 +108,34 @@ def fashion_mnist(*, split: str = "test", n_samples: int | None = 3000) -> Datas
     Dataset
         ``X`` (n, 784), 0 to 1; ``y`` the kind of clothing.
     """
-    if split not in ("test", "train", "all"):
-        raise ValueError(f"split must be 'test', 'train' or 'all', got {split!r}")
-    parts = ("train", "test") if split == "all" else (split,)
-    if (path := _in_folder("fashion_mnist")) is not None:
-        with np.load(path) as file:
-            images = [file[f"X_{part}"][:n_samples] for part in parts]
-            labels = [file[f"y_{part}"][:n_samples] for part in parts]
-    else:
-        stems = {"train": "train", "test": "t10k"}
-        images = [_fashion_file(f"{stems[part]}-images-idx3-ubyte.gz") for part in parts]
-        labels = [_fashion_file(f"{stems[part]}-labels-idx1-ubyte.gz") for part in parts]
-    X = np.concatenate(images)[:n_samples] / 255.0
-    y, names = encode_labels(np.concatenate(labels)[:n_samples], _FASHION_LABELS)
+    check_choice("split", split, ("test", "train", "all"))
+    file = _stored("fashion_mnist")
+    keys = ("train", "test") if split == "all" else (split,)
+    X = np.concatenate([file[f"X_{key}"] for key in keys])[:n_samples] / 255.0
+    y, names = encode_labels(
+        np.concatenate([file[f"y_{key}"] for key in keys])[:n_samples], _FASHION_LABELS
+    )
     return Dataset(X=X, y=y, label_names=names, name="fashion_mnist", image_shape=(28, 28))
 
 
-def extended_yale_b(
-    *, image_shape: tuple[int, int] | None = (32, 32), shrink: str = "area"
-) -> Dataset:
+def extended_yale_b(*, image_shape: tuple[int, int] | None = (32, 32)) -> Dataset:
     """Faces of Extended Yale B: 38 people in about 64 lightings, cropped.
 
     Parameters
     ----------
     image_shape : (int, int) or None
-        Height and width to shrink to; None keeps 192 x 168 (0.6 GB).
-    shrink : {"area", "sample"}
-        Whether a smaller image holds area averages, or pixels at even steps.
+        Height and width to shrink to, by area averages; None keeps 192 x 168 (0.6 GB).
 
     Returns
     -------
     Dataset
         ``X`` (2414, height * width), 0 to 1; ``y`` the person.
     """
-    check_choice("shrink", shrink, ("area", "sample"))
-    with np.load(_stored("extended_yale_b")) as file:
-        stored, y = file["X"], file["y"]
-        full = (int(file["image_shape"][0]), int(file["image_shape"][1]))
-    y, names = encode_labels(y)
+    file = _stored("extended_yale_b")
+    stored, full = file["X"], (int(file["image_shape"][0]), int(file["image_shape"][1]))
+    y, names = encode_labels(file["y"])
     shape = full if image_shape is None else image_shape
-    if shape == full:
-        X = stored / 255.0
-    elif shrink == "area":
-        X = shrink_images(stored, full, shape) / 255.0
-    else:
-        X = stored.reshape(-1, *full)[:, _steps(full[0], shape[0])][:, :, _steps(full[1], shape[1])]
-        X = X.reshape(len(X), -1) / 255.0
+    X = (stored if shape == full else shrink_images(stored, full, shape)) / 255.0
     return Dataset(X=X, y=y, label_names=names, name="extended_yale_b", image_shape=shape)
 
 
@@ -183,14 +156,9 @@ def shrink_images(
     rows, columns = _area_weights(shape[0], smaller[0]), _area_weights(shape[1], smaller[1])
     out = np.empty((X.shape[0], smaller[0] * smaller[1]))
     for start in range(0, X.shape[0], 256):
-        part = X[start : start + 256].reshape(-1, *shape).astype(np.float64)
-        out[start : start + 256] = (rows @ part @ columns.T).reshape(part.shape[0], -1)
+        images = X[start : start + 256].reshape(-1, *shape).astype(np.float64)
+        out[start : start + 256] = (rows @ images @ columns.T).reshape(len(images), -1)
     return out
-
-
-def _steps(size: int, smaller: int) -> NDArray[np.intp]:
-    """Pixels at even steps from the first on."""
-    return np.arange(smaller) * size // smaller
 
 
 def _area_weights(size: int, smaller: int) -> NDArray[np.float64]:
@@ -201,60 +169,20 @@ def _area_weights(size: int, smaller: int) -> NDArray[np.float64]:
     return np.maximum(high - low, 0.0) * smaller / size
 
 
-def _in_folder(name: str) -> Path | None:
-    """Path of a stored data set in the folder that the environment names, or None."""
+def _stored(name: str) -> dict[str, NDArray[Any]]:
+    """Arrays of a data set in the folder that the environment names, or where to get it."""
     home = os.environ.get(DATA_HOME)
-    if not home:
-        return None
-    path = Path(home) / _SOURCES[name][0]
-    return path if path.is_file() else None
-
-
-def _stored(name: str) -> Path:
-    """Path of a data set that has no checked download; an error says where to get it."""
-    path = _in_folder(name)
-    if path is None:
-        file, keys, origin = _SOURCES[name]
-        home = os.environ.get(DATA_HOME)
-        where = f"{DATA_HOME} is not set" if not home else f"{home!r} has no {file}"
+    file, keys, origin = _SOURCES[name]
+    path = Path(home or "", file)
+    if not home or not path.is_file():
+        where = f"{home!r} has no {file}" if home else f"{DATA_HOME} is not set"
         raise FileNotFoundError(
             f"the data set {name!r} must lie in the folder that {DATA_HOME} names, but {where}; "
             f"get it from {origin}, save it as {file} with arrays {keys}, "
             f"and set {DATA_HOME} to its folder"
         )
-    return path
-
-
-def _fashion_file(name: str) -> NDArray[np.uint8]:
-    """One file of Fashion-MNIST from its home, through the user's cache, its checksum verified."""
-    try:
-        import pooch
-    except ImportError:
-        raise ImportError(
-            "downloading Fashion-MNIST needs the package pooch, which is not installed; "
-            f"pip install pooch, or set {DATA_HOME} to a folder with fashion_mnist.npz"
-        ) from None
-    try:
-        path = pooch.retrieve(
-            _FASHION_HOME + name,
-            known_hash=f"sha256:{_FASHION_SHA256[name.removesuffix('-ubyte.gz')]}",
-            path=pooch.os_cache("ikd_graph"),
-            fname=name,
-        )
-    except OSError as error:
-        raise OSError(
-            f"the data set 'fashion_mnist' could not be downloaded from {_FASHION_HOME}: {error}; "
-            f"check the network, or set {DATA_HOME} to a folder with fashion_mnist.npz"
-        ) from error
-    return _read_idx(gzip.decompress(Path(path).read_bytes()))
-
-
-def _read_idx(raw: bytes) -> NDArray[np.uint8]:
-    """Array of an idx file of bytes, (n, pixels) for images and (n,) for labels."""
-    n_axes = raw[3]
-    shape = np.frombuffer(raw, dtype=">u4", count=n_axes, offset=4).astype(np.int64)
-    array = np.frombuffer(raw, dtype=np.uint8, offset=4 + 4 * n_axes)
-    return array.reshape(shape[0], -1) if n_axes > 1 else array
+    with np.load(path) as arrays:
+        return dict(arrays)
 
 
 REAL: dict[str, Callable[[], Dataset]] = {

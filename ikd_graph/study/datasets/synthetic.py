@@ -1,21 +1,264 @@
 """Synthetic data sets with known latents: the paper's, three classics, and spike counts.
 
-Where ``seed`` may be a ``numpy.random.Generator``, that one is drawn from and goes on.
+Random latents (Eq. 12) and the three fixed ones (Fig. 3), mappings from a latent to observations,
+and noise. Where ``seed`` may be a ``numpy.random.Generator``, that one is drawn from and goes on.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+import scipy.linalg
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 
 from ... import kernels
-from ..._checks import check_choice, check_positive
+from ..._checks import check_choice, check_integer, check_positive
 from ._record import Dataset
-from .latents import Seed, fixed_latent, ou_latent
-from .mappings import add_noise, bump_mapping, gp_mapping, sine_mapping
+
+Floats = NDArray[np.float64]
+Seed = int | np.random.Generator
+
+FIXED_LATENTS = ("hard", "medium", "easy")
+"""The three fixed latents of the paper's Fig. 3."""
 
 MAPPINGS = ("gp", "sine", "bump", "bump_l1")
 """The mappings of the paper's Fig. 2, and the bump as its authors ran it."""
+
+
+def ou_latent(
+    n_samples: int,
+    n_components: int,
+    *,
+    variance: float = 6.0,
+    time_scale: float = 5.0,
+    clip: float | None = None,
+    seed: Seed = 0,
+) -> Floats:
+    r"""Latent of the paper's Eq. 12: z_m ~ N(0, v e^{-\|i - j\| / τ}), each column by itself.
+
+    Sampled step by step (the process is Markov), so the cost is linear in ``n_samples``.
+
+    Parameters
+    ----------
+    n_samples, n_components : int
+        Shape of the latent.
+    variance : float
+        v, the paper's 6.
+    time_scale : float
+        τ, the paper's 5.
+    clip : float or None
+        Clip to [-clip, clip]; the paper's runs clip to 6, its text does not say so.
+    seed : int or Generator
+        Source of randomness.
+
+    Returns
+    -------
+    (n_samples, n_components) float64
+        The latent.
+
+    Examples
+    --------
+    >>> ou_latent(100, 3, seed=1).shape
+    (100, 3)
+    """
+    from scipy.signal import lfilter
+
+    check_integer("n_samples", n_samples, 1)
+    check_integer("n_components", n_components, 1)
+    steps = np.random.default_rng(seed).normal(size=(n_samples, n_components))
+    decay = np.exp(-1.0 / check_positive("time_scale", time_scale))
+    steps[1:] *= np.sqrt(1.0 - decay**2)
+    latent = np.sqrt(check_positive("variance", variance)) * lfilter(
+        [1.0], [1.0, -decay], steps, axis=0
+    )
+    return latent if clip is None else np.clip(latent, -clip, clip)
+
+
+def fixed_latent(name: str, n_samples: int = 100, *, seed: Seed = 0) -> Floats:
+    r"""Latent of the paper's Fig. 3, three-dimensional.
+
+    - ``medium``: a swirl, θ = -4π .. 4π, z = -1/2 .. 1/2, r = 1 + z²,
+      (r sin 1.3θ, r cos θ, z); exactly the paper's at 100 points.
+    - ``easy``: the surface z = sin 2πx + 1/2 cos 3πy over a square grid on [-1/2, 1/2]², rows
+      shuffled; the paper's points, in another order.
+    - ``hard``: two strands of opposite sense, (±sin 2πz, cos 2πz, z) for z = -1 .. 1, with noise of
+      standard deviation 0.1 on the first two; the paper's law, another sample.
+
+    Parameters
+    ----------
+    name : {"hard", "medium", "easy"}
+        Which one.
+    n_samples : int
+        Number of points; a square number for ``easy``, even for ``hard``.
+    seed : int or Generator
+        Order of the rows of ``easy``, noise of ``hard``; ``medium`` does not use it.
+
+    Returns
+    -------
+    (n_samples, 3) float64
+        The latent.
+
+    Examples
+    --------
+    >>> fixed_latent("medium")[0].round(4).tolist()
+    [0.7347, 1.25, -0.5]
+    """
+    check_choice("name", name, FIXED_LATENTS)
+    check_integer("n_samples", n_samples, 4)
+    rng = np.random.default_rng(seed)
+    if name == "medium":
+        theta = np.linspace(-4.0 * np.pi, 4.0 * np.pi, n_samples)
+        z = np.linspace(-0.5, 0.5, n_samples)
+        radius = z**2 + 1.0
+        return np.column_stack([radius * np.sin(1.3 * theta), radius * np.cos(theta), z])
+    if name == "easy":
+        side = int(np.sqrt(n_samples))
+        if side**2 != n_samples:
+            raise ValueError(
+                f"n_samples must be a square number for 'easy', got {n_samples}; "
+                f"try {side**2} or {(side + 1) ** 2}"
+            )
+        axis = np.linspace(-0.5, 0.5, side)
+        x, y = (grid.ravel() for grid in np.meshgrid(axis, axis, indexing="ij"))
+        height = np.sin(2.0 * np.pi * x) + 0.5 * np.cos(3.0 * np.pi * y)
+        return rng.permutation(np.column_stack([x, y, height]))
+    if n_samples % 2:
+        raise ValueError(f"n_samples must be even for 'hard', got {n_samples}; it has two strands")
+    half = n_samples // 2
+    # The two strands meet where both have sin 2πz = 0; they are offset there as in the paper.
+    z = np.concatenate([np.linspace(-1.0, 0.975, half), np.linspace(-1.0, 1.0, half)])
+    sense = np.repeat([1.0, -1.0], half)
+    latent = np.column_stack([sense * np.sin(2.0 * np.pi * z), np.cos(2.0 * np.pi * z), z])
+    latent[:, :2] += rng.normal(scale=0.1, size=(n_samples, 2))
+    return latent
+
+
+def gp_mapping(
+    latent: ArrayLike,
+    n_features: int,
+    kernel: str | kernels.StationaryKernel = "squared_exponential",
+    *,
+    variance: float = 1.0,
+    seed: Seed = 0,
+) -> Floats:
+    """Observations of the paper's Eq. 1: each column a Gaussian process over the latent.
+
+    Parameters
+    ----------
+    latent : (n, m) float64
+        The true latent.
+    n_features : int
+        Number of observed dimensions N.
+    kernel : str or StationaryKernel
+        Covariance over the latent, with its length-scale.
+    variance : float
+        Marginal variance.
+    seed : int or Generator
+        Source of randomness.
+
+    Returns
+    -------
+    (n, n_features) float64
+        Observations without noise (but for a jitter below 1e-4 standard deviations).
+
+    Examples
+    --------
+    >>> gp_mapping(np.linspace(0.0, 3.0, 30)[:, None], 20, "matern", seed=3).shape
+    (30, 20)
+    """
+    points = np.asarray(latent, dtype=np.float64)
+    check_integer("n_features", n_features, 1)
+    cov = kernels.get(kernel).covariance(cdist(points, points, "sqeuclidean"))
+    samples = np.random.default_rng(seed).normal(size=(points.shape[0], n_features))
+    return np.sqrt(check_positive("variance", variance)) * (_lower_root(cov) @ samples)
+
+
+def sine_mapping(latent: ArrayLike, n_features: int, *, seed: Seed = 0) -> Floats:
+    """Observations of the paper's data set 2: sin(Ω z + φ), Ω ~ U(-1, 1), φ ~ U(-π, π).
+
+    Parameters
+    ----------
+    latent, n_features, seed : see `gp_mapping`
+        The true latent, the number of observed dimensions and a source of randomness.
+
+    Returns
+    -------
+    (n, n_features) float64
+        Observations without noise.
+    """
+    points = np.asarray(latent, dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    omega = rng.uniform(
+        -1.0, 1.0, size=(check_integer("n_features", n_features, 1), points.shape[1])
+    )
+    phase = rng.uniform(-np.pi, np.pi, size=n_features)
+    return np.sin(points @ omega.T + phase)
+
+
+def bump_mapping(
+    latent: ArrayLike, n_features: int, *, form: str = "squared", seed: Seed = 0
+) -> Floats:
+    r"""Observations of the paper's data set 3: bumps around centres on a grid over [-6, 6]^m.
+
+    Parameters
+    ----------
+    latent, seed : see `gp_mapping`
+        The true latent and a source of randomness.
+    n_features : int
+        Number of observed dimensions N, each with its own centre among 100^m grid points.
+    form : {"squared", "l1"}
+        "squared" is Eq. 13 as printed, 20 exp(-\|z - c\|²). "l1" is what the authors ran,
+        20 exp(-\|z - c\|_1), wider at its foot; the published figures rest on it.
+
+    Returns
+    -------
+    (n, n_features) float64
+        Observations without noise.
+    """
+    check_choice("form", form, ("squared", "l1"))
+    points = np.asarray(latent, dtype=np.float64)
+    n_axes = points.shape[1]
+    n_grid = 100**n_axes
+    check_integer("n_features", n_features, 1, n_grid)
+    picked = np.random.default_rng(seed).choice(n_grid, size=n_features, replace=False)
+    cells = np.stack(np.unravel_index(picked, (100,) * n_axes), axis=1)
+    centres = np.linspace(-6.0, 6.0, 100)[cells]
+    metric = "sqeuclidean" if form == "squared" else "cityblock"
+    return 20.0 * np.exp(-cdist(points, centres, metric))
+
+
+def add_noise(X: ArrayLike, sd: float, *, seed: Seed = 0) -> Floats:
+    """Add independent Gaussian noise.
+
+    Parameters
+    ----------
+    X : (n, n_features) float64
+        Observations.
+    sd : float
+        Standard deviation, >= 0.
+    seed : int or Generator
+        Source of randomness.
+
+    Returns
+    -------
+    (n, n_features) float64
+        A noisy copy.
+    """
+    values = np.array(X, dtype=np.float64)
+    if not (np.isfinite(sd) and sd >= 0.0):
+        raise ValueError(f"sd must be a finite number of at least 0, got {sd!r}; 0 adds no noise")
+    return values + np.random.default_rng(seed).normal(scale=sd, size=values.shape)
+
+
+def _lower_root(cov: Floats) -> Floats:
+    """Cholesky factor, with the least jitter that makes it exist."""
+    jitter = 1e-12
+    while jitter < 1e-7:
+        try:
+            return scipy.linalg.cholesky(cov + jitter * np.eye(cov.shape[0]), lower=True)
+        except np.linalg.LinAlgError:
+            jitter *= 10.0
+    raise ValueError("the covariance of the latent must be positive definite, got one that is not")
 
 
 def mapped_data(mapping: str, n_features: int, *, n_samples: int = 1000, seed: Seed = 0) -> Dataset:

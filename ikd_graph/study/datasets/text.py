@@ -5,27 +5,24 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import itertools
 import zipfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from ._reading import MOST_BYTES, Problem, Reading, TableError, refuse
-from ._table import Table, from_cells, is_number
+from ._reading import Reading, memory
+from ._table import SAMPLE, Table, from_cells, is_number
 
 SEPARATORS = ",;\t| "
-_SAMPLE = 20  # lines that tell the separator
-_PART = 2**24  # bytes that are unpacked at a time
 
 
 def read_text(path: Path, reading: Reading) -> Table:
     """Read a table whose cells stand between commas, semicolons, tabs, bars or blanks."""
-    refuse(reading, path, ["key", "bin"])
     lines = list(io.StringIO(_decoded(path), newline=None))
     above = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "#"), len(lines))
     if not lines[above:]:
         raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
-    separator = _separator(lines[above : above + _SAMPLE])
+    separator = _separator(lines[above : above + SAMPLE])
     rows, numbers = _rows(path, lines, above, separator)
     _check_widths(path, rows, numbers)
     table = from_cells(path.name, rows, reading)
@@ -34,27 +31,26 @@ def read_text(path: Path, reading: Reading) -> Table:
     return table
 
 
+def _opened(path: Path) -> Any:
+    """A file of text, unpacked as it is read."""
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rb")
+    if path.suffix.lower() != ".zip":
+        return path.open("rb")
+    archive = zipfile.ZipFile(path)
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    if len(members) != 1:
+        raise ValueError(f"{path.name} must hold one table, got {len(members)}; unpack it first")
+    return archive.open(members[0])
+
+
 def _decoded(path: Path) -> str:
     """Text of a file, unpacked."""
-    ending = path.suffix.lower()
-    if ending == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            members = [info for info in archive.infolist() if not info.is_dir()]
-            size = sum(info.file_size for info in members)
-            if len(members) != 1 or size > MOST_BYTES:
-                raise ValueError(
-                    f"{path.name} must hold one table, got {len(members)} files of "
-                    f"{size / 1e9:.3g} GB; unpack it first"
-                )
-            data = archive.read(members[0])
-    elif ending == ".gz":
-        with gzip.open(path, "rb") as file:
-            parts = list(itertools.islice(iter(lambda: file.read(_PART), b""), MOST_BYTES // _PART))
-            if file.read(1):
-                raise ValueError(f"{path.name} must unpack to {MOST_BYTES / 1e9:.3g} GB at most")
-        data = b"".join(parts)
-    else:
-        data = path.read_bytes()
+    limit = memory()
+    with _opened(path) as file:
+        data = file.read(limit)
+    if len(data) == limit:
+        raise ValueError(f"{path.name} must unpack to less than {limit / 2**30:.1f} GiB")
     try:
         return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as error:
@@ -112,15 +108,9 @@ def _check_widths(path: Path, rows: list[list[str]], numbers: list[int]) -> None
         return
     ragged = [at for at, row in enumerate(rows) if len(row) != width]
     if ragged:
-        at = ragged[0]
         more = f" ({len(ragged)} such rows)" if len(ragged) > 1 else ""
-        raise TableError(
-            path.name,
-            [
-                Problem(
-                    f"every row of {path.name} must have {width} cells like the first, got "
-                    f"{len(rows[at])} in row {numbers[at]}{more}; look for a missing or an extra "
-                    "separator there"
-                )
-            ],
+        raise ValueError(
+            f"every row of {path.name} must have {width} cells like the first, got "
+            f"{len(rows[ragged[0]])} in row {numbers[ragged[0]]}{more}; look for a missing or an "
+            "extra separator there"
         )

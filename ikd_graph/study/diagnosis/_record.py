@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...auto import ENOUGH_COLUMNS
-from ...pipeline import say_effective
+from ...pipeline import describe_effective_columns
 
 WEAK_R2 = 0.8
 """An expected R² that may be below this, by one spread of the splits, is warned of."""
@@ -196,7 +196,7 @@ class Diagnosis:
         if self.n_used < self.n_points:
             found["data"] += f"; {self.n_used} points, chosen at random, were examined"
         if free < width - self.n_removed:
-            found["columns"] = say_effective(width, free)
+            found["columns"] = describe_effective_columns(width, free)
         found["correlations"] = (
             f"{self.share_above_two:.1%} of the pairs of points correlate by more than "
             f"{2.0 * self.standard_error:.3g}, two standard errors (2.3% would by chance)"

@@ -1,0 +1,105 @@
+"""What `fit` and `transform` take: tables of rows, or values between pairs of points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from .._checks import check_sparse, check_symmetric, check_unmasked, few
+from ..similarity import GIVEN
+from ._objects import as_table, printable
+
+
+def read(model: Any, X: Any, **options: Any) -> Any:
+    """X by the rules of scikit-learn, with NaN for missing values where these are filled in.
+
+    Parameters
+    ----------
+    model : IKD
+        Whose parameters say what X is.
+    X : array_like, scipy sparse, data frame or graph
+        Rows, or values between pairs of points.
+    **options
+        Of `sklearn.utils.validation.validate_data`.
+
+    Returns
+    -------
+    ndarray of float or scipy sparse
+        Finite values, or NaN.
+
+    Raises
+    ------
+    ValueError
+        If X is none of this; the message names the rule and the cure.
+    """
+    pairs = isinstance(model.affinity, str) and model.affinity in GIVEN
+    fills = model.missing == "pairwise" and not pairs
+    X = as_table(X, pairs=pairs)
+    check_sparse("X", X)
+    if fills and sp.issparse(X):
+        raise ValueError(
+            "missing must be 'error' for sparse rows, got 'pairwise'; what a sparse X does not "
+            "store is zero, not missing: pass missing='error', or a dense X with NaN"
+        )
+    if fills and isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    check_unmasked("X", X)
+    try:
+        X = validate_data(model, X, ensure_all_finite="allow-nan", **options)
+    except ValueError as error:
+        # It may contain names of columns, which must not write to a terminal.
+        raise ValueError(printable(str(error))) from None
+    values = X.data if sp.issparse(X) else X
+    # NaN in one entry is NaN in the sum: nothing of the size of X is made.
+    if not fills and np.isnan(np.sum(values)):
+        row = X.tocoo().row if sp.issparse(X) else np.arange(len(X))[:, None]
+        holes = np.unique(np.broadcast_to(row, values.shape)[np.isnan(values)])
+        cure = (
+            "a scipy sparse matrix stores only the pairs that are known"
+            if pairs
+            else "pass missing='pairwise', drop those rows, or impute"
+        )
+        raise ValueError(
+            f"Input X contains NaN: got {holes.size} rows with missing values: {few(holes)}; {cure}"
+        )
+    # Moments of larger values would be infinite, of smaller ones zero.
+    largest = max(
+        float(np.fmax.reduce(values, None, initial=0.0)),
+        -float(np.fmin.reduce(values, None, initial=0.0)),
+    )
+    if not pairs and largest > 0.0 and not 1e-70 <= largest <= 1e70:
+        raise ValueError(
+            f"the largest value of X must lie between 1e-70 and 1e+70, got {largest:g}; "
+            "multiply X by a power of ten"
+        )
+    return X
+
+
+def check_pairs(X: Any, affinity: str) -> None:
+    """Raise where distances were given and covariances are due, or the other way round."""
+    if not sp.issparse(X):
+        check_symmetric("a precomputed X", X)
+    # A covariance is at most as large as both variances.
+    stored = X.tocoo() if sp.issparse(X) else None
+    values: NDArray[np.float64] = X if stored is None else stored.data
+    diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
+    largest, least = float(values.max(initial=0.0)), float(values.min(initial=0.0))
+    # What rounding leaves on the diagonal, in float32, of roots.
+    rounding = 2.0 * np.sqrt(np.finfo(np.float32).eps) * max(largest, -least)
+    zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
+    if affinity == "precomputed" and zeros and rounding > 0.0:
+        raise ValueError(
+            "X must hold covariances, with variances on the diagonal, for affinity='precomputed', "
+            "got a diagonal of zeros, as distances have; affinity='precomputed_distance' takes "
+            "those"
+        )
+    if affinity == "precomputed_distance" and ((diagonal.size and not zeros) or least < -rounding):
+        raise ValueError(
+            "X must hold distances, with zeros on the diagonal and no negative values, for "
+            f"affinity='precomputed_distance'; got at most {diagonal.max(initial=0.0):.3g} on the "
+            f"diagonal and at least {least:.3g} elsewhere; affinity='precomputed' takes covariances"
+        )
