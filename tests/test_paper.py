@@ -51,7 +51,7 @@ def test_published_values_stand_beside_the_means():
     ours, pca, gplvm = _lab.Table("fig4", experiment, trials).summary()
     assert (ours["mean"], ours["published"]) == (pytest.approx(0.95), 0.8246)
     assert (pca["n"], pca["se"], pca["published"]) == (2, pytest.approx(0.05), 0.656)
-    assert (gplvm["method"], gplvm["published"]) == ("gplvm", 0.7529)
+    assert (gplvm["method"], gplvm["published"]) == ("gplvm", 0.7533)
     assert "mean" not in gplvm
 
 

@@ -337,12 +337,11 @@ class Table:
         return out.getvalue()
 
     def write(self, folder):
-        """Write .csv, .md and .png."""
-        paths = [
-            write_whole(folder / f"{self.name}.csv", self.to_csv()),
-            write_whole(folder / f"{self.name}.md", self.to_markdown()),
-        ]
-        return [*paths, self.experiment.draw(self, folder / f"{self.name}.png")]
+        """Write .csv, and of what it holds .md and .png."""
+        trials = write_whole(folder / f"{self.name}.csv", self.to_csv())
+        stored = self.read(self.name, self.experiment, folder)
+        summary = write_whole(folder / f"{self.name}.md", stored.to_markdown())
+        return [trials, summary, self.experiment.draw(stored, folder / f"{self.name}.png")]
 
 
 @cache
