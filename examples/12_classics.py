@@ -7,7 +7,7 @@ from ikd_graph.study import baselines, datasets
 roll = datasets.swiss_roll(500)
 panels = {"seen from its end": roll.X[:, ::2]}
 for peer in ("pca", "isomap", "tsne"):
-    panels[baselines.PEERS[peer].title] = baselines.embed(peer, roll.X).coordinates
+    panels[baselines.PEERS[peer].title] = baselines.embed(peer, roll.X).value
 # Three columns have no correlation to speak of, but distances; the default call finds that out.
 near = {"affinity": "euclidean", "graph": 7}
 ways = {"IKD": {}, "IKD blockwise": {"strategy": "blockwise", **near}}

@@ -39,3 +39,12 @@ DIAGNOSED_WHOLE = 1000
 
 DIAGNOSED_SAMPLE = 500
 """Points it looks at beyond."""
+
+TESTED = 300
+"""Rows and columns whose structure is compared with chance: 200 tables, 5 ms each."""
+
+DIAGNOSED_BY_LIKELIHOOD = 100
+"""Rows whose halves it embeds by the likelihood: six searches of .6 s, where 250 rows take 4 s."""
+
+SIZED = 150
+"""Rows that the number of dimensions is estimated from: four folds of .5 s."""

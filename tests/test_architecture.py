@@ -28,7 +28,7 @@ FLOORS = (
     ("strategies",),
     ("refine",),
     ("_settings", "generative", "pipeline", "placement", "uncertainty"),
-    ("auto", "missing"),
+    ("auto", "dimension", "missing"),
     ("estimator",),
     ("study",),
     ("pl", "show", "tl"),

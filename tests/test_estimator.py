@@ -205,12 +205,14 @@ def test_the_unit_of_the_embedding_is_the_length_scale():
 def test_the_number_of_coordinates_is_found(n_components, strategy):
     latent = np.random.default_rng(n_components).uniform(-1.2, 1.2, (100, n_components))
     X = process(latent, 2000, seed=n_components)
-    model = quiet(IKD("auto", strategy=strategy, refine=None), X)
+    corr = np.corrcoef(X)
+    settings = {"strategy": strategy, "affinity": "precomputed", "refine": None}
+    model = quiet(IKD("auto", **settings), corr)
     assert model.n_components_ == model.embedding_.shape[1] == n_components
     assert model.settings_.n_components == n_components
     assert model.spectrum_.size == 15
     assert "last wide gap" in model.settings_.reasons["n_components"]
-    named = quiet(IKD(n_components, strategy=strategy, refine=None), X)
+    named = quiet(IKD(n_components, **settings), corr)
     np.testing.assert_allclose(named.embedding_, model.embedding_, atol=1e-9)
     np.testing.assert_allclose(named.spectrum_[:n_components], named.eigenvalues_, rtol=1e-9)
 

@@ -5,17 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
+
+from ikd_graph import kernels
+from ikd_graph.study import baselines, datasets, metrics
+from ikd_graph.study.datasets import fixed_latent, gplvm_data
+from ikd_graph.study.metrics import affine_r2
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
 import paper  # noqa: E402
 from paper import __main__ as runner  # noqa: E402
-from paper import _lab, _published_form, _recovery  # noqa: E402
-
-from ikd_graph import kernels  # noqa: E402
-from ikd_graph.study.datasets import fixed_latent, gplvm_data  # noqa: E402
-from ikd_graph.study.metrics import affine_r2  # noqa: E402
+from paper import _lab, _peers, _published_form, _recovery  # noqa: E402
 
 ELSEWHERE = {"fig8", "fig10", "fig11", "fig13"}  # need data that do not come with a package
 
@@ -81,3 +83,49 @@ def test_the_published_form_reaches_what_was_published():
         X = gplvm_data(latent, 200, kernel="squared_exponential", seed=seed).X
         scores.append(affine_r2(latent, _published_form.embed(X, 3, kernel)))
     assert abs(np.mean(scores) - 0.928) < 0.04
+
+
+@pytest.mark.slow
+def test_the_gplvm_of_gpy_embeds():
+    pytest.importorskip("GPy")
+    data = datasets.gplvm_data("medium", 20, noise=0.3, seed=0)
+    found = baselines.embed("gplvm", data.X[::4], 2, start=data.latent[::4, :2])
+    assert found.failure == ""
+    assert metrics.affine_r2(data.latent[::4], found.value) > 0.3
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.SquaredExponential(length_scale=0.5),
+        kernels.RationalQuadratic(alpha=2.0, length_scale=0.5),
+        kernels.GammaExponential(length_scale=0.5),
+        kernels.Matern(nu=1.5, length_scale=0.5),
+        kernels.Matern(nu=2.5),
+    ],
+)
+def test_kernels_of_gpy_agree_with_ours(kernel):
+    gpy = pytest.importorskip("GPy")
+    latent = np.random.default_rng(0).normal(size=(8, 2))
+    theirs = _peers.gpy_kernel(gpy.kern, kernel, 2).K(latent)
+    np.testing.assert_allclose(theirs, kernel.covariance(cdist(latent, latent, "sqeuclidean")))
+
+
+def test_the_autoencoder_embeds():
+    pytest.importorskip("torch")
+    data = datasets.swiss_roll(200)
+    found = baselines.embed("vae", data.X, 2)
+    assert found.failure == ""
+    assert found.value.shape == (200, 2)
+
+
+def test_a_diffusion_map_is_the_random_walk_of_a_naive_one():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    weights = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 2.0)
+    walk = weights / weights.sum(axis=1, keepdims=True)
+    found = _peers.diffusion_map(X, 2, epsilon=2.0, time_steps=3)
+    values = np.sort(np.linalg.eigvals(walk).real)[::-1]
+    for column, value in zip(found.T, values[1:3], strict=True):
+        np.testing.assert_allclose(walk @ column, value * column, atol=1e-10)
+    once = _peers.diffusion_map(X, 2, epsilon=2.0)
+    np.testing.assert_allclose(found, once * values[1:3] ** 2, atol=1e-12)

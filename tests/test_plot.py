@@ -14,9 +14,9 @@ from matplotlib import pyplot
 from matplotlib.text import Text
 
 from ikd_graph import IKD
+from ikd_graph.dimension import DimensionEstimate
 from ikd_graph.show import charts, colors, plot
 from ikd_graph.show.charts import Chart, Curve
-from ikd_graph.study import dimension
 
 
 @pytest.fixture(autouse=True)
@@ -47,14 +47,14 @@ def every_picture():
     rng = np.random.default_rng(0)
     Z, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
     noisy = {"a": [[0.9, 0.8], [0.5, np.nan]], "b": [0.7, np.nan]}
-    fit = dimension.box_counting_dimension(rng.uniform(size=(800, 2)))
+    sizes = DimensionEstimate(2, (2, 3), np.array([-9.0, 0.0, -0.1]), np.array([0.5, 0.0, 0.1]))
     return {
         "embedding": lambda **k: plot.embedding(Z, y, errors=0.1 + 0 * Z, points=[3], **k),
         "cliques": lambda **k: plot.chart(charts.network(cliques_like()), **k),
         "spectrum": lambda **k: plot.chart(charts.spectrum([5.0, 4.0, 1.0, -0.2], 2), **k),
         "noise": lambda **k: plot.chart(charts.noise_curves([0.0, 0.5], noisy), **k),
         "bars": lambda **k: plot.chart(charts.level_bars({"a": 0.01, "b": np.nan}), **k),
-        "scaling": lambda **k: plot.chart(charts.scaling(fit), **k),
+        "dimensions": lambda **k: plot.chart(charts.dimensions(sizes), **k),
     }
 
 

@@ -72,7 +72,7 @@ def test_rows_are_regressed_out_as_by_least_squares():
     np.testing.assert_allclose(
         covariance.remove_mean_row(X), covariance.regress_out(X, [units.mean(axis=1)]), atol=1e-12
     )
-    with pytest.raises(ValueError, match="others must have the 40 columns of X, got 39"):
+    with pytest.raises(ValueError, match="nuisance must have the 40 columns of X, got 39"):
         covariance.regress_out(X, others[:, 1:])
 
 

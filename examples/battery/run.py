@@ -95,11 +95,10 @@ def one(points, M, method, settings):
     line = {"kind": points.kind, "T": T, "N": N}
     if settings is None:
         done = baselines.embed(method, points.X, M)
-        Z = done.coordinates
     else:
         model = IKD(M, random_state=0, **settings)
         done = timed(model.fit_transform, points.X)
-        Z = done.value
+    Z = done.value
     cost = {"cpu_seconds": round(done.cpu_seconds, 2), "failure": done.failure}
     if Z is None:
         return line | cost

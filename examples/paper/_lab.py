@@ -23,6 +23,7 @@ from ikd_graph.study.datasets import fixed_latent, gp_mapping
 from ikd_graph.study.timing import timed
 
 from . import _published_form
+from ._peers import PEERS
 
 PUBLISHED = Path(__file__).parent / "published"
 
@@ -53,7 +54,7 @@ OURS = {
 }
 """Parameters of ``IKD`` by name: ours, and the paper's closed forms; see results/README.md."""
 
-METHODS = (*OURS, *baselines.PEERS)
+METHODS = (*OURS, *PEERS)
 """Every name that an experiment takes as a method."""
 
 
@@ -88,12 +89,12 @@ def fit(method, X, n_components, seed, *, kernel=None, **changes):
     """
     check_choice("methods", method, METHODS)
     _warm_up(method)
-    if method in baselines.PEERS:
-        own = kernel if "kernel" in baselines.PEERS[method].options else None
-        done = baselines.embed(method, X, n_components, seed, kernel=own)
+    if method in PEERS:
+        own = {"kernel": kernel} if "kernel" in PEERS[method].options else {}
+        done = baselines.embed(method, X, n_components, seed, **own)
         if "is not installed" in done.failure:
             raise ImportError(f"{method} {done.failure}")
-        return Fit(done.coordinates, _cost(done))
+        return Fit(done.value, _cost(done))
     done = timed(_solve, method, X, n_components, seed, kernel, **changes)
     return Fit(done.value, _cost(done))
 
@@ -121,7 +122,7 @@ def _warm_up(method):
     few = gp_mapping(fixed_latent("medium", 80), 150, kernels.Matern(length_scale=0.5))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if method in baselines.PEERS:
+        if method in PEERS:
             baselines.embed(method, few, 3)
         else:
             _solve(method, few, 3, 0, None)

@@ -14,7 +14,7 @@ from ..study.compare import STRATEGIES, Comparison, compare, lines, sentences
 from . import common, flags
 
 _OWN = {"strategy", "n_components", "missing", "path", "merge", "max_cliques", "reference"}
-_SIZES = ("n_components", "noise", "n_draws", "max_rows")
+_SIZES = ("n_components", "noise", "n_draws", "max_rows", "time_limit")
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +27,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         noise=_numbers,
         n_draws=int,
         max_rows=int,
+        time_limit=float,
     )
     flags.add_method_flags(parser, only=flags.FLAGS.keys() - _OWN)
 

@@ -41,7 +41,8 @@ def run(arguments: argparse.Namespace) -> None:
     numbers = asdict(diagnosis) | {"parameters": flags.plain_settings(diagnosis.parameters)}
     for name in ("trusted_pairs", "trusted_correlations", "steps"):
         del numbers[name]
-    numbers["n_trusted"] = diagnosis.n_trusted
+    numbers |= {"n_trusted": diagnosis.n_trusted, "p_value": diagnosis.p_value}
+    numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
     png, html = common.drawings(
         arguments, lambda ax: draw(ax, diagnosis), (9.0, 3.6),
         "diagnosis_page", diagnosis, data.name, steps=steps,

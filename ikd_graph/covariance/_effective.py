@@ -71,15 +71,15 @@ def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     return max(free / inflation, 1.0)
 
 
-@door.takes(X=door.table, others=door.table)
-def regress_out(X: ArrayLike, others: ArrayLike) -> Floats:
+@door.takes(X=door.table, nuisance=door.table)
+def regress_out(X: ArrayLike, nuisance: ArrayLike) -> Floats:
     """Rows less what other rows explain of them, by least squares with an intercept.
 
     Parameters
     ----------
     X : (n_samples, n_features) array_like of float64
         Points in rows.
-    others : (k, n_features) array_like of float64
+    nuisance : (k, n_features) array_like of float64
         Rows to take off, such as a market, a season or the motion of a head.
 
     Returns
@@ -96,16 +96,16 @@ def regress_out(X: ArrayLike, others: ArrayLike) -> Floats:
     >>> covariance.regress_out([3.0 * season + 1.0], [season]).round(12).any()
     np.False_
     """
-    rows, taken = np.asarray(X, dtype=np.float64), np.asarray(others, dtype=np.float64)
-    if taken.shape[1] != rows.shape[1]:
+    rows, basis = np.asarray(X, dtype=np.float64), np.asarray(nuisance, dtype=np.float64)
+    if basis.shape[1] != rows.shape[1]:
         raise ValueError(
-            f"others must have the {rows.shape[1]} columns of X, got {taken.shape[1]}; one value "
+            f"nuisance must have the {rows.shape[1]} columns of X, got {basis.shape[1]}; one value "
             "for each column"
         )
     rows = rows - rows.mean(axis=1, keepdims=True)
-    basis = np.linalg.svd(taken - taken.mean(axis=1, keepdims=True), full_matrices=False)
-    kept = basis[2][basis[1] > 1e-12 * max(basis[1].max(initial=0.0), 1e-300)]
-    return np.asarray(rows - (rows @ kept.T) @ kept)
+    _, sizes, basis = np.linalg.svd(basis - basis.mean(axis=1, keepdims=True), full_matrices=False)
+    basis = basis[sizes > 1e-12 * max(sizes.max(initial=0.0), 1e-300)]
+    return np.asarray(rows - (rows @ basis.T) @ basis)
 
 
 @door.takes(X=door.table)

@@ -18,6 +18,7 @@ from .. import (
     _limits,
     auto,
     covariance,
+    dimension,
     generative,
     gplvm,
     graph,
@@ -60,8 +61,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto"
-        Number M of hidden coordinates, less than the number of points. "auto" takes up to ten by
-        the gaps in the spectrum of the closed form (see `eigen.eigengap`).
+        Number M of hidden coordinates, less than the number of points. "auto" takes up to seven
+        that predict held-out columns (see `dimension.estimate`); with fewer than 20 columns, or no
+        table, up to ten by the gaps in the spectrum of the closed form (see `eigen.eigengap`).
     strategy : {"auto", "geodesic", "blockwise", "eigen", "linear"} or strategy
         "geodesic" fills gaps of the graph with shortest paths; "blockwise" embeds each clique of
         the graph and merges them by rigid motions (Section 2.4); "eigen" inverts all covariances
@@ -647,6 +649,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             distinct = some_rows(rows, first)
         if self._has_rows and isinstance(rows, np.ndarray):
             _check_columns(rows)
+        if self._has_rows:
+            settings = dimension.resolve(distinct, settings, stages)
         settings, self.candidates_ = auto.resolve(
             distinct, _with_reference(settings, inverse), stages
         )

@@ -59,18 +59,18 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     # No pair can pass below the rate that is left where all others do.
     rate = fdr / (np.log(max(n_pairs, 1)) + np.euler_gamma)
     with single_threaded_blas():
-        found = pairs_above(
+        candidates = pairs_above(
             lambda start, stop: rows[start:stop] @ rows[start:].T,
             n,
             sure_threshold.unchecked(free + 2.0, rate),
         )
-    left, right, corr = edges.unchecked(found)
+    rows_a, rows_b, corr = edges.unchecked(candidates)
     ranks = rankdata(rows, axis=1)
     scores = unit_rows.unchecked(special.ndtri((ranks - 0.5) / width), allow_flat=True)
-    least = np.minimum(corr, row_correlations(scores, left, right))
+    least = np.minimum(corr, row_correlations(scores, rows_a, rows_b))
     least = np.clip(least, -1.0, 1.0 - 1e-12)
     p_values = special.stdtr(free, -least * np.sqrt(free / (1.0 - least**2)))
     in_order = np.sort(p_values)
     passing = np.flatnonzero(in_order <= rate * np.arange(1, in_order.size + 1) / n_pairs)
-    kept = p_values <= in_order[passing[-1]] if passing.size else np.zeros(left.size, dtype=bool)
-    return from_edges.unchecked(n, left[kept], right[kept], corr[kept])
+    significant = p_values <= (in_order[passing[-1]] if passing.size else -1.0)
+    return from_edges.unchecked(n, rows_a[significant], rows_b[significant], corr[significant])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._by_core import CoreFit, likelihood_by_core
 from ._closed_forms import random_closed_form
 from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
+from ._nested import NESTED_NOISE, nested_latents
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision
 from ._stress import StressFit, stress
@@ -13,6 +14,7 @@ REFINEMENTS = {"stress": Stress, "likelihood": Likelihood}
 """Class of every refinement, by the name that `IKD` calls it."""
 
 __all__ = [
+    "NESTED_NOISE",
     "REFINEMENTS",
     "CoreFit",
     "Likelihood",
@@ -23,6 +25,7 @@ __all__ = [
     "distance_precision",
     "likelihood",
     "likelihood_by_core",
+    "nested_latents",
     "random_closed_form",
     "stress",
 ]

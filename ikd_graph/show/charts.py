@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from .. import eigen
-from ..study.dimension import ScalingFit
+from ..dimension import DimensionEstimate
 from . import colors
 from .colors import Paint
 
@@ -310,24 +310,15 @@ def mean_and_spread(runs: ArrayLike) -> tuple[Floats, Floats]:
     return table.mean(axis=1).filled(np.nan), table.std(axis=1).filled(0.0)
 
 
-def scaling(fit: ScalingFit, xlabel: str = "size") -> Chart:
-    """Counts against sizes, those used in colour, and the line whose slope is the dimension.
-
-    ``fit`` is what `ikd_graph.study.dimension` returns; sizes are sides of boxes, or radii.
-    """
-    low, high = fit.fit_range
-    sizes, counts = fit.sizes[fit.counts > 0.0], fit.counts[fit.counts > 0.0]
-    used = (sizes >= low) & (sizes <= high)
-    # Boxes grow fewer with their size, pairs within a radius more.
-    slope = fit.dimension if counts[0] > counts[-1] else -fit.dimension
-    ends = np.array([low, high])
-    name = f"dimension {fit.dimension:.2f}"
-    curves = (
-        Curve("not used", sizes[~used], counts[~used], colors.MUTED, dots=True, width=0.0),
-        Curve("used", sizes[used], counts[used], colors.ACCENT, dots=True, width=0.0),
-        Curve(name, ends, np.exp(fit.intercept) * ends**slope, colors.SECOND),
-    )
-    return Chart(name, xlabel, "count", curves=curves, log_x=True, log_y=True)
+def dimensions(result: DimensionEstimate) -> Chart:
+    """Scores on held-out columns over the number of dimensions, with two standard errors."""
+    at = np.arange(1.0, result.scores.size + 1)
+    curve = Curve("", at, result.scores, colors.ACCENT, 2.0 * result.errors, dots=True)
+    return Chart(
+        str(result), "dimensions", "log density of a held-out column, less the best",
+        curves=(curve,),
+        mark=(float(result.dimension), str(result)),
+    )  # fmt: skip
 
 
 def diagnosis(result: Diagnosis) -> tuple[Chart, Chart]:
@@ -351,13 +342,13 @@ def diagnosis(result: Diagnosis) -> tuple[Chart, Chart]:
     )  # fmt: skip
     width = result.n_observed
     sizes = np.geomspace(max(width / 8.0, 1.0), 8.0 * width, 60)
-    measured = np.array([np.mean(result.quarters_r2), np.mean(result.halves_r2)])
+    halves = np.array([np.mean(result.halves_r2)])
     accuracy = Chart(
-        "expected R² over the number of features: measured on subsets (dots), and expected (line)",
+        "expected R² over the number of features: measured on halves (dot), and expected (line)",
         "features", "expected R²",
         curves=(
             Curve("expected", sizes, result.expected_r2(sizes), colors.ACCENT),
-            Curve("measured", np.array([width / 4.0, width / 2.0]), measured, colors.MUTED,
+            Curve("measured", np.array([width / 2.0]), halves, colors.MUTED,
                   dots=True, width=0.0),
         ),
         mark=(float(width), f"now: {width}"), log_x=True, ceiling=1.0,

@@ -1,60 +1,24 @@
 """The peers behind one interface, each from its own library.
 
 A peer that cannot run (a library that is not installed, data that it refuses) is a record with its
-reason, never a crash: ``embed`` of a known name always returns.
+reason, never a crash.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
-import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import pdist, squareform
 
-from .. import kernels
 from .._checks import check_choice, check_finite, check_integer
-from .timing import timed
+from .timing import Timed, timed
 
-__all__ = ["KERNEL_PCA", "PEERS", "Embedded", "Peer", "diffusion_map", "embed"]
+__all__ = ["KERNEL_PCA", "PEERS", "Peer", "embed"]
 
 Floats = NDArray[np.float64]
-
-_GPLVM_STEPS = 100_000
-_GPLVM_POINTS, _GPLVM_INDUCING = 500, 40
-
-
-@dataclass(frozen=True)
-class Embedded:
-    """What a peer made of the data.
-
-    Attributes
-    ----------
-    name : str
-        Name of the peer, a key of ``PEERS``.
-    coordinates : (n, n_components) float64 or None
-        The embedding, all finite; None if there is none.
-    seconds : float
-        Wall time of the call, imports left out.
-    failure : str
-        Why there is no embedding; empty if there is one.
-    notes : tuple of str
-        Warnings that the library gave.
-    cpu_seconds : float
-        Processor time of the call.
-    """
-
-    name: str
-    coordinates: Floats | None
-    seconds: float
-    failure: str = ""
-    notes: tuple[str, ...] = ()
-    cpu_seconds: float = 0.0
 
 
 class Peer(NamedTuple):
@@ -69,15 +33,7 @@ class Peer(NamedTuple):
     options: tuple[str, ...] = ()  # options of ``embed`` that it understands
 
 
-def embed(
-    name: str,
-    X: ArrayLike,
-    n_components: int = 2,
-    seed: int = 0,
-    *,
-    start: ArrayLike | None = None,
-    kernel: str | kernels.StationaryKernel | None = None,
-) -> Embedded:
+def embed(name: str, X: ArrayLike, n_components: int = 2, seed: int = 0, **options: Any) -> Timed:
     """Embed data with a peer.
 
     Parameters
@@ -90,20 +46,19 @@ def embed(
         Dimension of the embedding.
     seed : int
         Seed of whatever the peer draws.
-    start : (n, n_components) float64 or None
-        Where to begin (gplvm, tsne, umap), such as an IKD embedding.
-    kernel : str, StationaryKernel or None
-        Kernel of the Gaussian processes (gplvm); None is the squared exponential.
+    **options
+        What this peer takes, see ``Peer.options``: ``start``, an (n, n_components) table where
+        t-SNE and UMAP begin, such as an IKD embedding.
 
     Returns
     -------
-    Embedded
-        Coordinates, or the reason why there are none.
+    Timed
+        Coordinates (``value``), or the reason why there are none, and the time.
 
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(40, 5))
-    >>> embed("pca", X).coordinates.shape
+    >>> embed("pca", X).value.shape
     (40, 2)
     """
     check_choice("name", name, PEERS)
@@ -111,105 +66,21 @@ def embed(
     data = np.ascontiguousarray(X, dtype=np.float64)
     check_finite("X", data)
     check_integer("n_components", n_components, 1, data.shape[0] - 1)
-    given = {"start": start, "kernel": kernel}
-    options = {key: value for key, value in given.items() if value is not None}
-    for key in options:
-        if key not in peer.options:
-            able = ", ".join(n for n, p in PEERS.items() if key in p.options)
-            raise ValueError(f"{key} must be None for {name!r}, got one; only {able} can use it")
+    for key in options.keys() - set(peer.options):
+        able = ", ".join(n for n, p in PEERS.items() if key in p.options) or "none"
+        raise ValueError(f"{key} must not be given for {name!r}; peers that take it: {able}")
     try:
         importlib.import_module(peer.module)
     except ImportError as error:
-        wanted = f"needs {peer.library}, which is not installed (pip install {peer.library})"
-        reason = wanted if isinstance(error, ModuleNotFoundError) else f"{peer.library}: {error}"
-        return Embedded(name, None, 0.0, reason)
+        missing = f"needs {peer.library}, which is not installed (pip install {peer.library})"
+        reason = missing if isinstance(error, ModuleNotFoundError) else f"{peer.library}: {error}"
+        return Timed(None, 0.0, 0.0, reason, ())
     done = timed(
         lambda: np.asarray(peer.run(data, n_components, seed, **options), dtype=np.float64)
     )
-    found, failure = done.value, done.failure
-    if found is not None and not np.all(np.isfinite(found)):
-        found, failure = None, "the embedding holds NaN or infinity"
-    return Embedded(name, found, done.seconds, failure, done.notes, done.cpu_seconds)
-
-
-def gplvm(
-    X: Floats,
-    n_components: int,
-    seed: int,
-    start: ArrayLike | None = None,
-    kernel: str | kernels.StationaryKernel | None = None,
-) -> NDArray[Any]:
-    """Gaussian-process latent variable model of GPy."""
-    import GPy
-
-    np.random.seed(seed)  # noqa: NPY002 (the library draws from the global generator)
-    covariance = gpy_kernel(GPy.kern, kernel, n_components)
-    begin = None if start is None else np.array(start, dtype=np.float64)
-    if len(X) > _GPLVM_POINTS:
-        # A step costs the cube of the points; users of many take its sparse form.
-        model = GPy.models.SparseGPLVM(
-            X, n_components, X=begin, kernel=covariance, num_inducing=_GPLVM_INDUCING
-        )
-        model.optimize(messages=False)
-    else:
-        model = GPy.models.GPLVM(X, n_components, X=begin, kernel=covariance)
-        # Its own limit of 1000 steps ends most fits without noise far from their optimum.
-        model.optimize(messages=False, max_iters=_GPLVM_STEPS)
-    return np.asarray(model.X)
-
-
-def gpy_kernel(
-    library: Any, kernel: str | kernels.StationaryKernel | None, n_components: int
-) -> Any:
-    """GPy's twin of one of our kernels."""
-    ours = kernels.get("squared_exponential" if kernel is None else kernel)
-    options = {"lengthscale": ours.length_scale}
-    name = None
-    if isinstance(ours, kernels.SquaredExponential):
-        name = "RBF"
-    elif isinstance(ours, kernels.RationalQuadratic):
-        # Theirs is (1 + r² / 2)^(-power): without the alpha below the square.
-        stretched = ours.length_scale * float(np.sqrt(ours.alpha))
-        name, options = "RatQuad", {"lengthscale": stretched, "power": ours.alpha}
-    elif isinstance(ours, kernels.GammaExponential) and ours.gamma == 1.0:
-        name = "OU"
-    elif isinstance(ours, kernels.Matern):
-        name = {0.5: "OU", 1.5: "Matern32", 2.5: "Matern52"}.get(ours.nu)
-    if name is not None:
-        return getattr(library, name)(n_components, **options)
-    raise ValueError(f"kernel must be one that GPy has, got {ours}; use gamma = 1 or nu = 1.5")
-
-
-def vae(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """Variational autoencoder of two hidden layers each way, 200 passes of Adam."""
-    import torch
-    from torch import nn
-
-    torch.manual_seed(seed)
-    spread = X.std(axis=0)
-    data = torch.tensor((X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).float()
-    n_features = data.shape[1]
-
-    def layers(*sizes: int) -> Any:
-        parts: list[Any] = []
-        for before, after in itertools.pairwise(sizes):
-            parts += [nn.Linear(before, after), nn.ReLU()]
-        return nn.Sequential(*parts[:-1])
-
-    encoder = layers(n_features, 128, 64, 2 * n_components)
-    decoder = layers(n_components, 64, 128, n_features)
-    optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)
-    for _ in range(200):
-        for rows in torch.randperm(data.shape[0]).split(128):
-            mean, log_var = encoder(data[rows]).chunk(2, dim=1)
-            code = mean + torch.randn_like(mean) * torch.exp(0.5 * log_var)
-            misfit = 0.5 * ((decoder(code) - data[rows]) ** 2).sum(dim=1)
-            divergence = 0.5 * (mean**2 + log_var.exp() - 1.0 - log_var).sum(dim=1)
-            optimiser.zero_grad()
-            (misfit + divergence).mean().backward()
-            optimiser.step()
-    with torch.no_grad():
-        return encoder(data)[:, :n_components].numpy()
+    if done.value is not None and not np.all(np.isfinite(done.value)):
+        return done._replace(value=None, failure="the embedding holds NaN or infinity")
+    return done
 
 
 def tsne(X: Floats, n_components: int, seed: int, start: ArrayLike | None = None) -> NDArray[Any]:
@@ -257,58 +128,6 @@ def opentsne(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
     return model.fit(X)
 
 
-def diffusion_map(
-    X: ArrayLike, n_components: int = 2, *, time_steps: int = 1, epsilon: float | None = None
-) -> Floats:
-    r"""Diffusion map (Coifman & Lafon 2005): W = exp(-\|x - x'\|² / ε), a random walk on it.
-
-    Parameters
-    ----------
-    X : (n, n_features) float64
-        Points in rows.
-    n_components : int
-        Number of coordinates.
-    time_steps : int
-        Steps t of the walk: coordinate i is λ_i^t ψ_i, with ψ the right eigenvectors.
-    epsilon : float or None
-        ε; None is a quarter of the median squared distance to the tenth nearest point, so that
-        the walk stays among neighbours (it leaks between the layers of a Swiss roll above that).
-
-    Returns
-    -------
-    (n, n_components) float64
-        The map, without the constant first coordinate.
-    """
-    sq_dist = squareform(pdist(np.asarray(X, dtype=np.float64), "sqeuclidean"))
-    if epsilon is None:
-        near = min(10, sq_dist.shape[0] - 1)
-        epsilon = 0.25 * float(np.median(np.partition(sq_dist, near, axis=1)[:, near]))
-    if not epsilon > 0.0:
-        raise ValueError(f"epsilon must be positive, got {epsilon}; too many points are copies")
-    weights = np.exp(-sq_dist / epsilon)
-    root = np.sqrt(weights.sum(axis=1))
-    from scipy.linalg import eigh
-
-    size = root.size
-    values, vectors = eigh(
-        weights / np.outer(root, root), subset_by_index=[size - 1 - n_components, size - 1]
-    )
-    # The symmetric matrix has the walk's eigenvalues; its vectors differ by the root of degrees.
-    steps = vectors[:, ::-1] / root[:, None] * root.mean()
-    return steps[:, 1:] * values[::-1][1:] ** time_steps
-
-
-def metric_mds(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """Metric scaling by stress."""
-    from sklearn.decomposition import PCA
-    from sklearn.manifold import MDS
-
-    # Newer releases want the start named twice, and say so.
-    named = {"init": "classical_mds"} if "init" in inspect.signature(MDS).parameters else {}
-    model = MDS(n_components, n_init=1, random_state=seed, **named)
-    return model.fit_transform(X, init=PCA(n_components, random_state=seed).fit_transform(X))
-
-
 def _fit(module: str, name: str, *, seeded: bool = True, **settings: Any) -> Callable[..., Any]:
     """Run an estimator of a library with its own interface of scikit-learn."""
 
@@ -342,9 +161,6 @@ PEERS: dict[str, Peer] = {
     "lle": Peer("LLE", _FAST, *_SK, "5 neighbours", _fit(_MANIFOLD, "LocallyLinearEmbedding")),
     "classical_mds": Peer("classical MDS", _FAST, *_SK, "defaults",
                           _fit(_MANIFOLD, "ClassicalMDS", seeded=False)),
-    "metric_mds": Peer("metric MDS", _SLOW, *_SK, "started from PCA", metric_mds),
-    "diffusion_maps": Peer("diffusion maps", _FAST, "", "scipy", "epsilon from the tenth neighbour",
-                           lambda X, n_components, seed: diffusion_map(X, n_components)),
     "tsne": Peer("t-SNE", _SLOW, *_SK, "perplexity 30", tsne, ("start",)),
     "umap": Peer("UMAP", _SLOW, "umap-learn", "umap", "defaults", umap, ("start",)),
     "densmap": Peer("densMAP", _SLOW, "umap-learn", "umap", "defaults",
@@ -354,10 +170,6 @@ PEERS: dict[str, Peer] = {
     "localmap": Peer("LocalMAP", _SLOW, "pacmap", "pacmap", "defaults", _fit("pacmap", "LocalMAP")),
     "phate": Peer("PHATE", _SLOW, "phate", "phate", "defaults",
                   _fit("phate", "PHATE", n_jobs=1, verbose=0)),
-    "gplvm": Peer("GPLVM", _SLOW, "GPy", "GPy",
-                  "squared exponential, started from PCA; 40 inducing points beyond 500",
-                  gplvm, ("start", "kernel")),
-    "vae": Peer("VAE", _SLOW, "torch", "torch", "128-64 hidden, 200 passes", vae),
 }
 """Every peer by name."""
 # fmt: on

@@ -16,23 +16,14 @@ Floats = NDArray[np.float64]
 FEWEST_ROWS = 30
 """Rows below which 15 neighbours, which several graphs have, are half of all points."""
 
-MOST_DOMINANT = 5
-"""More columns than this are not few."""
-
 DOMINANT_SHARE = 0.9
-"""Share of the total from which columns decide alone what is near what."""
+"""Share of the total from which columns, or levels of rows, decide alone what is near what."""
 
-DOMINANT_RATIO = 10.0
-"""Standard deviations (or offsets) this many times the usual one are another unit."""
-
-_EQUAL = 1e-9
-_FIRST = 50
-_CLOCKS = {"time", "t", "timestamp", "date", "datetime", "day", "hour", "minute", "second", "frame"}
-_PLACES = {"angle", "theta", "phi", "heading", "direction", "azimuth", "bearing", "position", "pos"}
-_PLACES |= {"x", "y", "z", "lat", "latitude", "lon", "lng", "longitude"}
-_UNITS = {"s", "ms", "sec", "seconds", "min", "minutes", "h", "hours", "deg", "degrees", "rad"}
-_UNITS |= {"m", "mm", "cm", "km", "utc"}
-_MOST_ROWS = 1000  # whose distances are looked at
+_NOT_MEASURED = re.compile(
+    r"(time|timestamp|t|date|day|hour|frame|angle|theta|phi|heading|direction|azimuth|position|pos"
+    r"|[xyz]|lat|latitude|lon|lng|longitude)(\W|_|s|ms|sec|min|h|deg|rad|m|mm|cm|km|utc)*"
+)
+"""Names of clocks, angles and positions, with units."""
 
 
 def judge(data: Dataset) -> list[str]:
@@ -41,12 +32,12 @@ def judge(data: Dataset) -> list[str]:
     Parameters
     ----------
     data : Dataset
-        Points, with names and labels as far as known.
+        Points, with names and labels where there are any.
 
     Returns
     -------
     list of str
-        Sentences; empty where nothing is to be said.
+        Sentences; empty where nothing is wrong.
 
     Examples
     --------
@@ -58,31 +49,41 @@ def judge(data: Dataset) -> list[str]:
     """
     X = np.asarray(data.X, dtype=np.float64)
     if len(X) < 5 or not np.ptp(X, axis=0).any():
-        # Nothing can be made of it, which the fit says.
+        # Nothing can be embedded, which the fit says.
         return []
     names = list(data.feature_names) or [str(c) for c in range(X.shape[1])]
     clocks = clock_columns(X)
-    places = [c for c in named_columns(data.feature_names) if c not in clocks]
+    named = [c for c in named_columns(data.feature_names) if c not in clocks]
     leaks = leaking_columns(data)
-    found = [_say_clock(X, c, names) for c in clocks]
-    found += [_say_place(names[c]) for c in places]
-    found += [_say_leak(names[c], title) for c, title in leaks]
-    rest = np.setdiff1d(np.arange(X.shape[1]), [*clocks, *places, *(c for c, _ in leaks)])
-    # What else is known to be wrong with values, such as codes for missing ones, comes first.
+    texts = []
+    for c in clocks + named:
+        why = "rises or falls by equal steps, as a clock does"
+        if c in named:
+            why = "has the name of a clock, an angle or a position"
+        cures = f"{flag('index', [names[c]])} or {flag('labels', [names[c]])}"
+        texts.append(f"{names[c]!r} is taken as a measurement and {why}; {cures}")
+    texts += [
+        f"column {names[c]!r} says {title!r}: scores against those labels will flatter; "
+        f"{flag('drop', [names[c]])} leaves it out"
+        for c, title in leaks
+    ]
+    measured = np.setdiff1d(np.arange(X.shape[1]), [*clocks, *named, *(c for c, _ in leaks)])
+    # What else is wrong with values, such as codes for missing ones, comes first.
     if not data.remarks:
-        found += _say_dominance(X[:, rest], [names[c] for c in rest]) or say_row_levels(X[:, rest])
+        X = X[:, measured]
+        texts += _dominance(X, [names[c] for c in measured]) or say_row_levels(X)
     if len(data.X) < FEWEST_ROWS:
-        wide = X.shape[1] > 10 * len(data.X)
-        turned = "; if rows are measurements and columns are points, --transpose" if wide else ""
-        found.append(
+        turned = "; if rows are measurements and columns are points, --transpose"
+        wide = data.X.shape[1] > 10 * len(data.X)
+        texts.append(
             f"{len(data.X)} rows are few: an embedding of fewer than {FEWEST_ROWS} points shows "
-            f"their noise as much as their order; add rows{turned}"
+            f"their noise as much as their order; add rows{turned * wide}"
         )
-    return found
+    return texts
 
 
 def clock_columns(X: Floats) -> list[int]:
-    """Columns that rise or fall by equal steps, gaps aside, or number the rows in any order.
+    """Columns that rise or fall by equal steps, or by several at once in gaps.
 
     Parameters
     ----------
@@ -96,25 +97,12 @@ def clock_columns(X: Floats) -> list[int]:
     """
     if len(X) < 5:
         return []
-    even = np.zeros(X.shape[1], dtype=bool)
-    # Few columns pass on the first rows; only those are looked at in full.
-    passed = np.flatnonzero(_even_steps(X[:_FIRST]))
-    even[passed] = _even_steps(X[:, passed])
-    low, high = X.min(axis=0), X.max(axis=0)
-    numbered = np.flatnonzero(~even & (high - low == len(X) - 1))
-    counts = [c for c in numbered if np.array_equal(np.sort(X[:, c]), low[c] + np.arange(len(X)))]
-    return sorted(int(c) for c in [*np.flatnonzero(even), *counts])
-
-
-def _even_steps(X: Floats) -> NDArray[np.bool_]:
-    """Columns that rise or fall from row to row by equal steps, or by several at once in gaps."""
     steps = np.diff(X, axis=0)
-    usual = np.median(steps, axis=0)
-    # Clocks are rounded: their steps differ by parts of a step.
+    # Clocks are rounded: their steps differ by a small fraction of a step.
     with np.errstate(invalid="ignore", divide="ignore"):
-        counts = steps / usual
+        counts = steps / np.median(steps, axis=0)
         even = np.abs(counts - np.round(counts)).max(axis=0) <= 0.05
-        return np.asarray(even & (np.round(counts).min(axis=0) >= 1.0))
+        return np.flatnonzero(even & (np.round(counts).min(axis=0) >= 1.0)).tolist()
 
 
 def named_columns(names: Sequence[str]) -> list[int]:
@@ -125,17 +113,12 @@ def named_columns(names: Sequence[str]) -> list[int]:
     >>> named_columns(["time (s)", "s1", "s2", "s3", "heading_deg", "x_rate"])
     [0, 4]
     """
-    words = [re.findall("[a-z]+", name.lower()) or [""] for name in names]
-    found = [
-        c
-        for c, (first, *rest) in enumerate(words)
-        if first in _CLOCKS | _PLACES and set(rest) <= _UNITS
-    ]
-    return found if 2 * len(found) < len(words) else []
+    columns = [c for c, name in enumerate(names) if _NOT_MEASURED.fullmatch(name.lower())]
+    return columns if 2 * len(columns) < len(names) else []
 
 
 def leaking_columns(data: Dataset) -> list[tuple[int, str]]:
-    """Columns that say the labels: equal to a measurement but for scale, or one value a class.
+    """Columns that say the labels: equal to a measurement but for scale, or constant in classes.
 
     Parameters
     ----------
@@ -147,42 +130,25 @@ def leaking_columns(data: Dataset) -> list[tuple[int, str]]:
     list of (int, str)
         Position of each column, and the title of the labels it says.
     """
-    found: dict[int, str] = {}
+    titles: dict[int, str] = {}
     X = np.asarray(data.X, dtype=np.float64)
-    varying = np.ptp(X, axis=0) > 0.0
+    spread = np.ptp(X, axis=0)
     for labels in data.all_labels:
-        title = labels.title or "the labels"
-        if labels.names:
-            said = _one_value_a_class(X, np.asarray(labels.y, dtype=np.int64))
-        else:
-            said = _proportional(X, np.asarray(labels.y, dtype=np.float64))
-        for c in np.flatnonzero(said & varying).tolist():
-            found.setdefault(c, title)
-    return sorted(found.items())
-
-
-def _one_value_a_class(X: Floats, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Columns without variation within classes; of classes of a point or two nothing is said."""
-    present, codes = np.unique(codes, return_inverse=True)
-    if not 1 < present.size <= len(X) / 3:
-        return np.zeros(X.shape[1], dtype=bool)
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(present.size))
-    high = np.maximum.reduceat(X[order], starts, axis=0)
-    low = np.minimum.reduceat(X[order], starts, axis=0)
-    return np.asarray((high - low).max(axis=0) == 0.0)
-
-
-def _proportional(X: Floats, values: Floats) -> NDArray[np.bool_]:
-    """Columns whose correlation with a measurement is one."""
-    known = np.isfinite(values)
-    if np.count_nonzero(known) < 5 or np.ptp(values[known]) == 0.0:
-        return np.zeros(X.shape[1], dtype=bool)
-    there = X[known] - X[known].mean(axis=0)
-    wanted = values[known] - values[known].mean()
-    length = np.sqrt((there**2).sum(axis=0) * (wanted**2).sum())
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.abs(wanted @ there) / length > 1.0 - _EQUAL)
+        y = np.asarray(labels.y, dtype=np.float64)
+        labelled = np.isfinite(y)
+        classes, codes = np.unique(y[labelled], return_inverse=True)
+        rows, predicted = X[labelled], np.zeros((0, X.shape[1]))
+        if labels.names and 1 < classes.size <= len(X) / 3:
+            means = [rows[codes == k].mean(axis=0) for k in range(classes.size)]
+            predicted = np.array(means)[codes]
+        elif not labels.names and classes.size > 1 and y[labelled].size >= 5:
+            design = np.c_[np.ones(len(rows)), y[labelled] - y[labelled].mean()]
+            predicted = design @ np.linalg.lstsq(design, rows, rcond=None)[0]
+        if len(predicted):
+            exact = np.abs(rows - predicted).max(axis=0) <= 1e-6 * spread
+            for c in np.flatnonzero(exact & (spread > 0.0)).tolist():
+                titles.setdefault(c, labels.title or "the labels")
+    return sorted(titles.items())
 
 
 def dominant_columns(X: Floats) -> tuple[list[int], float, str]:
@@ -199,24 +165,36 @@ def dominant_columns(X: Floats) -> tuple[list[int], float, str]:
         Positions (empty where none dominates), share from 0 to 1, and "variance" or "offset".
     """
     p = X.shape[1]
-    means = np.nanmean(X, axis=0) if p else np.zeros(0)
-    for what, sizes in (
-        ("variance", np.nanvar(X, axis=0) if p else np.zeros(0)),
-        ("offset", (means - np.median(means)) ** 2 + np.nanvar(X, axis=0) if p else np.zeros(0)),
-    ):
-        total = float(sizes.sum())
-        if p < 3 or not total > 0.0:
-            continue
+    if p < 3:
+        return [], 0.0, ""
+    variances, means = np.nanvar(X, axis=0), np.nanmean(X, axis=0)
+    offsets = (means - np.median(means)) ** 2 + variances
+    for what, sizes in (("variance", variances), ("offset", offsets)):
         order = np.argsort(-sizes, kind="stable")
-        shares = np.cumsum(sizes[order]) / total
+        shares = np.cumsum(sizes[order]) / (float(sizes.sum()) or 1.0)
         few = int(np.searchsorted(shares, DOMINANT_SHARE)) + 1
-        if few > min(MOST_DOMINANT, p / 3):
-            continue
-        rest = sizes[order[few:]]
-        usual = float(np.median(rest[rest > 0.0])) if np.any(rest > 0.0) else 0.0
-        if sizes[order[few - 1]] > DOMINANT_RATIO**2 * usual > 0.0:
+        typical = sizes[order[few:]]
+        typical = float(np.median(typical[typical > 0.0])) if np.any(typical > 0.0) else np.inf
+        # Ten times the standard deviation of the others is another unit.
+        if few <= min(5, p / 3) and sizes[order[few - 1]] > 100.0 * typical:
             return order[:few].tolist(), float(shares[few - 1]), what
     return [], 0.0, ""
+
+
+def _dominance(X: Floats, names: Sequence[str]) -> list[str]:
+    """Columns that decide alone what is near what, as a sentence."""
+    columns, share, what = dominant_columns(X)
+    if not columns:
+        return []
+    cure = "unscaled, the others hardly matter; --scale makes all count alike"
+    if np.all(X >= 0.0) and np.array_equal(X, np.round(X)):
+        cure = "the others hardly matter; --transform sqrt (or log1p) tames counts"
+    holds = "holds" if len(columns) == 1 else "hold"
+    of = "variance" if what == "variance" else "squared distance of columns from their usual level"
+    return [
+        f"{len(columns)} of {len(names)} columns {holds} {share:.1%} of the {of} "
+        f"({listed(names[c] for c in columns)}): {cure}"
+    ]
 
 
 def row_level_shares(X: Floats) -> tuple[float, float]:
@@ -231,26 +209,27 @@ def row_level_shares(X: Floats) -> tuple[float, float]:
     -------
     float, float
         From 0 to 1: the share of the squared distances between rows that lies in the row means, and
-        the share of the variance of the other squared distances that is that of the squared lengths
-        of their two rows.
+        the share of the variance of the remaining squared distances that is that of the squared
+        lengths of their two rows.
     """
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
     centred = X / scale - X.mean(axis=0) / scale
     total, levels = float((centred**2).sum()), centred.mean(axis=1)
     if len(X) < 3 or X.shape[1] < 3 or not total > 0.0:
         return 0.0, 0.0
-    level = X.shape[1] * float((levels**2).sum()) / total
-    rows = centred[:: -(-len(X) // _MOST_ROWS)]
+    # Pairs of at most a thousand rows.
+    rows = centred[:: -(-len(X) // 1000)]
     rows = rows - rows.mean(axis=1, keepdims=True)
     pairs = np.triu_indices(len(rows), 1)
     squares = np.einsum("ij,ij->i", rows, rows)
     lengths = squares[pairs[0]] + squares[pairs[1]]
     spread = float(np.var(lengths - 2.0 * (rows @ rows.T)[pairs]))
-    return level, float(np.var(lengths)) / spread if spread > 0.0 else 0.0
+    share = float(np.var(lengths)) / spread if spread > 0.0 else 0.0
+    return X.shape[1] * float((levels**2).sum()) / total, share
 
 
 def say_row_levels(X: Floats) -> list[str]:
-    """What to say of rows whose levels or lengths hold nearly all that distances compare."""
+    """Warn of rows whose levels or lengths hold nearly all that distances compare."""
     level, length = row_level_shares(X)
     for what, share, of in (
         ("means", level, "squared distances between rows"),
@@ -262,53 +241,3 @@ def say_row_levels(X: Floats) -> list[str]:
                 f"shows little else; --standardize-rows (affinity='correlation') ignores them"
             ]
     return []
-
-
-def _say_clock(X: Floats, column: int, names: Sequence[str]) -> str:
-    """What to say of a column that looks like a clock or an index."""
-    first = ", ".join(f"{value:g}" for value in X[:3, column])
-    name, steps = names[column], np.diff(X[:, column])
-    does = "rises" if np.all(steps > 0.0) else "falls" if np.all(steps < 0.0) else ""
-    does = f"{does} by equal steps, as a clock does" if does else "numbers the rows"
-    return (
-        f"{name!r} ({first}, ...) is taken as a measurement and {does}; {flag('index', [name])} or "
-        f"{flag('labels', [name])}"
-    )
-
-
-def _say_place(name: str) -> str:
-    """What to say of a column with the name of a clock, an angle or a position."""
-    what = (
-        "a clock" if re.findall("[a-z]+", name.lower())[0] in _CLOCKS else "an angle or a position"
-    )
-    other = flag("index" if what == "a clock" else "drop", [name])
-    return (
-        f"{name!r} is taken as a measurement and has the name of {what}; {other} or "
-        f"{flag('labels', [name])}"
-    )
-
-
-def _say_leak(name: str, title: str) -> str:
-    """What to say of a column that says the labels."""
-    return (
-        f"column {name!r} says {title!r}: scores against those labels will flatter; "
-        f"{flag('drop', [name])} leaves it out"
-    )
-
-
-def _say_dominance(X: Floats, names: Sequence[str]) -> list[str]:
-    """What to say of columns that decide alone what is near what."""
-    columns, share, what = dominant_columns(X)
-    if not columns:
-        return []
-    counts = bool(np.all(X >= 0.0) and np.array_equal(X, np.round(X)))
-    cure = "the others hardly matter; --transform sqrt (or log1p) tames counts"
-    if not counts:
-        # The default may have found that out, and scaled them.
-        cure = "unscaled, the others hardly matter; --scale makes all count alike"
-    holds = "holds" if len(columns) == 1 else "hold"
-    of = "variance" if what == "variance" else "squared distance of columns from their usual level"
-    return [
-        f"{len(columns)} of {len(names)} columns {holds} {share:.1%} of the {of} "
-        f"({listed(names[c] for c in columns)}): {cure}"
-    ]

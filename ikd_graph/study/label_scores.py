@@ -48,15 +48,15 @@ def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
     Examples
     --------
     >>> at = np.linspace(0.0, 1.0, 100)
-    >>> scores = score_labels(at[:, None], Labels("place", at, ()))
+    >>> scores = score_labels(at[:, None], Labels("height", at, ()))
     >>> list(scores), scores["decoding"] > 0.99
     (['decoding', 'decoding_blocks'], True)
     """
     out = {}
     codes, quantity = class_codes(labels), label_quantity(labels)
     if codes is not None:
-        known = codes >= 0
-        points, codes = np.asarray(Z)[known], codes[known]
+        labelled = codes >= 0
+        points, codes = np.asarray(Z)[labelled], codes[labelled]
         if np.bincount(codes).min() >= FEWEST_OF_A_CLASS:
             out["knn"] = metrics.knn_accuracy(points, codes)
         out["silhouette"] = metrics.silhouette(points, codes)
@@ -82,9 +82,10 @@ def class_codes(labels: Labels) -> NDArray[np.int64] | None:
     """
     if not labels.names:
         return None
-    known, codes = labels.known, np.full(len(labels.y), -1)
-    present, codes[known] = np.unique(labels.y[known].astype(np.int64), return_inverse=True)
-    return codes if 1 < present.size < np.count_nonzero(known) else None
+    labelled, codes = labels.known, np.full(len(labels.y), -1)
+    names = labels.y[labelled].astype(np.int64)
+    present, codes[labelled] = np.unique(names, return_inverse=True)
+    return codes if 1 < present.size < names.size else None
 
 
 def label_quantity(labels: Labels) -> Floats | None:
@@ -106,13 +107,13 @@ def label_quantity(labels: Labels) -> Floats | None:
     values = labels.y.astype(np.float64)
     if labels.names:
         try:
-            known = [np.nan if name == NO_LABEL else float(name) for name in labels.names]
+            numbers = [np.nan if name == NO_LABEL else float(name) for name in labels.names]
         except ValueError:
             return None
-        values = np.array(known)[labels.y.astype(np.int64)]
+        values = np.array(numbers)[labels.y.astype(np.int64)]
         most = min(MOST_CLASSES, len(values) / FEWEST_OF_A_CLASS)
         if np.unique(values[~np.isnan(values)]).size <= most:
             return None
     values = np.where(np.isfinite(values), values, np.nan)
-    told = values[~np.isnan(values)]
-    return values if told.size >= 10 and np.ptp(told) > 0.0 else None
+    finite = values[~np.isnan(values)]
+    return values if finite.size >= 10 and np.ptp(finite) > 0.0 else None

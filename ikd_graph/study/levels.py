@@ -18,8 +18,6 @@ from ..similarity import AFFINITIES, GIVEN, Similarity, compare
 
 Floats = NDArray[np.float64]
 
-N_LEVELS = 25
-_NEIGHBORS = 15
 MOST_EDGES = 1_500_000
 """Levels whose graph would have more edges are left out: looking should take seconds."""
 
@@ -61,18 +59,18 @@ def threshold_levels(
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> found = threshold_levels(load_digits().data[:100], thresholds=[0.5, 0.9])
-    >>> found.edges.tolist()[0] > found.edges.tolist()[1]
+    >>> levels = threshold_levels(load_digits().data[:100], thresholds=[0.5, 0.9])
+    >>> levels.edges.tolist()[0] > levels.edges.tolist()[1]
     True
     """
     check_integer("clique_limit", clique_limit, 1)
     check_integer("n_components", n_components, 1)
     check_choice("affinity", affinity, (*AFFINITIES, *GIVEN))
-    made = compare(X, affinity, counts=True)
-    n = made.n_samples
-    sample, n_pairs = made.between(*_some_pairs(n)), n * (n - 1) // 2
-    if made.is_graph:
-        stored = made.threshold_graph(0.0)
+    similarity = compare(X, affinity, counts=True)
+    n = similarity.n_samples
+    sample, n_pairs = similarity.between(*_sampled_pairs(n)), n * (n - 1) // 2
+    if similarity.is_graph:
+        stored = similarity.threshold_graph(0.0)
         sample, n_pairs = stored.weights, stored.n_edges
     if thresholds is None:
         levels = _even_levels(sample, n_pairs)
@@ -81,24 +79,24 @@ def threshold_levels(
     levels = np.unique([*levels, *(check_fraction("also", float(t)) for t in also)])
     if levels.size == 0:
         raise ValueError("thresholds must name at least one, got none; None chooses them")
-    base = made.threshold_graph(float(levels[0]))
+    base = similarity.threshold_graph(float(levels[0]))
     rows = []
     for level in progress(levels) if progress else levels:
         g = graph.above(base, float(level)) if level > levels[0] else base
-        rows.append(_look(g, n_components + 2, clique_limit))
+        rows.append(_counts(g, n_components + 2, clique_limit))
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    edges, parts, largest, count, clique, coverage = columns
+    edges, sizes, largest, count, clique, coverage = columns
     return Levels(
         levels,
         edges,
-        parts,
+        sizes,
         largest,
         count,
         clique,
         coverage,
         base.n_nodes,
         clique_limit,
-        connected_up_to(made),
+        connected_up_to(similarity),
     )
 
 
@@ -116,7 +114,7 @@ def connected_up_to(similarity: Similarity) -> float:
         if graph.component_labels(g).any():
             return 0.0
     else:
-        g = similarity.neighbor_graph(_NEIGHBORS)
+        g = similarity.neighbor_graph(15)
         if graph.component_labels(g).any():
             g = similarity.join(g)
     # Lengths stay positive: what is not stored is no edge.
@@ -125,32 +123,32 @@ def connected_up_to(similarity: Similarity) -> float:
     return float(min(link, 1.0)) if link > graph.WEIGHT_FLOOR else 0.0
 
 
-def _look(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, float, float]:
+def _counts(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, float, float]:
     """Edges, components, largest component, cliques, largest clique and coverage of a graph."""
-    parts = np.bincount(graph.component_labels(g))
-    found = list(itertools.islice(cliques.iter_cliques(g, 2), limit + 1))
+    sizes = np.bincount(graph.component_labels(g))
+    listed = list(itertools.islice(cliques.iter_cliques(g, 2), limit + 1))
     covered = np.zeros(g.n_nodes, dtype=bool)
-    for clique in found:
+    for clique in listed:
         if clique.size >= size:
             covered[clique] = True
-    if len(found) > limit:
+    if len(listed) > limit:
         if not covered.all():
             covered = cliques.in_large_clique(g, size)
         count = largest = float("nan")
     else:
-        count = float(len(found))
-        largest = float(max((clique.size for clique in found), default=1))
-    return g.n_edges, parts.size, int(parts.max()), count, largest, float(covered.mean())
+        count = float(len(listed))
+        largest = float(max((clique.size for clique in listed), default=1))
+    return g.n_edges, sizes.size, int(sizes.max()), count, largest, float(covered.mean())
 
 
-def _some_pairs(n: int, most: int = 200_000) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sampled_pairs(n: int, most: int = 200_000) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """All pairs of points while they are few, else a sample of them."""
     if n * (n - 1) // 2 <= most:
-        left, right = np.triu_indices(n, 1)
-        return left.astype(np.int64), right.astype(np.int64)
+        first, second = np.triu_indices(n, 1)
+        return first.astype(np.int64), second.astype(np.int64)
     rng = np.random.default_rng(0)
-    left = rng.integers(0, n, most)
-    return left, (left + rng.integers(1, n, most)) % n
+    first = rng.integers(0, n, most)
+    return first, (first + rng.integers(1, n, most)) % n
 
 
 def _even_levels(sample: Floats, n_pairs: int) -> Floats:
@@ -159,6 +157,6 @@ def _even_levels(sample: Floats, n_pairs: int) -> Floats:
     share = min(1.0, MOST_EDGES / max(n_pairs, 1))
     low = float(np.quantile(sample, 1.0 - share)) if sample.size else 0.0
     low = min(max(low, 0.05), top - 0.05)
-    step = max(0.01, float(np.ceil((top - low) / (N_LEVELS - 1) * 100.0)) / 100.0)
+    step = max(0.01, float(np.ceil((top - low) / 24.0 * 100.0)) / 100.0)
     steps = np.arange(int(np.ceil(low / step)), int(top / step + 1e-9) + 1)
     return np.asarray(np.round(steps * step, 4), dtype=np.float64)

@@ -1,6 +1,7 @@
 """A comparison is fair, says one thing, and says it only where its test does."""
 
 import re
+import time
 import warnings
 from dataclasses import replace
 
@@ -77,7 +78,7 @@ def test_noise_is_in_shares_of_each_column_and_the_score_is_against_the_table_as
     result = compare(data, ("pca",), noise=0.3, n_draws=2)
     rng = np.random.default_rng([0, 0])
     noisy = data.X + 0.3 * data.X.std(axis=0) * rng.standard_normal(data.X.shape)
-    expected = metrics.held_out_r2(baselines.embed("pca", noisy).coordinates, data.X)
+    expected = metrics.held_out_r2(baselines.embed("pca", noisy).value, data.X)
     assert result.scores["pca", 0.3].ravel()[0] == pytest.approx(expected)
 
 
@@ -185,6 +186,32 @@ def test_a_method_that_is_not_there_is_a_line_and_none_at_all_an_error(roll, mon
     ]
     with pytest.raises(ValueError, match="no method gave an embedding: phate needs phate"):
         compare(roll, "phate", noise=0)
+
+
+def test_a_peer_that_hangs_or_dies_is_a_line_and_the_others_are_kept(roll, monkeypatch):
+    embed = baselines.embed
+
+    def unruly(name, X, n_components, seed):
+        import os
+        import time
+
+        if name == "isomap":
+            time.sleep(600)
+        if name == "lle":
+            os._exit(1)
+        return embed(name, X, n_components, seed)
+
+    monkeypatch.setattr(baselines, "embed", unruly)
+    begin = time.perf_counter()
+    result = compare(roll, ("isomap", "lle", "pca"), noise=0, time_limit=30.0, max_rows=40)
+    assert time.perf_counter() - begin < 300.0
+    failures = {row.title: row.failure for row in result.rows}
+    assert failures["isomap"] == "stopped after 30 s (time limit)"
+    assert "its process ended" in failures["lle"]
+    assert result.titles == ["pca"]
+    assert len([line for line in lines(result) if "time limit" in line]) == 1
+    with pytest.raises(ValueError, match="time_limit must be positive"):
+        compare(roll, "pca", time_limit=0.0)
 
 
 def test_columns_that_follow_one_another_are_halved_in_runs():

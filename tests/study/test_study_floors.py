@@ -12,7 +12,6 @@ FLOOR_OF = {
     "timing": 0,
     "datasets": 1,
     "metrics": 1,
-    "dimension": 1,
     "baselines": 1,
     "levels": 1,
     "settings": 1,

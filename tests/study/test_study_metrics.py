@@ -143,10 +143,12 @@ def test_an_angle_is_decoded_across_its_seam(rng):
         (lambda y: metrics.decoding_r2(np.arange(20.0), y[:19]), "one label for each of the 20"),
         (lambda y: metrics.decoding_r2(np.arange(20.0), 0.0 * y), "y must vary, got 0 for every"),
         (lambda y: metrics.decoding_r2(np.arange(20.0), y / 0.0), "y must be finite"),
-        (lambda y: metrics.decoding_r2(np.arange(20.0), y * np.nan), "known for at least 2 points"),
+        (
+            lambda y: metrics.decoding_r2(np.arange(20.0), y * np.nan),
+            "number of labels must",
+        ),
         (lambda y: metrics.decoding_r2(y, y, 17), "k must be an integer from 1 to 16, got 17"),
         (lambda y: metrics.decoding_r2(y, y, period=0.0), "period must be positive"),
-        (lambda y: metrics.column_halves(1, 4), "number of columns must be an integer at least 2"),
         (lambda y: metrics.held_out_r2(y, y, 20), "k must be an integer from 1 to 19, got 20"),
     ],
 )
@@ -158,8 +160,8 @@ def test_bad_labels_and_sizes_are_refused(call, message):
 def test_held_out_columns_are_predicted_as_by_a_naive_neighbour_mean(rng):
     X = rng.normal(size=(50, 1)) @ rng.normal(size=(1, 9)) + 0.1 * rng.normal(size=(50, 9))
     X[:, 4] = 7.0
-    for kept in metrics.column_halves(9, 3, seed=2):
-        assert kept.sum() == 5
+    for _ in range(3):
+        kept = rng.permutation(9) > 3
         Z, wanted = PCA(1).fit_transform(X[:, kept]), X[:, ~kept]
         lost = whole = 0.0
         for i in range(50):
@@ -169,12 +171,3 @@ def test_held_out_columns_are_predicted_as_by_a_naive_neighbour_mean(rng):
             whole += np.sum((wanted[i] - wanted.mean(axis=0)) ** 2)
         assert metrics.held_out_r2(Z, wanted, 6) == pytest.approx(1.0 - lost / whole)
     assert np.isnan(metrics.held_out_r2(X[:, 0], np.ones(50)))
-
-
-@pytest.mark.parametrize("size", [1e-160, 1e160])
-def test_a_motion_between_units_that_are_worlds_apart_is_a_number(size):
-    points = np.random.default_rng(0).standard_normal((40, 2))
-    assert metrics.rigid_r2(size * points, size * points) == pytest.approx(1.0)
-    for one, other in ((size * points, points), (points, size * points)):
-        assert np.isfinite(metrics.rigid_r2(one, other))
-        assert metrics.rigid_r2(one, other) < 0.01

@@ -1,22 +1,11 @@
 """Blockwise against geodesic, and against other methods, on one similarity and one graph."""
 
-from __future__ import annotations
-
 from ._compare import compare
 from ._methods import METHODS, STRATEGIES
 from ._result import SCORES, Comparison, Difference, Row
 from ._words import RULE, label_words, lines, sentences
 
 __all__ = [
-    "METHODS",
-    "RULE",
-    "SCORES",
-    "STRATEGIES",
-    "Comparison",
-    "Difference",
-    "Row",
-    "compare",
-    "label_words",
-    "lines",
-    "sentences",
-]
+    "METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Difference", "Row", "compare",
+    "label_words", "lines", "sentences",
+]  # fmt: skip

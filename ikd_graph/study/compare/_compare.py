@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._checks import check_integer
+from ..._checks import check_integer, check_positive
+from ...auto import FEWEST_COLUMNS
 from ...covariance import effective_columns
 from ...kernels import StationaryKernel
 from ...similarity import GIVEN
@@ -19,13 +20,11 @@ from ..datasets import Dataset
 from ..datasets._record import encode_labels
 from ..label_scores import score_labels
 from ..settings import say_settings
+from ..timing import Timed
 from ._methods import STRATEGIES, embed, expand, with_refinements
 from ._result import Comparison, Row, aligned
 
 Floats = NDArray[np.float64]
-
-FEWEST_COLUMNS = 8
-"""Columns below which one half says too little about the other."""
 
 
 def compare(
@@ -41,6 +40,7 @@ def compare(
     refine: Any = "auto",
     n_draws: int = 4,
     max_rows: int = 2000,
+    time_limit: float | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -72,6 +72,9 @@ def compare(
         as many).
     max_rows : int
         A larger table is compared on so many random rows.
+    time_limit : float or None
+        Seconds after which a fit of a peer is ended and the peer is dropped. Peers then run in a
+        process of their own.
     random_state : int
         Seed of noise, halves and methods.
     n_jobs, verbose
@@ -108,7 +111,9 @@ def compare(
     levels = _levels(noise)
     check_integer("n_draws", n_draws, 2)
     check_integer("max_rows", max_rows, 3)
-    data = _some_rows(_dataset(X, labels), max_rows, random_state)
+    if time_limit is not None:
+        check_positive("time_limit", time_limit)
+    data = _sampled(_dataset(X, labels), max_rows, random_state)
     if affinity in GIVEN:
         raise ValueError(
             f"affinity must compare rows of a table, got {affinity!r}; noise and halves of columns "
@@ -125,7 +130,7 @@ def compare(
         head |= words
     else:
         refine = None
-    scorer = _Scores(data, trusted, n_components, n_draws, random_state)
+    scorer = _Scores(data, trusted, n_components, n_draws, random_state, time_limit)
     if scorer.n_runs < data.n_features and scorer.measure != "true":
         head["halves"] = f"{scorer.n_runs} runs of columns, which follow one another"
     used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
@@ -147,23 +152,32 @@ class _Scores:
     """What embeddings of one table are scored by, and the tables they are made from."""
 
     def __init__(
-        self, data: Dataset, trusted: bool, n_components: int, n_draws: int, seed: int
+        self,
+        data: Dataset,
+        trusted: bool,
+        n_components: int,
+        n_draws: int,
+        seed: int,
+        time_limit: float | None,
     ) -> None:
         self.data, self.n_components, self.n_draws, self.seed = data, n_components, n_draws, seed
+        self.time_limit = time_limit
         # Columns that follow one another are halved in runs, or each half would know the other.
         follow = effective_columns(data.X) < data.n_features
         self.n_runs = FEWEST_COLUMNS if follow else data.n_features
-        self.kept = [np.ones(data.n_features, dtype=bool)]
+        self.embedded = [np.ones(data.n_features, dtype=bool)]
         if data.n_features >= FEWEST_COLUMNS:
-            splits = metrics.column_halves(self.n_runs, max(n_draws // 2, 1), seed)
+            self.embedded, rng = [], np.random.default_rng(seed)
             runs = np.arange(data.n_features) * self.n_runs // data.n_features
-            self.kept = [half[runs] for kept in splits for half in (kept, ~kept)]
+            for _ in range(max(n_draws // 2, 1)):
+                half = (rng.permutation(self.n_runs) >= self.n_runs // 2)[runs]
+                self.embedded += [half, ~half]
         self.measure, self.references = "held-out", []
         if data.latent is not None:
             self.measure, self.references = "true", [data.latent]
         elif trusted:
             self.measure = "likeliest"
-            self.references = [self._likeliest(data.X[:, kept]) for kept in self.kept]
+            self.references = [self._likeliest(data.X[:, half]) for half in self.embedded]
 
     def _likeliest(self, X: Floats) -> Floats:
         from ...estimator import IKD
@@ -183,19 +197,17 @@ class _Scores:
     def columns(self, level: float) -> list[tuple[int, NDArray[np.bool_]]]:
         """Draws of noise and columns that are embedded for the scores of a level."""
         if self.measure == "held-out":
-            return list(enumerate(self.kept if level == 0.0 else self._cycle()))
+            n = self.n_draws if level else len(self.embedded)
+            return [(draw, self.embedded[draw % len(self.embedded)]) for draw in range(n)]
         every = np.ones(self.data.n_features, dtype=bool)
         return [(draw, every) for draw in range(self.n_draws if level else 1)]
 
-    def _cycle(self) -> list[NDArray[np.bool_]]:
-        return [self.kept[draw % len(self.kept)] for draw in range(self.n_draws)]
-
-    def score(self, Z: Floats, kept: NDArray[np.bool_]) -> list[float]:
+    def score(self, Z: Floats, embedded: NDArray[np.bool_]) -> list[float]:
         """Scores of an embedding against every reference."""
         if self.references:
             return [metrics.affine_r2(reference, Z) for reference in self.references]
-        wanted = self.data.X[:, kept if kept.all() else ~kept]
-        return [metrics.held_out_r2(Z, wanted, min(10, len(Z) - 1))]
+        predicted = self.data.X[:, embedded if embedded.all() else ~embedded]
+        return [metrics.held_out_r2(Z, predicted, min(10, len(Z) - 1))]
 
 
 def _add(
@@ -206,20 +218,27 @@ def _add(
     title, name, refine = planned
     draws = scorer.columns(level)
     first = scorer.table(level, 0)
-    whole = embed(name, first, scorer.n_components, settings, refine, scorer.seed)
+
+    def fitted(table: Floats) -> Timed:
+        return embed(
+            name, table, scorer.n_components, settings, refine, scorer.seed, scorer.time_limit
+        )
+
+    whole = fitted(first)
     seconds, scores = [whole.seconds], []
-    for draw, kept in draws:
-        done = whole
-        if draw or not kept.all():
-            table = scorer.table(level, draw)[:, kept]
-            done = embed(name, table, scorer.n_components, settings, refine, scorer.seed)
+    done = whole
+    for draw, columns in draws:
+        if done.value is None:
+            break
+        if draw or not columns.all():
+            done = fitted(scorer.table(level, draw)[:, columns])
             seconds.append(done.seconds)
         if done.value is not None:
-            scores.append(scorer.score(done.value, kept))
+            scores.append(scorer.score(done.value, columns))
     kind = None if refine is None else type(refine).__name__.lower()
     row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
-    if whole.value is None or len(scores) < len(draws):
-        result.rows.append(row._replace(failure=whole.failure or done.failure, seconds=np.nan))
+    if done.value is None:
+        result.rows.append(row._replace(failure=done.failure, seconds=np.nan))
         return
     values = np.array(scores)
     # Scores of held-out halves are those of one draw against several references.
@@ -232,7 +251,8 @@ def _add(
     marks: dict[str, float] = {}
     for k, labels in enumerate(scorer.data.all_labels):
         more = f" of {labels.title}" if k else ""
-        marks |= {name + more: x for name, x in score_labels(whole.value, labels).items()}
+        scored = score_labels(whole.value, labels)
+        marks |= {kind + more: value for kind, value in scored.items()}
     spread = values.ravel()
     error = spread.std(ddof=1) / np.sqrt(spread.size) if spread.size > 1 else np.nan
     result.rows.append(row._replace(score=float(spread.mean()), error=float(error), labels=marks))
@@ -249,9 +269,9 @@ def _resolve(
         model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
     chosen, kernel = model.settings_, settings["kernel"]
     refined = "none" if chosen.refine is None else type(chosen.refine).__name__.lower()
-    again = ", chosen anew by the likelihood" if refined == "likelihood" else ""
+    anew = ", chosen anew by the likelihood" if refined == "likelihood" else ""
     words = say_settings(model) | {
-        "kernel": f"squared_exponential{again}" if kernel == "auto" else str(kernel),
+        "kernel": f"squared_exponential{anew}" if kernel == "auto" else str(kernel),
         "refinement": refined,
     }
     settings = {**settings, "affinity": chosen.affinity, "graph": chosen.graph}
@@ -295,7 +315,7 @@ def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
     return data
 
 
-def _some_rows(data: Dataset, most: int, seed: int) -> Dataset:
+def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
     """The data set, or random rows of it in their order."""
     if data.n_samples <= most:
         return data
@@ -306,7 +326,7 @@ def _some_rows(data: Dataset, most: int, seed: int) -> Dataset:
         X=data.X[rows],
         y=None if data.y is None else data.y[rows],
         latent=None if data.latent is None else data.latent[rows],
-        other_labels=tuple(replace(one, y=one.y[rows]) for one in data.other_labels),
+        other_labels=tuple(replace(each, y=each.y[rows]) for each in data.other_labels),
         row_names=tuple(names[row] for row in rows),
         notes=(*data.notes, f"{most} of {data.n_samples} rows are compared, at random"),
     )

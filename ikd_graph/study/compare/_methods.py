@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -42,9 +43,9 @@ def expand(methods: str | Iterable[str]) -> list[str]:
     for name in [methods] if isinstance(methods, str) else methods:
         check_choice("methods", name, METHODS)
         names += [
-            one
-            for one in _GROUPS.get(name, (name,))
-            if name != "peers" or find_spec(baselines.PEERS[one].module) is not None
+            member
+            for member in _GROUPS.get(name, (name,))
+            if name != "peers" or find_spec(baselines.PEERS[member].module) is not None
         ]
     if not names:
         raise ValueError(f"methods must name at least one of {', '.join(METHODS)}, got none")
@@ -62,13 +63,35 @@ def with_refinements(names: list[str], refine: Any) -> list[tuple[str, str, Any]
 
 
 def embed(
-    name: str, X: Floats, n_components: int, settings: dict[str, Any], refine: Any, seed: int
+    name: str,
+    X: Floats,
+    n_components: int,
+    settings: dict[str, Any],
+    refine: Any,
+    seed: int,
+    time_limit: float | None = None,
 ) -> Timed:
     """Coordinates (n, n_components) of a method, or why there are none."""
     if name in baselines.PEERS:
-        done = baselines.embed(name, X, n_components, seed)
-        return Timed(done.coordinates, done.seconds, done.cpu_seconds, done.failure, done.notes)
+        peer = partial(baselines.embed, name, X, n_components, seed)
+        return peer() if time_limit is None else _within(time_limit, peer)
     from ...estimator import IKD
 
     model = IKD(n_components, strategy=STRATEGIES[name], refine=refine, **settings)
     return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
+
+
+def _within(seconds: float, work: Callable[[], Timed]) -> Timed:
+    """Result of work in a process that is ended after so many seconds."""
+    from joblib.externals.loky import TimeoutError, get_reusable_executor
+
+    executor = get_reusable_executor(max_workers=1)
+    try:
+        return executor.submit(work).result(seconds)
+    except TimeoutError:
+        failure = f"stopped after {seconds:g} s (time limit)"
+    # A peer that ends its process.
+    except Exception as error:
+        failure = f"{type(error).__name__}: its process ended"
+    executor.shutdown(kill_workers=True)
+    return Timed(None, seconds, 0.0, failure, ())

@@ -14,8 +14,6 @@ RULE = (
 )
 """When the test says what."""
 
-_SHOWN = 5
-
 
 def lines(result: Comparison) -> list[str]:
     """The whole comparison as text."""
@@ -60,11 +58,11 @@ def score(value: float, error: float = np.nan) -> str:
 
 def sentences(result: Comparison) -> list[str]:
     """What follows: the test of the pair, refinements, the other methods, where they disagree."""
-    said = [say_test(one, result) for one in result.tests]
-    said += _refinements(result)
-    said += _others(result)
-    said += _disagreement(result)
-    return said + _notes(result)
+    texts = [say_test(test, result) for test in result.tests]
+    texts += _refinements(result)
+    texts += _others(result)
+    texts += _disagreement(result)
+    return texts + _notes(result)
 
 
 def say_test(test: Difference, result: Comparison, *, where: bool = True) -> str:
@@ -73,8 +71,8 @@ def say_test(test: Difference, result: Comparison, *, where: bool = True) -> str
     prefix = f"At noise {test.noise:g} " if where and len(result.levels) > 1 else ""
     gap = _width(abs(test.mean), test)
     if test.better:
-        other = test.second if test.better == test.first else test.first
-        text = f"{test.better} is better than {other} by {gap}"
+        worse = test.second if test.better == test.first else test.first
+        text = f"{test.better} is better than {worse} by {gap}"
     elif test.better == "":
         text = f"{pair} do not differ ({gap})"
     else:
@@ -93,17 +91,17 @@ def _refinements(result: Comparison) -> list[str]:
     """What refinement adds to each strategy, and what is left between those of the pair."""
     level = result.levels[0]
     rows = [row for row in result.rows if row.refine and row.noise == level and not row.failure]
-    said = []
+    texts = []
     for row in rows:
         test = result.difference(row.title, row.method, level)
         sure = "" if test.better else " (unsure)"
-        said.append(f"{row.method} {_width(test.mean, test, '+.3f')}{sure}")
-    if not said:
+        texts.append(f"{row.method} {_width(test.mean, test, '+.3f')}{sure}")
+    if not texts:
         return []
     if result.pair is not None and len(rows) > 1:
         test = result.difference(rows[0].title, rows[1].title, level)
-        said.append(f"then {say_test(test, result, where=False)}")
-    return [f"Refinement by {rows[0].refine}: {'; '.join(said)}"]
+        texts.append(f"then {say_test(test, result, where=False)}")
+    return [f"Refinement by {rows[0].refine}: {'; '.join(texts)}"]
 
 
 def _others(result: Comparison) -> list[str]:
@@ -119,12 +117,12 @@ def _others(result: Comparison) -> list[str]:
     return [f"Best strategy against best other method: {text}"]
 
 
-def _disagreement(result: Comparison) -> list[str]:
+def _disagreement(result: Comparison, n_shown: int = 5) -> list[str]:
     """Where the pair disagrees, most first."""
     gaps = result.disagreement
     if gaps is None or result.pair is None:
         return []
-    worst = np.argsort(-gaps, kind="stable")[:_SHOWN]
+    worst = np.argsort(-gaps, kind="stable")[:n_shown]
     named = ", ".join(f"{result.names[row]} ({gaps[row]:.2f})" for row in worst)
     return [
         f"Distance of a point between {result.pair[0]} and {result.pair[1]}, in root mean square "

@@ -1,4 +1,4 @@
-"""Can these data be embedded at all: correlations worth trusting, and the accuracy to expect."""
+"""Can these data be embedded at all: chance, significant correlations, the accuracy to expect."""
 
 from __future__ import annotations
 
@@ -11,24 +11,20 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from ... import _limits, auto, covariance, graph
-from ..._checks import (
-    check_components,
-    check_enough_columns,
-    check_enough_rows,
-    check_integer,
-)
+from ..._checks import check_components, check_enough_columns, check_enough_rows, check_integer
+from ..._settings import Settings
 from ..._stages import Stages
 from ..._warn import warn
 from ...estimator import IKD
+from ...refine import Likelihood
 from ...similarity import AFFINITIES
 from ..judgement import say_row_levels
 from ..metrics import affine_r2
 from ..settings import reasons, say_settings, used_parameters
+from ._chance import chance_test
 from ._record import Diagnosis, problems, steps
 
 Floats = NDArray[np.float64]
-
-_BINS = 41
 
 
 def diagnose(
@@ -43,18 +39,20 @@ def diagnose(
 ) -> Diagnosis:
     """Tell what an embedding of weakly correlated data can be worth before it is believed.
 
-    Pairs of rows are trusted where they are significantly correlated (`graph.significant_graph`).
-    The expected accuracy is a split-half reliability: the default embedding of X is computed from
-    either half of the columns alone. The R² of one half with the other, less what chance gives, is
-    the square of that of a half with the truth, and Spearman and Brown's formula (1910) takes it to
-    all columns, or to more. Columns that follow one another are cut into two runs, others are
-    divided at random. It is an upper bound: what both halves distort alike, as principal components
-    do a curve, is not seen.
+    The p value is that of a table without a latent whose columns keep their values and their order,
+    see `chance_test`. Pairs of rows are trusted where they are significantly correlated
+    (`graph.significant_graph`). The expected accuracy is a split-half reliability: the default
+    embedding of X is computed from either half of the columns alone. The R² of one half with the
+    other, less what chance gives, is the square of that of a half with the truth, and Spearman and
+    Brown's formula (1910) takes it to all columns, or to more. Columns that follow one another are
+    cut into two runs, others are divided at random. It is an upper bound: what both halves distort
+    alike, as principal components do a curve, is not seen.
 
     Parameters
     ----------
     X : (n_samples, n_features) array_like of float64
-        Points in rows; beyond 1000 a fixed random sample of 500 is looked at.
+        Points in rows; beyond 1000 a fixed random sample of 500 is looked at. Halves that the
+        likelihood refines are those of 100 rows.
     n_components : int
         Number M of hidden coordinates.
     fdr : float
@@ -64,7 +62,7 @@ def diagnose(
     n_splits : int
         Number of times that the columns are split, at least 2.
     random_state : int or None
-        Seed of the splits.
+        Seed of the splits and of the test.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -82,53 +80,60 @@ def diagnose(
     --------
     >>> import ikd_graph
     >>> from ikd_graph.study import datasets
-    >>> at = np.linspace(0.0, 3.0, 15)[:, None]
-    >>> found = ikd_graph.diagnose(datasets.gplvm_data(at, 300, noise=0.1).X, 1)
-    >>> found.holds_together, found.predicted_r2 > 0.9
-    (True, True)
+    >>> latent = np.random.default_rng(0).uniform(0.0, 3.0, size=(15, 1))
+    >>> diagnosis = ikd_graph.diagnose(datasets.gplvm_data(latent, 300, noise=0.1).X, 1)
+    >>> diagnosis.holds_together, diagnosis.p_value, diagnosis.predicted_r2 > 0.9
+    (True, 0.005, True)
     """
     check_integer("n_splits", n_splits, 2)
-    table, data, picked, n_points = _taken(X)
+    table, data, picked, n_points = _sampled(X)
     check_components(n_components, n_points)
     stages = Stages(verbose, total=3 + n_splits)
     # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
+        with stages("chance"):
+            chance = chance_test(data, random_state=random_state)
         with stages("correlations"):
-            found = _correlations(data, picked, fdr, n_removed)
+            correlations = _correlations(data, picked, fdr, n_removed)
         with stages("fitting"):
-            whole = IKD(n_components, n_landmarks=None).fit(np.asarray(X))
-        follow = found["n_effective"] < data.shape[1] - n_removed
-        expected = _expected(whole, table, n_splits, follow, random_state, stages)
+            whole, parameters = _default_fit(X, table, n_components, stages)
+        ordered = correlations["n_effective"] < data.shape[1] - n_removed
+        halves = _halves(whole, parameters, table, n_splits, ordered, random_state, stages)
     stages.close()
     affinity = AFFINITIES[whole.settings_.affinity]
-    seen = auto.moments(data)
+    whole_r2 = 2.0 * np.array(halves) / (1.0 + np.array(halves))
+    why, words = reasons(whole), say_settings(whole)
+    warned = why.pop("warning", "")
     diagnosis = Diagnosis(
         n_points=n_points,
         n_used=len(data),
         n_observed=data.shape[1],
         n_components=n_components,
-        **{**say_settings(whole), **found, **expected},
+        n_removed=n_removed,
+        fdr=fdr,
+        chance=chance,
+        similarity=words["similarity"],
+        graph=words["graph"],
+        **correlations,
         graph_components=int(whole.component_labels_.max()) + 1,
-        negative_mass=float(whole._result.embedding.negative_mass),
-        noise_share=noise_share(affinity.modelled(data), found["n_effective"]),
-        spread_ratio=float(seen.spread_ratio),
-        kurtosis_gap=float(seen.kurtosis_gap),
-        model_holds=seen.fit_the_model,
-        compares_correlations=affinity.over_pairs == "correlation" and not affinity.shared,
-        predicts=whole.settings_.reasons.get("warning", ""),
+        predicted_r2=float(whole_r2.mean()),
+        spread_r2=float(whole_r2.std(ddof=1)),
+        halves_r2=tuple(halves),
+        noise_share=noise_share(affinity.modelled(data), correlations["n_effective"]),
+        moments=auto.moments(data),
+        parameters=parameters,
+        reasons=why,
         row_levels=() if affinity.scale_invariant else tuple(say_row_levels(data)),
-        parameters={k: v for k, v in used_parameters(whole).items() if k != "n_components"},
-        reasons={name: text for name, text in reasons(whole).items() if name != "warning"},
     )
-    wrong = tuple(problems(diagnosis))
-    if wrong:
-        warn("; ".join(wrong))
-    return Diagnosis(**{**vars(diagnosis), "warnings": wrong, "steps": tuple(steps(diagnosis))})
+    texts = (*diagnosis.row_levels, *filter(None, [warned]), *problems(diagnosis))
+    if texts:
+        warn("; ".join(texts))
+    return Diagnosis(**{**vars(diagnosis), "warnings": texts, "steps": tuple(steps(diagnosis))})
 
 
-def _taken(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:
-    """The rows to look at, as they came and as floats, their numbers, and the number of all."""
+def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:
+    """The rows to examine, as they came and as floats, their numbers, and the number of all."""
     # The estimator knows a table of counts, where a row may be silent, by its type.
     counts = np.asarray(X).dtype.kind in "iub"
     data = check_array(X, dtype=np.float64)
@@ -147,25 +152,22 @@ def _correlations(
     data: Floats, picked: NDArray[np.int64], fdr: float, n_removed: int
 ) -> dict[str, Any]:
     """The fields of a diagnosis that say which correlations can be trusted."""
-    n = len(data)
     rows = covariance.unit_rows(data, allow_flat=True)
-    pairs = covariance.gram(rows)[np.triu_indices(n, 1)]
+    pairs = covariance.gram(rows)[np.triu_indices(len(data), 1)]
     effective = covariance.effective_columns(rows, n_removed=n_removed)
     error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
     trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)
     left, right, corr = graph.edges(trusted)
     order = np.argsort(-corr, kind="stable")
     sizes = np.bincount(graph.component_labels(trusted))
-    counts, edges = np.histogram(pairs, np.linspace(-1.0, 1.0, 2 * _BINS))
+    counts, edges = np.histogram(pairs, np.linspace(-1.0, 1.0, 82))
+    mean = float(pairs.mean())
     return {
         "n_effective": effective,
-        "n_removed": n_removed,
         "standard_error": error,
         "share_above_two": float(np.mean(pairs > 2.0 * error)),
-        "mean_correlation": float(pairs.mean()),
-        "mean_square": float(np.mean(pairs**2)),
-        "correlated": auto.has_significant_correlation(data),
-        "fdr": fdr,
+        "mean_correlation": mean,
+        "common_share": mean**2 / max(float(np.mean(pairs**2)), np.finfo(float).tiny),
         "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
         "trusted_correlations": corr[order],
         "components": int(sizes.size),
@@ -175,61 +177,73 @@ def _correlations(
     }
 
 
-def _expected(
+def _default_fit(
+    X: ArrayLike, table: NDArray[Any], n_components: int, stages: Stages
+) -> tuple[IKD, dict[str, Any]]:
+    """The default fit before its refinement, and the parameters of `IKD` with it."""
+    counts = table.dtype.kind in "iub"
+    asked = Settings(n_components=n_components, n_landmarks=None, counts=counts)
+    settings, _ = auto.resolve(np.unique(table, axis=0), asked, stages)
+    model = IKD(
+        n_components,
+        strategy=settings.strategy,
+        affinity=settings.affinity,
+        refine=None,
+        n_landmarks=None,
+    ).fit(np.asarray(X))
+    model.settings_.reasons.update(settings.reasons)
+    parameters = {**used_parameters(model), "refine": settings.refine}
+    del parameters["n_components"]
+    if isinstance(settings.refine, Likelihood):
+        # The likelihood chooses it.
+        parameters.pop("kernel", None)
+    return model, parameters
+
+
+def _halves(
     whole: IKD,
+    parameters: dict[str, Any],
     table: NDArray[Any],
     n_splits: int,
-    follow: bool,
+    ordered: bool,
     random_state: int | None,
     stages: Stages,
-) -> dict[str, Any]:
-    """The fields of a diagnosis that predict the accuracy."""
-    width = table.shape[1]
-    model = _same_method(whole)
-    rng = np.random.default_rng(random_state)
-    halves: list[float] = []
-    quarters: list[float] = []
-    for split in range(n_splits):
-        columns = rng.permutation(width)
-        if follow:
-            columns = np.roll(np.arange(width), -split * width // (2 * n_splits))
-        # A quarter is for the eye, and one will do.
-        for size, found in ((width // 2, halves), (width // 4, quarters))[: 2 - (split > 0)]:
-            enough = size >= max(2, whole.n_components_)
-            with stages(f"{size} of {width} columns"):
-                parts = (columns[:size], columns[size : 2 * size])
-                found.append(_reliability(model, table, *parts) if enough else np.nan)
-    whole_r2 = 2.0 * np.array(halves) / (1.0 + np.array(halves))
-    return {
-        "predicted_r2": float(whole_r2.mean()),
-        "spread_r2": float(whole_r2.std(ddof=1)),
-        "halves_r2": tuple(halves),
-        "quarters_r2": tuple(quarters),
-    }
-
-
-def _same_method(whole: IKD) -> IKD:
-    """The method of a fit, whose threshold is that of the columns it is given."""
-    parameters = {**used_parameters(whole), "n_landmarks": None}
+) -> list[float]:
+    """The reliability of halves of the columns, NaN where they are too few to be embedded."""
+    model = IKD(whole.n_components_, **parameters, n_landmarks=None)
     rule = parameters.get("graph")
     if isinstance(rule, graph.Threshold):
+        # The threshold is that of the columns of a half.
         prune = False if whole.settings_.trusted else rule.prune
-        parameters["graph"] = graph.Threshold(n_neighbors=rule.n_neighbors, prune=prune)
-    return IKD(**parameters)
+        model.set_params(graph=graph.Threshold(n_neighbors=rule.n_neighbors, prune=prune))
+    if isinstance(model.refine, Likelihood):
+        n = min(len(table), _limits.DIAGNOSED_BY_LIKELIHOOD)
+        table = table[np.linspace(0, len(table) - 1, n).astype(np.int64)]
+    width = table.shape[1]
+    size = width // 2
+    if size < max(2, whole.n_components_):
+        return [np.nan] * n_splits
+    rng, halves = np.random.default_rng(random_state), []
+    for split in range(n_splits):
+        columns = rng.permutation(width)
+        if ordered:
+            columns = np.roll(np.arange(width), -split * width // (2 * n_splits))
+        with stages(f"{size} of {width} columns"):
+            parts = columns[: 2 * size].reshape(2, size)
+            halves.append(_reliability(model, *(table[:, half] for half in parts)))
+    return halves
 
 
-def _reliability(
-    model: IKD, table: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]
-) -> float:
+def _reliability(model: IKD, first: NDArray[Any], second: NDArray[Any]) -> float:
     """R² with the truth that the agreement of embeddings of separate columns speaks for."""
     try:
-        one, other = (clone(model).fit_transform(table[:, part]) for part in (first, second))
-        shared = 0.5 * (affine_r2(one, other) + affine_r2(other, one))
-    # A row that is constant in one part, or a part that falls into one place.
+        a, b = (clone(model).fit_transform(half) for half in (first, second))
+        shared = 0.5 * (affine_r2(a, b) + affine_r2(b, a))
+    # A row that is constant in one half, or a half that falls into one point.
     except ValueError:
         return 0.0
-    n, m = one.shape
-    # Any other embedding explains a share m / (n - 1).
+    n, m = a.shape
+    # Any unrelated embedding explains a share m / (n - 1).
     shared = 1.0 - (1.0 - shared) * (n - 1.0) / max(n - 1.0 - m, 1.0)
     return float(np.sqrt(max(shared, 0.0)))
 

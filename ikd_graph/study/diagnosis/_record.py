@@ -1,4 +1,4 @@
-"""What a diagnosis found, in numbers and in words."""
+"""A diagnosis in numbers and in words."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...auto import ENOUGH_COLUMNS
+from ...auto import ENOUGH_COLUMNS, Moments
 from ...pipeline import describe_effective_columns
+from ..judgement import DOMINANT_SHARE
+from ._chance import LEVEL, ChanceTest
 
 WEAK_R2 = 0.8
 """An expected R² that may be below this, by one spread of the splits, is warned of."""
-
-_WHOLE = 0.9
-_MOST_COLUMNS = 8  # times as many columns as there are, to which accuracy is extrapolated
 
 
 class Step(NamedTuple):
@@ -36,21 +35,23 @@ class Diagnosis:
     Attributes
     ----------
     n_points, n_used, n_observed, n_components : int
-        Points, those that were looked at, columns N, hidden coordinates M.
-    n_effective : float
-        Independent columns that the columns are worth, see `ikd_graph.covariance`.
+        Points, those that were examined, columns N, hidden coordinates M.
     n_removed : int
         Rows that were regressed out before.
+    fdr : float
+        False discovery rate of the trusted pairs.
+    chance : ChanceTest
+        Whether there is more structure than by chance, see `chance_test`.
+    similarity, graph : str
+        How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
+    n_effective : float
+        Independent columns that the columns are worth, see `ikd_graph.covariance`.
     standard_error : float
         Sampling error of a correlation of nothing, 1 / sqrt(n_effective - 1).
     share_above_two : float
         Share of pairs whose correlation exceeds 2 of these; chance makes 2.3 %.
-    mean_correlation, mean_square : float
-        Mean correlation of two rows, and mean squared correlation.
-    correlated : bool
-        Whether any rows are significantly correlated, two of them or all together.
-    fdr : float
-        False discovery rate of the trusted pairs.
+    mean_correlation, common_share : float
+        Mean correlation of two rows, and its square over the mean squared correlation.
     trusted_pairs : (m, 2) ndarray of int64
         Rows of X whose correlation is significant, the strongest first.
     trusted_correlations : (m,) ndarray of float64
@@ -59,30 +60,20 @@ class Diagnosis:
         Components of the graph of trusted pairs, and points in the largest of them.
     correlation_counts, correlation_edges : tuple
         Histogram of the correlations of all pairs.
-    similarity, graph : str
-        How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
-    compares_correlations : bool
-        Whether that is by correlations.
     graph_components : int
-        Components of the graph that was fitted.
+        Components of the graph of the default fit.
     predicted_r2, spread_r2 : float
         Expected R² (after affine alignment), NaN with too few columns, and its standard deviation
         over the splits.
-    halves_r2, quarters_r2 : tuple of float
+    halves_r2 : tuple of float
         R² that the agreement of embeddings of two halves of the columns speaks for, for each split:
-        the expected R² with a half of the columns; the same with a quarter, for the first split.
+        the expected R² with a half of the columns.
     noise_share : float
         Estimated share of independent noise in the variance.
-    negative_mass : float
-        Share of the squared eigenvalues in negative ones: how far from distances in space.
-    spread_ratio, kurtosis_gap : float
+    moments : Moments
         How well rows fit the model, see `ikd_graph.auto.Moments`.
-    model_holds : bool
-        Whether nothing in it speaks against samples of a Gaussian process.
-    predicts : str
-        What to say where no method predicts columns that were held out, else empty.
     row_levels : tuple of str
-        What to say where levels or lengths of rows hold nearly all that is compared.
+        What to warn of where levels or lengths of rows hold nearly all that is compared.
     parameters : dict
         Parameters for `ikd_graph.IKD` on all points.
     reasons : dict of str to str
@@ -96,40 +87,39 @@ class Diagnosis:
     n_points: int
     n_used: int
     n_observed: int
-    n_effective: float
-    n_removed: int
     n_components: int
+    n_removed: int
+    fdr: float
+    chance: ChanceTest
+    similarity: str
+    graph: str
+    n_effective: float
     standard_error: float
     share_above_two: float
     mean_correlation: float
-    mean_square: float
-    correlated: bool
-    fdr: float
+    common_share: float
     trusted_pairs: NDArray[np.int64] = field(repr=False, compare=False)
     trusted_correlations: NDArray[np.float64] = field(repr=False, compare=False)
     components: int
     largest_component: int
     correlation_counts: tuple[int, ...] = field(repr=False)
     correlation_edges: tuple[float, ...] = field(repr=False)
-    similarity: str
-    graph: str
-    compares_correlations: bool
     graph_components: int
     predicted_r2: float
     spread_r2: float
     halves_r2: tuple[float, ...]
-    quarters_r2: tuple[float, ...]
     noise_share: float
-    negative_mass: float
-    spread_ratio: float
-    kurtosis_gap: float
-    model_holds: bool
-    predicts: str
+    moments: Moments
     row_levels: tuple[str, ...]
     parameters: dict[str, Any]
     reasons: dict[str, str]
     warnings: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+
+    @property
+    def p_value(self) -> float:
+        """Probability of as much structure in a table without a latent."""
+        return self.chance.p_value
 
     @property
     def n_trusted(self) -> int:
@@ -144,13 +134,12 @@ class Diagnosis:
     @property
     def holds_together(self) -> bool:
         """Whether trusted pairs join nearly all points."""
-        return self.largest_component >= _WHOLE * self.n_used
+        return self.largest_component >= DOMINANT_SHARE * self.n_used
 
     @property
     def common_mode(self) -> bool:
         """Whether one direction makes nearly all rows correlate."""
-        all_above = self.share_above_two >= _WHOLE
-        return all_above and self.mean_correlation**2 >= 0.5 * self.mean_square
+        return self.share_above_two >= DOMINANT_SHARE and self.common_share >= 0.5
 
     def expected_r2(self, n_columns: Any) -> Any:
         """Expected R² with another number of columns of the same kind (Spearman and Brown 1910)."""
@@ -175,16 +164,12 @@ class Diagnosis:
         list of (name, name, float)
             Two rows and their correlation.
         """
-        called = range(self.n_points) if names is None else names
-        return [
-            (called[a], called[b], float(r))
-            for (a, b), r in zip(
-                self.trusted_pairs.tolist(), self.trusted_correlations, strict=True
-            )
-        ]
+        named = range(self.n_points) if names is None else names
+        values = zip(self.trusted_pairs.tolist(), self.trusted_correlations.tolist(), strict=True)
+        return [(named[a], named[b], r) for (a, b), r in values]
 
     def findings(self) -> dict[str, str]:
-        """What was found, in words.
+        """Name the results in words.
 
         Returns
         -------
@@ -192,51 +177,46 @@ class Diagnosis:
             Name and sentence, in the order to read them.
         """
         width, free = self.n_observed, self.n_effective
-        found = {"data": f"{self.n_points} points with {width} features each"}
+        texts = {
+            "data": f"{self.n_points} points with {width} features each",
+            "chance": str(self.chance),
+        }
         if self.n_used < self.n_points:
-            found["data"] += f"; {self.n_used} points, chosen at random, were examined"
+            texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
         if free < width - self.n_removed:
-            found["columns"] = describe_effective_columns(width, free)
-        found["correlations"] = (
+            texts["columns"] = describe_effective_columns(width, free)
+        texts["correlations"] = (
             f"{self.share_above_two:.1%} of the pairs of points correlate by more than "
             f"{2.0 * self.standard_error:.3g}, two standard errors (2.3% would by chance)"
         )
-        found["trusted"] = self._say_trusted()
-        found["similarity"], found["graph"] = self.similarity, self.graph
-        look = "look" if self.model_holds else "do not look"
-        found["model"] = (
-            f"the rows {look} like samples of a Gaussian process (their variances spread "
-            f"{self.spread_ratio:.2g} times as much as expected; excess kurtosis "
-            f"{self.kurtosis_gap:+.2f})"
+        texts["trusted"] = self._trusted_words()
+        texts["similarity"], texts["graph"] = self.similarity, self.graph
+        seem = "look" if self.moments.fit_the_model else "do not look"
+        texts["model"] = (
+            f"the rows {seem} like samples of a Gaussian process (their variances spread "
+            f"{self.moments.spread_ratio:.2g} times as much as expected; excess kurtosis "
+            f"{self.moments.kurtosis_gap:+.2f})"
         )
         if free < ENOUGH_COLUMNS:
-            found["model"] = f"{free:.0f} features are too few to tell one of the rows"
-        found["noise"] = f"about {self.noise_share:.0%} of the variance is independent noise"
+            texts["model"] = f"{free:.0f} features are too few to compare the rows with the model"
+        texts["noise"] = f"about {self.noise_share:.0%} of the variance is independent noise"
         if not np.isfinite(self.predicted_r2):
-            found["expected R²"] = "unknown: too few features to be halved"
-            return found
-        found["expected R²"] = (
+            return {**texts, "expected R²": "unknown: too few features to be halved"}
+        texts["expected R²"] = (
             f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f} at most (halves of the features, "
             f"embedded separately: {np.mean(self.halves_r2):.2f})"
         )
         if self.predicted_r2 < WEAK_R2:
             needed = self.columns_for(WEAK_R2)
-            found["features"] = (
-                f"about {needed:.0f} such features would give R² {WEAK_R2:g}"
-                if needed <= _MOST_COLUMNS * width
-                else f"more than {_MOST_COLUMNS * width} such features would be needed for R² "
-                f"{WEAK_R2:g}"
-            )
-        return found
+            texts["features"] = f"about {needed:.0f} such features would give R² {WEAK_R2:g}"
+            if needed > 10 * width:
+                texts["features"] = "more than ten times as many features would be needed"
+        return texts
 
-    def _say_trusted(self) -> str:
+    def _trusted_words(self) -> str:
         """The trusted pairs in words."""
         if not self.n_trusted:
-            whole = "; only all together are more correlated than by chance"
-            return (
-                f"no pair is significantly correlated (false discovery rate {self.fdr:g})"
-                + whole * self.correlated
-            )
+            return f"no pair is significantly correlated (false discovery rate {self.fdr:g})"
         joined = (
             "connect all points"
             if self.components == 1
@@ -250,69 +230,68 @@ class Diagnosis:
         )
 
     def summary(self) -> str:
-        """The whole diagnosis in words.
+        """Tell the whole diagnosis.
 
         Returns
         -------
         str
             Lines of findings, warnings and what to do in Python.
         """
-        found = self.findings()
-        width = max(len(name) for name in found)
-        lines = [f"{name:<{width}}  {text}" for name, text in found.items()]
+        texts = self.findings()
+        width = max(map(len, texts))
+        lines = [f"{name:<{width}}  {text}" for name, text in texts.items()]
         lines += [f"warning: {text}" for text in self.warnings]
-        return "\n".join([*lines, *(f"- {one.words}: {one.python}" for one in self.steps)])
+        return "\n".join([*lines, *(f"- {step.words}: {step.python}" for step in self.steps)])
 
     def __str__(self) -> str:
         """As `summary`."""
         return self.summary()
 
 
-def problems(found: Diagnosis) -> list[str]:
+def problems(diagnosis: Diagnosis) -> list[str]:
     """What is to be warned of, as clauses without a capital or a full stop."""
-    said = list(found.row_levels)
-    if not found.correlated:
-        said.append("no two rows are significantly correlated: the embedding is noise")
-    if found.predicts:
-        said.append(found.predicts)
-    if found.common_mode:
-        said.append(
-            f"{found.share_above_two:.0%} of the pairs of rows are positively correlated, by "
-            f"{found.mean_correlation:.2f} in the mean: one direction that all rows share (a "
-            "market, a season, a global signal) may hide what some of them share"
+    d, clauses = diagnosis, []
+    if d.p_value > LEVEL:
+        why = "the embedding is noise" if d.chance.is_noise else "any slow series are as alike"
+        clauses.append(f"{d.chance}: {why}")
+    if d.common_mode:
+        clauses.append(
+            f"{d.share_above_two:.0%} of the pairs of rows are positively correlated, by "
+            f"{d.mean_correlation:.2f} in the mean: one direction that all rows share (a "
+            "market, a season, a global signal) may hide what only few of them share"
         )
-    if found.predicted_r2 - found.spread_r2 < WEAK_R2:
-        may = "is" if found.predicted_r2 < WEAK_R2 else "may be"
-        said.append(
-            f"the expected R² is {found.predicted_r2:.2f} ± {found.spread_r2:.2f}, which {may} "
-            f"below {WEAK_R2:g}: another sample of {found.n_observed} features could give a "
+    if d.predicted_r2 - d.spread_r2 < WEAK_R2:
+        may = "is" if d.predicted_r2 < WEAK_R2 else "may be"
+        clauses.append(
+            f"the expected R² is {d.predicted_r2:.2f} ± {d.spread_r2:.2f}, which {may} "
+            f"below {WEAK_R2:g}: another sample of {d.n_observed} features could give a "
             "different embedding"
         )
-    if found.graph_components > 1:
-        said.append(
-            f"the graph has {found.graph_components} separate components: where they lie relative "
+    if d.graph_components > 1:
+        clauses.append(
+            f"the graph has {d.graph_components} separate components: where they lie relative "
             "to one another depends on few edges"
         )
-    if not found.compares_correlations or not found.n_trusted:
-        return said
-    if not found.holds_together:
-        said.append(
-            f"significant correlations connect only {found.largest_component} of {found.n_used} "
-            "points: where the others lie relative to these may be noise"
+    if d.parameters["affinity"] != "correlation" or not d.n_trusted:
+        return clauses
+    if not d.holds_together:
+        clauses.append(
+            f"significant correlations connect only {d.largest_component} of {d.n_used} "
+            "points: where all others lie relative to these may be noise"
         )
-    elif found.mean_degree < 2 * found.n_components:
-        said.append(
-            f"{found.mean_degree:.1f} significant correlations per point are few: "
-            f"{found.n_components} dimensions need {2 * found.n_components}"
+    elif d.mean_degree < 2 * d.n_components:
+        clauses.append(
+            f"{d.mean_degree:.1f} significant correlations per point are few: "
+            f"{d.n_components} dimensions need {2 * d.n_components}"
         )
-    return said
+    return clauses
 
 
-def steps(found: Diagnosis) -> list[Step]:
+def steps(diagnosis: Diagnosis) -> list[Step]:
     """What to do next, the most urgent first."""
-    said = []
-    if found.row_levels:
-        said.append(
+    d, todo = diagnosis, []
+    if d.row_levels:
+        todo.append(
             Step(
                 "Compare rows whatever their levels and lengths",
                 "diagnose(covariance.unit_rows(X))",
@@ -320,8 +299,8 @@ def steps(found: Diagnosis) -> list[Step]:
                 ("--standardize-rows",),
             )
         )
-    if found.common_mode and not found.n_removed:
-        said.append(
+    if d.common_mode and not d.n_removed:
+        todo.append(
             Step(
                 "Take off what all rows share",
                 "diagnose(covariance.remove_mean_row(X), n_removed=1)",
@@ -329,25 +308,17 @@ def steps(found: Diagnosis) -> list[Step]:
                 ("--remove-mean-row",),
             )
         )
-    if found.n_trusted and not found.predicted_r2 >= WEAK_R2:
-        said.append(
+    if d.n_trusted and not d.predicted_r2 >= WEAK_R2:
+        todo.append(
             Step(
                 "Look at the significant correlations alone",
-                f"IKD({found.n_components}, strategy='blockwise', "
-                f"graph=graph.Threshold(fdr={found.fdr:g}))",
+                f"IKD({d.n_components}, strategy='blockwise', "
+                f"graph=graph.Threshold(fdr={d.fdr:g}))",
                 "cliques",
-                ("--components", str(found.n_components), "--fdr", f"{found.fdr:g}"),
+                ("--components", str(d.n_components), "--fdr", f"{d.fdr:g}"),
             )
         )
-    settings = ", ".join(f"{name}={value!r}" for name, value in found.parameters.items())
-    said.append(
-        Step(
-            "Embed with the settings that were diagnosed"
-            if found.correlated
-            else "Embed the noise all the same",
-            f"IKD({found.n_components}, {settings})",
-            "embed",
-            parameters=True,
-        )
-    )
-    return said
+    settings = ", ".join(f"{name}={value!r}" for name, value in d.parameters.items())
+    words = "Embed the noise all the same" if d.chance.is_noise else "Embed with these settings"
+    command = f"IKD({d.n_components}, {settings})"
+    return [*todo, Step(words, command, "embed", parameters=True)]

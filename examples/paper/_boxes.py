@@ -1,40 +1,31 @@
-"""How many dimensions do data have: from boxes, from pair distances (spectra: `eigen.eigengap`)."""
-
-from __future__ import annotations
+"""Box-counting dimension, which a published study of faces chose its dimensions by."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import pdist
-
-from .._checks import check_choice, check_enough_rows, check_finite
+from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-
-
-_MOST_POINTS = 3000  # whose pairs are sorted
 
 
 class ScalingFit(NamedTuple):
     """A dimension read as the slope of a log-log line, with all that is needed to draw it."""
 
     dimension: float
-    sizes: Floats  # (n_sizes,) box sizes or radii, falling
-    counts: Floats  # (n_sizes,) boxes that hold a point, or share of pairs within the radius
+    sizes: Floats  # (n_sizes,) box sizes, falling
+    counts: Floats  # (n_sizes,) boxes that hold a point
     fit_range: tuple[float, float]  # smallest and largest size used for the slope
     intercept: float  # of log count against log size
     residual: float  # root mean square of log count about the line
 
 
-def box_counting_dimension(X: ArrayLike, *, method: str = "auto") -> ScalingFit:
+def box_counting_dimension(X, *, method: str = "auto") -> ScalingFit:
     r"""Box-counting dimension: -slope of log N(ε) against log ε.
 
     N(ε) is the least number of boxes of side ε that hold all points. With few points N saturates
     at their number, so the line is fitted where N lies between 4 boxes (2 if there is no
     more) and a tenth of the points: there a box still holds several. Beyond three or four
-    dimensions thousands of points are too few, and the answer is too low; the correlation dimension
-    is the better one there.
+    dimensions thousands of points are too few, and the answer is too low.
 
     Parameters
     ----------
@@ -57,8 +48,7 @@ def box_counting_dimension(X: ArrayLike, *, method: str = "auto") -> ScalingFit:
     >>> round(box_counting_dimension(line).dimension)
     1
     """
-    points = _points(X)
-    check_choice("method", method, ("auto", "grid", "cover"))
+    points = np.asarray(X, dtype=np.float64)
     extent = float(np.ptp(points, axis=0).max())
     if extent == 0.0:
         return ScalingFit(0.0, np.ones(1), np.ones(1), (1.0, 1.0), 0.0, 0.0)
@@ -103,44 +93,6 @@ def _cover_counts(points: Floats) -> tuple[Floats, Floats]:
     return np.asarray(sides)[picked], (picked + 1).astype(np.float64)
 
 
-def correlation_dimension(X: ArrayLike) -> ScalingFit:
-    """Correlation dimension: slope of the log share of pairs within a radius against log radius.
-
-    The slope is that of the radii within which lie 0.1 % to 5 % of all pairs (at least 30 pairs):
-    small enough to be local. Beyond 3000 points a random sample of them is used.
-
-    Parameters
-    ----------
-    X : (n, n_features) float64
-        Points.
-
-    Returns
-    -------
-    ScalingFit
-        The dimension with radii, shares and the range of the fit.
-
-    Examples
-    --------
-    >>> sheet = np.random.default_rng(0).uniform(size=(1000, 2))
-    >>> round(correlation_dimension(sheet).dimension)
-    2
-    """
-    points = _points(X)
-    if points.shape[0] > _MOST_POINTS:
-        picked = np.random.default_rng(0).choice(points.shape[0], _MOST_POINTS, replace=False)
-        points = points[picked]
-    gaps = np.sort(pdist(points))
-    # Copies of a point say nothing about the space between points.
-    gaps = gaps[gaps > 0.0]
-    if gaps.size == 0:
-        return ScalingFit(0.0, np.ones(1), np.ones(1), (1.0, 1.0), 0.0, 0.0)
-    radii = np.geomspace(gaps[0], gaps[-1], 60)[::-1]
-    pairs = np.searchsorted(gaps, radii, side="right")
-    shares = pairs / gaps.size
-    usable = (shares <= 0.05) & (shares >= max(1e-3, 30.0 / gaps.size))
-    return _fit(radii, shares, usable, sign=1.0)
-
-
 def _fit(sizes: Floats, counts: Floats, usable: NDArray[np.bool_], sign: float) -> ScalingFit:
     """Line through log counts against log sizes."""
     if np.count_nonzero(usable) < 2:
@@ -151,13 +103,3 @@ def _fit(sizes: Floats, counts: Floats, usable: NDArray[np.bool_], sign: float) 
     used = sizes[usable]
     span = (float(used.min()), float(used.max()))
     return ScalingFit(float(sign * slope), sizes, counts, span, float(intercept), residual)
-
-
-def _points(X: ArrayLike) -> Floats:
-    """Float64 table of at least two points, finite."""
-    points = np.asarray(X, dtype=np.float64)
-    if points.ndim != 2:
-        raise ValueError(f"X must be a table (points x dimensions), got shape {points.shape}")
-    check_enough_rows(points.shape[0])
-    check_finite("X", points)
-    return points

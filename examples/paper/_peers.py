@@ -1,0 +1,155 @@
+"""Peers that only the paper's experiments need; importing this adds them to ``PEERS``."""
+
+import inspect
+import itertools
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.spatial.distance import pdist, squareform
+
+from ikd_graph import kernels
+from ikd_graph.study.baselines import PEERS, Peer
+
+_GPLVM_STEPS = 100_000
+_GPLVM_POINTS, _GPLVM_INDUCING = 500, 40
+
+
+def gplvm(
+    X,
+    n_components,
+    seed,
+    start=None,
+    kernel=None,
+):
+    """Gaussian-process latent variable model of GPy."""
+    import GPy
+
+    np.random.seed(seed)  # noqa: NPY002 (the library draws from the global generator)
+    covariance = gpy_kernel(GPy.kern, kernel, n_components)
+    begin = None if start is None else np.array(start, dtype=np.float64)
+    if len(X) > _GPLVM_POINTS:
+        # A step costs the cube of the points; users of many take its sparse form.
+        model = GPy.models.SparseGPLVM(
+            X, n_components, X=begin, kernel=covariance, num_inducing=_GPLVM_INDUCING
+        )
+        model.optimize(messages=False)
+    else:
+        model = GPy.models.GPLVM(X, n_components, X=begin, kernel=covariance)
+        # Its own limit of 1000 steps ends most fits without noise far from their optimum.
+        model.optimize(messages=False, max_iters=_GPLVM_STEPS)
+    return np.asarray(model.X)
+
+
+def gpy_kernel(library, kernel, n_components):
+    """GPy's twin of one of our kernels."""
+    ours = kernels.get("squared_exponential" if kernel is None else kernel)
+    options = {"lengthscale": ours.length_scale}
+    name = None
+    if isinstance(ours, kernels.SquaredExponential):
+        name = "RBF"
+    elif isinstance(ours, kernels.RationalQuadratic):
+        # Theirs is (1 + r² / 2)^(-power): without the alpha below the square.
+        stretched = ours.length_scale * float(np.sqrt(ours.alpha))
+        name, options = "RatQuad", {"lengthscale": stretched, "power": ours.alpha}
+    elif isinstance(ours, kernels.GammaExponential) and ours.gamma == 1.0:
+        name = "OU"
+    elif isinstance(ours, kernels.Matern):
+        name = {0.5: "OU", 1.5: "Matern32", 2.5: "Matern52"}.get(ours.nu)
+    if name is not None:
+        return getattr(library, name)(n_components, **options)
+    raise ValueError(f"kernel must be one that GPy has, got {ours}; use gamma = 1 or nu = 1.5")
+
+
+def vae(X, n_components, seed):
+    """Variational autoencoder of two hidden layers each way, 200 passes of Adam."""
+    import torch
+    from torch import nn
+
+    torch.manual_seed(seed)
+    spread = X.std(axis=0)
+    data = torch.tensor((X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).float()
+    n_features = data.shape[1]
+
+    def layers(*sizes):
+        parts: list = []
+        for before, after in itertools.pairwise(sizes):
+            parts += [nn.Linear(before, after), nn.ReLU()]
+        return nn.Sequential(*parts[:-1])
+
+    encoder = layers(n_features, 128, 64, 2 * n_components)
+    decoder = layers(n_components, 64, 128, n_features)
+    optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)
+    for _ in range(200):
+        for rows in torch.randperm(data.shape[0]).split(128):
+            mean, log_var = encoder(data[rows]).chunk(2, dim=1)
+            code = mean + torch.randn_like(mean) * torch.exp(0.5 * log_var)
+            misfit = 0.5 * ((decoder(code) - data[rows]) ** 2).sum(dim=1)
+            divergence = 0.5 * (mean**2 + log_var.exp() - 1.0 - log_var).sum(dim=1)
+            optimiser.zero_grad()
+            (misfit + divergence).mean().backward()
+            optimiser.step()
+    with torch.no_grad():
+        return encoder(data)[:, :n_components].numpy()
+
+
+def diffusion_map(X, n_components=2, *, time_steps=1, epsilon=None):
+    r"""Diffusion map (Coifman & Lafon 2005): W = exp(-\|x - x'\|² / ε), a random walk on it.
+
+    Parameters
+    ----------
+    X : (n, n_features) float64
+        Points in rows.
+    n_components : int
+        Number of coordinates.
+    time_steps : int
+        Steps t of the walk: coordinate i is λ_i^t ψ_i, with ψ the right eigenvectors.
+    epsilon : float or None
+        ε; None is a quarter of the median squared distance to the tenth nearest point, so that
+        the walk stays among neighbours (it leaks between the layers of a Swiss roll above that).
+
+    Returns
+    -------
+    (n, n_components) float64
+        The map, without the constant first coordinate.
+    """
+    sq_dist = squareform(pdist(np.asarray(X, dtype=np.float64), "sqeuclidean"))
+    if epsilon is None:
+        near = min(10, sq_dist.shape[0] - 1)
+        epsilon = 0.25 * float(np.median(np.partition(sq_dist, near, axis=1)[:, near]))
+    if not epsilon > 0.0:
+        raise ValueError(f"epsilon must be positive, got {epsilon}; too many points are copies")
+    weights = np.exp(-sq_dist / epsilon)
+    root = np.sqrt(weights.sum(axis=1))
+    size = root.size
+    values, vectors = eigh(
+        weights / np.outer(root, root), subset_by_index=[size - 1 - n_components, size - 1]
+    )
+    # The symmetric matrix has the walk's eigenvalues; its vectors differ by the root of degrees.
+    steps = vectors[:, ::-1] / root[:, None] * root.mean()
+    return steps[:, 1:] * values[::-1][1:] ** time_steps
+
+
+def metric_mds(X, n_components, seed):
+    """Metric scaling by stress."""
+    from sklearn.decomposition import PCA
+    from sklearn.manifold import MDS
+
+    # Newer releases want the start named twice, and say so.
+    named = {"init": "classical_mds"} if "init" in inspect.signature(MDS).parameters else {}
+    model = MDS(n_components, n_init=1, random_state=seed, **named)
+    return model.fit_transform(X, init=PCA(n_components, random_state=seed).fit_transform(X))
+
+
+PEERS["gplvm"] = Peer(
+    "GPLVM", "optimisation", "GPy", "GPy",
+    "squared exponential, started from PCA; 40 inducing points beyond 500", gplvm,
+    ("start", "kernel"),
+)  # fmt: skip
+PEERS["vae"] = Peer("VAE", "optimisation", "torch", "torch", "128-64 hidden, 200 passes", vae)
+PEERS["metric_mds"] = Peer(
+    "metric MDS", "optimisation", "", "sklearn", "started from PCA", metric_mds
+)
+PEERS["diffusion_maps"] = Peer(
+    "diffusion maps", "eigen", "", "scipy", "epsilon from the tenth neighbour",
+    lambda X, n_components, seed: diffusion_map(X, n_components),
+)  # fmt: skip

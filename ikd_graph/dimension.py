@@ -1,0 +1,198 @@
+"""How many dimensions: latents of one to seven coordinates, scored on held-out columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+from scipy.spatial.distance import cdist
+
+from . import _checks as door
+from . import _limits, covariance, gplvm, kernels, refine
+from ._checks import check_enough_rows, check_integer
+from ._settings import Settings
+from ._stages import Stages
+from ._table import dense_rows, some_rows
+
+Floats = NDArray[np.float64]
+
+__all__ = ["FEWEST_COLUMNS", "DimensionEstimate", "column_log_densities", "estimate"]
+
+FEWEST_COLUMNS = 20
+"""Of fewer columns too few can be held out."""
+
+MOST_COMPONENTS = 7
+"""Largest number of dimensions that is tried by default."""
+
+_KERNEL = kernels.SquaredExponential()
+
+
+@dataclass(frozen=True)
+class DimensionEstimate:
+    """Number of dimensions of a table; see `estimate`."""
+
+    dimension: int
+    interval: tuple[int, int]  # numbers that predict about as well, from the least to the most
+    scores: Floats  # (m,) log density of a held-out column under 1 to m dimensions, less the best
+    errors: Floats  # (m,) standard errors of these differences
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        span = "" if low == high else f" ({low} to {high} predict as well)"
+        return f"{self.dimension} dimension{'s' * (self.dimension > 1)}{span}"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the scores with two standard errors over the number of dimensions.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            With the curve.
+        """
+        from importlib import import_module
+
+        chart = import_module("ikd_graph.show.charts").dimensions(self)
+        return import_module("ikd_graph.show.plot").chart(chart, ax=ax)
+
+
+@door.takes(X=door.table, random_state=door.seed)
+def estimate(
+    X: ArrayLike,
+    *,
+    max_components: int = MOST_COMPONENTS,
+    n_folds: int = 4,
+    random_state: int | None = 0,
+) -> DimensionEstimate:
+    """Estimate how many dimensions predict columns that were held out.
+
+    The likeliest latents of 1 to ``max_components`` coordinates of all but a fold of the columns
+    (`refine.nested_latents`, squared exponential) are scored by the log density of the columns of
+    that fold, which is a run where columns follow one another, at the best signal and noise
+    variance. The noise has at least 1 % of the variance: what explains less is no dimension. The
+    estimate is the least number within one standard error of the best, of the paired difference
+    over columns; the interval has all within two. How often that is right, beside other judges:
+    docs/decisions/011-how-many-dimensions.md.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows, at least 20 columns that vary, which are brought to one variance. Of more
+        than 150 rows as many evenly spaced ones are used.
+    max_components : int
+        Largest number that is tried.
+    n_folds : int
+        Number of folds of the columns, at least 2.
+    random_state : int or None
+        Seed of the folds and of the graph that the first latent is found on.
+
+    Returns
+    -------
+    DimensionEstimate
+        The number, its interval, and the curve (``plot()``).
+
+    Raises
+    ------
+    ValueError
+        Where the table is too small.
+
+    Examples
+    --------
+    >>> from ikd_graph import dimension
+    >>> from ikd_graph.study import datasets
+    >>> latent = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> result = dimension.estimate(datasets.gplvm_data(latent, 100, noise=0.1).X, max_components=3)
+    >>> result.dimension, result.interval
+    (2, (2, 2))
+    """
+    table = _standard_columns(np.asarray(X, dtype=np.float64))
+    n, width = table.shape
+    check_enough_rows(n)
+    if width < FEWEST_COLUMNS:
+        raise ValueError(
+            f"X must have at least {FEWEST_COLUMNS} columns that vary, of which some are held out, "
+            f"got {width}; the gap in a spectrum needs fewer (eigen.eigengap)"
+        )
+    check_integer("n_folds", n_folds, 2, width // 2)
+    check_integer("max_components", max_components, 1, n - 1)
+    rng = np.random.default_rng(random_state)
+    fold = rng.permutation(width) % n_folds
+    if covariance.effective_columns.unchecked(table) < width:
+        # A column that follows the next one would say what it is.
+        fold = np.arange(width) * n_folds // width
+    scores = np.empty((max_components, width))
+    for number in range(n_folds):
+        held_out = fold == number
+        scores[:, held_out] = _scores(table[:, ~held_out], table[:, held_out], max_components, rng)
+    loss = scores - scores[scores.mean(axis=1).argmax()]
+    errors = np.array([float(each.std() / np.sqrt(width)) for each in loss])
+    chosen, *_ = np.flatnonzero(loss.mean(axis=1) >= -errors) + 1
+    near = np.flatnonzero(loss.mean(axis=1) >= -2.0 * errors) + 1
+    interval = int(near[0]), int(near[-1])
+    return DimensionEstimate(int(chosen), interval, loss.mean(axis=1), errors)
+
+
+def _scores(training: Floats, held_out: Floats, largest: int, rng: np.random.Generator) -> Floats:
+    """Log density of every held-out column under latents of the others, (largest, n_held_out)."""
+    sample_cov = gplvm.sample_covariance.unchecked(training, centered=False)
+    sample_cov /= np.trace(sample_cov) / len(sample_cov)
+    corr = covariance.to_correlation.unchecked(sample_cov)
+    start = refine.random_closed_form(corr, largest, _KERNEL, rng)
+    latents = refine.nested_latents.unchecked(sample_cov, start, _KERNEL)
+    return np.array([column_log_densities(latent, held_out) for latent in latents])
+
+
+def column_log_densities(latent: Floats, columns: Floats) -> Floats:
+    """Log density of columns under the process over a latent, at its best variances.
+
+    Parameters
+    ----------
+    latent : (n, m) ndarray of float64
+        Coordinates, in length-scales of a squared exponential.
+    columns : (n, k) ndarray of float64
+        Columns of variance 1.
+
+    Returns
+    -------
+    (k,) ndarray of float64
+        Without the constant, n / 2 log 2 pi.
+    """
+    sample_cov = gplvm.sample_covariance.unchecked(columns, centered=False)
+    variance, noise, _ = gplvm.fit_variances.unchecked(
+        latent, sample_cov, columns.shape[1], _KERNEL
+    )
+    model = variance * _KERNEL.covariance(cdist(latent, latent, "sqeuclidean"))
+    model.flat[:: len(model) + 1] += max(noise, refine.NESTED_NOISE)
+    factor = np.linalg.cholesky(model)
+    residual = solve_triangular(factor, columns, lower=True)
+    return np.asarray(-0.5 * (residual**2).sum(axis=0) - np.log(np.diagonal(factor)).sum())
+
+
+def _standard_columns(X: Floats) -> Floats:
+    """At most 150 rows, columns of mean 0 and variance 1, those that vary."""
+    rows = np.linspace(0, len(X) - 1, min(len(X), _limits.SIZED)).astype(np.int64)
+    table = X[rows][:, np.ptp(X[rows], axis=0) > 0.0]
+    table = table / np.abs(table).max(axis=0)
+    return np.asarray((table - table.mean(axis=0)) / table.std(axis=0))
+
+
+def resolve(rows: Any, settings: Settings, stages: Stages) -> Settings:
+    """Settings whose "auto" number of coordinates is estimated, if the rows have enough columns."""
+    if settings.n_components != "auto" or rows.shape[1] < FEWEST_COLUMNS or rows.shape[0] < 2:
+        return settings
+    at = np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], _limits.SIZED)).astype(np.int64)
+    sample = dense_rows(some_rows(rows, at))
+    if np.count_nonzero(np.ptp(sample, axis=0)) < FEWEST_COLUMNS:
+        return settings
+    with stages("dimensions"):
+        result = estimate(sample, max_components=min(MOST_COMPONENTS, len(sample) - 1))
+    reason = f"{result} by held-out columns"
+    reasons = {**settings.reasons, "n_components": reason}
+    return replace(settings, n_components=result.dimension, reasons=reasons)

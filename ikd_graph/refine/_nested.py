@@ -1,0 +1,74 @@
+"""Likeliest latents of falling numbers of coordinates, each begun from the larger one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _checks as door
+from .. import gplvm
+from .._threads import single_threaded_blas
+from ..kernels import StationaryKernel, as_kernel
+from ._descent import SOFT, anneal, minimise
+from ._likelihood import _principal_axes
+from ._objective import Clock, Objective
+
+Floats = NDArray[np.float64]
+
+NESTED_NOISE = 0.01
+"""Least noise variance over the variance of the columns: what explains less is no dimension."""
+
+
+def _check_points(sample_cov: Floats, latent: Floats, **_: object) -> None:
+    door.check_rows("latent", latent, len(sample_cov))
+
+
+@door.takes(_check_points, sample_cov=door.symmetric, latent=door.table, kernel=as_kernel)
+def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel) -> list[Floats]:
+    """Find latents of 1 to M coordinates, each from the next larger one.
+
+    The coordinate of least variance is shrunk and dropped. Curves that cross in fewer dimensions
+    have passed each other in more, so that descents from above end in good optima.
+
+    Parameters
+    ----------
+    sample_cov : (n, n) ndarray of float64
+        S = X X^T / N with a mean variance of 1, see `ikd_graph.gplvm.sample_covariance`.
+    latent : (n, M) ndarray of float64
+        Where to begin.
+    kernel : str or StationaryKernel
+        Kernel of the model.
+
+    Returns
+    -------
+    list of (n, m) ndarray of float64
+        m = 1 to M. The noise is at least ``NESTED_NOISE``.
+
+    Examples
+    --------
+    >>> from ikd_graph import gplvm, kernels, refine
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.normal(size=(30, 2)) @ rng.normal(size=(2, 100)) / 2**0.5
+    >>> cov = gplvm.sample_covariance(rows, centered=False)
+    >>> latents = refine.nested_latents(cov, rows[:, :3], kernels.SquaredExponential())
+    >>> [each.shape for each in latents]
+    [(30, 1), (30, 2), (30, 3)]
+    """
+    objective = Objective(gplvm.SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
+    latents: list[Floats] = []
+    with single_threaded_blas():
+        at = anneal(objective, latent - latent.mean(axis=0), "nested")
+        while True:
+            latents.insert(0, objective.latent(minimise(objective, at, 30, NESTED_NOISE).vector))
+            if objective.n_components == 1:
+                return latents
+            for factor in (0.5, 0.2):
+                points = _principal_axes(objective.latent(at.vector))
+                points[:, -1] *= factor
+                vector = objective.vector(points, *objective.variances(at.vector))
+                at = minimise(objective, at._replace(vector=vector), 12, SOFT[-1])
+            points = _principal_axes(objective.latent(at.vector))[:, :-1]
+            variances = objective.variances(at.vector)
+            objective = objective.with_components(points.shape[1])
+            vector = objective.vector(points, *variances)
+            at = minimise(objective, at._replace(vector=vector), 20, SOFT[-1])
