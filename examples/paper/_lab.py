@@ -141,6 +141,7 @@ class Experiment:
     trials: int = 1
     also: tuple[str, ...] = ()  # further columns, of which the mean of each cell is reported
     notes: tuple[str, ...] = ()
+    command: str = ""  # that runs it, if it is none of this folder
 
 
 def run(name, experiment, *, quick=False, trials=None, jobs=1):
@@ -306,7 +307,7 @@ class Table:
         lines = [
             f"# {self.experiment.title.rstrip('.')}",
             "",
-            f"`python -m examples.paper {self.name}`",
+            f"`{self.experiment.command or f'python -m examples.paper {self.name}'}`",
             "",
         ]
         lines += [f"- {note}" for note in (*self.experiment.notes, self._origin())] + [""]

@@ -132,6 +132,7 @@ EXPERIMENT = Experiment(
     tasks,
     draw,
     minutes=6.0,
+    command="python -m examples.peers",
     notes=(
         "embed images: Fashion-MNIST in the plane, size is the number of images, mean is the 5-NN "
         "accuracy; a second fit, one thread",
