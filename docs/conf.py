@@ -1,10 +1,13 @@
 """Settings of the site: everything is made here, nothing is fetched, when it is built or read."""
 
+import shutil
 import sys
 import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+from sphinx_gallery.scrapers import figure_rst
 
 import ikd_graph
 
@@ -31,6 +34,7 @@ html_show_copyright = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_extra_path = ["llms.txt"]
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -42,9 +46,25 @@ autodoc_default_options = {"members": True}
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 
+
+def saved_picture(block, variables, settings):
+    """Move the picture that a numbered example has saved beside itself into the gallery."""
+    picture = Path(variables["src_file"]).with_suffix(".png")
+    if not picture.exists():
+        return ""
+    target = next(variables["image_path_iterator"])
+    shutil.move(picture, target)
+    return figure_rst([target], settings["src_dir"])
+
+
 sphinx_gallery_conf = {
-    "examples_dirs": "tutorials",
-    "gallery_dirs": "gallery",
+    "examples_dirs": ["tutorials", "../examples"],
+    "gallery_dirs": ["gallery/tutorials", "gallery/examples"],
+    "filename_pattern": r"/(plot_\d|\d\d)_\w+\.py$",
+    "ignore_pattern": r"^(?!plot_\d|\d\d_)",
+    "image_scrapers": ["matplotlib", saved_picture],
+    "doc_module": ("ikd_graph",),
+    "backreferences_dir": "generated/examples",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "matplotlib_animations": False,

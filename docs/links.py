@@ -1,4 +1,4 @@
-"""Names links between pages of the built site, and to places in them, that lead nowhere."""
+"""Names links between pages of the built site, and to anchors in them, that lead nowhere."""
 
 import sys
 from html.parser import HTMLParser
@@ -7,18 +7,18 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 
 class Page(HTMLParser):
-    """Places of a page that can be linked to, and what it links to."""
+    """Anchors of a page, and what it links to."""
 
     def __init__(self, path):
         super().__init__()
-        self.places, self.links = {""}, set()
+        self.anchors, self.links = {""}, set()
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
         """Keep what a tag names and links to."""
         for name, value in attributes:
             if name == "id" or (tag == "a" and name == "name"):
-                self.places.add(value)
+                self.anchors.add(value)
             if name in ("href", "src") and value is not None:
                 self.links.add(value)
 
@@ -30,14 +30,14 @@ def broken(site):
         for link in sorted(page.links):
             if urlsplit(link).scheme or link.startswith("//"):
                 continue
-            file, place = urldefrag(link)
+            file, anchor = urldefrag(link)
             target = (path.parent / unquote(urlsplit(file).path)).resolve() if file else path
             target = target / "index.html" if target.is_dir() else target
-            known = pages[target].places if target in pages else None
-            if not target.exists() or (known is not None and unquote(place) not in known):
+            anchors = pages[target].anchors if target in pages else None
+            if not target.exists() or (anchors is not None and unquote(anchor) not in anchors):
                 yield f"{path.relative_to(site.resolve())}: {link}"
 
 
 if __name__ == "__main__":
-    found = list(broken(Path(sys.argv[1])))
-    sys.exit("\n".join(["links that lead nowhere:", *found]) if found else 0)
+    wrong = list(broken(Path(sys.argv[1])))
+    sys.exit("\n".join(["links that lead nowhere:", *wrong]) if wrong else 0)

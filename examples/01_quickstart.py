@@ -1,4 +1,9 @@
-"""Quickstart: from a table of measurements to a picture of the few coordinates behind it."""
+"""
+Quickstart
+==========
+
+From a table to a picture of the few coordinates behind it.
+"""
 
 from sklearn.datasets import load_digits
 

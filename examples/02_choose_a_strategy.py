@@ -1,4 +1,9 @@
-"""Choose a strategy: the ways from covariance to latent, on data whose latent is known."""
+"""
+Choose a strategy
+=================
+
+Four ways from covariance to latent, on data whose latent is known.
+"""
 
 import warnings
 
@@ -9,11 +14,11 @@ from ikd_graph.show import plot
 from ikd_graph.study import datasets, metrics
 
 data = datasets.gplvm_data("medium", 500, noise=0.1)  # 100 points, 500 noisy measurements of each
-ways = [("eigen", None), ("blockwise", None), ("geodesic", None), ("geodesic", "likelihood")]
-figure = Figure(figsize=(12, 3.2), layout="constrained")
-axes = figure.subplots(1, len(ways))
+settings = [("eigen", None), ("blockwise", None), ("geodesic", None), ("geodesic", "likelihood")]
+figure = Figure(figsize=(7.6, 7), layout="constrained")
+axes = figure.subplots(2, 2).ravel()
 
-for ax, (strategy, refine) in zip(axes, ways, strict=True):
+for ax, (strategy, refine) in zip(axes, settings, strict=True):
     model = IKD(n_components=3, strategy=strategy, refine=refine)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # eigen warns that it inverts what is noise

@@ -1,4 +1,9 @@
-"""Cliques: what the graph of trusted correlations is made of, and what a threshold does to it."""
+"""
+Cliques
+=======
+
+What the graph of large correlations is made of, and what a threshold does to it.
+"""
 
 from sklearn.datasets import load_digits
 
@@ -15,12 +20,14 @@ model = IKD(
 summary = cliques.summary(model.graph_, model.cliques_, n_components=2)
 print(f"{summary['n_cliques']} cliques solved, the largest of {summary['sizes']['max']} points")
 levels = threshold_levels(X, thresholds=[0.7, 0.75, 0.8, 0.85, 0.9])
-for level, parts, share in zip(levels.threshold, levels.components, levels.coverage, strict=True):
-    print(f"threshold {level:.2f}: {parts:3d} components, {share:.0%} of points in a clique")
+for level, components, share in zip(
+    levels.threshold, levels.components, levels.coverage, strict=True
+):
+    print(f"threshold {level:.2f}: {components:3d} components, {share:.0%} of points in a clique")
 
 overlaps = cliques.clique_graph(model.cliques_)
 digit = [y[members[len(members) // 2]] for _, members in overlaps.nodes(data="members")]
-places = [model.embedding_[members].mean(axis=0) for _, members in overlaps.nodes(data="members")]
+centres = [model.embedding_[members].mean(axis=0) for _, members in overlaps.nodes(data="members")]
 shade = colors.paint(digit, title="most members")
-ax = plot.chart(charts.network(overlaps, places, shade), ax=plot.axes(7.2, 5.4))
+ax = plot.chart(charts.network(overlaps, centres, shade), ax=plot.axes(7.2, 5.4))
 print("picture:", plot.save(ax, "04_cliques.png"))

@@ -1,4 +1,9 @@
-"""New points: place rows that were not there when the model was fitted."""
+"""
+New points
+==========
+
+Place rows that were not there when the model was fitted.
+"""
 
 import numpy as np
 from sklearn.datasets import load_digits

@@ -1,4 +1,9 @@
-"""Spike counts: the path behind the counts of 60 neurons, whose correlations are weak."""
+"""
+Spike counts
+============
+
+The path behind the counts of 60 neurons, whose correlations are weak.
+"""
 
 import warnings
 
@@ -15,7 +20,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", UserWarning)
     model = IKD(n_components=2, strategy="geodesic").fit(rates)
 move = alignment.rigid_fit(model.embedding_, data.latent)  # only to draw one beside the other
-found = model.embedding_ @ move.rotation + move.translation
+aligned = model.embedding_ @ move.rotation + move.translation
 r2 = metrics.affine_r2(data.latent, model.embedding_)
 print(f"{model.settings_.graph}, {model.graph_.n_edges} edges, R² {r2:.3f}")
 
@@ -23,7 +28,7 @@ figure = Figure(figsize=(8.4, 3.8), layout="constrained")
 time = np.linspace(0, 1, len(rates))
 for ax, (name, Z) in zip(
     figure.subplots(1, 2),
-    {"true path": data.latent, "found": found}.items(),
+    {"true path": data.latent, "embedding": aligned}.items(),
     strict=True,
 ):
     plot.embedding(Z, time, legend=False, ax=ax).set_title(name)

@@ -1,15 +1,21 @@
-"""Single cells: a tree of cell types behind a table of counts; a row is a cell, a column a gene."""
+"""
+Single cells
+============
+
+A tree of cell types behind a table of counts; a row is a cell, a column a gene.
+"""
 
 import numpy as np
 
 from ikd_graph import IKD
 from ikd_graph.show import plot
 
-# A stem that splits in two: each gene follows a smooth profile along the way from stem to tip.
+# A stem that splits in two: each gene follows a smooth profile from stem to tip.
 rng = np.random.default_rng(0)
-way = rng.uniform(0, 2, 500)  # how far along its way a cell is
-branch = np.where(way < 1, "stem", np.where(rng.random(500) < 0.5, "left", "right"))
-steps = np.stack([way, (way - 1) * (branch == "left"), (way - 1) * (branch == "right")], axis=1)
+pseudotime = rng.uniform(0, 2, 500)  # from stem to tip
+branch = np.where(pseudotime < 1, "stem", np.where(rng.random(500) < 0.5, "left", "right"))
+past = pseudotime - 1
+steps = np.stack([pseudotime, past * (branch == "left"), past * (branch == "right")], axis=1)
 profile = np.sin(steps @ rng.normal(0, 2, (3, 300)) + rng.uniform(0, 6, 300))
 counts = rng.poisson(np.exp(1.0 + profile) * rng.gamma(8, 1 / 8, (500, 1)))
 

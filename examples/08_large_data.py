@@ -1,4 +1,9 @@
-"""Large data: 20 000 points, 100 measurements of each, embedded through 400 landmarks."""
+"""
+Large data
+==========
+
+20 000 points with 100 columns, embedded through 400 landmarks.
+"""
 
 import time
 

@@ -1,4 +1,8 @@
-"""The way back: images that stand for places between the points of an embedding.
+"""
+The way back
+============
+
+Images that belong to coordinates between the points of an embedding.
 
 Digits need no download; ``python 09_way_back.py extended_yale_b`` (or coil20, fashion_mnist) takes
 other images that ``ikd-graph datasets`` lists.
@@ -24,17 +28,17 @@ Z = model.embedding_
 
 # From one end of the embedding to the other through the graph, so that the path stays on the data.
 network = graph.to_networkx(model.graph_)
-for one, other, edge in network.edges(data=True):
-    edge["length"] = np.linalg.norm(Z[one] - Z[other])
+for source, target, edge in network.edges(data=True):
+    edge["length"] = np.linalg.norm(Z[source] - Z[target])
 start, *_, end = np.argsort(-Z[:, 0])[len(Z) // 50 : -len(Z) // 50]
 corners = Z[nx.shortest_path(network, start, end, weight="length")]
 walked = np.concatenate([[0], np.linalg.norm(np.diff(corners, axis=0), axis=1).cumsum()])
-at = np.linspace(0, walked[-1], STEPS)
-path = np.column_stack([np.interp(at, walked, corner) for corner in corners.T])
+steps = np.linspace(0, walked[-1], STEPS)
+path = np.column_stack([np.interp(steps, walked, corner) for corner in corners.T])
 
 images = model.inverse_transform(path)
-again = model.inverse_transform(Z)
-share = 1 - ((again - data.X) ** 2).sum() / ((data.X - data.X.mean(axis=0)) ** 2).sum()
+rebuilt = model.inverse_transform(Z)
+share = 1 - ((rebuilt - data.X) ** 2).sum() / ((data.X - data.X.mean(axis=0)) ** 2).sum()
 print(f"two coordinates keep {share:.0%} of the variance of {data.n_features} pixels")
 
 cmap = "gray_r" if data.name == "digits" else "gray"  # ink on paper, or photographs
@@ -42,8 +46,8 @@ figure = Figure(figsize=(8.8, 6.2), layout="constrained")
 above, below = figure.subfigures(2, 1, height_ratios=(4, 1.1))
 ax = plot.embedding(Z, data.y, names=data.label_names, label_title=data.name, ax=above.subplots())
 ax.plot(*path.T, "o-", color="black", markerfacecolor="white", markersize=8, linewidth=1)
-for step, (place, frame) in enumerate(zip(path, below.subplots(1, STEPS), strict=True), 1):
-    ax.annotate(str(step), place, ha="center", va="center", fontsize=5.5, zorder=9)
+for step, (spot, frame) in enumerate(zip(path, below.subplots(1, STEPS), strict=True), 1):
+    ax.annotate(str(step), spot, ha="center", va="center", fontsize=5.5, zorder=9)
     frame.imshow(images[step - 1].reshape(data.image_shape), cmap, vmin=0, vmax=data.X.max())
     frame.set_title(str(step), fontsize=8)
     frame.axis("off")

@@ -1,4 +1,9 @@
-"""Weak data: what an embedding can be worth, asked before it is believed."""
+"""
+Weak data
+=========
+
+How good an embedding can be, asked before it is believed.
+"""
 
 import warnings
 
@@ -12,12 +17,12 @@ bars = {}
 for noise in (0.2, 0.8, 1.4):
     # 36 points in three dimensions, 100 noisy measurements of each; the latent is known here.
     data = datasets.gplvm_data(datasets.fixed_latent("easy", 36), 100, noise=noise)
-    found = diagnose(data.X, n_components=3, n_splits=2)
-    Z = IKD(n_components=3, **found.parameters).fit_transform(data.X)
-    bars[f"expected at noise {noise}"] = found.predicted_r2
+    diagnosis = diagnose(data.X, n_components=3, n_splits=2)
+    Z = IKD(n_components=3, **diagnosis.parameters).fit_transform(data.X)
+    bars[f"expected at noise {noise}"] = diagnosis.predicted_r2
     bars[f"reached at noise {noise}"] = metrics.affine_r2(data.latent, Z)
 
-print(found.summary())  # that of the noisiest
+print(diagnosis.summary())  # that of the noisiest
 levels = charts.level_bars(bars, "{:.3f}".format, "R² after affine alignment")
 ax = plot.chart(levels, ax=plot.axes())
 print("picture:", plot.save(ax, "10_weak_data.png"))

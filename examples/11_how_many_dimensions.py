@@ -1,4 +1,9 @@
-"""How many dimensions: those that predict columns which were held out."""
+"""
+How many dimensions
+===================
+
+Those that predict columns which were held out.
+"""
 
 import numpy as np
 

@@ -1,4 +1,9 @@
-"""Classics: half moons and a Swiss roll, where rows have two or three columns."""
+"""
+Classics
+========
+
+A Swiss roll, whose rows have three columns only.
+"""
 
 from ikd_graph import IKD
 from ikd_graph.show import plot
@@ -10,8 +15,8 @@ for peer in ("pca", "isomap", "tsne"):
     panels[baselines.PEERS[peer].title] = baselines.embed(peer, roll.X).value
 # Three columns have no correlation to speak of, but distances; the default call finds that out.
 near = {"affinity": "euclidean", "graph": 7}
-ways = {"IKD": {}, "IKD blockwise": {"strategy": "blockwise", **near}}
-for name, settings in ways.items():
+runs = {"IKD": {}, "IKD blockwise": {"strategy": "blockwise", **near}}
+for name, settings in runs.items():
     panels[name] = IKD(2, **settings).fit_transform(roll.X)
 
 ax = plot.small_multiples(panels, roll.y, ax=plot.axes(9, 6))

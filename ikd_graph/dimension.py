@@ -16,13 +16,11 @@ from ._checks import check_enough_rows, check_integer
 from ._settings import Settings
 from ._stages import Stages
 from ._table import dense_rows, some_rows
+from .auto import FEWEST_COLUMNS
 
 Floats = NDArray[np.float64]
 
-__all__ = ["FEWEST_COLUMNS", "DimensionEstimate", "column_log_densities", "estimate"]
-
-FEWEST_COLUMNS = 20
-"""Of fewer columns too few can be held out."""
+__all__ = ["DimensionEstimate", "column_log_densities", "estimate"]
 
 MOST_COMPONENTS = 7
 """Largest number of dimensions that is tried by default."""

@@ -1,84 +1,57 @@
-r"""How far a latent may be from the truth: the posterior of its Gaussian process.
+r"""How far a latent may be from the truth: information, widened by what simulated tables show.
 
-With N' free columns (N less one where the mean of every row is taken off), the negative log
-likelihood L of one column, and V the covariance of the given latent as that of a normal prior,
+A column is a sample of N(0, A), A = v K(Z) + n I. With N' free columns, J is N' times the expected
+information of latent and variances at the likeliest latent, plus the precision of the latent as a
+normal prior. P J^-1 P, with J^-1 the marginal of the latent (so that variances are integrated out)
+and P the projection that takes rigid motions off, would be the covariance of the error of every
+point if the likelihood had one optimum and were a parabola there. With as many parameters as
+points neither holds: the likeliest latent has fitted noise too, and other optima are as likely.
 
-    U(Z, log v, log n) = N' L(Z, v, n) + 1/2 Σ z_i^T V^-1 z_i + weak priors of log v and log n
-
-is the negative log posterior density. The curvature at the likeliest latent understates how far the
-truth may be: a latent that fits the noise too has too little noise, and other optima are as likely
-as its own. So chains of Hamiltonian Monte Carlo, with the expected information of latent and
-variances together as mass, go from the given latent to where the posterior has its mass. A chain is
-tempered first: under a tenth and under a third of the columns it leaves every optimum that so many
-would not hold. Half of the chains begin with much noise, and each with another optimum that the fit
-has reached.
-
-A chain ends in a region of mean latent c and information J (with the prior), whose free energy
-U + 1/2 log det J says how much posterior mass it has. Regions above the best by more than chance
-are left out. What remains is a mixture of normal distributions: the covariance about the given
-latent, after rigid alignment, is the mean of P J^-1 P + (c - z)(c - z)^T, with J^-1 the marginal of
-the latent (so that variances are integrated out) and P the projection that takes rigid motions off.
+So tables are drawn from the fitted process and embedded anew, by an annealed descent from a closed
+form. There the truth is known, and so is by how much J understates its errors, wrong optima
+included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
+(the bootstrap-t of Efron, with one factor for all points).
 
 Where the columns differ more than the model expects, the pull s_c of each on the latent says so:
-the mean of s_c^T J^-1 s_c over that of the model is what N' is divided by, if it is above 1.
+the mean of s_c^T J^-1 s_c over that of the model is what N' is divided by, if it is above 1. Where
+they follow one another, N' is Bartlett's number of independent ones.
 
 References
 ----------
-R. M. Neal, MCMC using Hamiltonian dynamics, Handbook of Markov Chain Monte Carlo, 2011.
+B. Efron and R. J. Tibshirani, An introduction to the bootstrap, 1993, chapters 6 and 12.
 H. White, Maximum likelihood estimation of misspecified models, Econometrica 50, 1982.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
-from scipy.linalg.blas import dtrsv
 from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.spatial.distance import cdist
 
-from . import eigen, gplvm
-from ._threads import map_blocks
-from .kernels import StationaryKernel
+from . import covariance, gplvm, refine
+from ._threads import block_rows, map_blocks, single_threaded_blas
 from .placement import freshness
 
 Floats = NDArray[np.float64]
 
 MAX_POINTS = 400
-"""Points whose posterior is sampled, 10 s here; the places of others are found under its draws."""
+"""Points whose information is factorised; the errors of other points are interpolated."""
 
-TRUSTED = 0.75
+TRUSTED = 0.7
 """Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
-
-N_DRAWS = 24
-"""Latents that are drawn from the posterior, for the error bars of new rows."""
-
-_N_CHAINS = 4
-_STARTING_NOISE = 0.3  # of every other chain, in units of the mean variance
-_PHASES = ((0.1, 6), (0.3, 4), (1.0, 14))  # share of the columns, trajectories
-_KEPT = 10  # last trajectories, whose mean is the centre of a region
-_REFRESH = 4  # trajectories after which the mass is that of the present place
-_STEPS = 6  # mean number of steps of a trajectory
-_ACCEPTED = 0.8  # share of trajectories that the step size aims at
-_PRIOR_SD = 3.0  # of log v and log n
-_LEAST_NOISE = 1e-7  # in units of the mean variance, as for the likelihood search
-_DIVERGED = 1000.0
-_BLOCK = 64  # new rows that one thread looks at before it takes the next
-_CHANCE = 10.0  # standard deviations of U by which free energies may differ: chains are short
 
 
 class LatentPosterior(NamedTuple):
-    """Where the truth may be, about a latent that it is rigidly aligned with."""
+    """How far the truth may be from a latent that it is rigidly aligned with."""
 
-    covariances: Floats  # (n, m, m) of every point about its place in the given latent
-    draws: Floats  # (k, n, m) latents drawn from the posterior
-    variances: Floats  # (k,) signal variance of each
-    noises: Floats  # (k,) noise variance of each
+    covariances: Floats  # (n, m, m) of the error of every point
+    factor: float  # by which simulated tables widen the variances of the information
     free_columns: float  # columns that count as independent samples of the model
-    n_regions: int  # optima whose posterior mass is not negligible
 
     @property
     def standard_errors(self) -> Floats:
@@ -90,24 +63,28 @@ def posterior(
     process: gplvm.Process,
     random_state: int | None = None,
     *,
-    optima: Sequence[ArrayLike] = (),
+    optima: Sequence[refine.OptimumRecord] = (),
+    n_simulations: int = 3,
 ) -> LatentPosterior:
-    """Sample where the truth may be, given rows and an estimate of their latent.
+    """Error bars of a latent, from its information and from simulated tables.
 
     Parameters
     ----------
     process : Process
-        The rows and a latent of them, by whatever method; its kernel is that of the model, and its
-        variances are what the chains begin with. See `gplvm.condition`.
+        The rows and a latent of them, by whatever method; its kernel is that of the model. See
+        `gplvm.condition`. Tables are drawn from the local optimum of the likelihood next to the
+        latent; the distance to it is added to the errors.
     random_state : int, optional
-        Seed of the chains; None is 0, so that two runs agree.
-    optima : sequence of (n, m) array_like of float64
-        Other latents that chains begin with, the likeliest first, such as other local optima.
+        Seed of the tables; None is 0, so that two runs agree.
+    optima : sequence of OptimumRecord
+        Local optima that the fit reached; each counts by its likelihood.
+    n_simulations : int
+        Tables that are drawn and embedded.
 
     Returns
     -------
     LatentPosterior
-        Error bars of the latent, and draws from the posterior.
+        Covariance of the error of every point.
 
     Examples
     --------
@@ -125,51 +102,29 @@ def posterior(
     >>> bool((few.standard_errors > many.standard_errors).all())
     True
     """
-    points, values = process.latent, process.rows
-    if process.axes is not None:
-        values = values @ process.axes.T
-    scale = float(np.mean(values**2))
-    values = values / np.sqrt(scale)
-    variance, noise = process.variance / scale, process.noise / scale
-    middle = points.mean(axis=0)
-    left, sizes, axes = np.linalg.svd(points - middle, full_matrices=False)
-    turned = eigen.pin_signs.unchecked(left * sizes)
-    back = np.sign(np.sum(turned * (left * sizes), axis=0))[:, None] * axes
+    rows = process.rows if process.axes is None else process.rows @ process.axes.T
     # Random numbers belong to points, whatever order these come in.
-    order = np.lexsort((turned[:, 0], np.sum(values**2, axis=1)))
-    n_free = process.n_observed - process.centred
-    target = _Target(turned[order], values[order], process.kernel, n_free)
-    target.divide_columns_by_spread(target.start(variance, noise))
-    begins = [target.given]
-    for other in optima:
-        begins.append(target.align((np.asarray(other, np.float64) @ back.T)[order])[0])
-    regions: list[_Region] = [None] * _N_CHAINS  # type: ignore[list-item]
-
-    def run(first: int, last: int) -> None:
-        for number in range(first, last):
-            floor = _STARTING_NOISE if number % 2 else 0.0
-            begin = target.start(variance, max(noise, floor), begins[number % len(begins)])
-            rng = np.random.default_rng([random_state or 0, number])
-            regions[number] = _explore(target.copy(), begin, rng)
-
-    map_blocks(run, _N_CHAINS, 1)
-    lowest = min(region.free_energy for region in regions)
-    within = lowest + _CHANCE * np.sqrt(0.5 * turned.size)
-    kept = [region for region in regions if region.free_energy <= within]
-    rng = np.random.default_rng([random_state or 0, _N_CHAINS])
-    covariances = np.mean([target.covariances(region) for region in kept], axis=0)
-    vectors = [target.draw(kept[k % len(kept)], rng) for k in range(N_DRAWS)]
-    again = np.argsort(order)
-    draws = np.array([target.latent(vector)[again] @ back + middle for vector in vectors])
-    variances = np.array([target.variances(vector) for vector in vectors])
-    return LatentPosterior(
-        np.einsum("ab,iac,cd->ibd", back, covariances[again], back),
-        draws,
-        scale * variances[:, 0],
-        scale * variances[:, 1],
-        target.n_free,
-        len(kept),
-    )
+    order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
+    rows, latent = rows[order], process.latent[order]
+    with single_threaded_blas():
+        fit = refine.local_optimum(
+            gplvm.sample_covariance.unchecked(rows, centered=False),
+            latent,
+            process.kernel,
+            (process.variance, process.noise),
+        )
+        n_free = _free_columns(fit, rows, centred=process.centred)
+        errors = _covariances(_information_factor(fit, n_free), fit.latent)
+        rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
+        ratios = [_simulated_ratio(fit, n_free, rng) for rng in rngs]
+    factor = float(np.mean(ratios)) ** 2
+    turned, rotation = _aligned(fit.latent, latent)
+    errors = factor * np.einsum("ba,ibc,cd->iad", rotation, errors, rotation)
+    errors += _outer(turned - latent)
+    weights = _weights([at.log_likelihood * n_free / process.n_observed for at in optima])
+    for weight, optimum in zip(weights, optima, strict=True):
+        errors += weight * _outer(_aligned(optimum.latent[order], latent)[0] - latent)
+    return LatentPosterior(errors[np.argsort(order)], factor, n_free)
 
 
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
@@ -201,262 +156,159 @@ def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
 
 
 def place_variances(
-    process: gplvm.Process, known: LatentPosterior, rows: NDArray[np.floating], places: Floats
+    process: gplvm.Process, posterior: LatentPosterior, rows: NDArray[np.floating], points: Floats
 ) -> Floats:
-    """Variance of the places of new rows, each by itself.
+    """Variance of the coordinates of new rows, each by itself.
 
-    Under every draw from the posterior the place is found anew by one step of Fisher scoring, from
-    where the draw has moved the training points around it. The variance is the mean of the inverse
-    curvatures and of the squared moves. A row near a training row has the variance of that.
+    That of the training points around a row, and the inverse curvature of the row's own
+    likelihood. A row near a training row has the variance of that.
 
     Parameters
     ----------
     process : Process
-        The fitted process, of the points of ``known``.
-    known : LatentPosterior
-        What `posterior` returned.
+        The fitted process, of the points of ``posterior``.
+    posterior : LatentPosterior
+        Error bars of the training points.
     rows : (b, n_observed) ndarray of float
-        New rows as the model sees them.
-    places : (b, m) float64
-        Where they were put.
+        New rows as the model takes them.
+    points : (b, m) float64
+        Their coordinates.
 
     Returns
     -------
     (b, m) ndarray of float64
         Variance of every coordinate.
     """
-    drawn = _drawn(process, known)
-    moves = known.draws - process.latent
-    share = known.free_columns / process.n_observed
+    share = posterior.free_columns / process.n_observed
     extent = float(np.mean((process.latent - process.latent.mean(axis=0)) ** 2))
-    out = np.empty(places.shape)
+    out = np.empty(points.shape)
 
     def work(first: int, last: int) -> None:
         for index in range(first, last):
-            place, seen = places[index], gplvm.see.unchecked(process, rows[index])
-            weights, total = gplvm.weights_at.unchecked(process, place), np.zeros(places.shape[1])
-            for one, move in zip(drawn, moves, strict=True):
-                shift = weights @ move
-                step, curvature = gplvm.scoring_step.unchecked(one, seen, place + shift)
-                curvature = share * curvature
-                curvature.flat[:: place.size + 1] += 1.0 / extent
-                total += np.diagonal(np.linalg.inv(curvature)) + (shift + step) ** 2
-            fresh = freshness(process, seen)
-            nearest = np.diagonal(known.covariances[np.argmin(seen.sq_dist)])
-            out[index] = fresh * total / len(drawn) + (1.0 - fresh) * nearest
+            row = gplvm.see.unchecked(process, rows[index])
+            curvature = share * gplvm.curvature_at.unchecked(process, row, points[index])
+            curvature.flat[:: len(curvature) + 1] += 1.0 / extent
+            around = _interpolated(process, posterior, points[index])
+            variance = np.diagonal(around) + np.diagonal(np.linalg.inv(curvature))
+            fresh = freshness(process, row)
+            nearest = np.diagonal(posterior.covariances[np.argmin(row.sq_dist)])
+            out[index] = fresh * variance + (1.0 - fresh) * nearest
 
-    map_blocks(work, len(places), _BLOCK)
+    map_blocks(work, len(points), block_rows(len(process.rows)))
     return out
 
 
-def row_deviations(process: gplvm.Process, known: LatentPosterior, places: Floats) -> Floats:
-    """How much what is predicted at places depends on where the latent is.
+def row_deviations(process: gplvm.Process, posterior: LatentPosterior, points: Floats) -> Floats:
+    """How much what is predicted at latent points depends on the error of the latent.
 
     Parameters
     ----------
-    process, known : see `place_variances`
-        The fitted process and what `posterior` returned.
-    places : (b, m) float64
-        Places in the latent.
+    process, posterior : see `place_variances`
+        The fitted process and its error bars.
+    points : (b, m) float64
+        Latent points.
 
     Returns
     -------
     (b,) ndarray of float64
-        Standard deviation over draws from the posterior, root mean square over columns.
+        Standard deviation to first order, root mean square over columns.
     """
-    sums, squares = np.zeros((len(places), process.rows.shape[1])), np.zeros(len(places))
-    for one in _drawn(process, known):
-        rows = np.array([gplvm.weights_at.unchecked(one, place) for place in places]) @ one.rows
-        sums += rows / N_DRAWS
-        squares += np.sum(rows**2, axis=1) / N_DRAWS
-    spread = np.maximum(squares - np.sum(sums**2, axis=1), 0.0)
-    return np.asarray(np.sqrt(spread / process.n_observed))
+    out = np.empty(len(points))
+    for index, point in enumerate(points):
+        slopes = gplvm.slopes_at.unchecked(process, point)
+        around = _interpolated(process, posterior, point)
+        out[index] = np.sum(slopes * (around @ slopes)) / process.n_observed
+    return np.sqrt(out)
 
 
-def _drawn(process: gplvm.Process, known: LatentPosterior) -> list[gplvm.Process]:
-    """The process at every latent drawn from the posterior."""
-    return [
-        gplvm.at_latent.unchecked(process, latent, float(variance), float(noise))
-        for latent, variance, noise in zip(known.draws, known.variances, known.noises, strict=True)
-    ]
+def _interpolated(process: gplvm.Process, posterior: LatentPosterior, point: Floats) -> Floats:
+    """Mean error covariance (m, m) of the training points, weighted by the kernel at a point."""
+    weights = process.kernel.covariance(np.sum((process.latent - point) ** 2, axis=1))
+    weights = np.maximum(weights, np.finfo(np.float64).tiny)
+    return np.asarray(np.tensordot(weights / weights.sum(), posterior.covariances, 1))
 
 
-class _Region(NamedTuple):
-    """Where a chain ended."""
-
-    centre: Floats  # mean of its last vectors, the latent rigidly aligned with the given one
-    rotation: Floats  # (m, m) from the frame of the factor to that of the given latent
-    factor: Floats  # lower Cholesky factor of the information there
-    free_energy: float
+def _outer(vectors: Floats) -> Floats:
+    """Product of every vector with itself, (n, m, m)."""
+    return vectors[:, :, None] * vectors[:, None]
 
 
-@dataclass
-class _Target:
-    """Negative log posterior density of a vector: latent row by row, log v, log (n - least n)."""
-
-    given: Floats  # (n, m) latent, centred
-    values: Floats  # (n, N) rows, of mean square 1
-    kernel: StationaryKernel
-    n_free: float
-
-    def __post_init__(self) -> None:
-        n, m = self.given.shape
-        self.size = n * m
-        self.likelihood = gplvm.SampleLikelihood(self.values @ self.values.T / self.values.shape[1])
-        spread = self.given.T @ self.given / n
-        spread.flat[:: m + 1] += 1e-9 * np.trace(spread) + 1e-300
-        self.precision = np.linalg.inv(spread)
-        self.middle = np.zeros(2)
-
-    def copy(self) -> _Target:
-        """The same with memory of its own."""
-        return _Target(self.given, self.values, self.kernel, self.n_free)
-
-    def start(self, variance: float, noise: float, latent: Floats | None = None) -> Floats:
-        """Vector of a latent, or of the given one."""
-        above = max(noise - _LEAST_NOISE, 0.01 * _LEAST_NOISE)
-        points = self.given if latent is None else latent
-        return np.append(points.ravel(), np.log([variance, above]))
-
-    def latent(self, vector: Floats) -> Floats:
-        """Latent of a vector, (n, m)."""
-        return vector[: self.size].reshape(self.given.shape)
-
-    def variances(self, vector: Floats) -> tuple[float, float]:
-        """Signal and noise variance of a vector."""
-        variance, above = np.exp(np.minimum(vector[self.size :], 20.0))
-        return float(variance), float(above) + _LEAST_NOISE
-
-    def __call__(self, vector: Floats, share: float) -> tuple[float, Floats]:
-        """Value and gradient under a share of the columns."""
-        latent, (variance, noise) = self.latent(vector), self.variances(vector)
-        at = self.likelihood(latent, self.kernel, variance, noise)
-        pull, far = latent @ self.precision, vector[self.size :] - self.middle
-        weight = share * self.n_free
-        value = weight * at.value + 0.5 * float(np.sum(pull * latent))
-        by_noise = at.log_noise * (noise - _LEAST_NOISE) / noise
-        tail = weight * np.array([at.log_variance, by_noise]) + far / _PRIOR_SD**2
-        value += 0.5 * float(far @ far) / _PRIOR_SD**2
-        return value, np.append((weight * at.latent + pull).ravel(), tail)
-
-    def factor(self, vector: Floats, share: float) -> Floats:
-        """Lower Cholesky factor of the information of data and prior at a vector."""
-        variance, noise = self.variances(vector)
-        known = gplvm.expected_information.unchecked(
-            self.latent(vector), self.kernel, variance, noise
-        )
-        known *= share * self.n_free
-        known[-1] *= (noise - _LEAST_NOISE) / noise
-        known[:, -1] *= (noise - _LEAST_NOISE) / noise
-        m = self.given.shape[1]
-        for start in range(0, self.size, m):
-            known[start : start + m, start : start + m] += self.precision
-        known[[-2, -1], [-2, -1]] += 1.0 / _PRIOR_SD**2
-        raised, failed = 1e-10, 1
-        diagonal = known.diagonal().copy()
-        while failed:
-            known.flat[:: len(known) + 1] = (1.0 + raised) * diagonal
-            factor, failed = dpotrf(known.T, lower=1)
-            raised *= 10.0
-        return np.asfortranarray(factor)
-
-    def divide_columns_by_spread(self, vector: Floats) -> None:
-        """Count the columns as fewer where they differ more than the model expects."""
-        variance, noise = self.variances(vector)
-        scores = gplvm.column_scores.unchecked(
-            self.latent(vector), self.values, self.kernel, variance, noise
-        )
-        scores[-1] *= (noise - _LEAST_NOISE) / noise
-        scores -= scores.mean(axis=1, keepdims=True)
-        inverse = dtrtri(self.factor(vector, 1.0), lower=1)[0]
-        seen = float(np.sum((inverse @ scores) ** 2))
-        n, m = self.given.shape
-        blocks = inverse[:, : self.size].reshape(-1, n, m)
-        from_prior = float(np.einsum("kia,ab,kib->", blocks, self.precision, blocks))
-        self.n_free /= max(1.0, seen / max(self.size + 2 - from_prior, 1.0))
-
-    def align(self, latent: Floats) -> tuple[Floats, Floats]:
-        """A latent rigidly aligned with the given one, and the rotation that did it."""
-        centred = latent - latent.mean(axis=0)
-        rotation = orthogonal_procrustes(centred, self.given)[0]
-        return centred @ rotation, rotation
-
-    def covariances(self, region: _Region) -> Floats:
-        """Covariance of every point about its given place, (n, m, m), rigid motions taken off."""
-        n, m = self.given.shape
-        spread = dtrtri(region.factor, lower=1)[0][:, : self.size]
-        spread = (spread.reshape(-1, n, m) @ region.rotation).reshape(-1, self.size)
-        motions = _rigid_motions(self.given)
-        spread = (spread - (spread @ motions) @ motions.T).reshape(-1, n, m)
-        out = np.einsum("kia,kib->iab", spread, spread)
-        away = self.latent(region.centre) - self.given
-        return np.asarray(out + away[:, :, None] * away[:, None])
-
-    def draw(self, region: _Region, rng: np.random.Generator) -> Floats:
-        """A vector from the normal distribution of a region, its latent aligned."""
-        step = dtrsv(region.factor, rng.standard_normal(region.centre.size), lower=1, trans=1)
-        out = region.centre + step
-        moved = self.latent(region.centre) + self.latent(step) @ region.rotation
-        out[: self.size] = self.align(moved)[0].ravel()
-        return out
+def _weights(log_likelihoods: Sequence[float]) -> Floats:
+    """Likelihoods that add to 1."""
+    relative = np.exp(np.array(log_likelihoods) - max(log_likelihoods, default=0.0))
+    return np.asarray(relative / max(relative.sum(), 1.0))
 
 
-def _explore(target: _Target, start: Floats, rng: np.random.Generator) -> _Region:
-    """Follow a chain from a vector to a region of the posterior."""
-    vector, size = start, len(start) ** -0.25
-    kept: list[Floats] = []
-    energies: list[float] = []
-    target.middle = start[-2:].copy()
-    for share, count in _PHASES:
-        value, slope = target(vector, share)
-        for turn in range(count):
-            final = share == 1.0 and turn >= count - _KEPT
-            if turn % _REFRESH == 0 and not (final and kept):
-                factor = target.factor(vector, share)
-            step = size * rng.uniform(0.8, 1.2)
-            n_steps = int(rng.integers(_STEPS // 2 + 1, _STEPS + _STEPS // 2 + 1))
-            new, accepted = _trajectory(
-                target, share, factor, (vector, value, slope), step, n_steps, rng
-            )
-            if rng.uniform() < accepted:
-                vector, value, slope = new
-            if final:
-                kept.append(np.append(target.align(target.latent(vector))[0], vector[-2:]))
-                energies.append(value)
-            else:
-                size = min(size * np.exp(accepted - _ACCEPTED), 3.0 * len(start) ** -0.25)
-    factor = target.factor(vector, 1.0)
-    volume = float(np.log(np.diagonal(factor)).sum())
-    rotation = target.align(target.latent(vector))[1]
-    return _Region(np.mean(kept, axis=0), rotation, factor, float(np.mean(energies)) + volume)
+def _simulated_ratio(fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator) -> float:
+    """Error of the latent of a simulated table over what its information expects."""
+    kernel, (n, m) = fit.kernel, fit.latent.shape
+    model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    model.flat[:: n + 1] += fit.noise + gplvm.JITTER * fit.variance
+    table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
+    cov = gplvm.sample_covariance.unchecked(table, centered=False)
+    corr = covariance.to_correlation.unchecked(cov)
+    start = refine.closed_form(corr, m, kernel, table.shape[1])
+    estimate = refine.local_optimum(cov, start, kernel)
+    error = _aligned(fit.latent, estimate.latent)[0] - estimate.latent
+    expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
+    return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
 
 
-_State = tuple[Floats, float, Floats]
+def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centred: bool) -> float:
+    """Number of independent columns: fewer where they differ more than the model expects."""
+    n_free = max(covariance.effective_columns.unchecked(rows) - centred, 1.0)
+    scores = gplvm.column_scores.unchecked(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
+    scores -= scores.mean(axis=1, keepdims=True)
+    scores *= np.sqrt(n_free / rows.shape[1])
+    inverse = dtrtri(_information_factor(fit, n_free), lower=1)[0]
+    n, m = fit.latent.shape
+    blocks = inverse[:, : n * m].reshape(-1, n, m)
+    by_prior = float(np.einsum("kia,ab,kib->", blocks, _prior_precision(fit.latent), blocks))
+    observed = float(np.sum((inverse @ scores) ** 2))
+    return n_free / max(1.0, observed / max(n * m + 2 - by_prior, 1.0))
 
 
-def _trajectory(
-    target: _Target,
-    share: float,
-    factor: Floats,
-    state: _State,
-    size: float,
-    n_steps: int,
-    rng: np.random.Generator,
-) -> tuple[_State, float]:
-    """Leapfrog from a vector with a random momentum, and the probability of accepting its end."""
-    vector, value, slope = state
-    momentum = rng.standard_normal(vector.size)
-    before = value + 0.5 * float(momentum @ momentum)
-    momentum -= 0.5 * size * dtrsv(factor, slope, lower=1)
-    for turn in range(n_steps):
-        vector = vector + size * dtrsv(factor, momentum, lower=1, trans=1)
-        value, slope = target(vector, share)
-        if not value < before + _DIVERGED:
-            return state, 0.0
-        half = 0.5 if turn == n_steps - 1 else 1.0
-        momentum -= half * size * dtrsv(factor, slope, lower=1)
-    after = value + 0.5 * float(momentum @ momentum)
-    return (vector, value, slope), float(np.exp(min(before - after, 0.0)))
+def _prior_precision(latent: Floats) -> Floats:
+    """Inverse covariance of the points of a latent, (m, m)."""
+    centred = latent - latent.mean(axis=0)
+    spread = centred.T @ centred / len(latent)
+    spread.flat[:: len(spread) + 1] += 1e-9 * np.trace(spread) + np.finfo(np.float64).tiny
+    return np.asarray(np.linalg.inv(spread))
+
+
+def _information_factor(fit: refine.LocalOptimum, n_free: float) -> Floats:
+    """Lower Cholesky factor of the information of columns and prior about latent and variances."""
+    information = n_free * gplvm.expected_information.unchecked(
+        fit.latent, fit.kernel, fit.variance, fit.noise
+    )
+    n, m = fit.latent.shape
+    precision = _prior_precision(fit.latent)
+    for start in range(0, n * m, m):
+        information[start : start + m, start : start + m] += precision
+    information[[-2, -1], [-2, -1]] += 1.0  # a factor of e, for log v and log n
+    ridge, failed = 1e-10, 1
+    diagonal = information.diagonal().copy()
+    while failed:
+        information.flat[:: len(information) + 1] = (1.0 + ridge) * diagonal
+        factor, failed = dpotrf(information.T, lower=1)
+        ridge *= 10.0
+    return np.asfortranarray(factor)
+
+
+def _covariances(factor: Floats, latent: Floats) -> Floats:
+    """Error covariance of every point, (n, m, m), rigid motions removed."""
+    n, m = latent.shape
+    spread = dtrtri(factor, lower=1)[0][:, : n * m]
+    motions = _rigid_motions(latent - latent.mean(axis=0))
+    spread = (spread - (spread @ motions) @ motions.T).reshape(-1, n, m)
+    return np.asarray(np.einsum("kia,kib->iab", spread, spread))
+
+
+def _aligned(latent: Floats, frame: Floats) -> tuple[Floats, Floats]:
+    """A latent rigidly aligned with another one, and the rotation."""
+    centred, middle = latent - latent.mean(axis=0), frame.mean(axis=0)
+    rotation = orthogonal_procrustes(centred, frame - middle)[0]
+    return centred @ rotation + middle, rotation
 
 
 def _rigid_motions(latent: Floats) -> Floats:
@@ -468,5 +320,5 @@ def _rigid_motions(latent: Floats) -> Floats:
             move = np.zeros((n, m))
             move[:, a], move[:, b] = latent[:, b], -latent[:, a]
             moves.append(move.ravel())
-    left, sizes, _ = np.linalg.svd(np.array(moves).T, full_matrices=False)
-    return np.asarray(left[:, sizes > 1e-12 * sizes[0]])
+    basis, sizes, _ = np.linalg.svd(np.array(moves).T, full_matrices=False)
+    return np.asarray(basis[:, sizes > 1e-12 * sizes[0]])

@@ -21,7 +21,7 @@ FLOORS = (
         "_stages", "_suggest", "_table", "_threads", "_version", "_warn",
     ),
     ("_jit",),
-    ("covariance", "eigen", "kernels"),
+    ("covariance", "eigen", "kernels", "reproducible"),
     ("alignment", "geodesics", "graph"),
     ("_clique_eigen", "blocks", "cliques", "gplvm"),
     ("similarity",),

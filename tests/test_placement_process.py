@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tables import quiet, r2_of_placed, sheet, sq_distances
 
-from ikd_graph import IKD, gplvm, kernels, placement, refine
+from ikd_graph import IKD, gplvm, kernels, placement
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 KERNELS = [
@@ -123,12 +123,3 @@ def test_a_row_like_none_stays_near_and_has_a_large_residual(noisy):
     assert np.linalg.norm(model.transform(rows), axis=1).max() < 2.0 * extent
     for odd in (np.zeros((1, 100)), np.full((1, 100), 1e6)):
         assert np.isfinite(model.transform(odd + np.arange(100.0) * 1e-3)).all()
-
-
-def test_new_rows_have_error_bars_where_the_likelihood_refined():
-    model, X, _, _, new = split("likelihood", 0.5)
-    placed, std = model.transform(X[new], return_std=True)
-    np.testing.assert_array_equal(placed, model.transform(X[new]))
-    assert std.shape == placed.shape
-    assert np.all(std > 0.0)
-    assert isinstance(model.settings_.refine, refine.Likelihood)

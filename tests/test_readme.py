@@ -1,4 +1,4 @@
-"""The front page: short, with pictures that a script draws, and figures that it wrote."""
+"""The front page: short, with pictures that a script draws and figures of committed files."""
 
 import re
 import subprocess
@@ -10,29 +10,53 @@ import pytest
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 PROSE = re.sub(r"^```.*?^```|^\|.*?$|^!.*?$|^#.*?$", "", TEXT, flags=re.S | re.M)
+PROSE = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", PROSE)
+PICTURES = re.findall(r"^!\[([^]]*)\]\(([^)]+)\)$", TEXT, re.M)
 
 
 def test_the_front_page_is_short_and_shows_pictures():
     assert len(TEXT.splitlines()) <= 130
     assert len(TEXT.split()) <= 900
-    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", TEXT)
-    assert len(pictures) >= 2
-    assert all((ROOT / name).exists() for name in pictures)
     assert TEXT.splitlines()[4].startswith("![")
+    for words, name in PICTURES:
+        assert len(words.split()) >= 5, name
+        assert (ROOT / name).stat().st_size < 150_000, name
 
 
 def test_sentences_are_short():
-    words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", PROSE)
-    sentences = [one.split() for one in re.split(r"[.:?]\s+|\n\n|\n- ", words) if one.split()]
+    sentences = [text.split() for text in re.split(r"[.:?]\s+|\n\n|\n- ", PROSE) if text.split()]
     assert max(map(len, sentences)) <= 30
     assert sum(map(len, sentences)) / len(sentences) <= 16
 
 
+def test_each_job_has_a_picture_a_command_and_a_page():
+    (section,) = re.findall(r"^## Three jobs\n(.*?)^## ", TEXT, re.S | re.M)
+    jobs = section.split("\n**")[1:]
+    assert len(jobs) == 3
+    for job in jobs:
+        (page,) = re.findall(r"\((docs/\w+\.md)\)", job)
+        assert (ROOT / page).is_file()
+        assert re.search(r"^!\[", job, re.M)
+        assert re.search(r"^```sh\nikd-graph \w+ mydata.csv", job, re.M)
+
+
+def test_the_figure_is_that_of_a_committed_file_and_there_is_no_other():
+    record = (ROOT / "docs" / "decisions" / "009-error-bars.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| all \| (.*) \|$", record, re.M)
+    held = float(row.split(" | ")[4])  # by intervals of 95 %
+    (figure,) = re.findall(r"95 % intervals held\s+the truth in (\d+) %", PROSE)
+    assert int(figure) == round(100.0 * held)
+    words = re.sub(r"`[^`]*`|TMLR 2024|95 % (error bars|intervals)|1/√N|h5ad", "", PROSE)
+    assert re.findall(r"\d+", words) == [figure]
+
+
 @pytest.mark.slow
-def test_its_pictures_can_be_drawn(tmp_path):
-    script = ROOT / "examples" / "readme_pictures.py"
-    if not script.exists():
+@pytest.mark.parametrize("script", ["readme_pictures", "parameter_grids"])
+def test_pictures_can_be_drawn(script, tmp_path):
+    path = ROOT / "examples" / f"{script}.py"
+    if not path.exists():
         pytest.skip("needs the sources")
-    subprocess.run([sys.executable, script, "--quick", "--output", tmp_path], check=True)
+    subprocess.run([sys.executable, path, "--quick", "--output", tmp_path], check=True)
     drawn = {path.name for path in tmp_path.iterdir()}
-    assert {"hero.png", "idea.png", "numbers.json"} <= drawn
+    shown = {Path(name).name for _, name in PICTURES} | {"numbers.json"}
+    assert drawn >= (shown if script == "readme_pictures" else {"strategy_noise.png"})

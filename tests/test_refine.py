@@ -7,7 +7,6 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 from ikd_graph import covariance, gplvm, kernels, refine
-from ikd_graph.refine import _descent
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 
@@ -69,17 +68,6 @@ def test_the_log_likelihood_belongs_to_the_parameters_returned():
     assert away == pytest.approx(fit.optima[-1].distance * fit.kernel.length_scale)
 
 
-def test_the_units_of_the_observations_do_not_matter():
-    _, cov = sample(2, KERNELS[3])
-    starts = closed_forms(cov, 1, "matern")
-    fit, large = (
-        refine.likelihood(unit * cov, 300, 1, "matern", starts=starts) for unit in (1.0, 1024.0)
-    )
-    np.testing.assert_allclose(large.latent, fit.latent, atol=1e-9)
-    assert large.noise == pytest.approx(1024.0 * fit.noise, rel=1e-9)
-    assert large.variance == pytest.approx(1024.0 * fit.variance, rel=1e-9)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_the_order_of_the_rows_leaves_no_trace(seed):
     _, cov = sample(seed, KERNELS[2], m=2)
@@ -114,7 +102,7 @@ def test_a_time_budget_ends_the_search_with_the_best_so_far(budget, kernel):
     assert fit.log_likelihood == pytest.approx(own, rel=1e-9)
 
 
-def test_crossing_curves_pass_each_other_through_more_dimensions():
+def test_restarts_leave_a_folded_start():
     rng = np.random.default_rng(1)
     line = np.linspace(0.0, 8.0, 60)[:, None]
     model = kernels.SquaredExponential().covariance(cdist(line, line, "sqeuclidean"))
@@ -125,34 +113,17 @@ def test_crossing_curves_pass_each_other_through_more_dimensions():
     assert abs(np.corrcoef(fit.latent[:, 0], line[:, 0])[0, 1]) > 0.99
 
 
-def test_the_axes_of_the_result_are_principal_and_the_widest_is_first():
-    _, cov = sample(11, KERNELS[0], n=40, m=2)
-    latent = fit_of(cov, 300, 2, KERNELS[0]).latent
-    spread = latent.T @ latent
-    assert abs(spread[0, 1]) < 1e-9 * spread[0, 0]
-    assert spread[0, 0] >= spread[1, 1]
-    np.testing.assert_allclose(latent.mean(axis=0), 0.0, atol=1e-12)
-
-
-@pytest.mark.parametrize("scored", [True, False])
-def test_a_fit_ends_where_the_gradient_vanishes(scored, monkeypatch):
-    if not scored:
-        monkeypatch.setattr(_descent, "_SCORED", 10)
+def test_a_fit_ends_where_the_gradient_vanishes():
     _, cov = sample(12, KERNELS[1], n=40, m=2, noise=0.1)
     fit = fit_of(cov, 300, 2, KERNELS[1])
-    at = gplvm.SampleLikelihood(cov, often=False)(fit.latent, fit.kernel, fit.variance, fit.noise)
-    assert np.abs(at.latent).max() < (1e-3 if scored else 1e-2)
+    at = gplvm.SampleLikelihood(cov)(fit.latent, fit.kernel, fit.variance, fit.noise)
+    assert np.abs(at.latent).max() < 1e-3
     assert abs(at.log_noise) < 1e-2
 
 
-def test_tiny_problems_are_solved():
-    cov, starts = np.array([[1.0, 0.4], [0.4, 1.0]]), {"pair": [[0.0], [1.0]]}
-    fit = refine.likelihood(cov, 50, 1, starts=starts, restarts=2)
-    assert fit.latent.shape == (2, 1)
-    assert np.isfinite(fit.latent).all()
-
-
-def test_duplicate_points_are_no_obstacle():
+def test_two_points_and_duplicates_are_no_obstacle():
+    pair = refine.likelihood([[1.0, 0.4], [0.4, 1.0]], 50, 1, starts={"pair": [[0.0], [1.0]]})
+    assert np.isfinite(pair.latent).all()
     _, cov = sample(15, KERNELS[2], n=20)
     twice = np.repeat(np.arange(20), 2)
     fit = fit_of(cov[np.ix_(twice, twice)], 300, 1, KERNELS[2], restarts=2)
@@ -198,9 +169,9 @@ def test_a_core_is_fitted_and_places_the_other_rows(centered):
 
 def test_a_few_rows_are_all_in_the_core():
     _, rows = sample_rows(20, KERNELS[0], 30, 1, 300, 0.02)
-    result = refine.likelihood_by_core(rows, np.arange(30.0)[:, None] % 7, n_closed_forms=2)
+    result = refine.likelihood_by_core(rows, np.arange(30.0)[:, None] % 7, restarts=2)
     np.testing.assert_array_equal(result.core, np.arange(30))
-    assert {"graph 1", "graph 2"} <= {record.start for record in result.fit.optima}
+    assert {"own", "restart 1", "restart 2"} <= {record.start for record in result.fit.optima}
 
 
 def test_refinements_are_objects_that_clone_and_run():

@@ -40,11 +40,11 @@ def test_one_pass_over_the_pairs_agrees_with_the_naive_twin(seed):
     points = rng.standard_normal((n, 3))
     points[1] = points[0]
     targets, weights = rng.uniform(0.1, 2.0, (2, n, n))
-    np.fill_diagonal(weights, 0.0)
-    indptr = np.arange(n + 1) * n
     indices = np.tile(np.arange(n, dtype=np.int32), n)
     force, stress = np.empty_like(points), np.empty(n)
-    _jit.stress.majorise(indptr, indices, targets.ravel(), weights.ravel(), points, force, stress)
+    _jit.stress.majorise(
+        np.arange(n + 1) * n, indices, targets.ravel(), weights.ravel(), points, force, stress
+    )
     wanted_force, wanted_stress = naive_majorise(targets, weights, points, points)
     np.testing.assert_allclose(force, wanted_force, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(stress, wanted_stress, rtol=1e-12)
@@ -71,7 +71,7 @@ def test_one_pass_over_anchors_agrees_with_the_naive_twin(seed, real, fixed):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("dense_limit", [2000, 10])
+@pytest.mark.parametrize("dense_limit", [2000, 30])
 @pytest.mark.parametrize("seed", range(3))
 def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
     monkeypatch.setattr(_pairs, "DENSE", dense_limit)
@@ -95,6 +95,17 @@ def test_precision_weights_bring_a_latent_nearer_to_the_truth(seed):
     assert miss(fit.latent) < 0.5 * miss(start)
 
 
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_anchors_and_all_pairs_reach_a_similar_latent(weights, monkeypatch):
+    latent, g = noisy_problem(4, n=300)
+    start = latent + 0.1 * np.random.default_rng(4).standard_normal(latent.shape)
+    dense = refine.stress(start, g, "squared_exponential", 100, weights=weights)
+    monkeypatch.setattr(_pairs, "DENSE", 200)
+    sparse = refine.stress(start, g, "squared_exponential", 100, weights=weights)
+    gaps = cdist(sparse.latent, sparse.latent) - cdist(dense.latent, dense.latent)
+    assert np.sqrt((gaps**2).mean()) < 0.1
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_distance_precision_agrees_with_simulated_correlations(kernel):
     rng = np.random.default_rng(6)
@@ -108,34 +119,10 @@ def test_distance_precision_agrees_with_simulated_correlations(kernel):
     assert 1.0 / distances.var() == pytest.approx(float(precision), rel=0.12)
 
 
-@pytest.mark.parametrize("path", ["covariance", "distance"])
-def test_all_pairs_aim_at_their_geodesic_and_edges_at_their_own(path):
-    _, g = noisy_problem(1)
-    kernel = kernels.SquaredExponential()
-    pairs = _pairs.pairs_of(g, kernel, 100, "uniform", path)
-    n = g.n_nodes
-    targets, counts = pairs.targets, pairs.weights
-    left, right, corr = graph.edges(g)
-    wanted = np.full((n, n), np.inf)
-    np.fill_diagonal(wanted, 0.0)
-    step = -np.log(corr) if path == "covariance" else np.sqrt(-2.0 * np.log(corr))
-    wanted[left, right] = wanted[right, left] = step
-    for middle in range(n):
-        wanted = np.minimum(wanted, wanted[:, [middle]] + wanted[[middle]])
-    if path == "covariance":
-        wanted = np.sqrt(2.0 * wanted)
-    wanted[left, right] = wanted[right, left] = np.sqrt(-2.0 * np.log(corr))
-    np.testing.assert_allclose(targets, wanted, rtol=1e-6, atol=1e-12)
-    off = ~np.eye(n, dtype=bool)
-    assert not np.diagonal(counts).any()
-    np.testing.assert_allclose(counts[off], 1.0)
-
-
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("dense_limit", [2000, 10])
+@pytest.mark.parametrize("dense_limit", [2000, 110])
 def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
     monkeypatch.setattr(_pairs, "DENSE", dense_limit)
-    monkeypatch.setattr(_pairs, "ANCHORS", 60)
     latent, g = noisy_problem(3, n=200)
     order = np.random.default_rng(0).permutation(200)
     moved = graph.from_scipy(graph.to_sparse(g)[order][:, order].tocsr())

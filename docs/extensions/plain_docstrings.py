@@ -16,21 +16,21 @@ def escape(lines):
     >>> escape([">>> a | b", "", "so::", "", "    a_", "b_"])
     ['>>> a | b', '', 'so::', '', '    a_', 'b\\_']
     """
-    found, example, literal = [], False, None
+    escaped, example, literal = [], False, None
     for line in lines:
         indent = len(line) - len(line.lstrip())
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
         if literal is not None and line.strip() and indent <= literal:
             literal = None
         if example or literal is not None:
-            found.append(line)
+            escaped.append(line)
         else:
-            parts = _QUOTED.split(line)
-            parts[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
-            found.append("".join(parts))
+            pieces = _QUOTED.split(line)
+            pieces[::2] = [_MARKUP.sub(r"\\\g<0>", text) for text in pieces[::2]]
+            escaped.append("".join(pieces))
         if literal is None and line.rstrip().endswith("::"):
             literal = indent
-    return found
+    return escaped
 
 
 def process(app, what, name, obj, options, lines):

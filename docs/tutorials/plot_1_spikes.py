@@ -23,8 +23,8 @@ for t in range(1, n_bins):
 position = np.cumsum(0.06 * velocity, axis=0)
 position = np.abs((position + 1) % 4 - 2) - 1  # the walls of the box, from -1 to 1, reflect
 
-places = rng.uniform(-1.2, 1.2, size=(n_neurons, 2))
-squared = ((position[:, None] - places) ** 2).sum(axis=-1)
+centres = rng.uniform(-1.2, 1.2, size=(n_neurons, 2))
+squared = ((position[:, None] - centres) ** 2).sum(axis=-1)
 counts = rng.poisson(8.0 * np.exp(-squared / (2 * 0.5**2)))
 print(counts.shape, f"{counts.mean():.1f} spikes in a bin on average")
 

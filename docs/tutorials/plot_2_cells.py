@@ -10,16 +10,16 @@ branches. We want a picture in which the branches are branches.
 # Data
 # ----
 #
-# Each gene follows a smooth profile along the way from stem to tip, and each cell is sequenced to a
+# Each gene follows a smooth profile from stem to tip, and each cell is sequenced to a
 # depth of its own.
 import numpy as np
 
 rng = np.random.default_rng(0)
 n_cells, n_genes = 500, 300
-way = rng.uniform(0, 2, n_cells)
-branch = np.where(way < 1, "stem", np.where(rng.random(n_cells) < 0.5, "left", "right"))
-beyond = np.clip(way - 1, 0, None)
-steps = np.stack([way, beyond * (branch == "left"), beyond * (branch == "right")], axis=1)
+pseudotime = rng.uniform(0, 2, n_cells)
+branch = np.where(pseudotime < 1, "stem", np.where(rng.random(n_cells) < 0.5, "left", "right"))
+beyond = np.clip(pseudotime - 1, 0, None)
+steps = np.stack([pseudotime, beyond * (branch == "left"), beyond * (branch == "right")], axis=1)
 profile = np.sin(steps @ rng.normal(0, 2, (3, n_genes)) + rng.uniform(0, 6, n_genes))
 depth = rng.gamma(8, 1 / 8, (n_cells, 1))
 counts = rng.poisson(np.exp(profile) * depth)
@@ -59,7 +59,7 @@ ax = plot.embedding(model.embedding_, branch, label_title="branch")
 # tell (1 is perfect, 0 is no better than the mean).
 from ikd_graph.study import metrics
 
-print(f"way along the tree: {metrics.decoding_r2(model.embedding_, way, 10, seed=0):.3f}")
+print(f"pseudotime: {metrics.decoding_r2(model.embedding_, pseudotime, 10, seed=0):.3f}")
 print(f"branch of a cell: {metrics.knn_accuracy(model.embedding_, branch, 5):.3f}")
 
 # %%
@@ -67,7 +67,7 @@ print(f"branch of a cell: {metrics.knn_accuracy(model.embedding_, branch, 5):.3f
 # ----------------------
 #
 # The graph of trusted similarities can be asked. More than one component means that the distance
-# between the pieces is a guess. A number above one also shows in ``settings_``.
+# between them is a guess. A number above one also shows in ``settings_``.
 print("components:", model.component_labels_.max() + 1, "graph:", model.graph_)
 
 # %%

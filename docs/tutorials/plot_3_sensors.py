@@ -22,10 +22,10 @@ time = np.arange(n) / 10.0
 load = np.sin(time / 3) + 0.3 * np.sin(time * 1.7)
 heat = np.cumsum(load - 0.4 * np.sin(time / 7)) / 40
 states = np.stack([load, (heat - heat.mean()) / heat.std()], axis=1)
-seen = np.tanh(states @ rng.normal(0, 0.6, (2, 24)) + rng.normal(0, 0.3, 24))
+response = np.tanh(states @ rng.normal(0, 0.6, (2, 24)) + rng.normal(0, 0.3, 24))
 units = 10.0 ** rng.integers(-2, 4, 24)  # volts, pascals, revolutions ...
 table = pd.DataFrame(
-    (seen + 0.05 * rng.normal(size=seen.shape)) * units,
+    (response + 0.05 * rng.normal(size=response.shape)) * units,
     columns=[f"sensor{number}" for number in range(24)],
 )
 table.insert(0, "time", time)

@@ -61,7 +61,7 @@ def solve(latent, rows, kernel, restarts):
 
 if __name__ == "__main__":
     first, last, restarts = (
-        int(value) for value in (*sys.argv[1:], *("36", "72", "0")[len(sys.argv) - 1 :])
+        int(value) for value in (*sys.argv[1:], *("36", "72", "4")[len(sys.argv) - 1 :])
     )
     results = []
     for index in range(first, last):

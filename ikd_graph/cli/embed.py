@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
         "explained_variance_ratio": model.explained_variance_ratio_,
         # Root mean square of each column se_1, se_2, ...
         "standard_errors": np.sqrt((errors**2).mean(axis=0)),
+        "fingerprint": model.fingerprint_,
         "components_of_the_graph": model.component_labels_.max() + 1,
         "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
@@ -113,5 +114,6 @@ def summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]
     if model.n_iter_:
         rows.append(("refinement", count(model.n_iter_, "step")))
     rows += [(title or "labels", say_scores(values)) for title, values in scores.items()]
+    rows.append(("fingerprint", model.fingerprint_))
     rows.append(("time", say_seconds(sum(model.stage_times_.values()))))
     return [f"{data.name}: {size}", *common.settings_lines(model), *aligned(rows)]

@@ -11,13 +11,13 @@ from typing import Any, NoReturn
 from .._suggest import suggest
 from .._version import __version__
 from ..study.datasets import TableError
-from . import cliques, compare, datasets, diagnose, embed, place, warm
+from . import cliques, compare, datasets, diagnose, embed, place, verify, warm
 from .common import add_data_arguments
 from .console import PROG, close_pipe, complain, plain_messages
 from .flags import STDOUT, in_flags, join_bare
 from .signals import ended_gently
 
-_COMMANDS = (embed, place, compare, cliques, diagnose, datasets, warm)
+_COMMANDS = (embed, place, verify, compare, cliques, diagnose, datasets, warm)
 
 
 class Parser(argparse.ArgumentParser):

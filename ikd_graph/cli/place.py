@@ -33,13 +33,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    check_row_wise(arguments)
-    model = IKD.load(arguments.model)
-    # Names are matched here; the estimator has no use for them.
-    names = model.__dict__.pop("feature_names_in_", None)
-    data = common.read_data(arguments, judged=False)
-    if names is not None and data.feature_names:
-        data = _columns_of(data, names.tolist())
+    model, data = load_model(arguments)
     with common.named_stage("placing the rows"):
         Z, errors = model.transform(data.X, return_std=True)
     with common.named_stage("drawing"):
@@ -49,6 +43,18 @@ def run(arguments: argparse.Namespace) -> None:
     lines = aligned([("placed", count(len(Z), "row")), ("model", str(arguments.model))])
     step = ("To place them again:", common.typed_command(arguments))
     common.finish(arguments, data, files, lines, step, {"model": str(arguments.model)})
+
+
+def load_model(arguments: argparse.Namespace) -> tuple[IKD, Dataset]:
+    """A saved model, and a file of rows with the same columns."""
+    check_row_wise(arguments)
+    model = IKD.load(arguments.model)
+    # Names are matched here; the estimator has no use for them.
+    names = model.__dict__.pop("feature_names_in_", None)
+    data = common.read_data(arguments, judged=False)
+    if names is not None and data.feature_names:
+        data = _columns_of(data, names.tolist())
+    return model, data
 
 
 def save_model(model: IKD, data: Dataset, path: Path) -> Path:

@@ -27,6 +27,7 @@ from .. import (
     pipeline,
     placement,
     refine,
+    reproducible,
     strategies,
     uncertainty,
 )
@@ -156,7 +157,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         asked for.
     reliability_ : float
         R2 with the truth that the standard errors lead to expect, from 0 to 1; NaN without them.
-        After a refinement by likelihood `fit` warns below 0.75.
+        After a refinement by likelihood `fit` warns below 0.7.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the likeliest first.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
@@ -759,6 +760,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return np.asarray(self._standard_errors[self._inverse])
 
     @property
+    def fingerprint_(self) -> str:
+        """Few digits by which the embedding is recognised in any frame (`reproducible`)."""
+        check_is_fitted(self)
+        return reproducible.fingerprint(self.embedding_)
+
+    @property
     def reliability_(self) -> float:
         """R² with the truth that the standard errors lead to expect."""
         check_is_fitted(self)
@@ -827,7 +834,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             seed = int(seed) if isinstance(seed, (int, np.integer)) else None
             with limit_threads(self.n_jobs):
                 self._posterior = uncertainty.posterior(
-                    self._gaussian_process(), seed, optima=[end.latent for end in self.optima_[1:]]
+                    self._gaussian_process(), seed, optima=self.optima_
                 )
         return self._posterior
 

@@ -19,34 +19,25 @@ from ._likelihood import (
     log_likelihood,
     sample_covariance,
 )
-from ._locate import (
-    Process,
-    Seen,
-    at_latent,
-    condition,
-    likeliest,
-    scoring_step,
-    see,
-    weights_at,
-)
+from ._locate import JITTER, Process, Seen, condition, curvature_at, likeliest, see, slopes_at
 from ._posterior import Posterior, posterior_mean
 
 __all__ = [
+    "JITTER",
     "LikelihoodGradient",
     "Posterior",
     "Process",
     "SampleLikelihood",
     "Seen",
-    "at_latent",
     "column_scores",
     "condition",
+    "curvature_at",
     "expected_information",
     "fit_variances",
     "likeliest",
     "log_likelihood",
     "posterior_mean",
     "sample_covariance",
-    "scoring_step",
     "see",
-    "weights_at",
+    "slopes_at",
 ]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, dtrmm
-from scipy.linalg.lapack import dpotrf, dpstrf
+from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
 from .. import _jit
@@ -18,13 +18,8 @@ Floats = NDArray[np.float64]
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 
-# Share of n above which a factor that is no triangle saves nothing.
 _LOW_RANK = 0.7
-# Added to S, relative to its variance, so that its factor exists where rounding hides a zero.
-_ROUNDING = 1e-13
-# What a factor may leave of S, relative to its variance: more is left of one with negative
-# eigenvalues, from covariances over the columns that pairs of rows share.
-_LEFT = 1e-11
+"""Share of n above which a factor that is no triangle saves nothing."""
 
 
 class LikelihoodGradient(NamedTuple):
@@ -34,7 +29,7 @@ class LikelihoodGradient(NamedTuple):
     latent: Floats  # (n, m) derivative in every coordinate
     log_variance: float  # derivative in log v
     log_noise: float  # derivative in log n
-    shape: float  # derivative in the kernel's alpha, gamma or nu; 0 where it was not asked for
+    shape: float  # derivative in the kernel's alpha or gamma; 0 where it was not asked for
 
 
 class SampleLikelihood:
@@ -53,9 +48,8 @@ class SampleLikelihood:
     Parameters
     ----------
     sample_cov : (n, n) float64, symmetric
-        S = X X^T / N. Not checked.
-    often : bool
-        Factorise it, which costs about half of an evaluation.
+        S = X X^T / N. Not checked; negative eigenvalues, which covariances over the columns that
+        pairs of rows share may have, count as 0.
 
     Examples
     --------
@@ -69,14 +63,14 @@ class SampleLikelihood:
     True
     """
 
-    def __init__(self, sample_cov: Floats, *, often: bool = True) -> None:
+    def __init__(self, sample_cov: Floats) -> None:
         n = len(sample_cov)
         self.sample_cov = sample_cov
-        self._root, self._triangle = _root(sample_cov) if often else (None, False)
+        self._root = _root(sample_cov)
+        self._triangle = self._root.shape[1] == n
         self._cov, self._change = np.empty((n, n)), np.empty((n, n))
         self._model, self._inverse = np.empty((n, n), order="F"), np.empty((n, n), order="F")
-        rank = n if self._root is None else self._root.shape[1]
-        self._through = np.empty((n, rank), order="F" if self._triangle else "C")
+        self._through = np.empty_like(self._root, order="F" if self._triangle else "C")
 
     def __call__(
         self,
@@ -89,7 +83,7 @@ class SampleLikelihood:
     ) -> LikelihoodGradient:
         """Value and gradient; infinite, derivatives 0, where A is not positive definite.
 
-        With ``shape`` also the derivative in the kernel's shape parameter (alpha, gamma or nu).
+        With ``shape`` also the derivative in the kernel's shape parameter (alpha or gamma).
         """
         cov, change = self._cov, self._change
         fill_covariances(latent, kernel, cov, change)
@@ -115,38 +109,25 @@ class SampleLikelihood:
     def _take_off(self, inverse: Floats) -> float:
         """tr(A^-1 S); leaves 2 G in the lower triangle of what was A^-1 in C order."""
         root, through = self._root, self._through
-        if root is None:
-            np.matmul(inverse, self.sample_cov, out=through)
-            trace = float(np.trace(through))
-            inverse -= through @ inverse
-            return trace
         if self._triangle:
             np.copyto(through, inverse.T)
             dtrmm(1.0, root, through, side=1, lower=1, overwrite_b=1)
-            trace = float(np.vdot(through.T, root.T))
             dsyrk(-1.0, through, beta=1.0, c=inverse.T, overwrite_c=1)
-        else:
-            np.matmul(inverse, root, out=through)
-            trace = float(np.vdot(through, root))
-            dsyrk(-1.0, through.T, beta=1.0, c=inverse.T, trans=1, overwrite_c=1)
-        return trace
+            return float(np.vdot(through.T, root.T))
+        np.matmul(inverse, root, out=through)
+        dsyrk(-1.0, through.T, beta=1.0, c=inverse.T, trans=1, overwrite_c=1)
+        return float(np.vdot(through, root))
 
 
-def _root(cov: Floats) -> tuple[Floats | None, bool]:
-    """A factor C (n, r) with S = C C^T that saves work, and whether it is a lower triangle."""
-    n, variance = len(cov), float(np.max(np.diagonal(cov), initial=0.0))
-    pivoted, pivots, rank, _ = dpstrf(cov, lower=1, tol=n * _ROUNDING * variance)
-    rank = max(rank, 1)
-    if rank <= max(_LOW_RANK * n, 1.0):
-        root, triangle = np.empty((n, rank)), False
-        root[pivots - 1] = np.tril(pivoted)[:, :rank]
-    else:
-        raised = cov.copy(order="F")
-        raised.flat[:: n + 1] += _ROUNDING * variance
-        root, failed = dpotrf(raised, lower=1, overwrite_a=1)
-        triangle = True
-        if failed:
-            return None, False
-    if np.abs(root @ root.T - cov).max(initial=0.0) > _LEFT * variance:
-        return None, False
-    return root, triangle
+def _root(cov: Floats) -> Floats:
+    """A factor C with S = C C^T: (n, r) where the rank r is low, else an (n, n) lower triangle."""
+    n = len(cov)
+    values, vectors = np.linalg.eigh(cov)
+    used = values > n * np.finfo(np.float64).eps * max(values[-1], 0.0)
+    used[-1] = True
+    root = vectors[:, used] * np.sqrt(np.maximum(values[used], 0.0))
+    if root.shape[1] <= _LOW_RANK * n:
+        return np.ascontiguousarray(root)
+    triangle = np.zeros((n, n), order="F")
+    triangle[:, : root.shape[1]] = np.asarray(np.linalg.qr(root.T, mode="r")).T
+    return triangle

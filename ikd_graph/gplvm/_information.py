@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf
 
 from .. import _checks as door
 from ..kernels import StationaryKernel, as_kernel
-from ._model import NOT_POSITIVE, covariances, inverse_of
+from ._model import inverse_model
 
 Floats = NDArray[np.float64]
 
@@ -58,17 +57,11 @@ def expected_information(
     """
     n, m = latent.shape
     size = n * m
-    cov, change = covariances(latent, kernel)
-    model = variance * cov
-    model.flat[:: n + 1] += noise
-    factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
-    if failed:
-        raise ValueError(NOT_POSITIVE.format(noise))
-    inverse = inverse_of(factor)
+    inverse, change = inverse_model(latent, kernel, variance, noise)
     squared = inverse @ inverse
     # Row (i, c): how row i of the model changes when point i moves along axis c.
     gaps = latent[:, :, None] - latent.T
-    moves = (2.0 * variance * change[:, None, :] * gaps).reshape(size, n)
+    moves = (2.0 * change[:, None, :] * gaps).reshape(size, n)
     through = moves @ inverse
     out = np.empty((size + 2, size + 2))
     crossed = (moves @ through.T).reshape(n, m, n, m)
@@ -135,17 +128,11 @@ def column_scores(
     (5, 7)
     """
     n, m = latent.shape
-    cov, change = covariances(latent, kernel)
-    model = variance * cov
-    model.flat[:: n + 1] += noise
-    factor, failed = dpotrf(model.T, lower=1)
-    if failed:
-        raise ValueError(NOT_POSITIVE.format(noise))
-    inverse = inverse_of(factor)
+    inverse, change = inverse_model(latent, kernel, variance, noise)
     weighted = inverse @ rows
     out = np.empty((n * m + 2, rows.shape[1]))
     for axis in range(m):
-        move = 2.0 * variance * change * (latent[:, axis, None] - latent[:, axis])
+        move = 2.0 * change * (latent[:, axis, None] - latent[:, axis])
         mean = np.sum(inverse * move, axis=1)[:, None]
         out[axis : n * m : m] = weighted * (move @ weighted) - mean
     by_noise = 0.5 * noise * (np.sum(weighted**2, axis=0) - np.trace(inverse))

@@ -157,8 +157,8 @@ def fit_variances(
 
     def scale(log_ratio: float) -> float:
         # Rows that do not vary have none, and a likelihood without bound.
-        found = float(np.mean(power / (values + np.exp(log_ratio))))
-        return max(found, float(np.finfo(np.float64).tiny))
+        variance = float(np.mean(power / (values + np.exp(log_ratio))))
+        return max(variance, float(np.finfo(np.float64).tiny))
 
     def cost(log_ratio: float) -> float:
         return n * np.log(scale(log_ratio)) + float(np.log(values + np.exp(log_ratio)).sum())

@@ -20,12 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf
-from scipy.spatial.distance import cdist
 
 from .. import _checks as door
 from ..kernels import StationaryKernel, as_kernel
-from ._model import NOT_POSITIVE, inverse_of
+from ._model import inverse_model
 
 Floats = NDArray[np.float64]
 
@@ -34,8 +32,7 @@ JITTER = 1e-10
 
 _MOST_STEPS = 40
 _SMALLEST_GAIN = 1e-7  # of a log density
-_FIRST_DAMPING, _LEAST_DAMPING, _LAST_DAMPING = 1e-2, 1e-4, 1e6
-_SMALLEST_CURVATURE = 1e-300
+_DAMPING = 1e-2
 
 
 class Process(NamedTuple):
@@ -130,68 +127,13 @@ def condition(
         # The likelihood sees no more of a row than its part in the space of the training rows.
         axes = np.linalg.qr(values.T)[0]
         values = values @ axes
-    points, empty = np.asarray(latent, dtype=np.float64), np.empty((0, 0))
-    bare = Process(points, values, axes, n_observed, centred, empty, empty, kernel, variance, noise)
-    return at_latent.unchecked(bare, points, variance, noise)
-
-
-@door.takes(process=_PROCESS, latent=door.table, variance=door.positive, noise=door.not_negative)
-def at_latent(process: Process, latent: Floats, variance: float, noise: float) -> Process:
-    """Process of the same rows and kernel at another latent with other variances.
-
-    Parameters
-    ----------
-    process : Process
-        What `condition` returned.
-    latent : (n, m) ndarray of float
-        Latent of its training rows.
-    variance, noise : float
-        Signal and noise variance.
-
-    Returns
-    -------
-    Process
-        Plain arrays.
-
-    Raises
-    ------
-    ValueError
-        If the covariance of the latent is not positive definite to working precision.
-    """
+    points = np.asarray(latent, dtype=np.float64)
     noise = noise + JITTER * variance
-    cov = variance * process.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
-    cov.flat[:: len(cov) + 1] += noise
-    factor, failed = dpotrf(cov.T, lower=1, overwrite_a=1)
-    if failed:
-        raise ValueError(NOT_POSITIVE.format(noise))
-    inverse = inverse_of(factor)
-    return process._replace(
-        latent=latent,
-        inverse=inverse,
-        weights=inverse @ process.rows,
-        variance=variance,
-        noise=noise,
+    inverse = inverse_model(points, kernel, variance, noise)[0]
+    weights = inverse @ values
+    return Process(
+        points, values, axes, n_observed, centred, inverse, weights, kernel, variance, noise
     )
-
-
-@door.takes(process=_PROCESS, place=door.line)
-def weights_at(process: Process, place: Floats) -> Floats:
-    """Weights k^T A^-1 of the training points in what the process predicts at a place.
-
-    Parameters
-    ----------
-    process : Process
-        What `condition` returned.
-    place : (m,) ndarray of float64
-        A latent point.
-
-    Returns
-    -------
-    (n,) ndarray of float64
-        Of any values at the training points, weights @ values is the prediction.
-    """
-    squares = np.sum((place - process.latent) ** 2, axis=1)
-    return np.asarray(process.variance * process.kernel.covariance(squares) @ process.inverse)
 
 
 @door.takes(process=_PROCESS, row=door.line)
@@ -224,8 +166,8 @@ def see(process: Process, row: NDArray[np.floating]) -> Seen:
     return Seen(values, beside, np.sum((process.rows - values) ** 2, axis=1) + beside)
 
 
-@door.takes(process=_PROCESS, seen=_SEEN, start=door.line)
-def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
+@door.takes(process=_PROCESS, view=_SEEN, start=door.line)
+def likeliest(process: Process, view: Seen, start: Floats) -> tuple[Floats, float]:
     """Find the likeliest place of a row, and how likely the row is there.
 
     Descends from a start and from the likeliest training point.
@@ -234,7 +176,7 @@ def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, floa
     ----------
     process : Process
         What `condition` returned.
-    seen : Seen
+    view : Seen
         The row, from `see`.
     start : (m,) ndarray of float64
         A place not far from it.
@@ -255,8 +197,8 @@ def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, floa
     >>> rows = np.column_stack([np.sin(latent), np.cos(latent)])
     >>> kernel = kernels.SquaredExponential()
     >>> process = gplvm.condition(latent, rows, kernel, 1.0, 1e-4, centred=False)
-    >>> seen = gplvm.see(process, np.array([np.sin(1.234), np.cos(1.234)]))
-    >>> place, log_density = gplvm.likeliest(process, seen, np.array([1.0]))
+    >>> view = gplvm.see(process, np.array([np.sin(1.234), np.cos(1.234)]))
+    >>> place, log_density = gplvm.likeliest(process, view, np.array([1.0]))
     >>> place.round(2)
     array([1.23])
     """
@@ -265,94 +207,102 @@ def likeliest(process: Process, seen: Seen, start: Floats) -> tuple[Floats, floa
             f"start must have {process.latent.shape[1]} coordinates, got {start.size}; give a "
             "place in the latent of the process"
         )
-    starts = (start, _likeliest_point(process, seen))
-    ends = [_descend(process, seen, begin) for begin in starts]
-    place, cost = min(ends, key=lambda end: end[1])
-    return place, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
+    starts = (start, _likeliest_point(process, view))
+    ends = [_descend(process, view, begin) for begin in starts]
+    point, cost = min(ends, key=lambda end: end[1])
+    return point, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
 
 
-@door.takes(process=_PROCESS, seen=_SEEN, start=door.line)
-def scoring_step(process: Process, seen: Seen, start: Floats) -> tuple[Floats, Floats]:
-    """One step of Fisher scoring towards the likeliest place of a row.
+@door.takes(process=_PROCESS, view=_SEEN, point=door.line)
+def curvature_at(process: Process, view: Seen, point: Floats) -> Floats:
+    """Expected curvature of the cost of a row at a latent point.
 
     Parameters
     ----------
     process : Process
         What `condition` returned.
-    seen : Seen
+    view : Seen
         The row, from `see`.
-    start : (m,) ndarray of float64
-        Where the step begins.
+    point : (m,) ndarray of float64
+        A latent point.
 
     Returns
     -------
-    step : (m,) ndarray of float64
-        At most a length-scale long.
-    curvature : (m, m) ndarray of float64
-        Expected curvature of the cost at the start.
+    (m, m) ndarray of float64
+        Never indefinite.
     """
-    at = _look(process, seen, start)
-    return _step(process, at, _FIRST_DAMPING), at.curvature
+    return _look(process, view, point).curvature
 
 
-def _likeliest_point(process: Process, seen: Seen) -> Floats:
+@door.takes(process=_PROCESS, point=door.line)
+def slopes_at(process: Process, point: Floats) -> Floats:
+    """Derivative of what the process predicts, in every coordinate of a latent point.
+
+    Parameters
+    ----------
+    process : Process
+        What `condition` returned.
+    point : (m,) ndarray of float64
+        A latent point.
+
+    Returns
+    -------
+    (m, r) ndarray of float64
+        In coordinates of the space that the training rows span.
+    """
+    return _covariances_at(process, point)[2] @ process.weights
+
+
+def _likeliest_point(process: Process, view: Seen) -> Floats:
     """Training point, (m,), that is the likeliest place of a row."""
     noise = process.noise
     # There v K A^-1 = I - n A^-1 gives m and s.
-    misfit = process.rows - noise * process.weights - seen.row
-    squares = np.sum(misfit**2, axis=1) + seen.beside
+    misfit = process.rows - noise * process.weights - view.row
+    squares = np.sum(misfit**2, axis=1) + view.beside
     spread = noise * (2.0 - noise * process.inverse.diagonal())
     total = np.maximum(spread, squares / process.n_observed)
     cost = process.n_observed * np.log(total) + squares / total
     return np.asarray(process.latent[np.argmin(cost)])
 
 
-def _descend(process: Process, seen: Seen, start: Floats) -> tuple[Floats, float]:
+def _descend(process: Process, view: Seen, start: Floats) -> tuple[Floats, float]:
     """Local minimum of the cost, by damped scoring in steps of at most a length-scale."""
-    here, at, damping = start, _look(process, seen, start), _FIRST_DAMPING
+    here, at, damping = start, _look(process, view, start), _DAMPING
     reach = max(process.kernel.length_scale**2, at.away)
     for _ in range(_MOST_STEPS):
         step = _step(process, at, damping)
-        new = _look(process, seen, here + step)
+        new = _look(process, view, here + step)
         if new.cost < at.cost and new.away <= reach:
             gain = at.cost - new.cost
             here, at, damping = here + step, new, 0.1 * damping
             if gain < _SMALLEST_GAIN:
                 break
         else:
-            damping = max(10.0 * damping, _LEAST_DAMPING)
-            if damping > _LAST_DAMPING:
-                break
+            damping = 10.0 * max(damping, _DAMPING)
     return here, at.cost
 
 
 def _step(process: Process, at: _Look, damping: float) -> Floats:
     """Damped step of Fisher scoring, at most a length-scale long."""
+    tiny = float(np.finfo(np.float64).tiny)
     metric = at.curvature.copy()
     metric.flat[:: len(metric) + 1] *= 1.0 + damping
-    metric.flat[:: len(metric) + 1] += 1e-12 * float(np.trace(metric)) + _SMALLEST_CURVATURE
+    metric.flat[:: len(metric) + 1] += 1e-12 * float(np.trace(metric)) + tiny
     step = -np.linalg.solve(metric, at.slope)
-    length = max(float(np.sqrt(step @ step)), _SMALLEST_CURVATURE)
+    length = max(float(np.sqrt(step @ step)), tiny)
     return np.asarray(step * min(1.0, process.kernel.length_scale / length))
 
 
-def _look(process: Process, seen: Seen, place: Floats) -> _Look:
+def _look(process: Process, view: Seen, point: Floats) -> _Look:
     """Cost of a place with its slope and expected curvature."""
-    n_observed, kernel, variance = process.n_observed, process.kernel, process.variance
-    away = place - process.latent
-    squares = np.sum(away**2, axis=1)
-    cov = variance * kernel.covariance(squares)
-    together = squares == 0.0
-    # Distance 1 stands in for 0, where the slope of some kernels is infinite and its mean 0.
-    change = 2.0 * variance * kernel.derivative(np.where(together, 1.0, squares))
-    change[together] = 0.0
-    moves = (change[:, None] * away).T
+    n_observed, variance = process.n_observed, process.variance
+    squares, cov, moves = _covariances_at(process, point)
     through = process.inverse @ cov
     spread = max(variance + process.noise - float(cov @ through), process.noise)
     wider = -2.0 * (moves @ through)
     predicted = np.vstack([cov, moves]) @ process.weights
-    misfit, slopes = seen.row - predicted[0], predicted[1:]
-    square = float(misfit @ misfit) + seen.beside
+    misfit, slopes = view.row - predicted[0], predicted[1:]
+    square = float(misfit @ misfit) + view.beside
     total = max(spread, square / n_observed)
     slope = 0.5 * (n_observed - square / total) / total * wider - slopes @ misfit / total
     curvature = slopes @ slopes.T / total
@@ -360,6 +310,18 @@ def _look(process: Process, seen: Seen, place: Floats) -> _Look:
         curvature += 0.5 * n_observed * np.outer(wider, wider) / total**2
     cost = 0.5 * n_observed * float(np.log(total)) + 0.5 * square / total
     return _Look(cost, slope, curvature, float(squares.min()))
+
+
+def _covariances_at(process: Process, point: Floats) -> tuple[Floats, Floats, Floats]:
+    """Squared distances of a point to the training points, its covariances and their slopes."""
+    away = point - process.latent
+    squares = np.sum(away**2, axis=1)
+    cov = process.variance * process.kernel.covariance(squares)
+    together = squares == 0.0
+    # Distance 1 stands in for 0, where the slope of some kernels is infinite and its mean 0.
+    change = process.kernel.derivative(np.where(together, 1.0, squares))
+    change[together] = 0.0
+    return squares, cov, (2.0 * process.variance * change[:, None] * away).T
 
 
 def _values(rows: NDArray[np.floating], centred: bool) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dlauum, dtrtri
+from scipy.linalg.lapack import dlauum, dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
 from .. import _jit
@@ -40,6 +40,22 @@ def fill_covariances(latent: Floats, kernel: StationaryKernel, cov: Floats, chan
     change[:] = kernel.derivative(np.where(together, 1.0, sq_dist))
     change[together] = 0.0
     cov[:] = kernel.covariance(sq_dist)
+
+
+def inverse_model(
+    latent: Floats, kernel: StationaryKernel, variance: float, noise: float
+) -> tuple[Floats, Floats]:
+    """A^-1 and how A changes with the squared distances, v f'(d_ij), both (n, n).
+
+    Raises ValueError where A is not positive definite to working precision.
+    """
+    cov, change = covariances(latent, kernel)
+    model = variance * cov
+    model.flat[:: len(model) + 1] += noise
+    factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
+    if failed:
+        raise ValueError(NOT_POSITIVE.format(noise))
+    return inverse_of(factor), variance * change
 
 
 def inverse_of(factor: Floats, out: Floats | None = None) -> Floats:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from ._by_core import CoreFit, likelihood_by_core
+
+# Named as themselves: for the floors above, not for users.
+from ._closed_forms import closed_form as closed_form
 from ._closed_forms import random_closed_form
 from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
+from ._likelihood import LocalOptimum as LocalOptimum
+from ._likelihood import local_optimum as local_optimum
 from ._nested import NESTED_NOISE, nested_latents
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision

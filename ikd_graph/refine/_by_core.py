@@ -8,18 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks as door
-from .. import gplvm, kernels
-from .._threads import map_blocks, single_threaded_blas
-from ..covariance import to_correlation
+from .. import gplvm
+from .._threads import block_rows, map_blocks, single_threaded_blas
 from ..kernels import StationaryKernel
-from ._closed_forms import random_closed_form
-from ._likelihood import EXTRA, LikelihoodFit, likelihood
+from ._likelihood import LikelihoodFit, likelihood
 
 Floats = NDArray[np.float64]
 MAX_POINTS = 250
 """Rows whose likelihood is searched; the others are placed by the process, 1 ms each."""
-
-_BLOCK = 64  # rows that one thread places before it takes the next
 
 
 class CoreFit(NamedTuple):
@@ -41,7 +37,6 @@ def _check_lead(rows: Floats, lead: Floats, **_: object) -> None:
     lead=door.table,
     centered=door.flag,
     max_points=door.whole(2),
-    n_closed_forms=door.whole(0),
     fit_shape=door.flag,
     random_state=door.seed,
 )
@@ -51,7 +46,6 @@ def likelihood_by_core(
     kernel: str | StationaryKernel = "squared_exponential",
     *,
     centered: bool = True,
-    n_closed_forms: int = 0,
     max_points: int = MAX_POINTS,
     restarts: int = 0,
     fit_shape: bool = False,
@@ -70,8 +64,6 @@ def likelihood_by_core(
         Kernel of the model, or "auto".
     centered : bool
         Take the mean off every row first.
-    n_closed_forms : int
-        Geodesic solutions of the rows' correlations on random graphs that are starts too.
     max_points : int
         Rows of the core: each the farthest in ``lead`` from those before it.
     restarts, fit_shape, time_budget, random_state : see `likelihood`
@@ -98,19 +90,13 @@ def likelihood_by_core(
     core = _farthest_points(lead, max_points)
     inside = np.ascontiguousarray(values[core], dtype=np.float64)
     sample_cov = gplvm.sample_covariance.unchecked(inside, centered)
-    latents, rng = {"own": lead[core]}, np.random.default_rng(random_state or 0)
-    first = kernels.get("squared_exponential" if kernel == "auto" else kernel)
-    corr = to_correlation.unchecked(sample_cov)
-    n_columns = min(lead.shape[1] + EXTRA, core.size - 1)
     with single_threaded_blas():
-        for number in range(1, n_closed_forms + 1):
-            latents[f"graph {number}"] = random_closed_form(corr, n_columns, first, rng)
         fit = likelihood(
             sample_cov,
             values.shape[1],
             lead.shape[1],
             kernel,
-            starts=latents,
+            starts={"own": lead[core]},
             restarts=restarts,
             fit_shape=fit_shape,
             time_budget=time_budget,
@@ -119,10 +105,10 @@ def likelihood_by_core(
         process = gplvm.condition.unchecked(
             fit.latent, inside, fit.kernel, fit.variance, fit.noise, centred=centered
         )
-        return CoreFit(_place_others(process, values, lead, core), core, fit, process)
+        return CoreFit(_place_outside(process, values, lead, core), core, fit, process)
 
 
-def _place_others(
+def _place_outside(
     process: gplvm.Process, rows: NDArray[np.floating], lead: Floats, core: NDArray[np.int64]
 ) -> Floats:
     """Latent of all rows: those outside the core where they are likeliest."""
@@ -130,15 +116,15 @@ def _place_others(
     turn = np.linalg.lstsq(lead[core] - middle, process.latent, rcond=None)[0]
     latent = (lead - middle) @ turn
     latent[core] = process.latent
-    others = np.setdiff1d(np.arange(len(lead)), core)
+    outside = np.setdiff1d(np.arange(len(lead)), core)
 
     def place(start: int, stop: int) -> None:
-        for i in others[start:stop]:
+        for i in outside[start:stop]:
             latent[i] = gplvm.likeliest.unchecked(
                 process, gplvm.see.unchecked(process, rows[i]), latent[i]
             )[0]
 
-    map_blocks(place, others.size, _BLOCK)
+    map_blocks(place, outside.size, block_rows(len(process.rows)))
     return latent
 
 

@@ -1,4 +1,4 @@
-"""Closed forms of one matrix of correlations on random graphs: starts of a likelihood search."""
+"""Closed forms of a matrix of correlations: starts of a likelihood search."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from numpy.typing import NDArray
 from .. import eigen, geodesics, graph
 from .._records import CsrGraph
 from ..kernels import StationaryKernel
+from ._stress import stress
 
 Floats = NDArray[np.float64]
 
-_NEIGHBORS = (4, 15)  # least and most neighbours
-_STRONGEST = (0.2, 0.7)  # threshold
-_JOINED = 6  # neighbours that a threshold graph is united with
+_NEIGHBORS = (4, 15)
+"""Fewest and most neighbours of a random graph."""
+
+_JOINED = 6
+"""Neighbours that a threshold graph is united with, as for a fit of rows."""
 
 
-def random_closed_form(
-    corr: Floats, n_components: int, kernel: StationaryKernel, rng: np.random.Generator
+def closed_form(
+    corr: Floats, n_components: int, kernel: StationaryKernel, n_observed: int
 ) -> Floats:
-    """Geodesic solution on a random graph of correlations.
+    """Geodesic solution on the threshold graph of correlations, after stress.
 
     Parameters
     ----------
@@ -29,26 +32,49 @@ def random_closed_form(
         Columns of the latent.
     kernel : StationaryKernel
         Kernel that turns correlations into distances.
-    rng : numpy.random.Generator
-        Chooses a neighbour graph of 4 to 15 neighbours, or a threshold graph.
+    n_observed : int
+        Number of columns that the correlations are of.
 
     Returns
     -------
     (n, n_components) ndarray of float64
         Latent.
     """
-    g = _random_graph(corr, rng)
+    strong = graph.threshold.unchecked(corr, graph.auto_threshold.unchecked(n_observed))
+    g = graph.union.unchecked(strong, _neighbor_graph(corr, _JOINED))
+    latent = _geodesic(g, n_components, kernel)
+    return stress.unchecked(latent, g, kernel, n_observed).latent
+
+
+def random_closed_form(
+    corr: Floats, n_components: int, kernel: StationaryKernel, rng: np.random.Generator
+) -> Floats:
+    """Geodesic solution on a neighbour graph of correlations.
+
+    Parameters
+    ----------
+    corr, n_components, kernel : see `closed_form`
+        Correlations, columns of the latent, kernel.
+    rng : numpy.random.Generator
+        Chooses from 4 to 15 neighbours.
+
+    Returns
+    -------
+    (n, n_components) ndarray of float64
+        Latent.
+    """
+    low, high = _NEIGHBORS
+    g = _neighbor_graph(corr, int(rng.integers(low, high + 1)))
+    return _geodesic(g, n_components, kernel)
+
+
+def _neighbor_graph(corr: Floats, n_neighbors: int) -> CsrGraph:
+    """A connected graph."""
+    g = graph.neighbors.unchecked(corr, min(n_neighbors, len(corr) - 1))
+    return graph.join.unchecked(g, corr).graph
+
+
+def _geodesic(g: CsrGraph, n_components: int, kernel: StationaryKernel) -> Floats:
+    """Closed form of the geodesic distances of a graph."""
     sq_dist = geodesics.sq_distances(g, kernel, "distance")
     return eigen.coordinates.unchecked(sq_dist, n_components).coordinates
-
-
-def _random_graph(corr: Floats, rng: np.random.Generator) -> CsrGraph:
-    """A connected graph."""
-    neighbors, threshold = int(rng.integers(_NEIGHBORS[0], _NEIGHBORS[1] + 1)), None
-    if rng.random() < 0.5:
-        neighbors, threshold = _JOINED, rng.uniform(*_STRONGEST)
-    near = graph.neighbors.unchecked(corr, min(neighbors, len(corr) - 1))
-    near = graph.join.unchecked(near, corr).graph
-    if threshold is None:
-        return near
-    return graph.union.unchecked(graph.threshold.unchecked(corr, threshold), near)

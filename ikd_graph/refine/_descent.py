@@ -6,7 +6,7 @@ from collections import deque
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ._objective import LEAST_NOISE, Objective, TimeUp
@@ -14,17 +14,14 @@ from ._objective import LEAST_NOISE, Objective, TimeUp
 Floats = NDArray[np.float64]
 Pairs = deque[tuple[Floats, Floats, float]]
 
-SOFT = (1.0, 0.3, 0.1)
-"""Noise floors of an annealed descent, in units of the mean variance."""
+_FLOORS = 10
+"""Noise floors of an annealed descent: from the mean variance down to a millionth of it."""
 
-_COOL_STEPS = 15
-_LOOSE = 1e-7  # tolerance under a floor: the next one moves the optimum anyway
-_MEMORY = 20
+_MEMORY = 20  # steps that L-BFGS remembers
 _DECREASE = 1e-4  # share of the expected decrease that a step must reach (Armijo)
 _HALVINGS = 12
 _SCORED = 1200  # coordinates up to which the expected information is factorised
-_REFRESH = 5  # steps after which a gain that grows asks for a new information
-_DAMPING, _MOST_DAMPING = 1e-2, 1e3
+_DAMPING = 1e-2  # of the information at first
 
 
 class Optimum(NamedTuple):
@@ -35,7 +32,9 @@ class Optimum(NamedTuple):
     start: str  # name of the start
 
 
-def anneal(objective: Objective, latent: Floats, start: str, steps: int = 20) -> Optimum:
+def anneal(
+    objective: Objective, latent: Floats, start: str, floors: ArrayLike | None = None
+) -> Optimum:
     """Descend from a latent, at its best scale, under falling noise floors.
 
     Parameters
@@ -46,41 +45,21 @@ def anneal(objective: Objective, latent: Floats, start: str, steps: int = 20) ->
         Where to start.
     start : str
         Its name.
-    steps : int
-        Largest number of steps under each floor.
+    floors : sequence of float, optional
+        Falling noise floors; without them from the mean variance to a millionth of it.
 
     Returns
     -------
     Optimum
-        Its value is that under the last floor.
+        Near a local optimum, of the last floor.
     """
     at = Optimum(np.inf, objective.vector(latent), start)
     try:
-        at = at._replace(vector=objective.best_scale(latent, SOFT[0]))
+        at = at._replace(vector=objective.best_scale(latent - latent.mean(axis=0)))
     except TimeUp:
         return at
-    for floor in SOFT:
-        at = minimise(objective, at, steps, floor)
-    return at
-
-
-def cool(objective: Objective, at: Optimum) -> Optimum:
-    """Descend from the last floor of `anneal` to no floor.
-
-    Parameters
-    ----------
-    objective : Objective
-        What to minimise.
-    at : Optimum
-        Where to start.
-
-    Returns
-    -------
-    Optimum
-        Near a local optimum.
-    """
-    for floor in np.geomspace(0.03, 1e-6, 7):
-        at = minimise(objective, at, _COOL_STEPS, floor)
+    for floor in np.asarray(np.geomspace(1.0, 1e-6, _FLOORS) if floors is None else floors):
+        at = minimise(objective, at, 20, floor)
     return at
 
 
@@ -117,7 +96,7 @@ def minimise(
     start: Optimum,
     steps: int,
     floor: float = LEAST_NOISE,
-    tolerance: float = _LOOSE,
+    tolerance: float = 1e-7,
     *,
     scored: bool = False,
 ) -> Optimum:
@@ -151,7 +130,7 @@ def minimise(
     best.vector[tail] = np.clip(best.vector[tail], *bounds)
     pairs: Pairs = deque(maxlen=_MEMORY)
     metric: _Metric | None = None
-    damping, last_gain = _DAMPING, np.inf
+    damping = _DAMPING
     try:
         value, gradient = objective(best.vector)
         best = best._replace(value=value)
@@ -167,8 +146,7 @@ def minimise(
             move = _line_search(objective, best, slope, direction, bounds)
             if move is None:
                 # The curvature was wrong: once more without what was remembered.
-                damping *= 1.0 if pairs else 4.0
-                if damping > _MOST_DAMPING or not (pairs or scored):
+                if not pairs:
                     break
                 metric = None
                 pairs.clear()
@@ -186,12 +164,10 @@ def minimise(
                 break
             curvature = float(step @ change)
             curved = curvature > 1e-10 * float(change @ change)
-            grows = len(pairs) >= _REFRESH and gain > last_gain
             if curved:
                 pairs.append((step, change, 1.0 / curvature))
-            if small or grows or not curved or len(pairs) == _MEMORY:
+            if small or not curved or len(pairs) == _MEMORY:
                 metric = None
-            last_gain = gain
     except TimeUp:
         pass
     return best
@@ -253,14 +229,14 @@ class _Metric:
     def __init__(
         self, objective: Objective, vector: Floats, free: NDArray[np.bool_], damping: float
     ) -> None:
-        known = objective.information(vector)
-        known[~free], known[:, ~free] = 0.0, 0.0
-        known[~free, ~free] = 1.0
-        scale = np.maximum(np.diagonal(known), 1e-12)
+        information = objective.information(vector)
+        information[~free], information[:, ~free] = 0.0, 0.0
+        information[~free, ~free] = 1.0
+        scale = np.maximum(np.diagonal(information), 1e-12)
         self.free, self.damping, failed = free, damping / 4.0, 1
         while failed:
             self.damping *= 4.0
-            damped = known.copy()
+            damped = information.copy()
             damped.flat[:: len(damped) + 1] += self.damping * scale
             self._factor, failed = dpotrf(damped.T, lower=1, overwrite_a=1)
 

@@ -2,13 +2,12 @@
 
 The likelihood has many local optima. Each start is annealed: a noise floor falls from far above the
 true noise to almost none, so that the coarse structure is settled before the fine one can lock a
-wrong turn in. The likeliest of all ends is converged fully.
+wrong turn in. The likeliest of all local optima is converged fully.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,20 +20,12 @@ from .._threads import single_threaded_blas
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import random_closed_form
-from ._descent import SOFT, Optimum, anneal, converge, cool, minimise
+from ._descent import Optimum, anneal, converge
 from ._objective import Clock, Objective
 
 Floats = NDArray[np.float64]
 
-EXTRA = 2
-"""Dimensions that a restart adds: curves that cross in a latent pass each other in more."""
-
-_EXTRA_SIZE, _JITTER = 0.5, 0.3  # standard deviation there over the latent's, and in length-scales
-_SHRINK = (0.6, 0.3, 0.1)  # factors of the extra coordinates before they are dropped
-_LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the winner
-_SHRINK_STEPS, _FLAT_STEPS = 10, 20
-_HOPELESS = 0.2  # a restart ends if it is so much above the best under a noise floor,
-_SAME = 0.005  # or is the same local optimum as one that was followed
+_LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the likeliest optimum
 
 
 class OptimumRecord(NamedTuple):
@@ -58,6 +49,53 @@ class LikelihoodFit(NamedTuple):
     start: str  # name of the start that led to it
     optima: tuple[OptimumRecord, ...]  # one for each descent, most likely first
     complete: bool  # False if the time budget ended the search
+
+
+class LocalOptimum(NamedTuple):
+    """A latent of locally largest likelihood and its variances, in the units of the covariance."""
+
+    latent: Floats  # (n, m)
+    kernel: StationaryKernel
+    variance: float
+    noise: float
+
+
+def local_optimum(
+    sample_cov: Floats,
+    latent: Floats,
+    kernel: StationaryKernel,
+    variances: tuple[float, float] | None = None,
+) -> LocalOptimum:
+    """One descent: to the nearest optimum, or annealed as `likelihood` descends from its starts.
+
+    Parameters
+    ----------
+    sample_cov : (n, n) float64
+        S = X X^T / N.
+    latent : (n, m) float64
+        Where to start.
+    kernel : StationaryKernel
+        Kernel of the model.
+    variances : tuple of two floats, optional
+        Signal and noise variance, in the units of ``sample_cov``, next to which the optimum is
+        wanted. Without them the descent is annealed.
+
+    Returns
+    -------
+    LocalOptimum
+        Latent, kernel and variances.
+    """
+    scale = float(np.trace(sample_cov)) / len(sample_cov)
+    sample = gplvm.SampleLikelihood(sample_cov / scale)
+    objective = Objective(sample, kernel, latent.shape[1], Clock())
+    if variances is None:
+        start = anneal(objective, latent, "")
+    else:
+        vector = objective.vector(latent, variances[0] / scale, variances[1] / scale)
+        start = Optimum(np.inf, vector, "")
+    at = converge(objective, start)
+    variance, noise = objective.variances(at.vector)
+    return LocalOptimum(objective.latent(at.vector), kernel, scale * variance, scale * noise)
 
 
 def _check_starts(sample_cov: Floats, n_components: int, starts: object, **_: object) -> None:
@@ -98,18 +136,15 @@ def likelihood(
     n_components : int
         Columns of the latent.
     kernel : str or StationaryKernel
-        Kernel of the model. "auto" takes the one of four that is likeliest after a short descent
-        from the first start. Where one is named, the likeliest latent under the other three is a
-        start.
+        Kernel of the model. "auto" takes the one of four that is likeliest after a descent from the
+        first start.
     starts : mapping of str to (n, n_components) array_like of float64
-        Latents to descend from, at least one, the most trusted first. One with more columns is
-        shrunk to ``n_components`` on the way.
+        Latents to descend from, at least one, the most trusted first.
     restarts : int
-        More descents, which take turns: from the geodesic solution of the correlations of
-        ``sample_cov`` on a random graph, and from the best latent with jitter. Both go through two
-        more dimensions, in which curves that cross pass each other.
+        More descents, each from the geodesic solution of the correlations of ``sample_cov`` on a
+        random graph.
     fit_shape : bool
-        Also fit the kernel's alpha, gamma or nu, at the end.
+        Also fit the kernel's alpha or gamma, at the end.
     time_budget : float, optional
         Seconds after which the best so far is returned. The result then depends on the machine.
     random_state : int, optional
@@ -148,115 +183,41 @@ def likelihood(
         name: _check_start(f"starts[{name!r}]", latent, shape)[order]
         for name, latent in starts.items()
     }
-    default = kernels.get("squared_exponential" if _is_auto(kernel) else kernel)
-    n_columns = min(n_components + EXTRA, len(cov) - 1)
-    draw = partial(random_closed_form, to_correlation.unchecked(cov), n_columns, default)
-    clock = Clock(time_budget)
+    rng, clock = np.random.default_rng(random_state or 0), Clock(time_budget)
     with single_threaded_blas():
         sample = gplvm.SampleLikelihood(cov)
-        first, *others = latents
-        objective, ends = _choose_kernel(
-            [Objective(sample, each, n_components, clock) for each in _kernels_to_try(kernel)],
-            latents[first],
-            first,
-            is_named=not _is_auto(kernel),
-        )
-        ends += [_descend(objective, latents[name], name) for name in others]
-        rng = np.random.default_rng(random_state or 0)
-        soft = 0.0
-        for turn in range(1, restarts + 1):
+        first, *further = latents
+        objectives = [Objective(sample, each, n_components, clock) for each in _candidates(kernel)]
+        reached = [anneal(each, latents[first], first) for each in objectives]
+        chosen = int(np.argmin([at.value for at in reached]))
+        objective = objectives[chosen]
+        optima = [converge(objective, reached[chosen])]
+        optima += [converge(objective, anneal(objective, latents[name], name)) for name in further]
+        corr = to_correlation.unchecked(cov)
+        for number in range(1, restarts + 1):
             if clock.expired:
                 break
-            best = _best(ends)
-            if turn == 1 or best is ends[-1]:
-                # Only under the same noise floor are two values comparable.
-                soft = minimise(objective, best, _FLAT_STEPS, SOFT[-1]).value
-            latent = draw(rng) if turn % 2 else _widened(objective, best, rng)
-            ends.append(_descend(objective, latent, f"restart {turn}", soft))
-        best = converge(objective, _best(ends), _LAST_STEPS, _LAST_TOLERANCE)
+            latent = random_closed_form(corr, n_components, objective.kernel, rng)
+            name = f"restart {number}"
+            optima.append(converge(objective, anneal(objective, latent, name)))
+        best = converge(objective, _likeliest(optima), _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
         if not np.isfinite(best.value):  # no time for any evaluation
             best = best._replace(value=objective.exact(best.vector))
-        return _report(objective, best, ends, n_observed, order, scale)
+        return _report(objective, best, optima, n_observed, order, scale)
 
 
-def _is_auto(kernel: str | StationaryKernel) -> bool:
-    """Whether the kernel is to be chosen."""
-    return isinstance(kernel, str) and kernel == "auto"
-
-
-def _kernels_to_try(kernel: str | StationaryKernel) -> list[StationaryKernel]:
-    """The named kernel, if there is one, and all others with their default parameters."""
-    if _is_auto(kernel):
+def _candidates(kernel: str | StationaryKernel) -> list[StationaryKernel]:
+    """The named kernel, or those that "auto" chooses from."""
+    if isinstance(kernel, str) and kernel == "auto":
         return [kernels.get(name) for name in kernels.KERNELS]
-    named = kernels.get(kernel)
-    return [named, *(make() for make in kernels.KERNELS.values() if make is not type(named))]
+    return [kernels.get(kernel)]
 
 
-def _choose_kernel(
-    objectives: list[Objective], latent: Floats, start: str, *, is_named: bool
-) -> tuple[Objective, list[Optimum]]:
-    """Objective of the first or the likeliest kernel, and descents under it.
-
-    Under a kernel that is named, the likeliest latent of the others is a start.
-    """
-    if not is_named:
-        tried = [(each, _descend(each, latent, start, last=False)) for each in objectives]
-        objective, end = min(tried, key=lambda pair: pair[1].value)
-        return objective, [converge(objective, end)]
-    objective, *others = objectives
-    ends = [_descend(objective, latent, start)]
-    others = [other.with_components(latent.shape[1]) for other in others]
-    short = [(other, anneal(other, latent, start)) for other in others]
-    other, end = min(short, key=lambda pair: pair[1].value)
-    name = f"{start}, {type(other.kernel).__name__}"
-    return objective, [*ends, _descend(objective, other.latent(end.vector), name)]
-
-
-def _descend(
-    objective: Objective,
-    latent: Floats,
-    start: str,
-    soft: float | None = None,
-    *,
-    last: bool = True,
-) -> Optimum:
-    """From a latent under falling noise floors to a local optimum.
-
-    Of a latent with more columns than asked for, the others are shrunk and dropped on the way.
-    With ``soft``, the best value under the last noise floor, the descent ends early where it is far
-    above that or at the same place. Without the ``last`` steps it has not quite converged.
-    """
-    extra = latent.shape[1] - objective.n_components
-    wide = objective.with_components(latent.shape[1]) if extra else objective
-    at = anneal(wide, latent - latent.mean(axis=0), start)
-    if extra:
-        for factor in _SHRINK:
-            vector = at.vector.copy()
-            wide.latent(vector)[:, -extra:] *= factor
-            at = minimise(wide, at._replace(vector=vector), _SHRINK_STEPS, SOFT[-1])
-        flat = wide.latent(at.vector)[:, :-extra]
-        at = at._replace(vector=objective.vector(flat, *wide.variances(at.vector)))
-        at = minimise(objective, at, _FLAT_STEPS, SOFT[-1])
-    if soft is not None and (at.value > soft + _HOPELESS or abs(at.value - soft) < _SAME):
-        return at
-    at = cool(objective, at)
-    return converge(objective, at) if last else at
-
-
-def _widened(objective: Objective, best: Optimum, rng: np.random.Generator) -> Floats:
-    """The best latent with jitter and two more coordinates."""
-    latent = objective.latent(best.vector)
-    n, m = latent.shape
-    jitter = _JITTER * objective.kernel.length_scale * rng.standard_normal((n, m))
-    extra = _EXTRA_SIZE * latent.std() * rng.standard_normal((n, EXTRA))
-    return np.c_[latent + jitter, extra]
-
-
-def _best(ends: list[Optimum]) -> Optimum:
+def _likeliest(optima: list[Optimum]) -> Optimum:
     """The likeliest optimum, the first of equals."""
-    return min(ends, key=lambda at: at.value)
+    return min(optima, key=lambda at: at.value)
 
 
 def _free_shape(objective: Objective, best: Optimum) -> tuple[Objective, Optimum]:
@@ -275,7 +236,7 @@ def _free_shape(objective: Objective, best: Optimum) -> tuple[Objective, Optimum
 def _report(
     objective: Objective,
     best: Optimum,
-    ends: list[Optimum],
+    reached: list[Optimum],
     n_observed: int,
     order: NDArray[np.intp],
     scale: float,
@@ -291,13 +252,13 @@ def _report(
         return float(-n_observed * (at.value + 0.5 * len(order) * np.log(scale)))
 
     optima = []
-    for at in sorted(ends, key=lambda at: at.value):
+    for at in sorted(reached, key=lambda at: at.value):
         if np.isfinite(at.value):
-            other = _aligned(latent, objective.latent(at.vector))
-            distance = float(np.sqrt(((other - latent) ** 2).sum(axis=1).mean()))
+            turned = _aligned(latent, objective.latent(at.vector))
+            distance = float(np.sqrt(((turned - latent) ** 2).sum(axis=1).mean()))
             optima.append(
                 OptimumRecord(
-                    at.start, log_likelihood(at), distance / kernel.length_scale, other[back]
+                    at.start, log_likelihood(at), distance / kernel.length_scale, turned[back]
                 )
             )
     return LikelihoodFit(
@@ -320,9 +281,9 @@ def _order_of_points(cov: Floats) -> NDArray[np.intp]:
 
 
 def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats:
-    """A latent of the right shape, perhaps with more columns."""
+    """A latent of the right shape."""
     points = np.asarray(latent, dtype=np.float64)
-    if points.ndim != 2 or len(points) != shape[0] or points.shape[1] < shape[1]:
+    if points.shape != shape:
         raise ValueError(
             f"{name} must have shape {shape}, got {points.shape}; "
             "one row per row of sample_cov and one column per component"
@@ -332,11 +293,11 @@ def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats
 
 def _principal_axes(latent: Floats) -> Floats:
     """Centred latent, turned so that its columns are uncorrelated, the widest first."""
-    left, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
-    return eigen.pin_signs.unchecked(left * sizes)
+    vectors, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
+    return eigen.pin_signs.unchecked(vectors * sizes)
 
 
-def _aligned(latent: Floats, other: Floats) -> Floats:
-    """Another latent after the best rotation or reflection and shift to a centred one."""
-    centred = other - other.mean(axis=0)
+def _aligned(latent: Floats, estimate: Floats) -> Floats:
+    """An estimate after the best rotation or reflection and shift to a centred latent."""
+    centred = estimate - estimate.mean(axis=0)
     return np.asarray(centred @ orthogonal_procrustes(centred, latent)[0])

@@ -9,7 +9,7 @@ from .. import _checks as door
 from .. import gplvm
 from .._threads import single_threaded_blas
 from ..kernels import StationaryKernel, as_kernel
-from ._descent import SOFT, anneal, minimise
+from ._descent import anneal, minimise
 from ._likelihood import _principal_axes
 from ._objective import Clock, Objective
 
@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 
 NESTED_NOISE = 0.01
 """Least noise variance over the variance of the columns: what explains less is no dimension."""
+
+_SOFT = (1.0, 0.3, 0.1)
+"""Noise floors, in units of the mean variance, under which coordinates are dropped."""
 
 
 def _check_points(sample_cov: Floats, latent: Floats, **_: object) -> None:
@@ -57,7 +60,7 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
     objective = Objective(gplvm.SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
     latents: list[Floats] = []
     with single_threaded_blas():
-        at = anneal(objective, latent - latent.mean(axis=0), "nested")
+        at = anneal(objective, latent, "nested", _SOFT)
         while True:
             latents.insert(0, objective.latent(minimise(objective, at, 30, NESTED_NOISE).vector))
             if objective.n_components == 1:
@@ -66,9 +69,9 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
                 points = _principal_axes(objective.latent(at.vector))
                 points[:, -1] *= factor
                 vector = objective.vector(points, *objective.variances(at.vector))
-                at = minimise(objective, at._replace(vector=vector), 12, SOFT[-1])
+                at = minimise(objective, at._replace(vector=vector), 12, _SOFT[-1])
             points = _principal_axes(objective.latent(at.vector))[:, :-1]
             variances = objective.variances(at.vector)
-            objective = objective.with_components(points.shape[1])
+            objective = Objective(objective.likelihood, kernel, points.shape[1], Clock())
             vector = objective.vector(points, *variances)
-            at = minimise(objective, at._replace(vector=vector), 20, SOFT[-1])
+            at = minimise(objective, at._replace(vector=vector), 20, _SOFT[-1])

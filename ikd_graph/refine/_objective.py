@@ -16,13 +16,12 @@ Floats = NDArray[np.float64]
 LEAST_NOISE = 1e-7
 """Smallest noise, relative to the mean variance: it keeps the model invertible."""
 
-MOST_NOISE = 10.0
 VARIANCES = (1e-3, 1e2)
 """Signal variances allowed, relative to the mean variance. A small latent of large variance is the
-linear model; beyond a hundred it only grows larger and smaller without end."""
+linear model; beyond a hundred it only grows larger and smaller without end. The noise is bounded
+from above alike."""
 
-_SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2), "nu": (0.1, 20.0)}
-_START_NOISE = 0.05
+_SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2)}
 
 
 class TimeUp(Exception):
@@ -90,10 +89,6 @@ class Objective:
         self.size = len(likelihood.sample_cov) * n_components
         self.shape = kernel.shape_name if free_shape else None
 
-    def with_components(self, n_components: int) -> Objective:
-        """The same for latents of another number of columns."""
-        return Objective(self.likelihood, self.kernel, n_components, self.clock)
-
     def latent(self, vector: Floats) -> Floats:
         """Latent of a vector, (n, m)."""
         return vector[: self.size].reshape(-1, self.n_components)
@@ -109,7 +104,7 @@ class Objective:
             return self.kernel
         return replace(self.kernel, **{self.shape: float(np.exp(vector[-1]))})
 
-    def vector(self, latent: Floats, variance: float = 1.0, noise: float = _START_NOISE) -> Floats:
+    def vector(self, latent: Floats, variance: float = 1.0, noise: float = 1.0) -> Floats:
         """Vector of a latent."""
         tail = [variance, noise]
         if self.shape is not None:
@@ -119,7 +114,7 @@ class Objective:
 
     def bounds(self, floor: float) -> tuple[Floats, Floats]:
         """Lower and upper bounds of what follows the latent in a vector."""
-        low, high = [VARIANCES[0], floor], [VARIANCES[1], MOST_NOISE]
+        low, high = [VARIANCES[0], floor], [VARIANCES[1], VARIANCES[1]]
         if self.shape is not None:
             low.append(_SHAPES[self.shape][0])
             high.append(_SHAPES[self.shape][1])
@@ -147,8 +142,7 @@ class Objective:
             self.latent(vector), self.kernel_of(vector), *self.variances(vector)
         )
 
-    def best_scale(self, latent: Floats, floor: float) -> Floats:
-        """Vector of the likeliest of several multiples of a latent, under a noise floor."""
-        noise = max(_START_NOISE, floor)
-        vectors = [self.vector(scale * latent, noise=noise) for scale in np.geomspace(0.5, 2.0, 7)]
+    def best_scale(self, latent: Floats) -> Floats:
+        """Vector of the likeliest multiple of a latent, under as much noise as signal."""
+        vectors = [self.vector(scale * latent) for scale in np.geomspace(0.5, 2.0, 7)]
         return min(vectors, key=lambda vector: self(vector)[0])

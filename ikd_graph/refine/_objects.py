@@ -14,9 +14,6 @@ from ..kernels import StationaryKernel, get
 from ._by_core import CoreFit, likelihood_by_core
 from ._stress import WEIGHTS, StressFit, stress
 
-N_CLOSED_FORMS = 2
-"""Closed forms on other graphs that a likelihood search starts from beside the own latent."""
-
 
 @dataclass(repr=False)
 class Stress(BaseEstimator):
@@ -79,9 +76,9 @@ class Likelihood(BaseEstimator):
     Parameters
     ----------
     restarts : int
-        Descents beside those of the default.
+        Descents from closed forms on random graphs, beside that from the own latent.
     fit_shape : bool
-        Also fit the kernel's alpha, gamma or nu.
+        Also fit the kernel's alpha or gamma.
     time_budget : float, optional
         Seconds after which the best so far is returned.
 
@@ -92,7 +89,7 @@ class Likelihood(BaseEstimator):
     Likelihood(restarts=20)
     """
 
-    restarts: int = 0
+    restarts: int = 4
     fit_shape: bool = False
     time_budget: float | None = None
 
@@ -137,9 +134,6 @@ class Likelihood(BaseEstimator):
             latent,
             kernel,
             centered=centered,
-            n_closed_forms=N_CLOSED_FORMS,
-            restarts=self.restarts,
-            fit_shape=self.fit_shape,
-            time_budget=self.time_budget,
             random_state=random_state,
+            **self.get_params(),
         )

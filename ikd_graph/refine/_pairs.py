@@ -18,15 +18,13 @@ Floats = NDArray[np.float64]
 
 DENSE = 4000
 """Points up to which every pair has a distance: 130 MB. Beyond, a point has its edges and anchors
-that stand for all points, in memory and time that grow with the number of points only."""
+that stand for all points, at most so many that the memory stays the same."""
 
-ANCHORS, ANCHOR_ENTRIES = 1000, 25 * 10**6
-"""Most anchors, and most entries that their distances may have (100 MB)."""
+ANCHORS = 1000
+"""Most anchors: each is the start of shortest paths through the whole graph."""
 
-_FEWEST_ANCHORS = 100
 _FAINT = 1e-3  # weight of a pair without an edge, relative to the median edge ("precision")
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it equations lose their digits
-_CLOSEST = 1.0 - 1e-9  # correlation
 
 
 class Pairs(NamedTuple):
@@ -58,7 +56,7 @@ def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: int =
     Returns
     -------
     ndarray of float64
-        Precisions 4 d N f'(d)^2 / (1 - r^2)^2, the same shape; r = 1 counts as 1 - 1e-9.
+        Precisions 4 d N f'(d)^2 / (1 - r^2)^2, the same shape; r = 1 counts as 1 - 1.5e-8.
 
     Examples
     --------
@@ -67,7 +65,8 @@ def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: int =
     >>> bool(near > 50.0 * far)
     True
     """
-    values = np.minimum(np.asarray(corr, dtype=np.float64), _CLOSEST)
+    values = np.asarray(corr, dtype=np.float64)
+    values = np.minimum(values, 1.0 - np.sqrt(np.finfo(np.float64).eps))
     sq_dist = kernel.sq_distance(values)
     return (
         4.0
@@ -135,11 +134,11 @@ def _path_distances(
     edges = geodesics.path_lengths(g, kernel, path)
     step = block_rows(n)
     for start in range(0, anchors.size, step):
-        part = slice(start, start + step)
-        lengths = geodesics.shortest_distances.unchecked(edges, anchors[part])
+        block = slice(start, start + step)
+        lengths = geodesics.shortest_distances.unchecked(edges, anchors[block])
         distances = np.sqrt(geodesics.squares_of_lengths(kernel, path, lengths))
         distances[~np.isfinite(lengths)] = np.inf
-        out[:, part] = distances.T
+        out[:, block] = distances.T
     if anchors.size == n:
         # A path has one length, whichever end it is measured from, but for its last bits.
         out = np.float32(0.5) * (out + out.T)
@@ -151,5 +150,5 @@ def _draw_anchors(g: CsrGraph) -> NDArray[np.int64]:
     n = g.n_nodes
     total = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
     order = np.argsort(np.where(np.diff(g.indptr) > 0, total, 0.0), kind="stable")
-    count = min(max(_FEWEST_ANCHORS, min(ANCHORS, ANCHOR_ENTRIES // n)), n)
+    count = max(min(ANCHORS, DENSE**2 // n), 1)
     return np.sort(order[np.random.default_rng(0).permutation(n)[:count]])

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.linalg import cg
 
 from .. import _checks as door
 from .. import _jit
@@ -174,21 +175,15 @@ def _solver(pairs: Pairs, uniform: bool) -> Callable[[Floats, Floats], Floats]:
     degree[degree == 0.0] = 1.0
     matrix = sp.csr_array(sp.diags_array(degree) - near)
 
+    precondition = sp.diags_array(1.0 / degree)
+
     def improve(force: Floats, points: Floats) -> Floats:
         # Conjugate gradients from Z lower the quadratic however early they end.
-        moved, residual = points.copy(), force - matrix @ points
-        scaled = residual / degree[:, None]
-        direction, energy = scaled, (residual * scaled).sum(axis=0)
-        for _ in range(_CG_STEPS):
-            image = matrix @ direction
-            curvature = (direction * image).sum(axis=0)
-            step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0.0)
-            moved = moved + step * direction
-            residual = residual - step * image
-            scaled = residual / degree[:, None]
-            fresh = (residual * scaled).sum(axis=0)
-            ratio = np.divide(fresh, energy, out=np.zeros_like(energy), where=energy > 0.0)
-            direction, energy = scaled + ratio * direction, fresh
-        return moved
+        return np.column_stack(
+            [
+                cg(matrix, pull, start, rtol=0.0, maxiter=_CG_STEPS, M=precondition)[0]
+                for pull, start in zip(force.T, points.T, strict=True)
+            ]
+        )
 
     return improve

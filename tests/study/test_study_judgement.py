@@ -40,7 +40,7 @@ def test_levels_of_rows_are_named_with_a_cure_that_works(smooth):
     assert len(done) == 1
     assert judge(Dataset(rows, feature_names=NAMES)) == []
     X[3, 3] = np.nan
-    with pytest.raises(ValueError, match="standardize_rows must meet no missing cells"):
+    with pytest.raises(ValueError, match="rows must have no missing cells"):
         datasets.change_columns(X, datasets.Reading(standardize_rows=True))
 
 

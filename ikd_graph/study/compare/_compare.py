@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._checks import check_integer, check_positive
-from ...auto import FEWEST_COLUMNS
 from ...covariance import effective_columns
 from ...kernels import StationaryKernel
 from ...similarity import GIVEN
@@ -146,6 +145,10 @@ def compare(
         reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
         raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
     return result
+
+
+FEWEST_COLUMNS = 8
+"""Columns below which one half says too little about the other."""
 
 
 class _Scores:
