@@ -1,5 +1,6 @@
 """The paper's experiments in examples/paper: each runs small, and its tables are those stored."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -31,6 +32,15 @@ def test_an_experiment_runs_small_and_writes_three_files(name, tmp_path):
     assert not any(t["failure"] for t in table.trials)
     assert all(np.isfinite(row["mean"]) for row in table.summary() if "n" in row)
     assert (tmp_path / f"{name}.md").read_text() == table.to_markdown()
+
+
+@pytest.mark.slow
+def test_peers_run_from_a_checkout(tmp_path):
+    command = [sys.executable, "-m", "examples.peers", "--quick", "-o", str(tmp_path)]
+    subprocess.run(command, cwd=EXAMPLES.parent, check=True)
+    counted = _lab.Table.read("peers", paper.load("fig3"), tmp_path).trials
+    cliques = {t["score"] for t in counted if t["task"] == "maximal cliques"}
+    assert len(cliques) == 1
 
 
 def test_a_missing_data_set_is_one_line_and_the_run_goes_on(tmp_path, monkeypatch, capsys):
