@@ -79,7 +79,7 @@ def field_texts(kind: Any) -> dict[str, str]:
     Examples
     --------
     >>> field_texts(refine.Likelihood)["restarts"]
-    'Descents beside those of the default.'
+    'Descents from closed forms on random graphs, beside that from the own latent.'
     """
     texts: dict[str, str] = {}
     names: list[str] = []

@@ -382,6 +382,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if posterior is not None and not self._scales_values:
                 process = self._gaussian_process()
                 std = np.hypot(std, uncertainty.row_deviations(process, posterior, points))
+                # Nothing is less certain than where nothing was measured.
+                std = np.minimum(std, np.sqrt(model.variance))
         rows += mean
         return (rows, std) if return_std else rows
 

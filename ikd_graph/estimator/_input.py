@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,9 @@ def read(model: Any, X: Any, **options: Any) -> Any:
     if fills and isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     check_unmasked("X", X)
+    if getattr(getattr(X, "dtype", None), "kind", "") == "O" and "pandas" in sys.modules:
+        # NA is no number: it has no place in an array of floats.
+        X = np.where(sys.modules["pandas"].isna(X), np.nan, X)
     try:
         X = validate_data(model, X, ensure_all_finite="allow-nan", **options)
     except ValueError as error:

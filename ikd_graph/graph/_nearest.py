@@ -262,7 +262,7 @@ class _Index:
         self.points, self.options = points, faiss.SearchParametersIVF
         self.exact, self.k = faiss.IndexFlatL2(d), min(k, n - 1)
         self.exact.add(points)
-        self.index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, int(4.0 * np.sqrt(n)))
+        self.index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, min(int(4.0 * np.sqrt(n)), n))
         self.index.cp.max_points_per_centroid, self.index.cp.min_points_per_centroid = 32, 1
         self.index.train(points)
         self.index.add(points)
