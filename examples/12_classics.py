@@ -21,4 +21,4 @@ for name, settings in runs.items():
 
 ax = plot.small_multiples(panels, roll.y, ax=plot.axes(9, 6))
 print("picture:", plot.save(ax, "12_classics.png"))
-# `python examples/paper swiss_roll half_moons` compares more methods over several samples.
+# `python -m examples.paper swiss_roll half_moons` compares more methods over several samples.

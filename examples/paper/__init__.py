@@ -1,18 +1,17 @@
-"""The paper's figures and tables, and what goes beyond them: one file each, all with a ``run``.
+"""The paper's figures and tables, each by one command: ``python -m examples.paper fig4``.
 
-``run`` takes ``n_trials``, ``seed``, ``n_jobs``, ``verbose`` and settings of its own, and gives a
-``Table``, which writes itself as Markdown and CSV. From the command line of a checkout:
-
-    python examples/paper fig4 fig5 --trials 10 --output results
+A file is an experiment and defines ``EXPERIMENT`` (see ``_lab.Experiment``). Its results are
+every trial as .csv, means beside the published values as .md, and a picture as .png.
 """
 
 import importlib
 from pathlib import Path
 
-NAMES = tuple(sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem[0] != "_"))
+_FILES = [p.stem for p in Path(__file__).parent.glob("*.py") if p.stem[0] != "_"]
+NAMES = tuple(sorted(_FILES, key=lambda name: (not name.startswith("fig"), len(name), name)))
 """Every experiment: the name of its file."""
 
 
 def load(name):
-    """Module of an experiment."""
-    return importlib.import_module(f"{__name__}.{name}")
+    """Experiment by its name."""
+    return importlib.import_module(f"{__name__}.{name}").EXPERIMENT

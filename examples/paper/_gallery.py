@@ -1,24 +1,20 @@
 """Two-dimensional classics that a course study shows, with a picture of each embedding."""
 
 import warnings
-from dataclasses import dataclass, field
-from typing import Any
+from functools import cache, partial
 
-import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import trustworthiness
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from ikd_graph.show import plot
-from ikd_graph.study import baselines, metrics
+from ikd_graph.study import metrics
 
-from . import _lab
-from ._lab import Table, rows, run_trials
+from ._lab import Experiment, fit, rows
 
-KERNEL_PCA = tuple(f"kernel_pca_{kernel}" for kernel in baselines.KERNEL_PCA)
 METHODS = (
     "pca",
-    *KERNEL_PCA,
+    "kernel_pca_rbf",
     "metric_mds",
     "isomap",
     "lle",
@@ -30,69 +26,55 @@ METHODS = (
 )
 """The methods of the study; the last three are ours."""
 
-N_NEIGHBORS = 7
+NEAR = {"affinity": "euclidean", "graph": 7}
+"""Settings of our closed forms; the default has to choose all that by itself."""
 
 
-@dataclass(frozen=True)
-class Gallery(Table):
-    """A table with the embeddings of its first trial."""
-
-    data: Any = None  # Dataset of the first trial
-    panels: dict[str, np.ndarray] = field(default_factory=dict)  # embeddings by title
-    scores: dict[str, float] = field(default_factory=dict)  # `measure` of each panel
-
-    def draw(self, path):
-        """Picture of the embeddings, beside the data."""
-        X, y = self.data.X, self.data.y
-        # A roll is seen from its end: its height, the second column, is left out.
-        panels = {"data": X[:, ::2] if X.shape[1] == 3 else X, **self.panels}
-        words = {name: f"{self.measure} {score:.3f}" for name, score in self.scores.items()}
-        ax = plot.axes(11.6, 2.9 * -(-len(panels) // 4))
-        return plot.save(plot.small_multiples(panels, y, captions=words, n_columns=4, ax=ax), path)
+def pictures(panels, y, path):
+    """Small scatters; ``panels`` maps a title to coordinates and a caption."""
+    points = {title: Z for title, (Z, _) in panels.items()}
+    words = {title: caption for title, (_, caption) in panels.items()}
+    ax = plot.axes(11.6, 2.9 * -(-len(panels) // 4))
+    return plot.save(plot.small_multiples(points, y, captions=words, n_columns=4, ax=ax), path, 110)
 
 
-def gallery(table, samples, methods, *, seed=0, **how):
-    """Run all methods on all samples and keep the pictures of the first.
+def gallery(title, sample, measure, score, also, *, notes=(), **options):
+    """Experiment on a shape; ``sample`` draws it from a seed, ``score`` measures an embedding."""
+    draw_sample = cache(sample)
 
-    ``table`` is (name, title, measure, other measures, notes).
-    """
-    name, title, measure, also, notes = table
-    tasks = [(data, method, seed + t, t) for method in methods for t, data in enumerate(samples)]
-    trials = run_trials(study_trial, tasks, **how)
-    shown = {t["method"]: t for t in trials if t["trial"] == 0 and not t["failure"]}
-    family = [shown[kind] for kind in KERNEL_PCA if kind in shown]
-    best = max(family, key=lambda t: t[measure])["method"] if family else None
-    panels = {_title(kind): kind for kind in shown if kind == best or kind not in KERNEL_PCA}
-    points = {words: shown[kind]["coordinates"] for words, kind in panels.items()}
-    scores = {words: float(shown[kind][measure]) for words, kind in panels.items()}
-    for trial in trials:
-        trial.pop("coordinates", None)
+    @cache
+    def embedded(method, seed):
+        changes = NEAR if method in ("geodesic", "blockwise") else {}
+        return fit(method, draw_sample(seed).X, 2, seed, **changes)
+
+    def trial(method, seed):
+        scores = partial(score, draw_sample(seed))
+        return rows({"trial": seed}, {method: embedded(method, seed)}, scores)
+
+    def draw(table, path):
+        data = draw_sample(0)
+        view = data.X[:, ::2] if data.X.shape[1] == 3 else data.X  # a roll is seen from its end
+        panels = {"data": (view, "")}
+        for t in table.trials:
+            if t["trial"] == 0 and not t["failure"]:
+                words = f"{measure} {t[measure]:.3f}"
+                panels[t["method"]] = (embedded(t["method"], 0).coordinates, words)
+        return pictures(panels, data.y, path)
+
+    def tasks(quick, n_trials):
+        methods = ("pca", "geodesic") if quick else METHODS
+        return [partial(trial, m, t) for t in range(n_trials) for m in methods]
+
     ours = (
-        "IKD geodesic and blockwise: affinity 'euclidean' (two or three columns have no "
-        f"correlation), {N_NEIGHBORS} neighbours; IKD: the default call"
+        "geodesic and blockwise: affinity 'euclidean' (two or three columns have no correlation), "
+        "7 neighbours; ikd: the default call"
     )
-    return Gallery(
-        name, title, trials, ("method",), measure, [*notes, ours], also=also,
-        data=samples[0], panels=points, scores=scores,
-    )  # fmt: skip
-
-
-def study_trial(data, method, seed, trial):
-    """Embed one sample in the plane and measure it; the coordinates come with it."""
-    changes = {}
-    # The default call has to find all that by itself.
-    if method in _lab.OURS and method != "ikd":
-        changes = {"affinity": "euclidean", "graph": N_NEIGHBORS}
-    one = _lab.fit(method, data.X, 2, seed, **changes)
-    measure = _moons if data.label_names else _sheet
-    return rows(
-        {"seed": seed, "trial": trial},
-        {method: one},
-        lambda one: {"coordinates": one.coordinates, **measure(data, one.coordinates, seed)},
+    return Experiment(
+        title, ("method",), measure, tasks, draw, also=also, notes=(*notes, ours), **options
     )
 
 
-def _sheet(data, Z, seed):
+def sheet(data, Z):
     """How well the sheet of a roll is recovered."""
     return {
         "r2": metrics.affine_r2(data.latent, Z),
@@ -101,22 +83,15 @@ def _sheet(data, Z, seed):
     }
 
 
-def _moons(data, Z, seed):
-    """How well a straight line and neighbours part the moons."""
-    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+def moons(data, Z):
+    """How well a straight line and neighbours separate the moons."""
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         # An embedding on a line has collinear coordinates, which does no harm here.
         warnings.simplefilter("ignore", UserWarning)
         linear = cross_val_score(LinearDiscriminantAnalysis(), Z, data.y, cv=folds).mean()
     return {
         "linear": float(linear),
-        "accuracy": metrics.knn_accuracy(Z, data.y, seed=seed),
+        "accuracy": metrics.knn_accuracy(Z, data.y, seed=0),
         "trustworthiness": trustworthiness(data.X, Z),
     }
-
-
-def _title(method):
-    """Title of a panel."""
-    if method in baselines.PEERS:
-        return baselines.PEERS[method].title
-    return "IKD" if method == "ikd" else f"IKD {method}"

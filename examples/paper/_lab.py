@@ -1,84 +1,117 @@
-"""What all experiments share: methods by name, one timed fit, trials in processes, one table."""
+"""What all experiments share: methods by name, a timed fit, a table beside the published values."""
 
 import csv
 import io
+import os
+import subprocess
+import time
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ikd_graph import IKD, graph, kernels, strategies
+from ikd_graph import IKD, graph, kernels, refine, strategies
 from ikd_graph._checks import check_choice
 from ikd_graph._files import write_whole
 from ikd_graph.study import baselines
 from ikd_graph.study.datasets import fixed_latent, gp_mapping
-from ikd_graph.study.timing import Timed, timed
+from ikd_graph.study.timing import timed
 
+from . import _published_form
 from ._peers import PEERS
 
-CLOSED_GEODESIC = {
-    "affinity": "correlation",
-    "strategy": strategies.Geodesic.paper(),
-    "graph": graph.Neighbors(5, prune=False),
-    "refine": None,
-}
+PUBLISHED = Path(__file__).parent / "published"
+
+GEODESIC = {"affinity": "correlation", "graph": graph.Neighbors(5, prune=False), "refine": None}
 OURS = {
     "ikd": {},
-    **{name: {"strategy": name, "refine": None} for name in ("blockwise", "geodesic", "eigen")},
-    "geodesic+stress": {"strategy": "geodesic", "refine": "stress"},
+    "ikd_12_restarts": {"refine": refine.Likelihood(restarts=12)},
+    "ikd_auto_kernel": {"kernel": "auto", "refine": "likelihood"},
+    "blockwise": {"strategy": "blockwise", "refine": None},
+    "geodesic": {"strategy": "geodesic", "refine": None},
+    "geodesic_stress": {"strategy": "geodesic", "refine": "stress"},
+    "eigen": {"strategy": "eigen", "refine": None},
+    "paper_geodesic": {**GEODESIC, "strategy": strategies.Geodesic.paper()},
+    "paper_geodesic_centred": {**GEODESIC, "strategy": strategies.Geodesic(path="covariance")},
     "paper_blockwise": {
+        "affinity": "correlation",
+        "strategy": strategies.Blockwise.paper(),
+        "refine": None,
+    },
+    "paper_blockwise_at_0.1": {
         "affinity": "correlation",
         "strategy": strategies.Blockwise.paper(),
         "graph": graph.Threshold(0.1, prune=False),
         "refine": None,
     },
-    "paper_geodesic": CLOSED_GEODESIC,
-    "paper_geodesic_centred": {
-        **CLOSED_GEODESIC,
-        "strategy": strategies.Geodesic(path="covariance"),
-    },
-    "blockwise_greedy": {"strategy": strategies.Blockwise(merge="greedy"), "refine": None},
-    "ikd_auto_kernel": {"kernel": "auto", "refine": "likelihood"},
+    "published_form": {},
+    "published_form_without_isomap": {},
 }
-"""Parameters of ``IKD`` by name: ours, the paper's closed forms, the same with true centring."""
+"""Parameters of ``IKD`` by name: ours, and the paper's closed forms; see results/README.md."""
 
 METHODS = (*OURS, *PEERS)
 """Every name that an experiment takes as a method."""
+
+
+def counterparts(method):
+    """Names in the published tables that a method is set beside, the closest first."""
+    for kind in ("geodesic_centred", "geodesic", "blockwise"):
+        if kind in method:
+            return kind, "ikd"
+    if method in OURS:
+        return ("blockwise", "ikd") if method.startswith("published_form") else ("ikd",)
+    return ("kernel_pca",) if method.startswith("kernel_pca") else (method,)
+
+
+RIVALS = (("ikd",), ("gplvm",), ("ikd", "gplvm"), ("isomap",), ("umap",))
+"""Published methods that ours are counted against; of two the better one in each cell."""
+
+FEWEST = 6
+"""Cells from which they are counted."""
 
 
 class Fit(NamedTuple):
     """A timed fit."""
 
     coordinates: np.ndarray | None  # None after a failure
-    model: Any  # the fitted IKD; None for peers and after a failure
     cost: dict[str, Any]  # seconds, cpu_seconds, failure
 
 
-def fit(method, X, n_components, seed, *, kernel=None, start=None, **changes):
+def fit(method, X, n_components, seed, *, kernel=None, **changes):
     """Fit a method, timed, after a first call on a few points that pays for compilation.
 
-    ``kernel`` goes to all methods that have one, ``start`` to peers that can be told where to
-    begin, ``changes`` to ``IKD``.
+    ``kernel`` goes to all methods that have one, ``changes`` to ``IKD``.
     """
     check_choice("methods", method, METHODS)
-    if method in PEERS:
-        given = {"start": start, "kernel": kernel}
-        able = {"start", *PEERS[method].options}
-        options = {k: v for k, v in given.items() if v is not None and k in able}
-        done = baselines.embed(method, X, n_components, seed, **options)
-        return Fit(done.value, None, cost(done))
-    settings = {"kernel": kernel} if kernel is not None else {}
-    settings |= {**OURS[method], **changes}
     _warm_up(method)
-    model = IKD(n_components, random_state=seed, **settings)
-    done = timed(model.fit_transform, X)
-    return Fit(done.value, None if done.failure else model, cost(done))
+    if method in PEERS:
+        own = {"kernel": kernel} if "kernel" in PEERS[method].options else {}
+        done = baselines.embed(method, X, n_components, seed, **own)
+        if "is not installed" in done.failure:
+            raise ImportError(f"{method} {done.failure}")
+        return Fit(done.value, _cost(done))
+    done = timed(_solve, method, X, n_components, seed, kernel, **changes)
+    return Fit(done.value, _cost(done))
 
 
-def cost(done: Timed):
+def _solve(method, X, n_components, seed, kernel, **changes):
+    """Coordinates by a method of ours."""
+    if method.startswith("published_form"):
+        kernel, fallback = kernel or "squared_exponential", method == "published_form"
+        return _published_form.embed(X, n_components, kernel, fallback=fallback)
+    settings = {} if kernel is None else {"kernel": kernel}
+    if method == "paper_blockwise":
+        settings["graph"] = graph.Threshold(_published_form.threshold(X.shape[1]), prune=False)
+    settings |= {**OURS[method], **changes}
+    return IKD(n_components, random_state=seed, **settings).fit_transform(X)
+
+
+def _cost(done):
     """What a fit took, and why it failed."""
     return {name: getattr(done, name) for name in ("seconds", "cpu_seconds", "failure")}
 
@@ -89,137 +122,269 @@ def _warm_up(method):
     few = gp_mapping(fixed_latent("medium", 80), 150, kernels.Matern(length_scale=0.5))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        IKD(3, **OURS[method]).fit(few)
+        if method in PEERS:
+            baselines.embed(method, few, 3)
+        else:
+            _solve(method, few, 3, 0, None)
 
 
-def rows(cell, found, measure):
+@dataclass(frozen=True)
+class Experiment:
+    """What is run, and how it is summed up and drawn."""
+
+    title: str
+    by: tuple[str, ...]  # columns that tell the cells of the table apart; ends in "method"
+    measure: str  # column that is summed up
+    tasks: Callable[[bool, int], Iterable[Callable[[], list[dict[str, Any]]]]]  # (quick, trials)
+    draw: Callable[["Table", Path], Path]
+    minutes: float  # processor minutes of a full run
+    trials: int = 1
+    also: tuple[str, ...] = ()  # further columns, of which the mean of each cell is reported
+    notes: tuple[str, ...] = ()
+    command: str = ""  # that runs it, if it is none of this folder
+
+
+def run(name, experiment, *, quick=False, trials=None, jobs=1):
+    """Run every task in processes of one thread each; a missing data set is one line."""
+    from joblib import Parallel, delayed, parallel_config
+    from tqdm import tqdm
+
+    tasks = list(experiment.tasks(quick, trials or (1 if quick else experiment.trials)))
+    rows, missing = [], set()
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        pool = Parallel(n_jobs=jobs, return_as="generator")
+        done = pool(delayed(_attempt)(task) for task in tasks)
+        for result in tqdm(done, total=len(tasks), unit="task", disable=None):
+            if isinstance(result, str):
+                missing.add(result)
+            else:
+                rows += result
+    for line in sorted(missing):
+        print(f"{name}: left out, {line}")
+    stamp = origin()
+    return Table(name, experiment, [{**row, **stamp} for row in rows])
+
+
+def _attempt(task):
+    """Rows of a task, or in a line why its data cannot be read."""
+    try:
+        return task()
+    except (OSError, ImportError) as error:
+        return str(error)
+
+
+@cache
+def origin():
+    """Commit, date and machine of a run."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    try:
+        here = Path(__file__).parent
+        commit = subprocess.run(command, cwd=here, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        commit = ""
+    return {
+        "commit": commit or "unknown",
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores",
+    }
+
+
+def rows(cell, fits, measure):
     """One trial a method: its cell, its measures (none after a failure), its cost."""
     return [
         {
             **cell,
             "method": name,
-            **(measure(one) if one.coordinates is not None else {}),
-            **one.cost,
+            **(measure(fit.coordinates) if fit.coordinates is not None else {}),
+            **fit.cost,
         }
-        for name, one in found.items()
+        for name, fit in fits.items()
     ]
 
 
-def classes(data):
-    """Data that have classes."""
-    if data.y is None or not data.label_names:
-        raise ValueError(f"data must have classes, got none in {data.name!r}; give label_column")
-    return data
-
-
-def title_of(doc):
-    """Title of a table: the first sentence of its module."""
-    return doc.splitlines()[0].rstrip(".")
+def key_of(values):
+    """Cell of a table as text, equal for numbers and what is read from a file."""
+    return tuple(f"{v:g}" if isinstance(v, (int, float)) else str(v) for v in values)
 
 
 @dataclass(frozen=True)
 class Table:
-    """What an experiment found: every trial, and how to sum them up."""
+    """The trials of an experiment, summed up beside the published values."""
 
     name: str  # of the files, without ending
-    title: str
+    experiment: Experiment
     trials: list[dict[str, Any]]  # settings, measures, seconds, ``failure`` (empty if it worked)
-    by: tuple[str, ...]  # columns that tell the cells of the table apart
-    measure: str  # column that is summed up
-    notes: list[str] = field(default_factory=list)  # settings in words
-    bad_below: float | None = None  # trials below it are counted as bad ones
-    also: tuple[str, ...] = ()  # further columns, of which the mean of each cell is given
+
+    @classmethod
+    def read(cls, name, experiment, folder):
+        """Trials that were stored."""
+        with (folder / f"{name}.csv").open(newline="") as file:
+            stored = [{k: _value(v) for k, v in row.items()} for row in csv.DictReader(file)]
+        return cls(name, experiment, stored)
+
+    def cells(self):
+        """Trials of each cell."""
+        out = {}
+        for trial in self.trials:
+            out.setdefault(tuple(trial[key] for key in self.experiment.by), []).append(trial)
+        return out
+
+    def published(self):
+        """Published mean and standard error by cell, the method last; empty if there are none."""
+        return published_cells(self.name, self.experiment.by)
+
+    def beside(self, at):
+        """Published cell that a cell is set beside, or None."""
+        keys = ((*key_of(at[:-1]), name) for name in counterparts(at[-1]))
+        return next((key for key in keys if key in self.published()), None)
 
     def summary(self):
-        """Sum up each cell: numbers of the measure, means of ``also``, median times, failures."""
-        cells = {}
-        for trial in self.trials:
-            cells.setdefault(tuple(trial[key] for key in self.by), []).append(trial)
-        return [
-            {**dict(zip(self.by, at, strict=True)), **self._sum_up(found)}
-            for at, found in cells.items()
-        ]
-
-    def _sum_up(self, found):
-        """Numbers of one cell."""
-        values = np.array([t.get(self.measure, np.nan) for t in found], dtype=np.float64)
-        good = values[np.isfinite(values)]
-        sd = float(good.std(ddof=1)) if good.size > 1 else np.nan
-        out = {
-            "n": int(good.size),
-            "mean": float(good.mean()) if good.size else np.nan,
-            "sd": sd,
-            "se": sd / np.sqrt(good.size) if good.size else np.nan,
-            "min": float(good.min()) if good.size else np.nan,
-            "max": float(good.max()) if good.size else np.nan,
-        }
-        if self.bad_below is not None:
-            out["bad"] = float(np.mean(good < self.bad_below)) if good.size else np.nan
-        for key in self.also:
-            out[key] = _over(np.mean, found, key)
-        for key in ("seconds", "cpu_seconds"):
-            if key in found[0]:
-                out[key] = _over(np.median, found, key)
-        out["failed"] = int(values.size - good.size)
-        out["failure"] = next((t["failure"] for t in found if t["failure"]), "")
+        """Mean of each cell with its standard error, and the published value beside it."""
+        by, measure = self.experiment.by, self.experiment.measure
+        published, cells, out = self.published(), self.cells(), []
+        for at, trials in cells.items():
+            values = column(trials, measure)
+            row = {**dict(zip(by, at, strict=True)), "n": values.size, **_mean(values)}
+            if published:
+                row["published"], row["published se"] = published.get(
+                    self.beside(at), (np.nan, np.nan)
+                )
+            row |= {key: _mean(column(trials, key))["mean"] for key in self.experiment.also}
+            if "cpu_seconds" in trials[0]:
+                row["processor s"] = float(np.median(column(trials, "cpu_seconds")))
+            row["failed"] = next((t["failure"] for t in trials if t.get("failure")), "")
+            out.append(row)
+        run_here = {self.beside(at) for at in cells}
+        alike = {key_of(at[:-1]) for at in cells}
+        for at, (mean, se) in published.items():
+            # A method of the paper that was not run here is listed with its published value.
+            if at[:-1] in alike and at not in run_here:
+                out.append(
+                    {**dict(zip(by, at, strict=True)), "published": mean, "published se": se}
+                )
         return out
+
+    def differences(self, method, names):
+        """Cells of a method by its mean less the highest published mean of the names, in errors.
+
+        The error is that of the difference; what is not known of it counts as 0.
+        """
+        published, out = self.published(), {}
+        for at, trials in self.cells().items():
+            rivals = [published[key] for n in names if (key := (*key_of(at[:-1]), n)) in published]
+            if at[-1] != method or len(rivals) < len(names):
+                continue
+            own = _mean(column(trials, self.experiment.measure))
+            mean, se = max(rivals)
+            error = np.hypot(*np.nan_to_num([own["se"], se])) or np.nan
+            out[at[:-1]] = (own["mean"] - mean) / error
+        return out
+
+    def against(self):
+        """Lines that count the cells above and below published values by two standard errors."""
+        methods = [m for m in dict.fromkeys(at[-1] for at in self.cells()) if m in OURS]
+        names = {key[-1] for key in self.published()}
+        rivals = [pair for pair in RIVALS if names.issuperset(pair)]
+        lines, below = [], []
+        for method, pair in product(methods, rivals):
+            values = self.differences(method, pair)
+            high, low = (sum(sign * v > 2.0 for v in values.values()) for sign in (1, -1))
+            if len(values) >= FEWEST and any(np.isfinite(list(values.values()))):
+                pair = " and ".join(pair)
+                lines.append(f"| {method} | {pair} | {len(values)} | {high} | {low} |")
+                if low and pair == "ikd":
+                    cells = [" ".join(map(str, at)) for at, v in values.items() if v < -2.0]
+                    below.append(f"- {method} is below published ikd in: {'; '.join(cells)}")
+        if not lines:
+            return []
+        head = "| method | published | cells | above by two errors | below by two errors |"
+        return ["## Beside the published values", "", head, "|" + " --- |" * 5, *lines, "", *below]
 
     def to_markdown(self):
         """Summary as a Markdown page."""
-        rows = self.summary()
-        lines = [f"# {self.title}", ""]
-        lines += [f"- {note}" for note in self.notes] + [""] * bool(self.notes)
-        if rows:
-            columns = [key for key in rows[0] if key != "failure" or any(r[key] for r in rows)]
-            lines.append("| " + " | ".join(columns) + " |")
-            lines.append("|" + "|".join(" --- " for _ in columns) + "|")
-            lines += ["| " + " | ".join(_cell(row[key]) for key in columns) + " |" for row in rows]
-        return "\n".join(lines) + "\n"
+        summary = self.summary()
+        columns = [key for key in summary[0] if key != "failed" or any(r.get(key) for r in summary)]
+        lines = [
+            f"# {self.experiment.title.rstrip('.')}",
+            "",
+            f"`{self.experiment.command or f'python -m examples.paper {self.name}'}`",
+            "",
+        ]
+        lines += [f"- {note}" for note in (*self.experiment.notes, self._origin())] + [""]
+        lines.append("| " + " | ".join(columns) + " |")
+        lines.append("|" + "|".join(" --- " for _ in columns) + "|")
+        lines += ["| " + " | ".join(_text(r.get(key)) for key in columns) + " |" for r in summary]
+        compared = self.against()
+        return "\n".join([*lines, *([""] if compared else []), *compared]).rstrip() + "\n"
+
+    def _origin(self):
+        """Which tree made the trials, when and on what."""
+        stamps = {key: sorted({str(t[key]) for t in self.trials}) for key in origin()}
+        spent = column(self.trials, "cpu_seconds").sum() if "cpu_seconds" in self.trials[0] else 0.0
+        return (
+            f"commit {', '.join(stamps['commit'])}; {', '.join(stamps['date'])}; "
+            f"{', '.join(stamps['machine'])}; {spent:.0f} processor seconds in fits"
+        )
 
     def to_csv(self):
         """Every trial as comma-separated values."""
+        out = io.StringIO()
         columns = list(dict.fromkeys(key for trial in self.trials for key in trial))
-        text = io.StringIO()
-        writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+        writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self.trials)
-        return text.getvalue()
+        for trial in self.trials:
+            writer.writerow(
+                {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in trial.items()}
+            )
+        return out.getvalue()
 
     def write(self, folder):
-        """Write ``name.md`` (summary) and ``name.csv`` (trials), each whole or not at all."""
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        return [
-            write_whole(place / f"{self.name}.md", self.to_markdown()),
-            write_whole(place / f"{self.name}.csv", self.to_csv()),
-        ]
+        """Write .csv, and of what it holds .md and .png."""
+        trials = write_whole(folder / f"{self.name}.csv", self.to_csv())
+        stored = self.read(self.name, self.experiment, folder)
+        summary = write_whole(folder / f"{self.name}.md", stored.to_markdown())
+        return [trials, summary, self.experiment.draw(stored, folder / f"{self.name}.png")]
 
 
-def run_trials(work, tasks, *, n_jobs=None, verbose=0):
-    """Trials of ``work(*task)`` for all tasks, in processes of one BLAS thread each.
-
-    ``work`` is a function of a module, so that a process can import it. One job, or None, is this
-    process.
-    """
-    from joblib import Parallel, delayed, parallel_config
-    from tqdm import tqdm
-
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        pool = Parallel(n_jobs=1 if n_jobs is None else n_jobs, return_as="generator")
-        found = pool(delayed(work)(*task) for task in tasks)
-        bar = tqdm(found, total=len(tasks), unit="task", disable=None if verbose else True)
-        return [trial for trials in bar for trial in trials]
+@cache
+def published_cells(name, by):
+    """Published mean and standard error by cell; empty if there are none."""
+    path = PUBLISHED / f"{name}.csv"
+    if not path.exists():
+        return {}
+    with path.open(newline="") as file:
+        stored = list(csv.DictReader(file))
+    return {tuple(r[k] for k in by): (float(r["mean"]), float(r["se"] or "nan")) for r in stored}
 
 
-def _over(what, found, key):
-    """Mean or median of the finite values of a column, NaN without any."""
-    values = [trial.get(key, np.nan) for trial in found]
-    finite = [value for value in values if np.isfinite(value)]
-    return float(what(finite)) if finite else float("nan")
+def column(trials, key):
+    """Finite values of a column."""
+    values = np.array(
+        [t.get(key, np.nan) for t in trials if t.get(key, "") != ""], dtype=np.float64
+    )
+    return values[np.isfinite(values)]
 
 
-def _cell(value):
+def _mean(values):
+    """Mean and its standard error, NaN where there are too few values."""
+    return {
+        "mean": float(values.mean()) if values.size else np.nan,
+        "se": float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else np.nan,
+    }
+
+
+def _value(text):
+    """Number or text of a stored cell."""
+    try:
+        return float(text) if not text.lstrip("-").isdigit() else int(text)
+    except ValueError:
+        return text
+
+
+def _text(value):
     """Text of a value in a Markdown table."""
+    if value is None or (isinstance(value, float) and not np.isfinite(value)):
+        return "-"
     if isinstance(value, float):
-        return "-" if not np.isfinite(value) else f"{value:.4g}"
-    return str(value).replace("|", "\\|").replace("\n", " ")
+        return f"{value:.3f}" if abs(value) < 100 else f"{value:.0f}"
+    return str(value).replace("|", "\\|").replace("\n", " ")[:120]

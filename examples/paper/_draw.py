@@ -1,0 +1,90 @@
+"""Pictures of tables: lines over one column, the published values dashed."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ikd_graph.show import colors, plot
+
+from ._lab import column, counterparts, key_of
+
+
+def grid(n_rows, n_columns, width=3.4, height=2.9):
+    """Figure and its (n_rows, n_columns) axes."""
+    figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False)
+
+
+def lines(ax, table, where, x, measure, *, log=False):
+    """Means of a measure over a column, by method, where other columns have the values required.
+
+    Bars are standard errors. A dashed line is the published mean of the method of its colour.
+    """
+    methods = list(dict.fromkeys(t["method"] for t in table.trials))
+    trials = [t for t in table.trials if all(t[k] == v for k, v in where.items())]
+    for code, method in enumerate(methods):
+        own = [t for t in trials if t["method"] == method]
+        at = sorted({t[x] for t in own})
+        values = [column([t for t in own if t[x] == value], measure) for value in at]
+        mean = [v.mean() if v.size else np.nan for v in values]
+        se = [v.std(ddof=1) / np.sqrt(v.size) if v.size > 1 else 0.0 for v in values]
+        style = {"color": colors.class_color(code), "marker": colors.class_marker(code)}
+        ax.errorbar(at, mean, se, label=method, markersize=4, linewidth=1.4, **style)
+    if measure == table.experiment.measure:
+        _published_lines(ax, table, where, x, methods)
+    if log:
+        ax.set_xscale("log")
+    ax.set_xlabel(x)
+    plot.style.quiet(ax)
+
+
+def _published_lines(ax, table, where, x, methods):
+    """Published means, in the colour of the first method that is set beside them."""
+    by = table.experiment.by
+    curves = {}
+    for key, (mean, _) in table.published().items():
+        row = dict(zip(by, key, strict=True))
+        if all(row.get(k) == key_of([v])[0] for k, v in where.items()):
+            curves.setdefault(row["method"], {}).setdefault(float(row[x]), []).append(mean)
+    for extra, (name, values) in enumerate(curves.items(), start=len(methods)):
+        same = [code for code, m in enumerate(methods) if name in counterparts(m)]
+        color = colors.class_color(same[0] if same else extra)
+        at = sorted(values)
+        mean = [np.mean(values[value]) for value in at]
+        ax.plot(at, mean, "--", color=color, linewidth=1.2, label=f"{name}, published")
+
+
+def finish(figure, axes, path):
+    """One legend below all axes, and the file."""
+    labels = {}
+    for ax in axes.flat:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            labels.setdefault(label, handle)
+    if labels:
+        figure.legend(
+            labels.values(), labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8
+        )
+    return plot.save(axes.flat[0], path, dpi=110)
+
+
+def lattice(rows, columns, x, measure, *, log=False):
+    """Draw a table as panels, one for each pair of values of two columns."""
+
+    def draw(table, path):
+        first = list(dict.fromkeys(t[rows] for t in table.trials))
+        second = list(dict.fromkeys(t[columns] for t in table.trials))
+        figure, axes = grid(len(first), len(second))
+        for i, a in enumerate(first):
+            for j, b in enumerate(second):
+                lines(axes[i, j], table, {rows: a, columns: b}, x, measure, log=log)
+                axes[i, j].set_title(f"{a}, {b}", loc="left", fontsize=9)
+        return finish(figure, axes, path)
+
+    return draw
+
+
+def curve(ax, points, **style):
+    """A path in three dimensions."""
+    ax.plot(*points.T, **style)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.set_zticks([])
