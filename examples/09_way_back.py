@@ -4,8 +4,7 @@ The way back
 
 Images that belong to coordinates between the points of an embedding.
 
-Digits need no download; ``python 09_way_back.py extended_yale_b`` (or coil20, fashion_mnist) takes
-other images that ``ikd-graph datasets`` lists.
+``python 09_way_back.py images.npz`` takes other images: X, a row each, and image_shape.
 """
 
 import sys

@@ -65,7 +65,7 @@ def with_latent(seed, number):
     n, width = int(rng.integers(60, 121)), int(rng.integers(20, 91))
     latent = rng.normal(size=(n, size))
     if kind == "path":
-        latent = datasets.latents.ou_latent(n, size, variance=1.0, time_scale=n / 20.0, seed=rng)
+        latent = datasets.ou_latent(n, size, variance=1.0, time_scale=n / 20.0, seed=rng)
     data = datasets.gplvm_data(
         latent, width, kernel=kernels.SquaredExponential(), noise=rng.uniform(0.5, 4.0), seed=rng
     )

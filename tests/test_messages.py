@@ -20,8 +20,7 @@ SIMULATED = {
     "roll": lambda: roll(300)[0],
     "spike_counts": lambda: datasets.spike_counts(200).X,
     "medium": lambda: gp("medium", 40, 200, 0.1),
-    "gp": lambda: datasets.mapped_data("gp", 20, n_samples=50).X,
-    "bump": lambda: datasets.mapped_data("bump_l1", 20, n_samples=320).X,
+    "gp": lambda: datasets.gplvm_data(datasets.ou_latent(50, 3) / 6, 20, noise=0.05).X,
 }
 
 
@@ -34,7 +33,7 @@ def test_a_default_fit_warns_of_nothing_it_chose_itself(name, n_components):
 
 
 def test_a_default_fit_of_real_data_warns_of_nothing_either(data_home):
-    assert warned(IKD(2), datasets.load("guo_qpcr").X) == []
+    assert warned(IKD(2), np.load(data_home / "guo_qpcr.npz")["X"].astype(float)) == []
 
 
 @pytest.mark.parametrize(

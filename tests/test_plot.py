@@ -50,8 +50,8 @@ def every_picture():
     sizes = DimensionEstimate(2, (2, 3), np.array([-9.0, 0.0, -0.1]), np.array([0.5, 0.0, 0.1]))
     return {
         "embedding": lambda **k: plot.embedding(Z, y, errors=0.1 + 0 * Z, points=[3], **k),
-        "cliques": lambda **k: plot.chart(charts.network(cliques_like()), **k),
-        "spectrum": lambda **k: plot.chart(charts.spectrum([5.0, 4.0, 1.0, -0.2], 2), **k),
+        "cliques": lambda **k: plot.chart(charts.network(cliques_like(40), Z), **k),
+        "histogram": lambda **k: plot.chart(charts.counts([5, 4, 4], "a", "b"), **k),
         "noise": lambda **k: plot.chart(charts.noise_curves([0.0, 0.5], noisy), **k),
         "bars": lambda **k: plot.chart(charts.level_bars({"a": 0.01, "b": np.nan}), **k),
         "dimensions": lambda **k: plot.chart(charts.dimensions(sizes), **k),
@@ -186,13 +186,6 @@ def test_one_coordinate_is_drawn_against_the_rows(ax):
     assert sorted(ax.collections[0].get_offsets().tolist()) == [[0, 3], [1, 1], [2, 2]]
 
 
-def test_the_spectrum_gap_is_marked_on_the_spectrum(ax):
-    plot.chart(charts.spectrum([9.0, 8.0, 1.0]), ax=ax)
-    assert [text.get_text() for text in ax.texts] == ["gap after 2"]
-    assert charts.spectrum_gap([2.0]) == charts.spectrum_gap([1.0, 1.0]) == 0
-    assert charts.spectrum_gap([3.0, -50.0]) == charts.spectrum_gap([-1.0, -2.0]) == 0
-
-
 def test_failed_runs_do_not_count_towards_the_mean_and_no_band_exceeds_the_ceiling(ax):
     runs = {"a": [[1.0, np.nan, 3.0], [np.nan] * 3], "b": [0.5, 0.5]}
     first, second = charts.noise_curves([0.0, 1.0], runs).curves
@@ -225,13 +218,8 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
         plot.embedding([[0.0, 1.0]])
 
 
-def test_cliques_stand_where_they_are_put_or_where_the_same_layout_puts_them():
-    graph = nx.disjoint_union(nx.path_graph(5), nx.complete_graph(4))
-    graph.add_node("alone")
-    first, second = (charts.network(graph).points.at for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-    assert len(np.unique(first, axis=0)) == 10
-    assert charts.network(nx.Graph()).points.at.shape == (0, 2)
+def test_cliques_stand_where_they_are_put_and_their_discs_have_their_size():
+    assert charts.network(nx.Graph(), np.zeros((0, 2))).points.at.shape == (0, 2)
     graph, at = cliques_like(5), np.random.default_rng(0).normal(size=(5, 3))
     drawn = charts.network(graph, at).points
     np.testing.assert_array_equal(drawn.at, at[:, :2])
@@ -243,7 +231,7 @@ def test_only_the_strongest_edges_of_a_crowded_network_are_drawn():
     graph = nx.complete_graph(20)
     for weight, (a, b) in enumerate(graph.edges):
         graph.edges[a, b]["overlap"] = weight + 1
-    lines = charts.network(graph).curves
+    lines = charts.network(graph, np.eye(20)).curves
     assert sum(line.x.size for line in lines) == 3 * 5 * 20  # both ends, and a gap
 
 
@@ -265,12 +253,11 @@ def test_class_colours_are_distinct_and_read_on_white_and_black():
         ([2.0, np.nan], ("2",), [0, -1]),
         (["b", "", None, "a"], ("a", "b"), [1, -1, -1, 0]),
         (["s10", "s9"], ("s9", "s10"), [1, 0]),
-        ([], (), []),
     ],
 )
 def test_labels_become_classes_in_order(labels, names, codes):
-    found = colors.group(labels)
-    assert found.names == names
+    found = colors.paint(labels).groups
+    assert tuple(name for code, name in found.items() if code >= 0) == names
     assert found.codes.tolist() == codes
 
 

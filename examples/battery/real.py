@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import real_data
 
 from ikd_graph.study import datasets
 
@@ -72,7 +73,7 @@ def digits(seed):
 
 
 def _stored(load, **options):
-    """Data set that the package knows and that lies in $IKD_GRAPH_DATA."""
+    """Data set that lies in $IKD_GRAPH_DATA."""
 
     def run(seed):
         if not os.environ.get("IKD_GRAPH_DATA"):
@@ -88,14 +89,14 @@ def _stored(load, **options):
 
 def coil20(seed):
     """1440 images of 20 objects that turn, 32 x 32: which object."""
-    points = _stored(datasets.coil20)(seed)
+    points = _stored(real_data.coil20)(seed)
     images = points.X.reshape(-1, 32, 4, 32, 4).mean(axis=(2, 4))
     return points._replace(X=images.reshape(-1, 1024))
 
 
 def yale_faces(seed):
     """Ten people's faces under many lamps: who is it."""
-    points = _stored(datasets.extended_yale_b)(seed)
+    points = _stored(real_data.extended_yale_b)(seed)
     few = points.truth < 10
     return Points(points.X[few], points.truth[few], points.kind)
 
@@ -262,8 +263,8 @@ REAL = {
     "iris": _sklearn("iris"),
     "wine": _sklearn("wine"),
     "coil20": coil20,
-    "fashion_mnist": _stored(datasets.fashion_mnist),
-    "guo_qpcr": _stored(datasets.guo_qpcr),
+    "fashion_mnist": _stored(real_data.fashion_mnist),
+    "guo_qpcr": _stored(real_data.guo_qpcr),
     "breast_cancer": _sklearn("breast_cancer"),
     "diabetes": diabetes,
     "yale_faces": yale_faces,

@@ -4,11 +4,16 @@ import numpy as np
 from sklearn.datasets import make_s_curve
 
 from ikd_graph import kernels
-from ikd_graph.study.datasets import add_noise, gp_mapping, ou_latent, swiss_roll
+from ikd_graph.study.datasets import gp_mapping, ou_latent, swiss_roll
 
 from ._record import Points
 
 TURN = 2.0 * np.pi
+
+
+def add_noise(X, sd, *, seed):
+    """Table with independent noise."""
+    return X + np.random.default_rng(seed).normal(scale=sd, size=X.shape)
 
 
 def _embed(rng, shape, n_features, noise):

@@ -90,7 +90,7 @@ def fit(method, X, n_components, seed, *, kernel=None, **changes):
     check_choice("methods", method, METHODS)
     _warm_up(method)
     if method in PEERS:
-        own = {"kernel": kernel} if "kernel" in PEERS[method].options else {}
+        own = {"kernel": kernel} if method == "gplvm" else {}
         done = baselines.embed(method, X, n_components, seed, **own)
         if "is not installed" in done.failure:
             raise ImportError(f"{method} {done.failure}")

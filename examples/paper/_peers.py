@@ -140,10 +140,56 @@ def metric_mds(X, n_components, seed):
     return model.fit_transform(X, init=PCA(n_components, random_state=seed).fit_transform(X))
 
 
+def tsne(X, n_components, seed, start=None):
+    """t-SNE of scikit-learn, from PCA or a start of one's own."""
+    if start is None:
+        return _tsne(X, n_components, seed)
+    from sklearn.manifold import TSNE
+
+    # The library's own advice: a small start, so that the first steps can still reorder it.
+    begin = np.asarray(start, dtype=np.float32)
+    begin = begin / begin[:, 0].std() * 1e-4
+    perplexity = min(30.0, (len(X) - 1) / 3.0)
+    model = TSNE(n_components, perplexity=perplexity, init=begin, random_state=seed)
+    return model.fit_transform(X)
+
+
+def umap(X, n_components, seed, start=None):
+    """UMAP, from its spectral start or one of one's own."""
+    import umap
+
+    init = "spectral"
+    if start is not None:
+        begin = np.asarray(start, dtype=np.float32)
+        init = 10.0 * begin / np.abs(begin).max()
+    model = umap.UMAP(n_components=n_components, init=init, random_state=seed, n_jobs=1)
+    return model.fit_transform(X)
+
+
+def kernel_pca(kernel):
+    """Kernel PCA with a kernel of scikit-learn."""
+
+    def run(X, n_components, seed):
+        from sklearn.decomposition import KernelPCA
+
+        return KernelPCA(n_components, kernel=kernel, random_state=seed).fit_transform(X)
+
+    return run
+
+
+KERNEL_PCA = ("poly", "rbf", "sigmoid", "cosine")
+"""Kernels of kernel PCA, all of which the paper tries."""
+
+_tsne = PEERS["tsne"].run
+PEERS["tsne"] = PEERS["tsne"]._replace(run=tsne)
+PEERS["umap"] = PEERS["umap"]._replace(run=umap)
+for _kernel in KERNEL_PCA:
+    PEERS[f"kernel_pca_{_kernel}"] = Peer(
+        f"kernel PCA ({_kernel})", "eigen", "", "sklearn", "defaults", kernel_pca(_kernel)
+    )
 PEERS["gplvm"] = Peer(
     "GPLVM", "optimisation", "GPy", "GPy",
     "squared exponential, started from PCA; 40 inducing points beyond 500", gplvm,
-    ("start", "kernel"),
 )  # fmt: skip
 PEERS["vae"] = Peer("VAE", "optimisation", "torch", "torch", "128-64 hidden, 200 passes", vae)
 PEERS["metric_mds"] = Peer(

@@ -4,10 +4,12 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 
-from ikd_graph import graph
-from ikd_graph.study import baselines, metrics
-from ikd_graph.study.datasets import fashion_mnist, load
+from real_data import fashion_mnist, load
 
+from ikd_graph import graph
+from ikd_graph.study import metrics
+
+from . import _peers
 from ._draw import finish, grid, lines
 from ._gallery import pictures
 from ._lab import OURS, Experiment, fit, rows
@@ -19,7 +21,7 @@ FOLDS = (
 )
 NESTED = (
     "pca",
-    *(f"kernel_pca_{k}" for k in baselines.KERNEL_PCA),
+    *(f"kernel_pca_{k}" for k in _peers.KERNEL_PCA),
     "isomap",
     "laplacian_eigenmaps",
 )

@@ -4,10 +4,10 @@ from functools import partial
 from itertools import product
 
 from ikd_graph.show import colors
-from ikd_graph.study.datasets import mapped_data
 
 from ._draw import finish, grid, lines
 from ._lab import fit
+from ._mappings import mapped_data
 from ._recovery import Cell, aligned, recover
 
 METHODS = (

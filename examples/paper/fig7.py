@@ -1,7 +1,6 @@
 """Neighbours in embeddings of four real data sets (Fig. 7)."""
 
-from ikd_graph.study.baselines import KERNEL_PCA
-
+from . import _peers
 from ._real import classify, combinations, panels_of_data
 
 METHODS = (
@@ -9,7 +8,7 @@ METHODS = (
     "paper_geodesic",
     "paper_geodesic_centred",
     "pca",
-    *(f"kernel_pca_{kernel}" for kernel in KERNEL_PCA),
+    *(f"kernel_pca_{kernel}" for kernel in _peers.KERNEL_PCA),
     "laplacian_eigenmaps",
     "isomap",
     "umap",

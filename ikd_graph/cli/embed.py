@@ -14,7 +14,7 @@ import numpy as np
 from ..estimator import IKD
 from ..show import plot
 from ..show.points import paint_points, variance_shares
-from ..show.words import count, say_kernel, say_number, say_scores, say_seconds
+from ..show.words import count, say_number, say_scores, say_seconds
 from ..strategies import Linear
 from ..study.datasets import Dataset
 from ..study.label_scores import score_labels
@@ -104,7 +104,7 @@ def summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]
     size = f"{count(data.n_samples, 'point')} of {count(data.n_features, 'column')}"
     rows = []
     if not isinstance(model.settings_.strategy, Linear):
-        rows.append(("kernel", say_kernel(model.kernel_)))
+        rows.append(("kernel", repr(model.kernel_)))
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes
         rows.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
-from .. import eigen
 from ..dimension import DimensionEstimate
 from . import colors
 from .colors import Paint
@@ -48,7 +47,6 @@ class Curve(NamedTuple):
     dots: bool = False
     width: float = 2.0  # 0 for no line
     opacity: float = 1.0
-    hidden: bool = False  # on a page until its name is clicked, and in pictures
 
 
 class Bars(NamedTuple):
@@ -155,20 +153,13 @@ def with_gaps(paths: Floats) -> Floats:
     return np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T
 
 
-def network(
-    graph: nx.Graph, positions: ArrayLike | None = None, *paints: Paint, **points: Any
-) -> Chart:
-    """Cliques as discs joined where they share points, the same on every run.
+def network(graph: nx.Graph, positions: ArrayLike, *paints: Paint, **points: Any) -> Chart:
+    """Cliques as discs joined where they share points.
 
     Nodes have ``size``, the area of a disc; edges have ``overlap``, in three strengths, of which
     the strongest are drawn, five for each node. Discs stand at ``positions`` (the first two
-    columns), or where a spring layout puts them; ``points`` are further fields of `Points`.
+    columns); ``points`` are further fields of `Points`.
     """
-    import networkx as nx
-
-    if positions is None:
-        layout = nx.spring_layout(graph, seed=0, iterations=50, weight=None)
-        positions = np.reshape([layout[node] for node in graph], (-1, 2))
     at = np.asarray(positions, dtype=float)[:, :2]
     row_of = {node: row for row, node in enumerate(graph)}
     edges = sorted(graph.edges.data("overlap", default=1), key=lambda edge: edge[2])[-5 * len(at) :]
@@ -187,36 +178,6 @@ def network(
     points = {"size": diameters, "opacity": 0.9, **points}
     drawn = Points(at, paints or (Paint(),), **points)
     return Chart("graph of cliques", points=drawn, curves=curves, equal=True)
-
-
-def spectrum(eigenvalues: ArrayLike, n_components: int | None = None) -> Chart:
-    """Eigenvalues as bars, those retained in colour, with the gap that ends the dimensions marked.
-
-    ``eigenvalues`` descend, (k,); ``n_components`` of them became coordinates, by default all.
-    """
-    values = np.asarray(eigenvalues, dtype=float)
-    gap, n_colored = spectrum_gap(values), values.size if n_components is None else n_components
-    shades = [colors.ACCENT if k < n_colored else colors.MUTED for k in range(values.size)]
-    return Chart(
-        "spectrum", "eigenvalue", bars=(Bars(np.arange(1.0, values.size + 1), values, shades),),
-        mark=(gap + 0.5, f"gap after {gap}") if gap else None,
-    )  # fmt: skip
-
-
-def spectrum_gap(eigenvalues: ArrayLike, least: float = 1.1) -> int:
-    """Number of eigenvalues before the gap that ends the dimensions (`eigen.eigengap`).
-
-    It is 0 without a gap: where no eigenvalue is more than ``least`` times the next.
-
-    Examples
-    --------
-    >>> spectrum_gap([9.0, 8.0, 1.0, 0.5])
-    2
-    """
-    values = np.asarray(eigenvalues, dtype=float)
-    if values.size < 2 or values.max(initial=0.0) <= 0.0:
-        return 0
-    return eigen.eigengap(values) if eigen.gap_ratios(values).max() > least else 0
 
 
 def counts(values: ArrayLike, xlabel: str, ylabel: str, most_bars: int = 40) -> Chart:

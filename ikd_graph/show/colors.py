@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..study.datasets import NO_LABEL
+from ..study.datasets._record import encode_labels
 
 # Chosen one after another, each as far as possible in OKLab from all before it, for full colour
 # vision and for simulated protanopia and deuteranopia, within the lightness that reads on white
@@ -92,23 +94,25 @@ def paint(
 ) -> Paint:
     """Choose how labels colour points: numbers that are no classes as a quantity, or an angle.
 
-    With ``names``, labels are positions among them. Without ``period``, numbers that fill one turn
-    in radians or degrees, from 0 or around it, are angles.
+    With ``names``, labels are positions among them; without, a missing label is what it is in files
+    (`datasets.read_file`). Without ``period``, numbers that fill one turn in radians or
+    degrees, from 0 or around it, are angles.
 
     Examples
     --------
     >>> paint(["b", "a"]).groups.names, paint([0.5, 1.5]).values
     (('a', 'b'), array([0.5, 1.5]))
-    >>> round(paint(np.linspace(-np.pi, np.pi, 100)).period, 2)
-    6.28
     """
     if labels is None or isinstance(labels, Paint):
         return labels or Paint(title)
-    if names is None and (period is not None or is_quantity(labels)):
-        values = np.asarray(labels, dtype=np.float64)
-        period = _turn(values) if period is None else period
-        return Paint(title, None, values if period is None else values % period, period)
-    return Paint(title, group(labels, names)._replace(palette=tuple(palette)))
+    y = np.asarray(labels)
+    if names is None and period is None and not is_quantity(y):
+        y, names = encode_labels(y)
+    if names:
+        return Paint(title, _group(y, tuple(map(str, names)), tuple(palette)))
+    values = np.asarray(y, dtype=np.float64)
+    period = _turn(values) if period is None else period
+    return Paint(title, None, values if period is None else values % period, period)
 
 
 def _turn(values: NDArray[np.float64]) -> float | None:
@@ -133,39 +137,12 @@ def is_quantity(labels: Any) -> bool:
     return np.unique(finite).size > MAX_CLASSES
 
 
-def group(labels: Any, names: Any = None) -> Groups:
-    """Classes of labels, numbers in numerical and text in alphabetical order.
-
-    NaN, None and the empty text are missing. With ``names``, labels are positions among them.
-
-    Examples
-    --------
-    >>> group(["b", "a", None, "b"])
-    Groups(names=('a', 'b'), codes=array([ 1,  0, -1,  1]), palette=())
-    """
-    values = np.asarray(labels)
-    if values.dtype.kind in "iub" and names is None:
-        distinct, codes = np.unique(values, return_inverse=True)
-        return Groups(tuple(str(value) for value in distinct), codes.astype(np.intp))
-    if values.dtype.kind in "iuf" and names is not None:
-        whole = np.where(np.isfinite(values), values, -1).astype(np.intp)
-        return Groups(tuple(str(name) for name in names), whole)
-    if values.dtype.kind == "f":
-        texts = np.array(["" if v != v else f"{v:.12g}" for v in values.tolist()], str)
-    else:
-        empty = (None, "")
-        texts = np.array(["" if v in empty or v != v else str(v) for v in values.tolist()], str)
-    classes = sorted(
-        set(texts.tolist()) - {""}, key=float if values.dtype.kind == "f" else _natural
-    )
-    code_of = {"": -1, **{name: code for code, name in enumerate(classes)}}
-    return Groups(tuple(classes), np.array([code_of[text] for text in texts.tolist()], np.intp))
-
-
-def _natural(text: str) -> list[tuple[int, int, str]]:
-    """Sort key of a text in which runs of digits count as numbers, so that E9 precedes E10."""
-    runs = re.split(r"(\d+)", text.lower())
-    return [(0, int(run), "") if run.isdecimal() else (1, 0, run) for run in runs]
+def _group(y: NDArray[Any], names: tuple[str, ...], palette: tuple[str, ...]) -> Groups:
+    """Classes of positions among names, where what has no label is of none."""
+    codes = np.where(np.isfinite(y), y, -1).astype(np.intp)
+    if NO_LABEL in names:
+        codes[codes == names.index(NO_LABEL)] = -1
+    return Groups(names, codes, palette)
 
 
 def class_color(code: int) -> str:

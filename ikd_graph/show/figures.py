@@ -40,9 +40,7 @@ def figure(*charts: Chart, small: bool = False, legend: bool = True) -> dict[str
     layout: dict[str, Any] = {
         "showlegend": legend,
         "hovermode": "closest",
-        "margin": dict.fromkeys("lrtb", 6)
-        if small
-        else {"l": 50, "r": 12, "t": 26 if charts[0].mark else 8, "b": 46},
+        "margin": {"l": 50, "r": 12, "t": 26 if charts[0].mark else 8, "b": 46},
         "shapes": [],
         "uirevision": "stays",
     }
@@ -250,7 +248,6 @@ def _curve(curve: Curve) -> dict[str, Any]:
         "x": packed(curve.x), "y": packed(curve.y), "connectgaps": False,
         "line": {"color": curve.color, "width": curve.width},
         "marker": {"color": curve.color, "size": 5},
-        "visible": "legendonly" if curve.hidden else True,
         **({"hovertemplate": name + ": %{x:.4~g}, %{y:.4~g}<extra></extra>"}
            if curve.opacity == 1.0 else {"hoverinfo": "skip"}),
     }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -99,13 +98,12 @@ def table(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
     *,
-    best: Sequence[int] = (),
     write: Callable[[Any], str] = say_number,
 ) -> Block:
     """Table of text and numbers, which stand right; a click on a head sorts by value.
 
-    Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing. The
-    rows ``best`` are set in bold; ``write`` writes a number.
+    Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing;
+    ``write`` writes a number.
     """
     cells = [[cell if isinstance(cell, tuple) else (cell, None) for cell in row] for row in rows]
     numeric = [
@@ -122,10 +120,7 @@ def table(
             return "–", ""
         return text or write(value), repr(float(value))
 
-    items = [
-        (row in best, [fill(cell, numeric[k]) for k, cell in enumerate(line)])
-        for row, line in enumerate(cells)
-    ]
+    items = [[fill(cell, numeric[k]) for k, cell in enumerate(line)] for line in cells]
     heads = list(zip(columns, numeric, strict=True))
     return {"kind": "table", "heads": heads, "items": items}
 
@@ -150,7 +145,7 @@ def _templates() -> Any:
     assert engine.loader is not None
     # Escapes < > & ' as well: no label ends the element that holds it.
     engine.policies["json.dumps_function"] = _dumps
-    engine.filters |= {"number": say_number, "flags": _flags}
+    engine.filters["number"] = say_number
     # Browsers read line ends as line feeds, and so does the fingerprint.
     plotly = get_plotlyjs().replace("\r\n", "\n").replace("</script", "<\\/script")
     style, script = (engine.loader.get_source(engine, f"page.{kind}")[0] for kind in ("css", "js"))
@@ -169,15 +164,6 @@ def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | byt
             shared[name] = text.replace(f"'{_fingerprint(library)}'", "file: 'self'")
             shared[PLOTLY] = library
     return shared
-
-
-def _flags(text: str) -> Any:
-    """Sentence whose flags are not broken at the end of a line."""
-    from markupsafe import Markup, escape
-
-    return Markup(
-        re.sub(r"(?<!\w)--[a-z][a-z-]*", r'<span class="flag">\g<0></span>', str(escape(text)))
-    )
 
 
 def _fingerprint(script: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from html import escape
 from typing import Any
 
@@ -90,19 +89,3 @@ def variance_shares(latent: ArrayLike) -> NDArray[np.float64]:
     """
     spread = np.var(np.asarray(latent, dtype=np.float64), axis=0)
     return np.asarray(spread / (spread.sum() or 1.0))
-
-
-def in_order(data: Dataset, Z: NDArray[np.float64]) -> bool:
-    """Whether rows follow one another: by their names, or because neighbours in order are near.
-
-    Rows of a sequence are on average nearer to the next than half the distance of random pairs.
-    """
-    if len(Z) < 3:
-        return False
-    with suppress(ValueError):
-        # Texts that are no numbers name rows, and are not in order.
-        if data.row_names and np.all(np.diff([float(name) for name in data.row_names]) > 0):
-            return True
-    steps = np.linalg.norm(np.diff(Z, axis=0), axis=1).mean()
-    mixed = Z[np.random.default_rng(0).permutation(len(Z))]
-    return bool(steps < 0.5 * np.linalg.norm(Z - mixed, axis=1).mean())

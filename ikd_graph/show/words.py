@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..study.label_scores import WORDS
-from ..study.settings import say_settings as say_settings
 
 
 def say_number(value: Any) -> str:
@@ -60,26 +59,6 @@ def count(number: int, noun: str, many: str = "") -> str:
     ('1 point', '2 points')
     """
     return f"{say_number(int(number))} {noun if number == 1 else many or noun + 's'}"
-
-
-def say_kernel(kernel: Any) -> str:
-    """Write a kernel with the parameters that are not as usual.
-
-    Examples
-    --------
-    >>> from ikd_graph.kernels import Matern, SquaredExponential
-    >>> say_kernel(SquaredExponential()), say_kernel(Matern(nu=1.5))
-    ('squared exponential', 'Matern, nu 1.5')
-    """
-    name = type(kernel).__name__
-    spaced = "".join(f" {c.lower()}" if c.isupper() and k else c for k, c in enumerate(name))
-    spaced = spaced if name == "Matern" else spaced.lower()
-    parameters = [
-        f"{key.replace('_', ' ')} {value:g}"
-        for key, value in vars(kernel).items()
-        if not (key == "length_scale" and value == 1.0)
-    ]
-    return ", ".join([spaced, *parameters])
 
 
 def say_scores(scores: Mapping[str, float]) -> str:

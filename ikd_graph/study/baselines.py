@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._checks import check_choice, check_finite, check_integer
 from .timing import Timed, timed
 
-__all__ = ["KERNEL_PCA", "PEERS", "Peer", "embed"]
+__all__ = ["PEERS", "Peer", "embed"]
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,6 @@ class Peer(NamedTuple):
     module: str  # what to import
     settings: str  # in words
     run: Callable[..., NDArray[Any]]  # (X, n_components, seed, **options)
-    options: tuple[str, ...] = ()  # options of ``embed`` that it understands
 
 
 def embed(name: str, X: ArrayLike, n_components: int = 2, seed: int = 0, **options: Any) -> Timed:
@@ -47,8 +46,7 @@ def embed(name: str, X: ArrayLike, n_components: int = 2, seed: int = 0, **optio
     seed : int
         Seed of whatever the peer draws.
     **options
-        What this peer takes, see ``Peer.options``: ``start``, an (n, n_components) table where
-        t-SNE and UMAP begin, such as an IKD embedding.
+        What ``run`` of this peer takes beside these.
 
     Returns
     -------
@@ -66,9 +64,6 @@ def embed(name: str, X: ArrayLike, n_components: int = 2, seed: int = 0, **optio
     data = np.ascontiguousarray(X, dtype=np.float64)
     check_finite("X", data)
     check_integer("n_components", n_components, 1, data.shape[0] - 1)
-    for key in options.keys() - set(peer.options):
-        able = ", ".join(n for n, p in PEERS.items() if key in p.options) or "none"
-        raise ValueError(f"{key} must not be given for {name!r}; peers that take it: {able}")
     try:
         importlib.import_module(peer.module)
     except ImportError as error:
@@ -83,49 +78,16 @@ def embed(name: str, X: ArrayLike, n_components: int = 2, seed: int = 0, **optio
     return done
 
 
-def tsne(X: Floats, n_components: int, seed: int, start: ArrayLike | None = None) -> NDArray[Any]:
-    """t-SNE of scikit-learn, from PCA or a start of one's own."""
+def tsne(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
+    """t-SNE of scikit-learn, from PCA."""
     from sklearn.manifold import TSNE
 
     # Barnes-Hut trees exist in up to three dimensions.
     method = "barnes_hut" if n_components <= 3 else "exact"
     init: Any = "pca" if n_components <= min(X.shape) else "random"
-    if start is not None:
-        # The library's own advice: a small start, so that the first steps can still reorder it.
-        begin = np.asarray(start, dtype=np.float32)
-        init = begin / begin[:, 0].std() * 1e-4
     perplexity = min(30.0, (X.shape[0] - 1) / 3.0)
     model = TSNE(n_components, perplexity=perplexity, method=method, init=init, random_state=seed)
     return model.fit_transform(X)
-
-
-def umap(X: Floats, n_components: int, seed: int, start: ArrayLike | None = None) -> NDArray[Any]:
-    """UMAP, from its spectral start or one of one's own."""
-    import umap
-
-    init: Any = "spectral"
-    if start is not None:
-        begin = np.asarray(start, dtype=np.float32)
-        init = 10.0 * begin / np.abs(begin).max()
-    model = umap.UMAP(n_components=n_components, init=init, random_state=seed, n_jobs=1)
-    return model.fit_transform(X)
-
-
-def opentsne(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """t-SNE of openTSNE."""
-    import openTSNE
-
-    perplexity = min(30.0, (X.shape[0] - 1) / 3.0)
-    # Its quick gradients, by interpolation, exist in up to two dimensions.
-    gradient = "auto" if n_components <= 2 else "bh"
-    model = openTSNE.TSNE(
-        n_components,
-        perplexity=perplexity,
-        negative_gradient_method=gradient,
-        random_state=seed,
-        n_jobs=1,
-    )
-    return model.fit(X)
 
 
 def _fit(module: str, name: str, *, seeded: bool = True, **settings: Any) -> Callable[..., Any]:
@@ -139,21 +101,13 @@ def _fit(module: str, name: str, *, seeded: bool = True, **settings: Any) -> Cal
     return run
 
 
-KERNEL_PCA = ("poly", "rbf", "sigmoid", "cosine")
-"""Kernels of kernel PCA, all of which the paper tries."""
-
 _FAST, _SLOW = "eigen", "optimisation"
 _SK = ("", "sklearn")
-_MANIFOLD, _DECOMPOSITION = "sklearn.manifold", "sklearn.decomposition"
+_MANIFOLD = "sklearn.manifold"
 
 # fmt: off
 PEERS: dict[str, Peer] = {
-    "pca": Peer("PCA", _FAST, *_SK, "scikit-learn's defaults", _fit(_DECOMPOSITION, "PCA")),
-    **{
-        f"kernel_pca_{kernel}": Peer(f"kernel PCA ({kernel})", _FAST, *_SK, "defaults",
-                                     _fit(_DECOMPOSITION, "KernelPCA", kernel=kernel))
-        for kernel in KERNEL_PCA
-    },
+    "pca": Peer("PCA", _FAST, *_SK, "defaults", _fit("sklearn.decomposition", "PCA")),
     "laplacian_eigenmaps": Peer("Laplacian eigenmaps", _FAST, *_SK, "nearest neighbours, T / 10",
                                 _fit(_MANIFOLD, "SpectralEmbedding",
                                      affinity="nearest_neighbors")),
@@ -161,13 +115,10 @@ PEERS: dict[str, Peer] = {
     "lle": Peer("LLE", _FAST, *_SK, "5 neighbours", _fit(_MANIFOLD, "LocallyLinearEmbedding")),
     "classical_mds": Peer("classical MDS", _FAST, *_SK, "defaults",
                           _fit(_MANIFOLD, "ClassicalMDS", seeded=False)),
-    "tsne": Peer("t-SNE", _SLOW, *_SK, "perplexity 30", tsne, ("start",)),
-    "umap": Peer("UMAP", _SLOW, "umap-learn", "umap", "defaults", umap, ("start",)),
-    "densmap": Peer("densMAP", _SLOW, "umap-learn", "umap", "defaults",
-                    _fit("umap", "UMAP", densmap=True, n_jobs=1)),
-    "opentsne": Peer("openTSNE", _SLOW, "openTSNE", "openTSNE", "perplexity 30", opentsne),
+    "tsne": Peer("t-SNE", _SLOW, *_SK, "perplexity 30", tsne),
+    "umap": Peer("UMAP", _SLOW, "umap-learn", "umap", "defaults",
+                 _fit("umap", "UMAP", n_jobs=1)),
     "pacmap": Peer("PaCMAP", _SLOW, "pacmap", "pacmap", "defaults", _fit("pacmap", "PaCMAP")),
-    "localmap": Peer("LocalMAP", _SLOW, "pacmap", "pacmap", "defaults", _fit("pacmap", "LocalMAP")),
     "phate": Peer("PHATE", _SLOW, "phate", "phate", "defaults",
                   _fit("phate", "PHATE", n_jobs=1, verbose=0)),
 }

@@ -72,9 +72,3 @@ def reasons(model: IKD) -> dict[str, str]:
 def say_settings(model: IKD) -> dict[str, str]:
     """How rows were compared and joined, the same words on every page and in every command."""
     return {"similarity": model._result.similarity.summary, "graph": say_graph(model)}
-
-
-def refinement_name(model: IKD) -> str | None:
-    """Name of the refinement of a fitted model: "stress", "likelihood" or None."""
-    refine = model.settings_.refine
-    return None if refine is None else type(refine).__name__.lower()

@@ -1,4 +1,4 @@
-"""Data sets by name: real ones, where to get them, and the paper's synthetic ones."""
+"""Data sets by name: digits, the paper's latents, and the classics."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from scipy.spatial.distance import cdist
 
 from ikd_graph import kernels
 from ikd_graph.study import datasets
-from ikd_graph.study.datasets import real
 
 
 def test_digits_need_no_download():
@@ -14,36 +13,6 @@ def test_digits_need_no_download():
     assert data.X.shape == (1797, 64)
     assert data.image_shape == (8, 8)
     assert data.label_names == tuple("0123456789")
-
-
-@pytest.mark.parametrize("name", ["guo_qpcr", "coil20", "extended_yale_b", "fashion_mnist"])
-def test_without_the_folder_the_error_says_where_to_get_the_data(name, monkeypatch, tmp_path):
-    monkeypatch.delenv(datasets.DATA_HOME, raising=False)
-    with pytest.raises(
-        FileNotFoundError,
-        match=f"IKD_GRAPH_DATA is not set; get it from .* {real._SOURCES[name][0]}",
-    ):
-        datasets.load(name)
-    monkeypatch.setenv(datasets.DATA_HOME, str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="has no "):
-        datasets.load(name)
-
-
-@pytest.mark.slow
-def test_the_stored_real_data_are_as_described(data_home):
-    guo = datasets.load("guo_qpcr")
-    assert np.bincount(guo.y).tolist() == [9, 19, 23, 43, 75, 49, 60, 19, 44, 96]
-    assert (guo.X.shape, guo.label_names[-1]) == ((437, 48), "64 TE")
-    fashion = datasets.load("fashion_mnist")
-    assert fashion.X.shape == (3000, 784)
-    assert fashion.X.max() == 1.0
-    assert datasets.fashion_mnist(split="all", n_samples=None).X.shape == (70000, 784)
-    assert datasets.load("coil20").image_shape == (128, 128)
-    with pytest.raises(ValueError, match="split must be"):
-        datasets.fashion_mnist(split="both")
-    faces = datasets.load("extended_yale_b")
-    assert faces.X.shape == (2414, 1024)
-    assert np.unique(faces.y).size == 38
 
 
 def test_the_latent_of_eq_12_has_its_covariance():
@@ -76,15 +45,6 @@ def test_gp_observations_have_the_covariance_of_the_latent(kernel):
     X = datasets.gp_mapping(latent, 60000, kernel, variance=4.0, seed=0)
     expected = 4.0 * kernels.get(kernel).covariance(cdist(latent, latent, "sqeuclidean"))
     np.testing.assert_allclose(X @ X.T / 60000, expected, atol=0.15)
-
-
-@pytest.mark.parametrize("mapping", datasets.MAPPINGS)
-def test_the_data_of_fig_2_repeat_with_their_seed(mapping):
-    first = datasets.mapped_data(mapping, 7, n_samples=60, seed=5)
-    again = datasets.mapped_data(mapping, 7, n_samples=60, seed=5)
-    np.testing.assert_array_equal(first.X, again.X)
-    assert first.X.shape == (60, 7)
-    assert np.abs(first.latent).max() <= 6.0
 
 
 def test_the_classics_are_built_in():

@@ -37,7 +37,7 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     Parameters
     ----------
     what : Chart
-        Description, such as `ikd_graph.show.charts.spectrum` gives.
+        Description, such as `ikd_graph.show.charts.counts` gives.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
     legend : bool
@@ -46,8 +46,8 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     Examples
     --------
     >>> from ikd_graph.show import charts, plot
-    >>> plot.chart(charts.spectrum([9.0, 8.0, 1.0]), ax=plot.axes()).get_xlabel()
-    'eigenvalue'
+    >>> plot.chart(charts.counts([3, 4, 4], "points", "cliques"), ax=plot.axes()).get_xlabel()
+    'points'
     """
     ax = drawing_axes(ax, 6.4, 4.6 if what.points is not None else 4.0)
     for bars in what.bars:
@@ -58,10 +58,9 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
             above = np.minimum(curve.y + curve.half, top)
             ax.fill_between(curve.x, curve.y - curve.half, above, color=curve.color,
                             alpha=0.16, linewidth=0)  # fmt: skip
-        if not curve.hidden:
-            ax.plot(curve.x, curve.y, color=curve.color, linewidth=curve.width, markersize=4,
-                    marker="o" if curve.dots else "", alpha=curve.opacity, zorder=1.5,
-                    label=shortened(curve.name) or "_")  # fmt: skip
+        ax.plot(curve.x, curve.y, color=curve.color, linewidth=curve.width, markersize=4,
+                marker="o" if curve.dots else "", alpha=curve.opacity, zorder=1.5,
+                label=shortened(curve.name) or "_")  # fmt: skip
     if not (what.bars or what.curves or what.points):
         ax.text(0.5, 0.5, "none", transform=ax.transAxes, ha="center", color=colors.MUTED)
     (bare if what.equal else quiet)(ax, *(["x"] if what.rows else []))
@@ -280,7 +279,7 @@ def _frame(ax: Axes, what: Chart) -> None:
     """Limits around everything; a narrow latent keeps a third of the height, for its names."""
     assert what.points is not None
     ax.margins(0.04)
-    lines = [np.column_stack([line.x, line.y]) for line in what.curves if not line.hidden]
+    lines = [np.column_stack([line.x, line.y]) for line in what.curves]
     every = np.vstack([what.points.at[:, :2], *lines])
     finite = every[np.isfinite(every).all(axis=1)]
     if not what.equal or not finite.size:

@@ -102,7 +102,6 @@ def view_cliques(
     *,
     limit: int = 100_000,
     progress: Callable[[Any], Iterable[Any]] | None = None,
-    thresholds: Iterable[float] | None = None,
 ) -> CliqueView:
     """Look at the cliques of a data set.
 
@@ -116,8 +115,6 @@ def view_cliques(
         List at most this number of maximal cliques.
     progress : callable, optional
         Wraps the iterable of thresholds, as ``tqdm`` does.
-    thresholds : iterable of float, optional
-        Levels to count at; see `threshold_levels`.
 
     Returns
     -------
@@ -164,7 +161,7 @@ def view_cliques(
         Cliques(rows, data.n_samples),
         proposals,
         cliques.summary(g, solved.blocks, size),
-        _levels(model, data.X, progress, thresholds),
+        _levels(model, data.X, progress),
     )
 
 
@@ -183,7 +180,7 @@ def _with_duplicates(
     return Blocks(starts, rows[order]), np.repeat(proposals, n_copies, axis=0)[order]
 
 
-def _levels(model: IKD, X: Any, progress: Any, thresholds: Iterable[float] | None = None) -> Levels:
+def _levels(model: IKD, X: Any, progress: Any) -> Levels:
     """What every threshold makes of the distinct rows; that of the graph is among them."""
     used = threshold_of(model)
     with warnings.catch_warnings():
@@ -192,7 +189,6 @@ def _levels(model: IKD, X: Any, progress: Any, thresholds: Iterable[float] | Non
         return threshold_levels(
             X if model.settings_.affinity in GIVEN else X[np.sort(model._first)],
             affinity=model.settings_.affinity,
-            thresholds=thresholds,
             also=() if used is None else (used,),
             n_components=model.embedding_.shape[1],
             progress=progress,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ...study.levels import Levels
 from ...study.settings import say_graph
-from .. import charts, colors, page, points
-from ..charts import Chart, Curve
+from .. import charts, page, points
+from ..charts import Chart
 from ..colors import Paint
 from ..figures import figure, with_slider
 from ..words import count, say_number
@@ -172,8 +172,7 @@ def _picture(view: CliqueView, paint: Paint, rows: NDArray[np.intp]) -> page.Blo
         "Point at one to see its cliques; the CSV of the cliques has all."
         + points.drawn_note(rows, view.data.n_samples)
     )
-    curves = _removed(view, rows)
-    return page.drawing(chart._replace(curves=curves), caption=caption, size="main")
+    return page.drawing(chart, caption=caption, size="main")
 
 
 def _holding(view: CliqueView) -> list[str]:
@@ -183,14 +182,3 @@ def _holding(view: CliqueView) -> list[str]:
     numbers = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)[order]
     starts = np.searchsorted(blocks.members[order], np.arange(1, view.data.n_samples))
     return [", ".join(map(str, own.tolist())) for own in np.split(numbers, starts)]
-
-
-def _removed(view: CliqueView, rows: NDArray[np.intp]) -> tuple[Curve, ...]:
-    """Edges removed as short cuts, hidden at first."""
-    removed = view.model.removed_edges_
-    if removed is None or not len(removed) or view.model.embedding_.shape[1] < 2:
-        return ()
-    drawn = np.isin(removed, rows).all(axis=1)
-    x, y = charts.with_gaps(view.model.embedding_[removed[drawn], :2])
-    name = count(len(removed), "removed edge")
-    return (Curve(name, x, y, colors.SECOND, width=1.0, hidden=True),)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...study.datasets import Dataset
-from .. import charts, colors, page, points
-from ..charts import Curve
+from .. import charts, page, points
 from ..figures import figure
 from ..words import count, say_scores, say_seconds
 
@@ -116,10 +115,6 @@ def _pictures(
         "rows": np.arange(rows.size),
     }
     main = charts.scatter(Z, *paints, title=f"embedding of {data.name}", **options)
-    if points.in_order(data, model.embedding_) and main.points is not None:
-        x, y = main.points.at.T
-        path = Curve("rows in order", x, y, colors.MUTED, width=1, hidden=True)
-        main = main._replace(curves=(*main.curves, path))
     caption = _axes_note(model, errors) + points.drawn_note(rows, data.n_samples)
     drawings = [page.drawing(main, caption=caption, size="main")]
     if m > 2:
@@ -164,7 +159,7 @@ def _tried(model: IKD) -> list[page.Block]:
         shown = (score, f"{score:.3f} ± {error:.3f}"), (difference, apart)
         rows.append((affinity.replace("_", " "), strategy, refine or "none", *shown))
     columns = ("affinity", "strategy", "refinement", "R² of held-out columns", "difference")
-    return [page.table(columns, rows, best=[0]), page.note(_TRIED_NOTE)] if rows else []
+    return [page.table(columns, rows), page.note(_TRIED_NOTE)] if rows else []
 
 
 def _shares(model: IKD) -> dict[str, float]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._checks import check_integer, check_positive
+from ..._stages import progress_bar
 from ...covariance import effective_columns
 from ...kernels import StationaryKernel
 from ...similarity import GIVEN
@@ -135,12 +136,9 @@ def compare(
     used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
     result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": refine})
     planned = with_refinements(names, refine)
-    bar = _progress(len(planned) * len(levels), verbose)
-    for title, name, step in planned:
-        for level in levels:
-            _add(result, scorer, (title, name, step), level, settings)
-            bar.update()
-    bar.close()
+    fits = [(plan, level) for plan in planned for level in levels]
+    for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
+        _add(result, scorer, plan, level, settings)
     if not result.embeddings:
         reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
         raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
@@ -163,8 +161,8 @@ class _Scores:
         seed: int,
         time_limit: float | None,
     ) -> None:
-        self.data, self.n_components, self.n_draws, self.seed = data, n_components, n_draws, seed
         self.time_limit = time_limit
+        self.data, self.n_components, self.n_draws, self.seed = data, n_components, n_draws, seed
         # Columns that follow one another are halved in runs, or each half would know the other.
         follow = effective_columns(data.X) < data.n_features
         self.n_runs = FEWEST_COLUMNS if follow else data.n_features
@@ -333,13 +331,3 @@ def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
         row_names=tuple(names[row] for row in rows),
         notes=(*data.notes, f"{most} of {data.n_samples} rows are compared, at random"),
     )
-
-
-def _progress(total: int, verbose: int) -> Any:
-    """Progress bar on a terminal, or nothing."""
-    import sys
-
-    from tqdm import tqdm
-
-    silent = not verbose or sys.stderr is None
-    return tqdm(total=total, desc="compare", unit="fit", disable=silent or None)

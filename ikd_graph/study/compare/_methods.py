@@ -27,14 +27,10 @@ STRATEGIES: dict[str, strategies.Strategy] = {
 }
 """Strategies of `IKD` by the name of their method; those of the paper have its settings."""
 
-METHODS = (*STRATEGIES, *baselines.PEERS, "kernel_pca", "peers")
-"""Names that `compare` takes: strategies of `IKD`, peers, and two that stand for several peers."""
+METHODS = (*STRATEGIES, *baselines.PEERS, "peers")
+"""Names that `compare` takes: strategies of `IKD`, peers, and one that stands for several."""
 
-_GROUPS = {
-    "kernel_pca": tuple(f"kernel_pca_{kernel}" for kernel in baselines.KERNEL_PCA),
-    "peers": ("pca", "isomap", "laplacian_eigenmaps", "tsne", "umap", "densmap", "opentsne",
-              "pacmap", "localmap", "phate"),
-}  # fmt: skip
+_USUAL = ("pca", "isomap", "laplacian_eigenmaps", "tsne", "umap", "pacmap", "phate")
 
 
 def expand(methods: str | Iterable[str]) -> list[str]:
@@ -42,11 +38,8 @@ def expand(methods: str | Iterable[str]) -> list[str]:
     names: list[str] = []
     for name in [methods] if isinstance(methods, str) else methods:
         check_choice("methods", name, METHODS)
-        names += [
-            member
-            for member in _GROUPS.get(name, (name,))
-            if name != "peers" or find_spec(baselines.PEERS[member].module) is not None
-        ]
+        usual = [peer for peer in _USUAL if find_spec(baselines.PEERS[peer].module) is not None]
+        names += usual if name == "peers" else [name]
     if not names:
         raise ValueError(f"methods must name at least one of {', '.join(METHODS)}, got none")
     return list(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""Data sets: real ones by name, files of the user's, and the paper's synthetic ones."""
+"""Data sets: files of the user's, digits, and synthetic ones with known latents."""
 
 from __future__ import annotations
 
@@ -12,35 +12,26 @@ from ._reading import CHOICES, Reading, TableError, refuse
 from ._record import NO_LABEL, Dataset, Labels
 from .files import READERS as READERS
 from .files import read_file
-from .real import DATA_HOME, REAL, coil20, digits, extended_yale_b, fashion_mnist, guo_qpcr
 from .synthetic import (
     FIXED_LATENTS,
-    MAPPINGS,
-    add_noise,
-    bump_mapping,
+    digits,
     fixed_latent,
     gp_mapping,
     gplvm_data,
     half_moons,
-    mapped_data,
     ou_latent,
-    sine_mapping,
     spike_counts,
     swiss_roll,
 )  # fmt: skip
 
-# fmt: off
 __all__ = [
-    "BUILTIN", "CHOICES", "DATA_HOME", "FIXED_LATENTS", "MAPPINGS", "NO_LABEL", "REAL", "Dataset",
-    "Labels", "Reading", "TableError", "add_noise", "bump_mapping", "coil20", "digits",
-    "extended_yale_b", "fashion_mnist", "fixed_latent", "gp_mapping", "gplvm_data", "guo_qpcr",
-    "half_moons", "load", "mapped_data", "ou_latent", "read_file", "sine_mapping", "spike_counts",
-    "swiss_roll",
-]
-# fmt: on
+    "BUILTIN", "CHOICES", "FIXED_LATENTS", "NO_LABEL", "Dataset", "Labels", "Reading", "TableError",
+    "digits", "fixed_latent", "gp_mapping", "gplvm_data", "half_moons", "load",
+    "ou_latent", "read_file", "spike_counts", "swiss_roll",
+]  # fmt: skip
 
 BUILTIN: dict[str, Callable[[], Dataset]] = {
-    **REAL,
+    "digits": digits,
     "half_moons": half_moons,
     "swiss_roll": swiss_roll,
     "spike_counts": spike_counts,
@@ -60,8 +51,8 @@ def load(
     Parameters
     ----------
     name_or_path : str or Path
-        A name in ``BUILTIN`` (``digits`` and the synthetic ones need no download), or a .csv, .tsv,
-        .txt, .npy, .npz, .mat, .h5ad, .nwb, .parquet or .xlsx file; see ``read_file``.
+        A name in ``BUILTIN``, or a .csv, .tsv, .txt, .npy, .npz, .mat, .h5ad, .nwb, .parquet or
+        .xlsx file; see ``read_file``.
     label_column : str, int, sequence of these or None
         Name (or position) of the labels in a file; None finds them by their usual names.
     reading : Reading or None

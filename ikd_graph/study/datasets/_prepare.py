@@ -13,7 +13,7 @@ from ... import covariance
 from ..._suggest import suggest
 from ._choice import Choice, choose_columns, odd_columns
 from ._reading import Floats, Problem, Reading, TableError, flag, listed
-from ._record import NO_LABEL, Coded, Dataset, Labels, encode_labels, plain_texts
+from ._record import NO_LABEL, Dataset, Labels, encode_labels, plain_texts
 from ._table import Table, as_number
 
 
@@ -96,12 +96,7 @@ def check_transform(X: Floats, columns: Sequence[str], transform: str | None) ->
         raise TableError("the data set", problems)
 
 
-_TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {
-    "sqrt": np.sqrt,
-    "log1p": np.log1p,
-    # Anscombe (1948): Poisson counts get a variance of about 1.
-    "anscombe": lambda X: 2.0 * np.sqrt(X + 0.375),
-}
+_TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 
 
 def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
@@ -168,8 +163,8 @@ def _encoded(table: Table, at: int) -> Labels:
     """A column of labels, as classes or as a measurement."""
     values = table.values(at)
     title = table.all_names[at] if _titled(table, at) else ""
-    if isinstance(values, Coded):
-        return Labels(title, values.codes, values.names, None, values.palette)
+    if isinstance(values, Labels):
+        return replace(values, title=title)
     return Labels(title, *encode_labels(values, table.class_names))
 
 
@@ -230,9 +225,8 @@ def _row_names(table: Table, choice: Choice) -> tuple[tuple[str, ...], str]:
     if at is None:
         return table.row_names, table.row_title
     values = table.values(at)
-    if isinstance(values, Coded):
-        values = np.asarray(values.names, dtype=object)[values.codes]
-    return tuple(plain_texts(values)), table.all_names[at] if _titled(table, at) else ""
+    texts = values.texts if isinstance(values, Labels) else values
+    return tuple(plain_texts(texts)), table.all_names[at] if _titled(table, at) else ""
 
 
 def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) -> str:

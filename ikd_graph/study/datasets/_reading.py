@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 CHOICES = {
     "impute": ("mean", "median"),
     "scale": ("standard", "robust"),
-    "transform": ("sqrt", "log1p", "anscombe"),
+    "transform": ("sqrt", "log1p"),
     "decimal": (".", ","),
 }
 """Valid values of fields of `Reading`, None aside."""
@@ -52,7 +52,7 @@ class Reading:
         What fills the missing cells of a column; by default none are accepted.
     scale : {"standard", "robust"} or None
         Divide centred columns by their standard deviation, or by their interquartile range.
-    transform : {"sqrt", "log1p", "anscombe"} or None
+    transform : {"sqrt", "log1p"} or None
         Function of every value, before columns are scaled, such as sqrt for counts.
     standardize_rows : bool
         Centre every row and divide it by its standard deviation, after the columns.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,6 @@ MISSING = frozenset(
     ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none", NO_LABEL)
 )
 """Cells (in lower case) that stand for a missing value."""
-
-
-class Coded(NamedTuple):
-    """Labels as their file holds them: codes into names, the last of which may be ``NO_LABEL``."""
-
-    codes: NDArray[np.int64]  # (n,)
-    names: tuple[str, ...]
-    palette: tuple[str, ...] = ()  # "#rrggbb" of each class, where the file has them
 
 
 @dataclass(frozen=True)

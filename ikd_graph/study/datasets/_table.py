@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..._warn import warn
 from ._reading import Floats, Reading
-from ._record import MISSING, Coded, plain_texts
+from ._record import MISSING, Labels, plain_texts
 
 LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 """Column or key names that are read as labels when none is asked for."""
@@ -40,7 +40,7 @@ class Table:
         Numbers, or cells of any kind.
     names : tuple of str
         Of the columns; empty if the file has none.
-    beside : dict of str to (n_rows,) array or Coded
+    beside : dict of str to (n_rows,) array or Labels
         What the file says of rows beside the table; may be labels.
     row_names, row_title : tuple of str, str
         Names of the rows and of what names them; empty if unknown.
@@ -59,7 +59,7 @@ class Table:
     file: str
     columns: list[NDArray[Any]]
     names: tuple[str, ...] = ()
-    beside: Mapping[str, NDArray[Any] | Coded] = field(default_factory=dict)
+    beside: Mapping[str, NDArray[Any] | Labels] = field(default_factory=dict)
     row_names: tuple[str, ...] = ()
     row_title: str = ""
     header: str = "none"
@@ -78,7 +78,7 @@ class Table:
         """Names (or positions) of the columns, then names of what stands beside them."""
         return [*(self.names or map(str, range(len(self.columns)))), *self.beside]
 
-    def values(self, at: int) -> NDArray[Any] | Coded:
+    def values(self, at: int) -> NDArray[Any] | Labels:
         """Cells of a column, or of what stands beside the table."""
         return [*self.columns, *self.beside.values()][at]
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from ..._checks import check_sparse
 from ._reading import Reading, check_size, choose_table, package
-from ._record import NO_LABEL, Coded, plain_texts
+from ._record import NO_LABEL, Labels, plain_texts
 from ._table import Table, from_array
 
 
@@ -73,4 +73,5 @@ def _labels(column: Any, colors: Any) -> Any:
         codes, names = np.where(codes < 0, len(names), codes), [*names, NO_LABEL]
     shades = plain_texts(colors[:]) if colors is not None and not hasattr(colors, "keys") else []
     whole = all(re.fullmatch("#[0-9a-fA-F]{6}([0-9a-fA-F]{2})?", shade) for shade in shades)
-    return Coded(codes, tuple(names), tuple(shade[:7] for shade in shades) if whole else ())
+    palette = tuple(shade[:7] for shade in shades) if whole else ()
+    return Labels("", codes, tuple(names), None, palette)

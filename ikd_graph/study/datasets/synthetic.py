@@ -1,7 +1,8 @@
-"""Synthetic data sets with known latents: the paper's, three classics, and spike counts.
+"""Data sets by name: digits, and synthetic ones with known latents.
 
-Random latents (Eq. 12) and the three fixed ones (Fig. 3), mappings from a latent to observations,
-and noise. Where ``seed`` may be a ``numpy.random.Generator``, that one is drawn from and goes on.
+Random latents of the paper (Eq. 12) and its three fixed ones (Fig. 3), observations of a latent,
+two classics and spike counts. Where ``seed`` may be a ``numpy.random.Generator``, that one is drawn
+from and goes on.
 """
 
 from __future__ import annotations
@@ -13,16 +14,13 @@ from scipy.spatial.distance import cdist
 
 from ... import kernels
 from ..._checks import check_choice, check_integer, check_positive
-from ._record import Dataset
+from ._record import Dataset, encode_labels
 
 Floats = NDArray[np.float64]
 Seed = int | np.random.Generator
 
 FIXED_LATENTS = ("hard", "medium", "easy")
 """The three fixed latents of the paper's Fig. 3."""
-
-MAPPINGS = ("gp", "sine", "bump", "bump_l1")
-"""The mappings of the paper's Fig. 2, and the bump as its authors ran it."""
 
 
 def ou_latent(
@@ -173,83 +171,6 @@ def gp_mapping(
     return np.sqrt(check_positive("variance", variance)) * (_lower_root(cov) @ samples)
 
 
-def sine_mapping(latent: ArrayLike, n_features: int, *, seed: Seed = 0) -> Floats:
-    """Observations of the paper's data set 2: sin(Ω z + φ), Ω ~ U(-1, 1), φ ~ U(-π, π).
-
-    Parameters
-    ----------
-    latent, n_features, seed : see `gp_mapping`
-        The true latent, the number of observed dimensions and a source of randomness.
-
-    Returns
-    -------
-    (n, n_features) float64
-        Observations without noise.
-    """
-    points = np.asarray(latent, dtype=np.float64)
-    rng = np.random.default_rng(seed)
-    omega = rng.uniform(
-        -1.0, 1.0, size=(check_integer("n_features", n_features, 1), points.shape[1])
-    )
-    phase = rng.uniform(-np.pi, np.pi, size=n_features)
-    return np.sin(points @ omega.T + phase)
-
-
-def bump_mapping(
-    latent: ArrayLike, n_features: int, *, form: str = "squared", seed: Seed = 0
-) -> Floats:
-    r"""Observations of the paper's data set 3: bumps around centres on a grid over [-6, 6]^m.
-
-    Parameters
-    ----------
-    latent, seed : see `gp_mapping`
-        The true latent and a source of randomness.
-    n_features : int
-        Number of observed dimensions N, each with its own centre among 100^m grid points.
-    form : {"squared", "l1"}
-        "squared" is Eq. 13 as printed, 20 exp(-\|z - c\|²). "l1" is what the authors ran,
-        20 exp(-\|z - c\|_1), wider at its foot; the published figures rest on it.
-
-    Returns
-    -------
-    (n, n_features) float64
-        Observations without noise.
-    """
-    check_choice("form", form, ("squared", "l1"))
-    points = np.asarray(latent, dtype=np.float64)
-    n_axes = points.shape[1]
-    n_grid = 100**n_axes
-    check_integer("n_features", n_features, 1, n_grid)
-    picked = np.random.default_rng(seed).choice(n_grid, size=n_features, replace=False)
-    cells = np.stack(np.unravel_index(picked, (100,) * n_axes), axis=1)
-    centres = np.linspace(-6.0, 6.0, 100)[cells]
-    metric = "sqeuclidean" if form == "squared" else "cityblock"
-    return 20.0 * np.exp(-cdist(points, centres, metric))
-
-
-def add_noise(X: ArrayLike, sd: float, *, seed: Seed = 0) -> Floats:
-    """Add independent Gaussian noise.
-
-    Parameters
-    ----------
-    X : (n, n_features) float64
-        Observations.
-    sd : float
-        Standard deviation, >= 0.
-    seed : int or Generator
-        Source of randomness.
-
-    Returns
-    -------
-    (n, n_features) float64
-        A noisy copy.
-    """
-    values = np.array(X, dtype=np.float64)
-    if not (np.isfinite(sd) and sd >= 0.0):
-        raise ValueError(f"sd must be a finite number of at least 0, got {sd!r}; 0 adds no noise")
-    return values + np.random.default_rng(seed).normal(scale=sd, size=values.shape)
-
-
 def _lower_root(cov: Floats) -> Floats:
     """Cholesky factor, with the least jitter that makes it exist."""
     jitter = 1e-12
@@ -259,48 +180,6 @@ def _lower_root(cov: Floats) -> Floats:
         except np.linalg.LinAlgError:
             jitter *= 10.0
     raise ValueError("the covariance of the latent must be positive definite, got one that is not")
-
-
-def mapped_data(mapping: str, n_features: int, *, n_samples: int = 1000, seed: Seed = 0) -> Dataset:
-    """Data set of the paper's Fig. 2: a latent of Eq. 12 through one of its mappings.
-
-    Parameters
-    ----------
-    mapping : {"gp", "sine", "bump", "bump_l1"}
-        gp: M = 3, length-scale 3, noise 0.05. sine: M = 1, noise 0.1. bump (as printed) and
-        bump_l1 (as run): M = 2, noise 0.05.
-    n_features : int
-        Number of observed dimensions N.
-    n_samples : int
-        Number of points T, the paper's 1000.
-    seed : int or Generator
-        Source of randomness.
-
-    Returns
-    -------
-    Dataset
-        With its latent, clipped to [-6, 6] as in the paper's runs.
-
-    Examples
-    --------
-    >>> mapped_data("sine", 50, n_samples=200, seed=1).latent.shape
-    (200, 1)
-    """
-    check_choice("mapping", mapping, MAPPINGS)
-    rng = np.random.default_rng(seed)
-    n_components = {"gp": 3, "sine": 1}.get(mapping, 2)
-    latent = ou_latent(n_samples, n_components, clip=6.0, seed=rng)
-    if mapping == "gp":
-        clean = gp_mapping(
-            latent, n_features, kernels.SquaredExponential(length_scale=3.0), seed=rng
-        )
-    elif mapping == "sine":
-        clean = sine_mapping(latent, n_features, seed=rng)
-    else:
-        form = "l1" if mapping == "bump_l1" else "squared"
-        clean = bump_mapping(latent, n_features, form=form, seed=rng)
-    X = add_noise(clean, 0.1 if mapping == "sine" else 0.05, seed=rng)
-    return Dataset(X=X, latent=latent, name=f"{mapping}_N{n_features}")
 
 
 def gplvm_data(
@@ -343,7 +222,8 @@ def gplvm_data(
     points = np.asarray(points, dtype=np.float64)
     if isinstance(kernel, str):
         kernel = type(kernels.get(kernel))(length_scale=0.5)
-    X = add_noise(gp_mapping(points, n_features, kernel, seed=rng), noise, seed=rng)
+    X = gp_mapping(points, n_features, kernel, seed=rng)
+    X += rng.normal(scale=noise, size=X.shape)
     return Dataset(X=X, latent=points, name=f"{name}_N{n_features}")
 
 
@@ -429,3 +309,23 @@ def spike_counts(
     log_rate = gp_mapping(latent, n_features, variance=0.5, seed=rng)
     rates = np.exp(log_rate - 0.25) * check_positive("mean_count", mean_count)
     return Dataset(X=rng.poisson(rates).astype(np.float64), latent=latent, name="spike_counts")
+
+
+def digits() -> Dataset:
+    """Handwritten digits, 1797 images of 8 x 8, which scikit-learn brings along.
+
+    Returns
+    -------
+    Dataset
+        ``X`` (1797, 64), 0 to 16; ``y`` the digit.
+
+    Examples
+    --------
+    >>> digits().X.shape
+    (1797, 64)
+    """
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    y, names = encode_labels(y)
+    return Dataset(X=X, y=y, label_names=names, name="digits", image_shape=(8, 8))

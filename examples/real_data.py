@@ -1,17 +1,13 @@
-"""The real data sets of the paper by name, from a folder."""
-
-from __future__ import annotations
+"""The real data of the paper by name, from the folder that $IKD_GRAPH_DATA names."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._checks import check_choice
-from ._record import Dataset, encode_labels
+from ikd_graph.study import datasets
+from ikd_graph.study.datasets import Dataset
+from ikd_graph.study.datasets._record import encode_labels
 
 DATA_HOME = "IKD_GRAPH_DATA"
 """Environment variable that names the folder of real data sets."""
@@ -44,27 +40,12 @@ _FASHION_LABELS = (
 )
 
 
-def digits() -> Dataset:
-    """Handwritten digits, 1797 images of 8 x 8, which scikit-learn brings along.
-
-    Returns
-    -------
-    Dataset
-        ``X`` (1797, 64), 0 to 16; ``y`` the digit.
-
-    Examples
-    --------
-    >>> digits().X.shape
-    (1797, 64)
-    """
-    from sklearn.datasets import load_digits
-
-    X, y = load_digits(return_X_y=True)
-    y, names = encode_labels(y)
-    return Dataset(X=X, y=y, label_names=names, name="digits", image_shape=(8, 8))
+def load(name):
+    """Data set of the paper, or whatever the package can load."""
+    return STORED[name]() if name in STORED else datasets.load(name)
 
 
-def guo_qpcr() -> Dataset:
+def guo_qpcr():
     """Single-cell qPCR of mouse embryos: 437 cells, 48 genes, 10 stages (the paper's PCR).
 
     Returns
@@ -79,7 +60,7 @@ def guo_qpcr() -> Dataset:
     return Dataset(X=X, y=y, label_names=names, name="guo_qpcr", feature_names=features)
 
 
-def coil20() -> Dataset:
+def coil20():
     """COIL-20: 20 objects on a turntable, 72 views each, 128 x 128 pixels.
 
     Returns
@@ -93,7 +74,7 @@ def coil20() -> Dataset:
     return Dataset(X=file["X"] / 255.0, y=y, label_names=names, name="coil20", image_shape=shape)
 
 
-def fashion_mnist(*, split: str = "test", n_samples: int | None = 3000) -> Dataset:
+def fashion_mnist(*, split="test", n_samples=3000):
     """Fashion-MNIST, 28 x 28 pixels; by default the rows that the paper uses.
 
     Parameters
@@ -108,7 +89,6 @@ def fashion_mnist(*, split: str = "test", n_samples: int | None = 3000) -> Datas
     Dataset
         ``X`` (n, 784), 0 to 1; ``y`` the kind of clothing.
     """
-    check_choice("split", split, ("test", "train", "all"))
     file = _stored("fashion_mnist")
     keys = ("train", "test") if split == "all" else (split,)
     X = np.concatenate([file[f"X_{key}"] for key in keys])[:n_samples] / 255.0
@@ -118,7 +98,7 @@ def fashion_mnist(*, split: str = "test", n_samples: int | None = 3000) -> Datas
     return Dataset(X=X, y=y, label_names=names, name="fashion_mnist", image_shape=(28, 28))
 
 
-def extended_yale_b(*, image_shape: tuple[int, int] | None = (32, 32)) -> Dataset:
+def extended_yale_b(*, image_shape=(32, 32)):
     """Faces of Extended Yale B: 38 people in about 64 lightings, cropped.
 
     Parameters
@@ -139,9 +119,7 @@ def extended_yale_b(*, image_shape: tuple[int, int] | None = (32, 32)) -> Datase
     return Dataset(X=X, y=y, label_names=names, name="extended_yale_b", image_shape=shape)
 
 
-def shrink_images(
-    X: NDArray[np.generic], shape: tuple[int, int], smaller: tuple[int, int]
-) -> NDArray[np.float64]:
+def shrink_images(X, shape, smaller):
     """Shrink (n, height * width) images by area averages; pixels need not divide evenly.
 
     Examples
@@ -161,7 +139,7 @@ def shrink_images(
     return out
 
 
-def _area_weights(size: int, smaller: int) -> NDArray[np.float64]:
+def _area_weights(size, smaller):
     """Share of each old pixel in each new one, (smaller, size), rows sum to 1."""
     edges = np.arange(smaller + 1) * size / smaller
     low = np.maximum(edges[:-1, None], np.arange(size))
@@ -169,7 +147,7 @@ def _area_weights(size: int, smaller: int) -> NDArray[np.float64]:
     return np.maximum(high - low, 0.0) * smaller / size
 
 
-def _stored(name: str) -> dict[str, NDArray[Any]]:
+def _stored(name):
     """Arrays of a data set in the folder that the environment names, or where to get it."""
     home = os.environ.get(DATA_HOME)
     file, keys, origin = _SOURCES[name]
@@ -185,11 +163,10 @@ def _stored(name: str) -> dict[str, NDArray[Any]]:
         return dict(arrays)
 
 
-REAL: dict[str, Callable[[], Dataset]] = {
-    "digits": digits,
+STORED = {
     "guo_qpcr": guo_qpcr,
     "coil20": coil20,
     "fashion_mnist": fashion_mnist,
     "extended_yale_b": extended_yale_b,
 }
-"""Real data sets by name."""
+"""Loaders by name."""
