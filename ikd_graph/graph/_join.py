@@ -182,7 +182,8 @@ def _boruvka_round(
     pairs = np.sort(labels[np.column_stack((low[candidates], high[candidates]))], axis=1)
     _, first = np.unique(pairs, axis=0, return_index=True)
     n_components = int(labels.max()) + 1
-    ranks = coo_array((first + 1.0, tuple(pairs[first].T)), shape=2 * (n_components,))
+    ends = tuple(pairs[first].T.astype(np.int32))  # which older releases of scipy ask for
+    ranks = coo_array((first + 1.0, ends), shape=2 * (n_components,))
     # A tree, since rounding may offer links that close a ring.
     tree = minimum_spanning_tree(ranks)
     linked = candidates[np.sort(tree.data).astype(np.int64) - 1]
