@@ -11,7 +11,7 @@ from ._record import Points
 TURN = 2.0 * np.pi
 
 
-def add_noise(X, sd, *, seed):
+def _add_noise(X, sd, *, seed):
     """Table with independent noise."""
     return X + np.random.default_rng(seed).normal(scale=sd, size=X.shape)
 
@@ -86,7 +86,7 @@ def wide_curve(seed):
     rng = np.random.default_rng(seed)
     along = np.sort(rng.uniform(size=250))[:, None]
     clean = gp_mapping(along, 3000, kernels.SquaredExponential(length_scale=0.08), seed=rng)
-    return Points(add_noise(clean, 1.0, seed=rng), along, "position")
+    return Points(_add_noise(clean, 1.0, seed=rng), along, "position")
 
 
 def blobs(seed):
@@ -132,7 +132,7 @@ def _process(seed, latent, n_features, kernel, noise):
     """Sample of the model: each column a Gaussian process over the latent."""
     rng = np.random.default_rng(seed)
     points = latent(rng)
-    X = add_noise(gp_mapping(points, n_features, kernel, seed=rng), noise, seed=rng)
+    X = _add_noise(gp_mapping(points, n_features, kernel, seed=rng), noise, seed=rng)
     return Points(X, points, "latent")
 
 
@@ -252,7 +252,7 @@ def moving_spot(seed):
     place = rng.uniform(0.15, 0.85, (700, 2))
     x, y = _pixels(20)
     sq_dist = (place[:, :1] - x) ** 2 + (place[:, 1:] - y) ** 2
-    return Points(add_noise(np.exp(-0.5 * sq_dist / 0.1**2), 0.15, seed=rng), place, "position")
+    return Points(_add_noise(np.exp(-0.5 * sq_dist / 0.1**2), 0.15, seed=rng), place, "position")
 
 
 def turning_shape(seed):
@@ -269,7 +269,7 @@ def turning_shape(seed):
     )
     sq_dist = (turned[0][..., None] - x) ** 2 + (turned[1][..., None] - y) ** 2
     X = (weights[:, None] * np.exp(-0.5 * sq_dist / 0.06**2)).sum(axis=1)
-    return Points(add_noise(X, 0.2, seed=rng), angle, "circular")
+    return Points(_add_noise(X, 0.2, seed=rng), angle, "circular")
 
 
 def arm(seed):
@@ -286,7 +286,7 @@ def arm(seed):
             at = start + r * way
             sq_dist = (at[:, :1] - x) ** 2 + (at[:, 1:] - y) ** 2
             X = np.maximum(X, np.exp(-0.5 * sq_dist / width**2))
-    return Points(add_noise(X, 0.05, seed=rng), angles, "circular")
+    return Points(_add_noise(X, 0.05, seed=rng), angles, "circular")
 
 
 def lit_surface(seed):
@@ -301,4 +301,4 @@ def lit_surface(seed):
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     light = np.column_stack([lamp, np.ones(500)])
     light /= np.linalg.norm(light, axis=1, keepdims=True)
-    return Points(add_noise(np.maximum(light @ normal.T, 0.0), 0.1, seed=rng), lamp, "latent")
+    return Points(_add_noise(np.maximum(light @ normal.T, 0.0), 0.1, seed=rng), lamp, "latent")

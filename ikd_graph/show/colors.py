@@ -108,7 +108,7 @@ def paint(
     y = np.asarray(labels)
     if names is None and period is None and not is_quantity(y):
         y, names = encode_labels(y)
-    if names:
+    if names is not None and len(names):
         return Paint(title, _group(y, tuple(map(str, names)), tuple(palette)))
     values = np.asarray(y, dtype=np.float64)
     period = _turn(values) if period is None else period
