@@ -164,7 +164,8 @@ def finish(
     with named_stage("writing", "what was written is whole"):
         written = list(dict.fromkeys([*before, *leave_files(arguments, data, files)]))
     if not arguments.quiet:
-        write_lines([*lines, step[0], f"  {step[1]}", "Wrote", *(f"  {path}" for path in written)])
+        paths = ["Wrote", *(f"  {path}" for path in written)] if written else []
+        write_lines([*lines, step[0], f"  {step[1]}", *paths])
     if arguments.json is None:
         return
     record = {
