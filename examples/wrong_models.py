@@ -44,9 +44,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
     seeds = parser.parse_args().seeds
-    print(
-        "| table | R2 | held by 50 % | held by 95 % | reliability | warned |\n|---|---|---|---|---|---|"
-    )
+    print("| table | R2 | held by 50 % | held by 95 % | reliability | warned |")
+    print("|---" * 6 + "|")
     for draw in (sheet, tree, ring):
         results = []
         for seed in range(seeds):
