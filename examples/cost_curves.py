@@ -29,7 +29,6 @@ STRATEGIES = {
     "geodesic": {"strategy": "geodesic", "n_landmarks": None},
     "blockwise": {"strategy": "blockwise"},
     "geodesic, 300 landmarks": {"strategy": "geodesic", "n_landmarks": 300},
-    "eigen, 300 landmarks": {"strategy": "eigen", "n_landmarks": 300},
 }
 MARKS = tuple(digit * 10.0**power for power in range(-3, 6) for digit in (1, 3))
 COLUMNS = ("strategy", "points", "seconds", "peak megabytes", "load")
@@ -48,10 +47,7 @@ def measure(settings, n_points, n_jobs, answer):
     model = IKD(2, graph=10, refine=None, random_state=0, n_jobs=n_jobs)
     # One affinity for all sizes; what "auto" takes for few points is not what it takes for many.
     model.set_params(affinity="correlation", **settings)
-    if n_points > 10_000:
-        # Nearest-neighbour descent is compiled anew in every process.
-        model.set_params(neighbors="approximate").fit(waves(1000))
-    model.set_params(neighbors="auto").fit(waves(500))
+    model.fit(waves(500))
     X = waves(n_points)
     start = time.perf_counter()
     try:

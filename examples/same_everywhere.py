@@ -5,8 +5,9 @@
 The same tables are embedded by one process for each machine: processors are imitated by the
 settings of OpenBLAS (which code for which processor it runs), of NumPy and of Numba, and
 ``--python`` names further interpreters with other versions installed. What is told is the largest
-difference of any coordinate from the first process, without any alignment, over the extent of the
-embedding. UMAP with a ``random_state`` does the same, where it is installed.
+difference of any coordinate from the first process, after a rigid alignment (rotation, reflection
+and shift, which no method promises), over the extent of the embedding. UMAP with a ``random_state``
+does the same, where it is installed.
 
 Writes same_everywhere.csv, a line for each machine, table and method, and same_everywhere.md.
 """
@@ -22,6 +23,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from scipy.linalg import orthogonal_procrustes
 
 MACHINES = {
     "this one": {},
@@ -114,9 +116,13 @@ def moves(first, second):
     """Largest difference over the extent for each result that both have."""
     for key in first.keys() & second.keys():
         table, method = key.split("|")
-        errors = method.endswith("errors")
-        extent = first[key].max() if errors else np.ptp(first[key], axis=0).max()
-        yield table, method, float(np.abs(first[key] - second[key]).max() / extent)
+        before, after = first[key], second[key]
+        extent = before.max()
+        if not method.endswith("errors"):
+            before, after = before - before.mean(axis=0), after - after.mean(axis=0)
+            after = after @ orthogonal_procrustes(after, before)[0]
+            extent = np.ptp(before, axis=0).max()
+        yield table, method, float(np.abs(before - after).max() / extent)
 
 
 def main():

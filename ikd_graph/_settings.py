@@ -34,11 +34,22 @@ class Settings:
     reasons: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        settings = ("strategy", "graph", "kernel", "affinity", "refine", "n_components")
-        lines = {f"{name}={getattr(self, name)!r}": self.reasons.get(name) for name in settings}
-        text = [name + (f": {reason}" if reason else "") for name, reason in lines.items()]
-        text += [reason for name, reason in self.reasons.items() if name not in settings]
-        return "\n".join(text)
+        settings = ("strategy", "affinity", "refine", "graph", "kernel", "n_components")
+        lines = []
+        for reason, names in self.names_by_reason().items():
+            values = ", ".join(
+                f"{name}={getattr(self, name)!r}" for name in names if name in settings
+            )
+            lines.append(f"{values}: {reason}" if values else reason)
+        given = [name for name in settings if name not in self.reasons]
+        return "\n".join([*(f"{name}={getattr(self, name)!r}" for name in given), *lines])
+
+    def names_by_reason(self) -> dict[str, list[str]]:
+        """Settings that each reason is for."""
+        names: dict[str, list[str]] = {}
+        for name, reason in self.reasons.items():
+            names.setdefault(reason, []).append(name)
+        return names
 
 
 class Candidate(NamedTuple):

@@ -165,7 +165,7 @@ def resolve(
     settings : Settings
         The same with every choice made, each with its reason.
     candidates : tuple of Candidate
-        What was tried, the chosen one first.
+        The chosen one first, then by their scores.
     """
     settings = replace(requested, trusted=True, reasons=dict(requested.reasons))
     if settings.affinity in GIVEN:
@@ -284,7 +284,7 @@ def first_unbeaten(scores: Floats, errors: float = ERRORS) -> int:
 def _best(
     rows: Any, options: list[Settings], settings: Settings, observed: Moments
 ) -> tuple[Settings, tuple[Candidate, ...]]:
-    """The first candidate that no later one beats, and what was tried."""
+    """Settings of the first candidate that no later one beats, and all candidates."""
     scores = held_out_scores(rows, options, observed)
     best = first_unbeaten(scores)
     tried = [
@@ -304,7 +304,7 @@ def _best(
     first, *beaten = candidates
     runner_up = next((each for each in beaten if each.affinity != first.affinity), beaten[0])
     why = (
-        f"held-out R² {first.score:.2f}, the simplest of {len(candidates)} candidates near the best"
+        f"held-out R² {first.score:.2f}, the simplest near the best of {len(candidates)} candidates"
         f" (next {runner_up.affinity}, {runner_up.strategy}: {runner_up.difference:+.2f} "
         f"± {runner_up.difference_error:.2f})"
     )

@@ -17,6 +17,7 @@ from ._settings import Settings
 from ._stages import Stages
 from ._table import dense_rows, some_rows
 from .auto import FEWEST_COLUMNS
+from .generative import evenly_spaced
 
 Floats = NDArray[np.float64]
 
@@ -175,8 +176,8 @@ def column_log_densities(latent: Floats, columns: Floats) -> Floats:
 
 def _standard_columns(X: Floats) -> Floats:
     """At most 150 rows, columns of mean 0 and variance 1, those that vary."""
-    rows = np.linspace(0, len(X) - 1, min(len(X), _limits.SIZED)).astype(np.int64)
-    table = X[rows][:, np.ptp(X[rows], axis=0) > 0.0]
+    X = X[evenly_spaced(len(X), _limits.SIZED)]
+    table = X[:, np.ptp(X, axis=0) > 0.0]
     table = table / np.abs(table).max(axis=0)
     return np.asarray((table - table.mean(axis=0)) / table.std(axis=0))
 
@@ -185,8 +186,7 @@ def resolve(rows: Any, settings: Settings, stages: Stages) -> Settings:
     """Settings whose "auto" number of coordinates is estimated, if the rows have enough columns."""
     if settings.n_components != "auto" or rows.shape[1] < FEWEST_COLUMNS or rows.shape[0] < 2:
         return settings
-    at = np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], _limits.SIZED)).astype(np.int64)
-    sample = dense_rows(some_rows(rows, at))
+    sample = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], _limits.SIZED)))
     if np.count_nonzero(np.ptp(sample, axis=0)) < FEWEST_COLUMNS:
         return settings
     with stages("dimensions"):

@@ -24,7 +24,7 @@ def fill(X: NDArray[np.floating], table: NDArray[np.floating]) -> NDArray[np.flo
     """Rows (b, p) with missing values filled in from the rows (n, p) of a table, each by itself.
 
     Distances are those over the columns that both rows have, scaled to all columns
-    (`sklearn.impute.KNNImputer`; docs/decisions/010-missing-values.md). A row without a value
+    (`sklearn.impute.KNNImputer`; docs/decisions/012-missing-values.md). A row without a value
     stays as it is.
     """
     filled = X.copy()

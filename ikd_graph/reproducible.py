@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import table
+from ._checks import check_same_shape, table
 
 __all__ = ["fingerprint", "largest_move"]
 
@@ -16,8 +16,8 @@ def fingerprint(coordinates: ArrayLike) -> str:
     """Few digits that two embeddings have in common if they are the same up to a rigid motion.
 
     Random signs are given to the points, the same for every table of that many rows. The length
-    of the signed sum of the centred coordinates does not depend on rotation, reflection or shift,
-    and is rounded to four digits of its range.
+    of the signed sum of the centred coordinates does not depend on rotation, reflection or shift.
+    It is given in thousandths of what it is on average.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def fingerprint(coordinates: ArrayLike) -> str:
     Returns
     -------
     str
-        Root mean square radius, then six numbers of four digits. Rounding may change a last digit
+        Root mean square radius, then six numbers, around 1000. Rounding may change a last digit
         by one where embeddings differ by less than 1e-8; `largest_move` decides.
 
     Raises
@@ -49,8 +49,8 @@ def fingerprint(coordinates: ArrayLike) -> str:
     if radius == 0.0:
         return "0"
     signs = np.random.default_rng(len(Z)).choice([-1.0, 1.0], size=(6, len(Z)))
-    lengths = np.linalg.norm(signs @ Z, axis=1) / (radius * len(Z))
-    return "-".join([f"{radius:.4g}", *(f"{round(1e4 * length):04d}" for length in lengths)])
+    lengths = np.linalg.norm(signs @ Z, axis=1) / (radius * np.sqrt(len(Z)))
+    return "-".join([f"{radius:.4g}", *(f"{round(1e3 * length):04d}" for length in lengths)])
 
 
 def largest_move(first: ArrayLike, second: ArrayLike) -> float:
@@ -78,11 +78,7 @@ def largest_move(first: ArrayLike, second: ArrayLike) -> float:
     0.25
     """
     before, after = table("first", first), table("second", second)
-    if before.shape != after.shape:
-        raise ValueError(
-            f"second must have the shape {before.shape} of first, got {after.shape}; compare "
-            "embeddings of the same points"
-        )
+    check_same_shape("second", after, "first", before)
     extent = float(np.ptp(before, axis=0).max(initial=0.0))
     move = float(np.abs(before - after).max(initial=0.0))
     return move / extent if extent > 0.0 else move

@@ -219,8 +219,10 @@ def test_everything_that_was_chosen_has_a_reason_and_is_printed(digits):
         quiet(model, X)
         text = str(model.settings_)
         for name in ("strategy", "affinity", "refine", more):
-            assert f"{name}={getattr(model.settings_, name)!r}: " in text
-            assert model.settings_.reasons[name]
+            value, reason = getattr(model.settings_, name), model.settings_.reasons[name]
+            (line,) = [line for line in text.splitlines() if f"{name}={value!r}" in line]
+            assert line.endswith(f": {reason}")
+        assert text.count("held-out R²") == 1
         assert "='auto'" not in text
     named = IKD(
         2, strategy="geodesic", graph=8, kernel="matern", affinity="cosine", refine=None,

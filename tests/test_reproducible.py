@@ -32,7 +32,7 @@ def test_a_fingerprint_is_that_of_the_distances(seed, width):
 
 
 def test_embeddings_of_other_points_are_refused():
-    with pytest.raises(ValueError, match=r"second must have the shape \(4, 2\) of first"):
+    with pytest.raises(ValueError, match=r"second must be a table .* same shape as first"):
         largest_move(np.zeros((4, 2)), np.zeros((5, 2)))
 
 
@@ -65,4 +65,4 @@ def test_other_processors_move_no_point(tmp_path):
     moves = [float(line["move"]) for line in lines if line["method"] in ("default", "geodesic")]
     assert max(moves) <= 1e-8
     again = [float(line["move"]) for line in lines if line["machine"] == "this one again"]
-    assert max(again) == 0.0
+    assert max(again) <= 1e-14

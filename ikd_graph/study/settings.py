@@ -62,11 +62,8 @@ def say_graph(model: IKD) -> str:
 
 def reasons(model: IKD) -> dict[str, str]:
     """Why each setting that was "auto" is what it is; settings with one reason together."""
-    names: dict[str, str] = {}  # by reason
-    for name, reason in model.settings_.reasons.items():
-        name = name.replace("_", " ")
-        names[reason] = f"{names.pop(reason)}, {name}" if reason in names else name
-    return {name: reason for reason, name in names.items()}
+    names_by_reason = model.settings_.names_by_reason()
+    return {", ".join(n).replace("_", " "): reason for reason, n in names_by_reason.items()}
 
 
 def say_settings(model: IKD) -> dict[str, str]:

@@ -23,11 +23,11 @@ _SPECTRUM_NOTE = (
     "distances that no points in space have: noise, or a kernel that does not fit."
 )
 
-_TRIED_NOTE = (
-    "Settings that were tried, by 4-fold cross-validation over features: each point's held-out "
+_CANDIDATES_NOTE = (
+    "Candidate settings, scored by 4-fold cross-validation over features: each point's held-out "
     "features are predicted by the mean of its nearest neighbours in the embedding of the others; "
     "R² is averaged over principal directions. A later setting replaces a simpler one only if it "
-    "is better by two standard errors of the difference."
+    "is better by three standard errors of the difference."
 )
 
 
@@ -159,7 +159,7 @@ def _tried(model: IKD) -> list[page.Block]:
         shown = (score, f"{score:.3f} ± {error:.3f}"), (difference, apart)
         rows.append((affinity.replace("_", " "), strategy, refine or "none", *shown))
     columns = ("affinity", "strategy", "refinement", "R² of held-out columns", "difference")
-    return [page.table(columns, rows), page.note(_TRIED_NOTE)] if rows else []
+    return [page.table(columns, rows), page.note(_CANDIDATES_NOTE)] if rows else []
 
 
 def _shares(model: IKD) -> dict[str, float]:

@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from ... import _limits
+from ...generative import evenly_spaced
 
 Floats = NDArray[np.float64]
 
@@ -83,8 +84,7 @@ def chance_test(
     >>> print(chance_test(noise + rng.normal(size=(60, 1)) * rng.normal(size=40)))
     more structure than 199 of 199 randomly shifted tables (p = 0.005)
     """
-    picked = (np.linspace(0, n - 1, min(n, _limits.TESTED)).astype(np.int64) for n in X.shape)
-    X = X[np.ix_(*picked)]
+    X = X[np.ix_(*(evenly_spaced(n, _limits.TESTED) for n in X.shape))]
     scores = ndtri((rankdata(X, axis=0) - 0.5) / len(X))
     (observed, order), (across, order_across) = _structure(scores), _structure(scores.T)
     shifted = "columns" if order >= order_across else "rows"
