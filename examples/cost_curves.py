@@ -83,7 +83,7 @@ def draw(rows, path):
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     charts = figure.subplots(1, 2)
     for column, chart in zip(COLUMNS[2:4], charts, strict=True):
-        for name, mark in zip(STRATEGIES, "osD^v", strict=True):
+        for name, mark in zip(STRATEGIES, "osD^", strict=True):
             mine = [row for row in rows if row["strategy"] == name]
             x, y = [r["points"] for r in mine], [r[column] for r in mine]
             chart.loglog(x, y, f"{mark}-", markersize=5, linewidth=1.5, label=name)
@@ -114,7 +114,7 @@ def page(rows, ends, n_jobs):
         "",
         "Wall time of `fit` and peak memory of its process, written by `python cost_curves.py` on "
         f"{datetime.date.today():%d %B %Y}. Points of a surface, 100 measurements of each, two "
-        "coordinates, graph of 10 neighbours, no polish.",
+        "coordinates, graph of 10 neighbours, no refinement.",
         "",
         f"- {n_jobs} thread(s) (`n_jobs`), BLAS on one; {os.cpu_count()} cores, which other work "
         f"shared: load average {min(loads):.1f} to {max(loads):.1f} (column `load` of the CSV)",
