@@ -145,13 +145,11 @@ def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
 
 def _settings(model: IKD) -> list[page.Block]:
     """Settings with the reason for each, and what there is to beware of, as on the terminal."""
-    lines = str(model.settings_).splitlines()
-    settings = [line.partition("=") for line in lines[:6]]
-    return [page.pairs({name: text for name, _, text in settings}), page.sentences(lines[6:])]
+    return [page.sentences(str(model.settings_).splitlines())]
 
 
 def _tried(model: IKD) -> list[page.Block]:
-    """What "auto" tried, the choice first."""
+    """Candidates of "auto", the chosen one first."""
     rows = []
     for tried in model.candidates_:
         affinity, strategy, refine, score, error, difference, difference_error, chosen = tried
