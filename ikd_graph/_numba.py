@@ -75,7 +75,7 @@ def helper(function: Callable[..., Any]) -> Any:
 
     The wrapper that it has no need of would take a tenth of the time to compile.
     """
-    return register_jitable(error_model=_FLAGS["error_model"])(function)
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_FLAGS)(function)
 
 
 class ParallelKernel:

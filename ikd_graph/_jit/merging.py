@@ -137,7 +137,9 @@ def fit_shared(state, big, small, n_shared, motion):
             count += 1
         entry = state.following[entry]
     sizes = np.zeros(2, np.float64)
-    cross[:] = 0.0
+    for k in range(m):
+        for j in range(m):
+            cross[k, j] = 0.0
     for i in range(count):
         for k in range(m):
             source = state.coordinates[pairs[i, 0], k] - means[0, k]
@@ -159,7 +161,9 @@ def fit_shared(state, big, small, n_shared, motion):
     variance = misfit / (n_shared * m - m * (m + 1) / 2)
     variance = max(variance, ROUNDING * np.sqrt(sizes[0] * sizes[1]))
     u, v = motion[2 * m + 1 : 3 * m + 1], motion[3 * m + 1 :]
-    u[:] = cross
+    for k in range(m):
+        for j in range(m):
+            u[k, j] = cross[k, j]
     diagonalise(u, v)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
