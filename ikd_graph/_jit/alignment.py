@@ -10,12 +10,13 @@ CHUNK = 64
 
 
 @jit
-def nearest_rotation(cross, scale, rotation):
+def nearest_rotation(cross, scale, rotation, work):
     """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``, as ``rotation`` (M, M).
 
     Directions that the cross products leave open (points on a line, a single point) are turned as
     little as possible: there Q is the orthogonal matrix nearest to the identity. ``scale`` is the
-    product of the sizes of source and target; singular values below 1e-13 of it are zero.
+    product of the sizes of source and target; singular values below 1e-13 of it are zero. ``work``
+    (3, M, M) is room to work in.
     """
     m = cross.shape[0]
     floor = 1e-13 * scale
@@ -32,7 +33,6 @@ def nearest_rotation(cross, scale, rotation):
             rotation[0, 0], rotation[0, 1] = a / turned, b / turned
             rotation[1, 0], rotation[1, 1] = -sign * b / turned, sign * a / turned
             return
-    work = np.empty((3, m, m), np.float64)
     u, v, guide = work[0], work[1], work[2]
     for i in range(m):
         for j in range(m):
@@ -119,17 +119,18 @@ def place_blocks(starts, members, centred, consensus, proposals, misfit):
     """Fit every block rigidly to the consensus.
 
     ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``centred`` their points
-    around their weighted means (total, M), the weights (total,) and, for each block (n_blocks, 2),
-    its weight and its weighted sum of squares. Filled: ``proposals`` (total, M), where each block
+    around their weighted means (total, M), the weights (total,), for each block (n_blocks, 2),
+    its weight and its weighted sum of squares, and room to work in for every ``CHUNK`` blocks,
+    (n_chunks, 6, M, M). Filled: ``proposals`` (total, M), where each block
     would put its points, and ``misfit`` (n_blocks,), the weighted sums of squared distances from
     these to ``consensus`` (T, M).
     """
-    own, weights, scales = centred
+    own, weights, scales, work = centred
     m = own.shape[1]
     n_blocks = starts.size - 1
-    for chunk in numba.prange(-(-n_blocks // CHUNK)):
-        work = np.empty((3, m, m), np.float64)
-        rotation, cross, mean = work[0], work[1], work[2, 0]
+    for chunk in numba.prange(work.shape[0]):
+        room = work[chunk]
+        rotation, cross, mean = room[3], room[4], room[5, 0]
         for block in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n_blocks)):
             start, stop = starts[block], starts[block + 1]
             for j in range(m):
@@ -151,7 +152,7 @@ def place_blocks(starts, members, centred, consensus, proposals, misfit):
             for j in range(m):
                 mean[j] /= scales[block, 0]
                 size -= scales[block, 0] * mean[j] * mean[j]
-            nearest_rotation(cross, np.sqrt(scales[block, 1] * max(size, 0.0)), rotation)
+            nearest_rotation(cross, np.sqrt(scales[block, 1] * max(size, 0.0)), rotation, room)
             total = 0.0
             for i in range(start, stop):
                 for j in range(m):

@@ -19,29 +19,14 @@ class OrderedGraph(NamedTuple):
 
 
 @jit
-def degeneracy_order(graph, order, core):
+def degeneracy_order(graph, order, core, rank, start):
     """Take the node of the least degree away, again and again (Batagelj and Zaversnik's buckets).
 
     ``order`` (n,) receives the nodes as they go, ``core`` (n,) the core number of each: the largest
-    of the degrees at which nodes had to go so far.
+    of the degrees at which nodes had to go so far. At first these are the nodes by degree, their
+    degrees, the ``rank`` of each node among them (n,), kept so, and the first of every degree (d + 2,).
     """
-    n = order.size
-    widest = 0
-    for node in range(n):
-        core[node] = graph.indptr[node + 1] - graph.indptr[node]
-        widest = max(widest, core[node])
-    start = np.zeros(widest + 2, np.int64)
-    for node in range(n):
-        start[core[node] + 1] += 1
-    for degree in range(widest + 1):
-        start[degree + 1] += start[degree]
-    position = np.empty(n, np.int64)
-    fill = start.copy()
-    for node in range(n):
-        position[node] = fill[core[node]]
-        order[position[node]] = node
-        fill[core[node]] += 1
-    for i in range(n):
+    for i in range(order.size):
         node = order[i]
         for e in range(graph.indptr[node], graph.indptr[node + 1]):
             neighbor = graph.indices[e]
@@ -49,11 +34,12 @@ def degeneracy_order(graph, order, core):
                 # Swap with the first of its bucket, then move the border of the bucket past it.
                 front = start[core[neighbor]]
                 swapped = order[front]
-                order[front], order[position[neighbor]] = neighbor, swapped
-                position[swapped], position[neighbor] = position[neighbor], front
+                order[front], order[rank[neighbor]] = neighbor, swapped
+                rank[swapped], rank[neighbor] = rank[neighbor], front
                 start[core[neighbor]] += 1
                 core[neighbor] -= 1
-        start[core[node]] = max(start[core[node]], i + 1)
+        if start[core[node]] <= i:
+            start[core[node]] = i + 1
 
 
 @jit

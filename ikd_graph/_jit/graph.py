@@ -125,25 +125,18 @@ def pair_dots(rows, first, second, out):
 
 
 @jit
-def mirror(upper_indptr, upper_indices, upper_weights, indptr, indices, weights):
-    """Store each edge from both ends, given once from its smaller end; rows are sorted."""
-    n = indptr.size - 1
-    lower = np.zeros(n, np.int64)
-    for edge in range(upper_indices.size):
-        lower[upper_indices[edge]] += 1
-    indptr[0] = 0
-    for node in range(n):
-        own = upper_indptr[node + 1] - upper_indptr[node]
-        indptr[node + 1] = indptr[node] + lower[node] + own
-        lower[node] = indptr[node]
+def mirror(upper_indptr, upper_indices, upper_weights, lower, indices, weights):
+    """Store each edge from both ends, given once from its smaller end; rows are sorted.
+
+    ``lower`` (n,) is where each row starts, and becomes where its larger neighbours do.
+    """
     # Rows are met in order: when a row's turn comes, its smaller neighbours all stand in it.
-    for node in range(n):
+    for node in range(lower.size):
         at = lower[node]
         for edge in range(upper_indptr[node], upper_indptr[node + 1]):
-            neighbor = upper_indices[edge]
-            indices[at] = neighbor
-            weights[at] = upper_weights[edge]
+            neighbor, weight = upper_indices[edge], upper_weights[edge]
+            below = lower[neighbor]
+            indices[at], weights[at] = neighbor, weight
+            indices[below], weights[below] = node, weight
+            lower[neighbor] = below + 1
             at += 1
-            indices[lower[neighbor]] = node
-            weights[lower[neighbor]] = upper_weights[edge]
-            lower[neighbor] += 1

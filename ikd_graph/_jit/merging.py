@@ -24,7 +24,8 @@ that of rounding errors, as a share of the sum of squares."""
 def raise_to(values, tops, at, value):
     """Set a value that only grows, and the largest of its chunk."""
     values[at] = value
-    tops[at // CHUNK] = max(tops[at // CHUNK], value)
+    if value > tops[at // CHUNK]:
+        tops[at // CHUNK] = value
 
 
 @helper
@@ -36,8 +37,9 @@ def clear(values, tops, at):
         return
     start = at // CHUNK * CHUNK
     top = values[start]
-    for i in range(start, min(start + CHUNK, values.size)):
-        top = max(top, values[i])
+    for i in range(start, start + CHUNK):
+        if i < values.size and values[i] > top:
+            top = values[i]
     tops[at // CHUNK] = top
 
 
@@ -103,100 +105,98 @@ def cached_row(state, block):
 
 
 @helper
-def find_entry(state, point, block):
-    """Index into ``state.entry_at`` of a block in the list of a point, -1 if it is not there."""
-    start = state.point_starts[point]
-    for k in range(start, start + state.n_at[point]):
-        if state.owner[state.entry_at[k]] == block:
+def find_entry(owner, entry_at, start, count, block):
+    """Where in a point's list of entries, ``count`` from ``start``, one of a block is, or -1."""
+    for k in range(start, start + count):
+        if owner[entry_at[k]] == block:
             return k
     return -1
 
 
 @helper
-def fit_shared(state, big, small, n_shared, motion):
+def fit_shared(state, big, small, n_shared, work, pairs):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
 
-    A point moves to ``point @ rotation + translation``: the first M and the next row of ``motion``
-    (4 M + 1, M), the rest of which is room to work in. Returns whether the motion is certain: the
-    shared points are not so flat (a line in the plane, a plane in space) that the mirror image fits
-    them nearly as well, unless the small block is as flat.
+    A point moves to ``point @ rotation + translation``: ``work[4]`` and the first row of
+    ``work[5]``; the other squares of ``work`` (8, M, M) and ``pairs`` (n, 2) are room to work in.
+    Returns whether the motion is certain: the shared points are not so flat (a line in the plane, a
+    plane in space) that the mirror image fits them nearly as well, unless the small block is as
+    flat.
     """
-    m = state.coordinates.shape[1]
-    rotation, translation, cross = motion[:m], motion[m], motion[m + 1 : 2 * m + 1]
-    pairs = np.empty((n_shared, 2), np.int64)
-    means = np.zeros((2, m), np.float64)
+    coordinates, following, members = state.coordinates, state.following, state.members
+    owner, entry_at, starts, n_at = state.owner, state.entry_at, state.point_starts, state.n_at
+    m = coordinates.shape[1]
+    cross, rotation, translation = work[3], work[4], work[5, 0]
+    from_mean, to_mean = work[6, 0], work[7, 0]
+    for k in range(m):
+        from_mean[k] = to_mean[k] = 0.0
+        for j in range(m):
+            cross[k, j] = 0.0
     count = 0
     entry = state.first[small]
     while entry >= 0:
-        index = find_entry(state, state.members[entry], big)
+        point = members[entry]
+        index = find_entry(owner, entry_at, starts[point], n_at[point], big)
         if index >= 0:
-            pairs[count, 0], pairs[count, 1] = entry, state.entry_at[index]
-            for side in range(2):
-                for j in range(m):
-                    means[side, j] += state.coordinates[pairs[count, side], j] / n_shared
-            count += 1
-        entry = state.following[entry]
-    sizes = np.zeros(2, np.float64)
-    for k in range(m):
-        for j in range(m):
-            cross[k, j] = 0.0
-    for i in range(count):
-        for k in range(m):
-            source = state.coordinates[pairs[i, 0], k] - means[0, k]
-            sizes[0] += source * source
-            sizes[1] += (state.coordinates[pairs[i, 1], k] - means[1, k]) ** 2
+            shared = entry_at[index]
+            pairs[count, 0], pairs[count, 1] = entry, shared
             for j in range(m):
-                cross[k, j] += source * (state.coordinates[pairs[i, 1], j] - means[1, j])
-    nearest_rotation(cross, np.sqrt(sizes[0] * sizes[1]), rotation)
-    for j in range(m):
-        translation[j] = means[1, j]
+                from_mean[j] += coordinates[entry, j] / n_shared
+                to_mean[j] += coordinates[shared, j] / n_shared
+            count += 1
+        entry = following[entry]
+    from_size, to_size = 0.0, 0.0
+    for i in range(count):
+        entry, shared = pairs[i, 0], pairs[i, 1]
         for k in range(m):
-            translation[j] -= means[0, k] * rotation[k, j]
+            source = coordinates[entry, k] - from_mean[k]
+            target = coordinates[shared, k] - to_mean[k]
+            from_size += source * source
+            to_size += target * target
+            for j in range(m):
+                cross[k, j] += source * (coordinates[shared, j] - to_mean[j])
+    scale = np.sqrt(from_size * to_size)
+    nearest_rotation(cross, scale, rotation, work)
+    for j in range(m):
+        translation[j] = to_mean[j]
+        for k in range(m):
+            translation[j] -= from_mean[k] * rotation[k, j]
     if n_shared <= m:
         return False
     misfit = 0.0
     for i in range(count):
-        misfit += squared_off(state, pairs[i], rotation, translation)
+        entry, shared = pairs[i, 0], pairs[i, 1]
+        for j in range(m):
+            value = translation[j] - coordinates[shared, j]
+            for k in range(m):
+                value += coordinates[entry, k] * rotation[k, j]
+            misfit += value * value
     # Of n_shared m numbers as many were fitted as a motion has; below the floor is rounding.
     variance = misfit / (n_shared * m - m * (m + 1) / 2)
-    variance = max(variance, ROUNDING * np.sqrt(sizes[0] * sizes[1]))
-    u, v = motion[2 * m + 1 : 3 * m + 1], motion[3 * m + 1 :]
-    for k in range(m):
-        for j in range(m):
-            u[k, j] = cross[k, j]
-    diagonalise(u, v)
+    if variance < ROUNDING * scale:
+        variance = ROUNDING * scale
+    directions = work[0]
+    diagonalise(cross, directions)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
         square = 0.0
         for i in range(m):
-            square += u[i, p] * u[i, p]
+            square += cross[i, p] * cross[i, p]
         if 4.0 * np.sqrt(square) <= FLAT * variance:
             width = 0.0
             entry = state.first[small]
             while entry >= 0:
                 along = 0.0
                 for j in range(m):
-                    value = translation[j] - means[1, j]
+                    value = translation[j] - to_mean[j]
                     for k in range(m):
-                        value += state.coordinates[entry, k] * rotation[k, j]
-                    along += value * v[j, p]
+                        value += coordinates[entry, k] * rotation[k, j]
+                    along += value * directions[j, p]
                 width += along * along
-                entry = state.following[entry]
+                entry = following[entry]
             if width > FLAT * variance * state.size[small]:
                 return False
     return True
-
-
-@helper
-def squared_off(state, pair, rotation, translation):
-    """Squared distance between two entries of a point after a motion of the first."""
-    total = 0.0
-    for j in range(translation.size):
-        value = translation[j] - state.coordinates[pair[1], j]
-        for k in range(translation.size):
-            value += state.coordinates[pair[0], k] * rotation[k, j]
-        total += value * value
-    return total
 
 
 @helper
@@ -207,7 +207,7 @@ def larger_first(state, low, high):
 
 
 @helper
-def find_certain(state, low, motion):
+def find_certain(state, low, work, pairs):
     """Make the partner of a name the one with the most shared points whose motion is certain.
 
     Pairs that leave the motion open count as many points as always do, M at most.
@@ -221,7 +221,7 @@ def find_certain(state, low, motion):
         if count < best or (count == best and name > partner):
             continue
         big, small = larger_first(state, low, name)
-        if count > m and not fit_shared(state, big, small, count, motion):
+        if count > m and not fit_shared(state, big, small, count, work, pairs):
             count = m
         if count > best or (count == best and name < partner):
             best, partner = count, name
@@ -239,48 +239,50 @@ def prefer(state, third, count, low):
 
 
 @helper
-def absorb(state, big, small, low, rotation, translation, row):
+def absorb(state, big, small, low, work, row):
     """Move a block into another: shared points are averaged, the others change their owner.
 
     The row of the big block and the partners of those that share points with the small one are
     brought up to date.
     """
-    m = translation.size
-    moved = np.empty(m, np.float64)
+    coordinates, owner, mass = state.coordinates, state.owner, state.mass
+    entry_at, n_at, following = state.entry_at, state.n_at, state.following
+    rotation, translation, moved = work[4], work[5, 0], work[6, 0]
+    m = moved.size
     entry = state.first[small]
     while entry >= 0:
-        following = state.following[entry]
-        point = state.members[entry]
+        after, point = following[entry], state.members[entry]
         for j in range(m):
             moved[j] = translation[j]
             for k in range(m):
-                moved[j] += state.coordinates[entry, k] * rotation[k, j]
-        index = find_entry(state, point, big)
+                moved[j] += coordinates[entry, k] * rotation[k, j]
+        start, count = state.point_starts[point], n_at[point]
+        index = find_entry(owner, entry_at, start, count, big)
         if index >= 0:
-            target = state.entry_at[index]
-            mass = state.mass[target] + state.mass[entry]
+            target = entry_at[index]
+            total = mass[target] + mass[entry]
             for j in range(m):
-                gap = moved[j] - state.coordinates[target, j]
-                state.coordinates[target, j] += gap * state.mass[entry] / mass
-            state.mass[target] = mass
-            gone = find_entry(state, point, small)
-            state.n_at[point] -= 1
-            state.entry_at[gone] = state.entry_at[state.point_starts[point] + state.n_at[point]]
-        start = state.point_starts[point]
-        for k in range(start, start + state.n_at[point]):
-            third = state.name[state.owner[state.entry_at[k]]]
+                gap = moved[j] - coordinates[target, j]
+                coordinates[target, j] += gap * mass[entry] / total
+            mass[target] = total
+            gone = find_entry(owner, entry_at, start, count, small)
+            count -= 1
+            n_at[point] = count
+            entry_at[gone] = entry_at[start + count]
+        for k in range(start, start + count):
+            third = state.name[owner[entry_at[k]]]
             if index < 0:
                 count_in_row(state, row, third)
             prefer(state, third, state.rows[row, third], low)
         if index < 0:
             for j in range(m):
-                state.coordinates[entry, j] = moved[j]
-            state.owner[entry] = big
-            state.following[entry] = -1
-            state.following[state.last[big]] = entry
+                coordinates[entry, j] = moved[j]
+            owner[entry] = big
+            following[entry] = -1
+            following[state.last[big]] = entry
             state.last[big] = entry
             state.size[big] += 1
-        entry = following
+        entry = after
 
 
 @helper
@@ -350,16 +352,15 @@ def find_partner(state, block, counts, touched):
 
 
 @jit
-def merge_all(state, order, open_motions):
+def merge_all(state, order, open_motions, work, pairs):
     """Merge the two blocks with the most shared points until none share any (Section 2.4).
 
     Pairs that leave the motion open come last. ``order`` (n_blocks, 3) is filled with the names of
     the two blocks of each merger, of which the merged block has the lower, and the number of points
-    they share; ``open_motions`` (n_blocks,) with whether the motion was open. Returns the number of
-    mergers.
+    they share; ``open_motions`` (n_blocks,) with whether the motion was open. ``work`` and
+    ``pairs`` are those of `fit_shared`. Returns the number of mergers.
     """
     m = state.coordinates.shape[1]
-    motion = np.empty((4 * m + 1, m), np.float64)
     for block in range(state.first.size):
         find_partner(state, block, state.rows[0], state.counted[0])
     n_mergers = 0
@@ -371,15 +372,15 @@ def merge_all(state, order, open_motions):
         big, small = larger_first(state, low, high)
         row = cached_row(state, big)
         n_shared = np.int64(state.rows[row, state.name[small]])
-        certain = fit_shared(state, big, small, n_shared, motion)
+        certain = fit_shared(state, big, small, n_shared, work, pairs)
         if not certain and state.best[low] > m:
-            find_certain(state, low, motion)
+            find_certain(state, low, work, pairs)
             continue
-        order[n_mergers, 0] = min(low, high)
-        order[n_mergers, 1] = max(low, high)
+        retained, gone = (low, high) if low < high else (high, low)
+        order[n_mergers, 0], order[n_mergers, 1] = retained, gone
         order[n_mergers, 2] = n_shared
         open_motions[n_mergers] = not certain
         n_mergers += 1
-        absorb(state, big, small, min(low, high), motion[:m], motion[m], row)
-        rename(state, big, small, min(low, high), max(low, high), row)
+        absorb(state, big, small, retained, work, row)
+        rename(state, big, small, retained, gone, row)
     return n_mergers

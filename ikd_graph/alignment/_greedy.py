@@ -109,7 +109,9 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     order = np.empty((max(solved.blocks.n_blocks - 1, 0), 3), dtype=np.int64)
     is_open = np.zeros(len(order), dtype=np.bool_)
     if order.size:
-        order = order[: _jit.merging.merge_all(state, order, is_open)].copy()
+        width = solved.coordinates.shape[1]
+        room = np.empty((8, width, width)), np.empty((n_points, 2), dtype=np.int64)
+        order = order[: _jit.merging.merge_all(state, order, is_open, *room)].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]
     points = np.zeros((n_points, solved.coordinates.shape[1]))

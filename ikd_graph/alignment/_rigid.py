@@ -57,10 +57,10 @@ def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
     means = points.mean(axis=0), aims.mean(axis=0)
     from_mean, to_mean = points - means[0], aims - means[1]
     scale = np.sqrt((from_mean**2).sum() * (to_mean**2).sum())
-    rotation = np.empty((points.shape[1], points.shape[1]))
+    work = np.empty((4, points.shape[1], points.shape[1]))
     cross = np.ascontiguousarray(from_mean.T @ to_mean)
-    _jit.alignment.nearest_rotation(cross, float(scale), rotation)
-    return RigidMap(rotation, means[1] - means[0] @ rotation)
+    _jit.alignment.nearest_rotation(cross, float(scale), work[3], work)
+    return RigidMap(work[3], means[1] - means[0] @ work[3])
 
 
 def _check_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> None:
@@ -124,6 +124,7 @@ class Centred(NamedTuple):
     own: Floats  # (total, M)
     weights: Floats  # (total,)
     scales: Floats  # (n_blocks, 2) weight, and weighted sum of squares
+    work: Floats  # (n_chunks, 6, M, M) room to fit them in
 
 
 def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> Centred:
@@ -137,4 +138,6 @@ def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> 
         sums = np.bincount(block, weights * values, minlength=n_blocks)
         own[:, axis] = values - (sums / np.where(mass > 0.0, mass, 1.0))[block]
     squares = np.bincount(block, weights * (own**2).sum(axis=1), minlength=n_blocks)
-    return Centred(own, weights, np.column_stack([mass, squares]).astype(np.float64))
+    scales = np.column_stack([mass, squares]).astype(np.float64)
+    n_chunks, width = -(-n_blocks // _jit.alignment.CHUNK), own.shape[1]
+    return Centred(own, weights, scales, np.empty((n_chunks, 6, width, width)))

@@ -121,9 +121,12 @@ def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator
 
 def prepare(g: CsrGraph) -> StartGraph:
     """Order the nodes by degeneracy and split their rows at it."""
-    order, core, rank = (np.empty(g.n_nodes, dtype=np.int32) for _ in range(3))
-    _jit.degeneracy.degeneracy_order(g, order, core)
+    core = np.diff(g.indptr).astype(np.int32)
+    order = np.argsort(core, kind="stable").astype(np.int32)
+    start = np.concatenate(([0], np.cumsum(np.bincount(core))))
+    rank = np.empty_like(order)
     rank[order] = np.arange(g.n_nodes, dtype=np.int32)
+    _jit.degeneracy.degeneracy_order(g, order, core, rank, start)
     middle = np.empty(g.n_nodes, dtype=np.int64)
     indices = np.empty_like(g.indices)
     _jit.degeneracy.split_rows(g, rank, middle, indices)

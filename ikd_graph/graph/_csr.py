@@ -541,7 +541,9 @@ def mirrored(
 ) -> CsrGraph:
     """Build a graph from its upper triangle: entries a row, then their columns and weights."""
     upper = np.concatenate(([0], np.cumsum(counts)))
-    indptr = np.empty(upper.size, np.int64)
+    lower = np.bincount(indices, minlength=counts.size)
+    indptr = np.concatenate(([0], np.cumsum(counts + lower)))
     both, strength = np.empty(2 * indices.size, np.int32), np.empty(2 * indices.size, np.float64)
-    _jit.graph.mirror(upper, indices.astype(np.int32), weights, indptr, both, strength)
+    starts = indptr[:-1].copy()
+    _jit.graph.mirror(upper, indices.astype(np.int32), weights, starts, both, strength)
     return CsrGraph.trusted(indptr, both, strength)
