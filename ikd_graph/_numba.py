@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.extending import register_jitable
 
 CACHE_SWITCH = "IKD_GRAPH_NUMBA_CACHE"
 """Environment variable: ``0`` compiles afresh in every process and writes nothing to disk."""
@@ -71,9 +70,9 @@ def jit(function: Callable[..., Any]) -> Any:
 
 
 def helper(function: Callable[..., Any]) -> Any:
-    """Compile a function with the kernels that call it; called from Python it stays Python.
+    """Compile a function that kernels call, once for all of them; Python calls its ``py_func``.
 
-    The wrapper that it has no need of would take a tenth of the time to compile.
+    The wrappers that it has no need of would take a tenth of the time to compile.
     """
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_FLAGS)(function)
 

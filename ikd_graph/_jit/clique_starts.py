@@ -7,64 +7,48 @@ from .bits import ALL, ONE, ZERO
 
 
 @helper
-def write_rows(graph, start, search, words):
-    """Relabel the later neighbours of a start and write the edges between them as bits.
+def enter_start(graph, start, search, words):
+    """Set up depth 0 of a search from one node; returns whether a maximal clique can start here.
 
-    Sets ``local``, ``nodes`` and ``rows`` of the search.
+    The later neighbours of the start are relabelled, and the edges between them written as bits.
+    Of earlier neighbours the masks over the later ones are written, until one knows them all.
     """
-    count = graph.indptr[start + 1] - graph.middle[start]
+    indptr, middle, indices = graph.indptr, graph.middle, graph.indices
+    local, nodes, rows, masks = search.local, search.nodes, search.rows, search.masks
+    first, count = middle[start], indptr[start + 1] - middle[start]
     for i in range(count):
-        node = graph.indices[graph.middle[start] + i]
-        search.local[node] = i
-        search.nodes[i] = node
+        node = indices[first + i]
+        local[node] = i
+        nodes[i] = node
         for w in range(words):
-            search.rows[i, w] = ZERO
+            rows[i, w] = ZERO
     for i in range(count):
-        node = search.nodes[i]
-        for e in range(graph.middle[node], graph.indptr[node + 1]):
-            j = search.local[graph.indices[e]]
+        node = nodes[i]
+        for e in range(middle[node], indptr[node + 1]):
+            j = local[indices[e]]
             if j >= 0:
-                search.rows[i, j >> 6] |= ONE << np.uint64(j & 63)
-                search.rows[j, i >> 6] |= ONE << np.uint64(i & 63)
-
-
-@helper
-def write_masks(graph, start, search, words):
-    """Write the earlier neighbours of a start as masks over its later ones.
-
-    Labels are set; the masks of depth 0 are written. Returns whether a maximal clique can start
-    here: no earlier neighbour knows all the later ones.
-    """
-    count = graph.indptr[start + 1] - graph.middle[start]
-    at = 0
-    for f in range(graph.indptr[start], graph.middle[start]):
-        node = graph.indices[f]
+                rows[i, j >> 6] |= ONE << np.uint64(j & 63)
+                rows[j, i >> 6] |= ONE << np.uint64(i & 63)
+    at, n_adjacent = 0, 0
+    for f in range(indptr[start], first):
+        node = indices[f]
         for w in range(words):
-            search.masks[at, w] = ZERO
+            masks[at, w] = ZERO
         n_adjacent = 0
-        for e in range(graph.middle[node], graph.indptr[node + 1]):
-            j = search.local[graph.indices[e]]
+        for e in range(middle[node], indptr[node + 1]):
+            j = local[indices[e]]
             if j >= 0:
-                search.masks[at, j >> 6] |= ONE << np.uint64(j & 63)
+                masks[at, j >> 6] |= ONE << np.uint64(j & 63)
                 n_adjacent += 1
         if n_adjacent == count:
-            return False
+            break
         at += n_adjacent > 0
     search.first[0], search.last[0] = 0, at
-    return True
-
-
-@helper
-def enter_start(graph, start, search, words):
-    """Set up depth 0 of a search from one node; returns whether a maximal clique can start here."""
-    count = graph.indptr[start + 1] - graph.middle[start]
-    write_rows(graph, start, search, words)
-    possible = write_masks(graph, start, search, words)
     for i in range(count):
-        search.local[search.nodes[i]] = -1
+        local[nodes[i]] = -1
     for w in range(words):
         search.candidates[0, w] = ALL
         search.clique[0, w] = ZERO
     if count & 63:
         search.candidates[0, words - 1] = (ONE << np.uint64(count & 63)) - ONE
-    return possible
+    return n_adjacent < count or first == indptr[start]

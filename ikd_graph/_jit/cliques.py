@@ -42,11 +42,12 @@ class Search(NamedTuple):
 @helper
 def write_clique(start, search, depth, words, out, at):
     """Write the start and nodes of a depth to ``out`` from ``at``, ascending; return its end."""
+    clique, nodes = search.clique, search.nodes
     written = False
     for w in range(words):
-        word = search.clique[depth, w]
+        word = clique[depth, w]
         while word:
-            node = search.nodes[(w << 6) + lowest_bit(word)]
+            node = nodes[(w << 6) + lowest_bit(word)]
             word &= word - ONE
             if not written and node > start:
                 out[at] = start
@@ -63,18 +64,19 @@ def write_clique(start, search, depth, words, out, at):
 @helper
 def keep_masks(search, depth, words):
     """Keep the masks that hold all of ``todo``, without what is no candidate any more."""
+    todo, candidates, masks = search.todo, search.candidates, search.masks
     at = search.first[depth]
-    for j in range(search.first[depth], search.last[depth]):
+    for j in range(at, search.last[depth]):
         holds = True
         for w in range(words):
-            if search.todo[depth, w] & ~search.masks[j, w]:
+            if todo[depth, w] & ~masks[j, w]:
                 holds = False
                 break
         if holds:
             nonempty = ZERO
             for w in range(words):
-                search.masks[at, w] = search.masks[j, w] & search.candidates[depth, w]
-                nonempty |= search.masks[at, w]
+                masks[at, w] = masks[j, w] & candidates[depth, w]
+                nonempty |= masks[at, w]
             if nonempty:
                 at += 1
     search.last[depth] = at
@@ -91,6 +93,7 @@ def choose_branches(search, depth, words, size, min_size):
     CLIQUE (one maximal clique, in ``clique``) or BRANCH.
     """
     candidates, clique, todo = search.candidates, search.clique, search.todo
+    rows, masks = search.rows, search.masks
     count = 0
     for w in range(words):
         count += popcount(candidates[depth, w])
@@ -109,7 +112,7 @@ def choose_branches(search, depth, words, size, min_size):
             word ^= bit
             common = 0
             for k in range(words):
-                common += popcount(search.rows[label, k] & candidates[depth, k])
+                common += popcount(rows[label, k] & candidates[depth, k])
             if common == count - 1:
                 todo[depth, w] |= bit
                 n_universal += 1
@@ -127,11 +130,11 @@ def choose_branches(search, depth, words, size, min_size):
     for j in range(search.first[depth], search.last[depth]):
         common = 0
         for w in range(words):
-            common += popcount(search.masks[j, w] & candidates[depth, w])
+            common += popcount(masks[j, w] & candidates[depth, w])
         if common > best:
             best, excluded = common, j
     for w in range(words):
-        neighbours = search.masks[excluded, w] if excluded >= 0 else search.rows[pivot, w]
+        neighbours = masks[excluded, w] if excluded >= 0 else rows[pivot, w]
         todo[depth, w] = candidates[depth, w] & ~neighbours
     return BRANCH
 

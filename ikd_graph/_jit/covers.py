@@ -25,11 +25,13 @@ def add_node(graph, cover, node):
 
     Every neighbour is counted, candidate or not: to ask first would take longer.
     """
-    for e in range(graph.indptr[node], graph.indptr[node + 1]):
-        neighbor = graph.indices[e]
-        cover.score[neighbor, 0] += 1.0
-        cover.score[neighbor, 1] += not cover.covered[e]
-        cover.score[neighbor, 2] += graph.weights[e]
+    indptr, indices, weights = graph
+    score, covered = cover.score, cover.covered
+    for e in range(indptr[node], indptr[node + 1]):
+        neighbor = indices[e]
+        score[neighbor, 0] += 1.0
+        score[neighbor, 1] += not covered[e]
+        score[neighbor, 2] += weights[e]
 
 
 @helper
@@ -40,24 +42,26 @@ def grow(graph, cover, members, size):
     edges, of these the first. The clique is in the first ``size`` places of ``members`` (s,), at
     least one, which receives the maximal one, ascending; returns its size.
     """
+    indices, candidates, score, inside = graph.indices, cover.candidates, cover.score, cover.inside
     first = members[0]
     begin, end = graph.indptr[first], graph.indptr[first + 1]
     count = end - begin
     for i in range(count):
-        neighbor = graph.indices[begin + i]
-        cover.candidates[i] = neighbor
-        cover.score[neighbor, 0], cover.score[neighbor, 1], cover.score[neighbor, 2] = 0.0, 0.0, 0.0
+        neighbor = indices[begin + i]
+        candidates[i] = neighbor
+        for column in range(3):
+            score[neighbor, column] = 0.0
     for i in range(size):
         add_node(graph, cover, members[i])
     while True:
         n_candidates, best = 0, -1
         for i in range(count):
-            node = cover.candidates[i]
-            if cover.score[node, 0] == size:
-                cover.candidates[n_candidates] = node
+            node = candidates[i]
+            if score[node, 0] == size:
+                candidates[n_candidates] = node
                 n_candidates += 1
-                more = cover.score[node, 1] - cover.score[best, 1] if best >= 0 else 1.0
-                if more > 0 or (more == 0 and cover.score[node, 2] > cover.score[best, 2]):
+                more = score[node, 1] - score[best, 1] if best >= 0 else 1.0
+                if more > 0 or (more == 0 and score[node, 2] > score[best, 2]):
                     best = node
         if best < 0:
             break
@@ -67,57 +71,51 @@ def grow(graph, cover, members, size):
         size += 1
     # All others are neighbours of the first: its row has them in order.
     for i in range(size):
-        cover.inside[members[i]] = True
+        inside[members[i]] = True
     at, placed = 0, False
     for e in range(begin, end):
-        node = graph.indices[e]
+        node = indices[e]
         if not placed and node > first:
             members[at] = first
             at += 1
             placed = True
-        if cover.inside[node]:
+        if inside[node]:
             members[at] = node
             at += 1
     if not placed:
         members[at] = first
     for i in range(size):
-        cover.inside[members[i]] = False
+        inside[members[i]] = False
     return size
 
 
 @jit
 def mark(graph, cover, members, size):
     """Count a clique, in the first ``size`` places of ``members``, as part of the cover."""
+    inside = cover.inside
     for i in range(size):
-        cover.inside[members[i]] = True
+        inside[members[i]] = True
     for i in range(size):
         node = members[i]
-        cover.largest[node] = max(cover.largest[node], size)
+        if cover.largest[node] < size:
+            cover.largest[node] = size
         for e in range(graph.indptr[node], graph.indptr[node + 1]):
-            if cover.inside[graph.indices[e]]:
+            if inside[graph.indices[e]]:
                 cover.covered[e] = True
     for i in range(size):
-        cover.inside[members[i]] = False
-
-
-@helper
-def strongest_open(graph, cover, node):
-    """Place of the strongest edge of a node that no clique has yet, -1 if all are covered."""
-    best = -1
-    for e in range(graph.indptr[node], graph.indptr[node + 1]):
-        if not cover.covered[e] and (best < 0 or graph.weights[e] > graph.weights[best]):
-            best = e
-    return best
+        inside[members[i]] = False
 
 
 @jit
 def cover_round(graph, cover, order, position, points, indptr, members):
     """Grow one clique around each node in turn that needs one, until the output is full.
 
-    With ``points`` a node needs a clique if it is in none, else if one of its edges is in none.
+    With ``points`` a node needs a clique if it is in none, else if one of its edges is in none; the
+    strongest of these is where it begins.
     ``order`` (n,) is gone through from ``position``; the cliques are written to ``indptr`` (k + 1,)
     and ``members`` (s,), ascending. Returns where to go on and the number of cliques.
     """
+    covered, weights = cover.covered, graph.weights
     count, room = 0, cover.candidates.size + 1
     indptr[0] = 0
     while position < order.size:
@@ -127,7 +125,10 @@ def cover_round(graph, cover, order, position, points, indptr, members):
         position += 1
         if points and cover.largest[node]:
             continue
-        edge = strongest_open(graph, cover, node)
+        edge = -1
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            if not covered[e] and (edge < 0 or weights[e] > weights[edge]):
+                edge = e
         if edge < 0 and not points:
             continue
         clique = members[indptr[count] :]

@@ -23,8 +23,9 @@ def degeneracy_order(graph, order, core, rank, start):
     """Take the node of the least degree away, again and again (Batagelj and Zaversnik's buckets).
 
     ``order`` (n,) receives the nodes as they go, ``core`` (n,) the core number of each: the largest
-    of the degrees at which nodes had to go so far. At first these are the nodes by degree, their
-    degrees, the ``rank`` of each node among them (n,), kept so, and the first of every degree (d + 2,).
+    of the degrees at which nodes had to go so far. At first these are the nodes by degree and their
+    degrees. ``rank`` (n,) is where each node stands in the order, ``start`` (d + 2,) where those of
+    every degree begin; both are kept so.
     """
     for i in range(order.size):
         node = order[i]

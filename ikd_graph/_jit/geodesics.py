@@ -19,19 +19,18 @@ ONE = np.uint64(1)
 
 
 @jit
-def search(graph, sources, step, out):
+def search(graph, sources, step, state, queue, out):
     """Find the shortest distances from each of the ``sources`` (s,).
 
     Weights are lengths, none negative, infinite where an edge cannot be walked. ``out`` (s, n) is
-    filled; where there is no path, it is infinite. A band is ``step`` wide.
+    filled; where there is no path, it is infinite. A band is ``step`` wide. ``state`` (n,) says
+    where each node waits, ``queue`` (2, n) in which order.
     """
     indptr, indices, lengths = graph
     n = indptr.size - 1
-    reach = np.empty(n, np.float64)
-    state = np.empty(n, np.uint8)  # where each node waits
-    queue = np.empty((2, n), np.int32)
     near, far = queue[0], queue[1]  # ring of the nodes in the band, list of those beyond
     for row in range(sources.size):
+        reach = out[row]
         for node in range(n):
             reach[node] = np.inf
             state[node] = 0
@@ -80,8 +79,6 @@ def search(graph, sources, step, out):
                     far[n_far] = waits
                     n_far += 1
             bound = low + step
-        for node in range(n):
-            out[row, node] = reach[node]
 
 
 @jit

@@ -66,23 +66,6 @@ def count_in_row(state, row, name):
 
 
 @helper
-def count_shared(state, block, row):
-    """Count in a row how many points of a block every other block shares, by name."""
-    for i in range(state.n_counted[row]):
-        state.rows[row, state.counted[row, i]] = 0
-        state.row_tops[row, state.counted[row, i] // CHUNK] = 0
-    state.n_counted[row] = 0
-    entry = state.first[block]
-    while entry >= 0:
-        point = state.members[entry]
-        start = state.point_starts[point]
-        for k in range(start, start + state.n_at[point]):
-            count_in_row(state, row, state.name[state.owner[state.entry_at[k]]])
-        entry = state.following[entry]
-    clear(state.rows[row], state.row_tops[row], np.int64(state.name[block]))
-
-
-@helper
 def cached_row(state, block):
     """Row of ``state.rows`` with the counts of a block, kept from its last merger or made now."""
     if state.row_of[block] >= 0:
@@ -100,7 +83,20 @@ def cached_row(state, block):
         state.row_of[state.row_owner[chosen]] = -1
     state.row_owner[chosen] = block
     state.row_of[block] = chosen
-    count_shared(state, block, chosen)
+    # How many of its points every other block shares, by name.
+    rows, tops, counted = state.rows[chosen], state.row_tops[chosen], state.counted[chosen]
+    for i in range(state.n_counted[chosen]):
+        rows[counted[i]] = 0
+        tops[counted[i] // CHUNK] = 0
+    state.n_counted[chosen] = 0
+    entry = state.first[block]
+    while entry >= 0:
+        point = state.members[entry]
+        start = state.point_starts[point]
+        for k in range(start, start + state.n_at[point]):
+            count_in_row(state, chosen, state.name[state.owner[state.entry_at[k]]])
+        entry = state.following[entry]
+    clear(rows, tops, np.int64(state.name[block]))
     return chosen
 
 
