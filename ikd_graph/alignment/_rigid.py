@@ -139,5 +139,5 @@ def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> 
         own[:, axis] = values - (sums / np.where(mass > 0.0, mass, 1.0))[block]
     squares = np.bincount(block, weights * (own**2).sum(axis=1), minlength=n_blocks)
     scales = np.column_stack([mass, squares]).astype(np.float64)
-    n_chunks, width = -(-n_blocks // _jit.alignment.CHUNK), own.shape[1]
+    n_chunks, width = -(-n_blocks // _jit.alignment.CHUNK), coordinates.shape[1]
     return Centred(own, weights, scales, np.empty((n_chunks, 6, width, width)))
