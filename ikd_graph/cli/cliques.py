@@ -35,7 +35,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from ..show import report
-    from ..show.report import clique_words
 
     limit = check_integer("--limit", arguments.limit, 1)
     parameters = flags.method_parameters(arguments, **_FIXED)
@@ -50,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     with common.named_stage("looking at cliques and thresholds"):
         view = report.view_cliques(model, data, limit=limit, progress=progress)
-    counts, advice = clique_words.clique_statistics(view), clique_words.clique_advice(view)
+    counts, advice = view.statistics(), view.advice()
     step = ("To embed with this graph:", embed_command(model, arguments))
     with common.named_stage("drawing"):
         chart = report.clique_chart(view)
@@ -59,12 +58,12 @@ def run(arguments: argparse.Namespace) -> None:
             "cliques_page", view, steps=[step], warnings=arguments.heard,
         )  # fmt: skip
     files = {
-        "cliques.csv": common.csv_text(*clique_words.memberships(view)),
+        "cliques.csv": common.csv_text(*view.memberships()),
         "cliques.json": common.json_text(counts) + "\n",
         "cliques.png": png,
         "cliques.html": html,
     }
-    numbers = clique_words.clique_facts(view).items()
+    numbers = view.facts().items()
     lines = [f"{data.name}: cliques", *common.settings_lines(model)]
     lines += aligned((name, say_number(value)) for name, value in numbers if value is not None)
     if not view.complete:

@@ -84,20 +84,8 @@ def threshold_levels(
     for level in progress(levels) if progress else levels:
         g = graph.above(base, float(level)) if level > levels[0] else base
         rows.append(_counts(g, n_components + 2, clique_limit))
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    edges, sizes, largest, count, clique, coverage = columns
-    return Levels(
-        levels,
-        edges,
-        sizes,
-        largest,
-        count,
-        clique,
-        coverage,
-        base.n_nodes,
-        clique_limit,
-        connected_up_to(similarity),
-    )
+    columns: Any = map(np.array, zip(*rows, strict=True))
+    return Levels(levels, *columns, base.n_nodes, clique_limit, connected_up_to(similarity))
 
 
 def connected_up_to(similarity: Similarity) -> float:
@@ -131,13 +119,11 @@ def _counts(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, f
     for clique in listed:
         if clique.size >= size:
             covered[clique] = True
+    count, largest = float(len(listed)), float(max((c.size for c in listed), default=1))
     if len(listed) > limit:
+        count = largest = np.nan
         if not covered.all():
             covered = cliques.in_large_clique(g, size)
-        count = largest = float("nan")
-    else:
-        count = float(len(listed))
-        largest = float(max((clique.size for clique in listed), default=1))
     return g.n_edges, sizes.size, int(sizes.max()), count, largest, float(covered.mean())
 
 

@@ -7,11 +7,6 @@ from .diagnose import diagnosis_page
 from .embed import embed_page
 
 __all__ = [
-    "CliqueView",
-    "clique_chart",
-    "cliques_page",
-    "compare_page",
-    "diagnosis_page",
-    "embed_page",
+    "CliqueView", "clique_chart", "cliques_page", "compare_page", "diagnosis_page", "embed_page",
     "view_cliques",
-]
+]  # fmt: skip

@@ -14,18 +14,7 @@ from ..charts import Chart
 from ..colors import Paint
 from ..figures import figure, with_slider
 from ..words import count, say_number
-from .clique_view import CliqueView, threshold_of
-from .clique_words import (
-    clique_advice,
-    clique_facts,
-    clique_groups,
-    clique_places,
-    largest,
-    largest_apart,
-    n_components,
-    n_maximal,
-    say_labels,
-)
+from .clique_view import CliqueView, say_labels, threshold_of
 
 _DISAGREEMENT = "disagreement of cliques"
 
@@ -46,7 +35,7 @@ def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
         HTML of the whole page, with its pictures.
     """
     paint, rows = points.paint_points(view.data), points.rows_to_draw(view.data)
-    residual = [f"{value:.2g}" for value in _residual(view)]
+    residual = [f"{value:.2g}" for value in view.residual]
     sizes = page.drawing(charts.counts(view.sizes, "points in a clique", "maximal cliques"))
     note = "From the largest down, those that share at most half their points with one above."
     return page.render(
@@ -54,13 +43,13 @@ def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
         view.data.name,
         _lead(view),
         [
-            ("Advice", [page.sentences(clique_advice(view))]),
+            ("Advice", [page.sentences(view.advice())]),
             (
                 "Cliques and the points they share",
                 [page.figures(page.drawing(clique_chart(view), "", _network_note(view), "main"))],
             ),
             ("What a threshold does", [page.figures(_slider(view))]),
-            ("Counts", [page.facts(clique_facts(view)), page.figures(sizes)]),
+            ("Counts", [page.facts(view.facts()), page.figures(sizes)]),
             ("Largest cliques", [page.note(note), _largest(view, paint)]),
             ("How well the cliques agree", [page.figures(_picture(view, paint, rows))]),
         ],
@@ -72,19 +61,14 @@ def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
     )
 
 
-def _residual(view: CliqueView) -> NDArray[np.float64]:
-    """How far cliques disagree about each point."""
-    return np.nan_to_num(np.asarray(view.model.merge_residuals_, dtype=np.float64))
-
-
 def _lead(view: CliqueView) -> str:
     """The result in two sentences."""
     links = f" joined by {count(view.n_links, 'link')}" if view.n_links else ""
     noun = "maximal clique" if view.complete and view.sizes.size == 1 else "maximal cliques"
     return (
         f"{count(view.data.n_samples, 'point')}, {count(view.graph.n_edges, 'edge')} "
-        f"({say_graph(view.model)}), {count(n_components(view), 'component')}{links}: "
-        f"{n_maximal(view)} {noun}, the largest of {largest(view)} points. "
+        f"({say_graph(view.model)}), {count(view.n_components(), 'component')}{links}: "
+        f"{view.n_maximal()} {noun}, the largest of {view.largest()} points. "
         f"{say_number(len(view.cliques))} of them cover the graph and are listed here."
     )
 
@@ -93,7 +77,7 @@ def clique_chart(view: CliqueView) -> Chart:
     """Graph of cliques, laid out by the embedding, by most members' labels or by disagreement."""
     paint = points.paint_points(view.data)
     paints = [Paint(_DISAGREEMENT, None, view.of_cliques[list(view.links)])]
-    groups = clique_groups(view, paint)
+    groups = view.groups(paint)
     if groups is not None:
         paints.insert(0, Paint(paint.title or "most members", groups))
     hover = [
@@ -101,7 +85,7 @@ def clique_chart(view: CliqueView) -> Chart:
         for node, size in view.links.nodes(data="size")
     ]
     texts = [points.short(text) for text in hover]
-    return charts.network(view.links, clique_places(view), *paints, hover=texts)
+    return charts.network(view.links, view.places(), *paints, hover=texts)
 
 
 def _network_note(view: CliqueView) -> str:
@@ -149,14 +133,14 @@ def _largest(view: CliqueView, paint: Paint) -> page.Block:
         [(k, str(k)), len(view.cliques[k])]
         + ([", ".join(say_labels(view.cliques[k], paint))] if labelled else [])
         + [", ".join(view.names[row] for row in view.cliques[k])]
-        for k in largest_apart(view, most=15)
+        for k in view.largest_apart(most=15)
     ]
     return page.table(["clique", "points", *["labels"] * labelled, "members"], rows)
 
 
 def _picture(view: CliqueView, paint: Paint, rows: NDArray[np.intp]) -> page.Block:
     """Points by the disagreement of the cliques that hold them, or by their labels."""
-    paints = [Paint(_DISAGREEMENT, None, _residual(view))]
+    paints = [Paint(_DISAGREEMENT, None, view.residual)]
     if paint.groups is not None or paint.values is not None:
         paints.append(paint)
     Z = view.model.embedding_

@@ -5,11 +5,5 @@ from ._diagnose import diagnose, noise_share
 from ._record import WEAK_R2, Diagnosis, Step
 
 __all__ = [
-    "WEAK_R2",
-    "ChanceTest",
-    "Diagnosis",
-    "Step",
-    "chance_test",
-    "diagnose",
-    "noise_share",
-]
+    "WEAK_R2", "ChanceTest", "Diagnosis", "Step", "chance_test", "diagnose", "noise_share",
+]  # fmt: skip

@@ -291,33 +291,18 @@ def steps(diagnosis: Diagnosis) -> list[Step]:
     """What to do next, the most urgent first."""
     d, todo = diagnosis, []
     if d.row_levels:
-        todo.append(
-            Step(
-                "Compare rows whatever their levels and lengths",
-                "diagnose(covariance.unit_rows(X))",
-                "diagnose",
-                ("--standardize-rows",),
-            )
-        )
+        words, python = "Compare rows whatever their levels and lengths", "covariance.unit_rows(X)"
+        todo.append(Step(words, f"diagnose({python})", "diagnose", ("--standardize-rows",)))
     if d.common_mode and not d.n_removed:
+        python = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
         todo.append(
-            Step(
-                "Take off what all rows share",
-                "diagnose(covariance.remove_mean_row(X), n_removed=1)",
-                "diagnose",
-                ("--remove-mean-row",),
-            )
+            Step("Take off what all rows share", python, "diagnose", ("--remove-mean-row",))
         )
     if d.n_trusted and not d.predicted_r2 >= WEAK_R2:
-        todo.append(
-            Step(
-                "Look at the significant correlations alone",
-                f"IKD({d.n_components}, strategy='blockwise', "
-                f"graph=graph.Threshold(fdr={d.fdr:g}))",
-                "cliques",
-                ("--components", str(d.n_components), "--fdr", f"{d.fdr:g}"),
-            )
-        )
+        rule = f"graph=graph.Threshold(fdr={d.fdr:g})"
+        python = f"IKD({d.n_components}, strategy='blockwise', {rule})"
+        flags = ("--components", str(d.n_components), "--fdr", f"{d.fdr:g}")
+        todo.append(Step("Look at the significant correlations alone", python, "cliques", flags))
     settings = ", ".join(f"{name}={value!r}" for name, value in d.parameters.items())
     words = "Embed the noise all the same" if d.chance.is_noise else "Embed with these settings"
     command = f"IKD({d.n_components}, {settings})"
