@@ -16,7 +16,7 @@ import pytest
 from tables import quiet
 
 from ikd_graph import IKD, graph
-from ikd_graph.show import charts, figures, page, plot, points, report
+from ikd_graph.show import charts, colors, figures, page, plot, report
 from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.show.report.clique_view import threshold_of
 from ikd_graph.show.words import say_number
@@ -133,9 +133,9 @@ def test_every_point_of_a_page_has_its_coordinates_its_name_and_its_labels():
         X=Z, y=y, label_names=("a", "b", "c"), label_title="kind", row_names=names,
         label_palette=("#112233",), other_labels=(Labels("age", ages, ()),),
     )  # fmt: skip
-    paints = [points.paint(labels) for labels in data.all_labels]
+    paints = [colors.paint_labels(labels) for labels in data.all_labels]
     spec = figures.figure(charts.scatter(Z, *paints, rows=np.arange(50)))
-    described = points.described(data, np.arange(50), {"score": list("ab" * 25)})
+    described = colors.described(data, np.arange(50), {"score": list("ab" * 25)})
     assert described["names"] == [*names]
     assert described["hover"][6] == f"r6<br>kind: {'abc'[y[6]]}<br>age: {ages[6]}<br>score: a"
     assert [name for name, _ in drawn_points(spec)] == ["a", "b", "c", "no label"]
@@ -154,11 +154,11 @@ def test_every_point_of_a_page_has_its_coordinates_its_name_and_its_labels():
 def test_a_sample_keeps_each_class_in_proportion_and_the_page_says_so():
     codes = np.repeat([0, 1, 2], [9000, 900, 100])
     data = Dataset(X=np.zeros((10_000, 2)), y=codes, label_names=("a", "b", "c"))
-    rows = points.rows_to_draw(data, 1000)
+    rows = colors.rows_to_draw(data, 1000)
     assert rows.size == np.unique(rows).size == 1000
     np.testing.assert_allclose(np.bincount(codes[rows]), [900, 90, 10], atol=1)
-    assert points.drawn_note(rows, 10_000).startswith(" 1,000 of 10,000")
-    assert points.drawn_note(points.rows_to_draw(data), 10_000) == ""
+    assert colors.drawn_note(rows, 10_000).startswith(" 1,000 of 10,000")
+    assert colors.drawn_note(colors.rows_to_draw(data), 10_000) == ""
 
 
 ODD = [
@@ -339,8 +339,8 @@ def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
     model = IKD(strategy="blockwise", refine=None, **options)
     view = report.view_cliques(quiet(model, X), Dataset(X=X))
     facts, levels = view.facts(), view.levels
-    removed = facts["edges removed as short cuts"] or 0
-    n_above = facts["edges above the threshold"]
+    removed = facts.get("edges removed as short cuts", 0)
+    n_above = facts.get("edges above the threshold")
     used = threshold_of(model)
     if used is not None:
         at = int(np.flatnonzero(levels.threshold == used)[0])

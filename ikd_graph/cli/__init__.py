@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from .signals import handled
+from .console import handled
 
 __all__ = ["main"]
 

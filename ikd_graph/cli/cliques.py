@@ -63,9 +63,8 @@ def run(arguments: argparse.Namespace) -> None:
         "cliques.png": png,
         "cliques.html": html,
     }
-    numbers = view.facts().items()
     lines = [f"{data.name}: cliques", *common.settings_lines(model)]
-    lines += aligned((name, say_number(value)) for name, value in numbers if value is not None)
+    lines += aligned((name, say_number(value)) for name, value in view.facts().items())
     if not view.complete:
         lines.append(f"  only the first {limit} maximal cliques were listed; --limit raises that")
     lines += [f"- {flags.in_flags(sentence)}" for sentence in advice]

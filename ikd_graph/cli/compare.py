@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 
 from ..show import plot
-from ..show.plot.comparison import size
 from ..study.compare import STRATEGIES, Comparison, compare, lines, sentences
 from . import common, flags
 
@@ -43,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     records, points = result.to_records(), result.points()
     with common.named_stage("drawing"):
         png, html = common.drawings(
-            arguments, lambda ax: plot.comparison(result, ax=ax), size(result),
+            arguments, lambda ax: plot.comparison(result, ax=ax), plot.comparison_size(result),
             "compare_page", result, warnings=arguments.heard, steps=[step],
         )  # fmt: skip
     columns = list(dict.fromkeys(name for record in records for name in record))

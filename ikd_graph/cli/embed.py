@@ -13,7 +13,7 @@ import numpy as np
 
 from ..estimator import IKD
 from ..show import plot
-from ..show.points import paint_points, variance_shares
+from ..show.colors import paint_points, variance_shares
 from ..show.words import count, say_number, say_scores, say_seconds
 from ..strategies import Linear
 from ..study.datasets import Dataset

@@ -208,35 +208,31 @@ def level_bars(
     return Chart(xlabel or "values", xlabel, bars=(bars,), rows=tuple(values))
 
 
-def thresholds(levels: Levels, used: float | None = None) -> tuple[Chart, Chart]:
+def thresholds(levels: Levels, used: float | None = None) -> tuple[Chart, ...]:
     """What becomes of the graph over the threshold: counts, logarithmic, and shares of the points.
 
     ``used``, the threshold of a graph, is marked.
     """
-    shares = {
+    rows = {
+        "edges": levels.edges,
+        "components": levels.components,
+        "cliques": levels.cliques,
         "covered": 100.0 * levels.coverage,
         "largest component": 100.0 * levels.largest_component / levels.n_points,
     }
-    numbers = {"edges": levels.edges, "components": levels.components, "cliques": levels.cliques}
-    first, second = (
-        tuple(
-            Curve(name, levels.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
-            for code, (name, y) in enumerate(values.items(), start=start)
-        )
-        for start, values in ((0, numbers), (3, shares))
+    curves = tuple(
+        Curve(name, levels.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
+        for code, (name, y) in enumerate(rows.items())
     )
-    mark = None if used is None else (used, f"used: {used:.3g}")
-    axis = "threshold on the similarity"
-    return (
-        Chart("numbers over the threshold", axis, "count", None, first, mark=mark, log_y=True),
-        Chart(
-            "shares over the threshold",
-            axis,
-            "% of points",
-            None,
-            second,
-            mark=None if used is None else (used, ""),
-        ),
+    axis, marks = "threshold on the similarity", {}
+    if used is not None:
+        marks = {"count": (used, f"used: {used:.3g}"), "% of points": (used, "")}
+    return tuple(
+        Chart(f"{what} over the threshold", axis, y, curves=lines, mark=marks.get(y), log_y=log)
+        for what, y, lines, log in (
+            ("numbers", "count", curves[:3], True),
+            ("shares", "% of points", curves[3:], False),
+        )
     )
 
 
@@ -251,24 +247,14 @@ def noise_curves(
 
     ``scores`` has (k,) or (k, n_seeds) values for each method, NaN where a run failed.
     """
-    at = np.asarray(levels, dtype=float)
     curves = []
     for code, (name, runs) in enumerate(scores.items()):
-        mean, spread = mean_and_spread(runs)
-        curves.append(Curve(name, at, mean, colors.class_color(code), spread, dots=True))
-    return Chart(
-        f"{ylabel} against {xlabel}", xlabel, ylabel, curves=tuple(curves), ceiling=ceiling
-    )
-
-
-def mean_and_spread(runs: ArrayLike) -> tuple[Floats, Floats]:
-    """Mean and standard deviation over the last axis, without the runs that failed (NaN).
-
-    Where all failed the mean is NaN; the deviation of a single run is 0.
-    """
-    table = np.asarray(runs, dtype=float)
-    table = np.ma.masked_invalid(table[:, None] if table.ndim == 1 else table)
-    return table.mean(axis=1).filled(np.nan), table.std(axis=1).filled(0.0)
+        table = np.ma.masked_invalid(np.atleast_2d(np.transpose(runs)).astype(float))
+        mean, spread = table.mean(axis=0).filled(np.nan), table.std(axis=0).filled(0.0)
+        color = colors.class_color(code)
+        curves.append(Curve(name, np.asarray(levels, float), mean, color, spread, dots=True))
+    title = f"{ylabel} against {xlabel}"
+    return Chart(title, xlabel, ylabel, curves=tuple(curves), ceiling=ceiling)
 
 
 def dimensions(result: DimensionEstimate) -> Chart:

@@ -7,9 +7,9 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from math import isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from .charts import Chart
 from .figures import figure
@@ -59,24 +59,9 @@ def render(
     )  # fmt: skip
 
 
-def sentences(items: Sequence[str]) -> Block:
-    """A list of sentences."""
-    return {"kind": "list", "items": items}
-
-
-def pairs(items: Mapping[str, str]) -> Block:
-    """Names with a sentence each."""
-    return {"kind": "pairs", "items": items}
-
-
-def facts(items: Mapping[str, Any]) -> Block:
-    """Names with a number or a word each; None is left out."""
-    return {"kind": "facts", "items": {k: v for k, v in items.items() if v is not None}}
-
-
-def note(text: str) -> Block:
-    """A sentence in soft letters."""
-    return {"kind": "note", "items": text}
+def block(kind: str, items: Any) -> Block:
+    """A "list" of sentences, a "note", or "pairs" or "facts": names with a text or a value each."""
+    return {"kind": kind, "items": items}
 
 
 def figures(*drawings: Block, linked: bool = False) -> Block:
@@ -105,29 +90,17 @@ def table(
     Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing;
     ``write`` writes a number.
     """
-    cells = [[cell if isinstance(cell, tuple) else (cell, None) for cell in row] for row in rows]
-    numeric = [
-        all(row[k][0] is None or _is_number(row[k][0]) for row in cells)
-        and any(row[k][0] is not None for row in cells)
-        for k in range(len(columns))
-    ]
 
-    def fill(cell: tuple[Any, str | None], number: bool) -> tuple[str, str | None]:
-        value, text = cell
-        if not number:
-            return "" if value is None else say_number(value), None
-        if value is None or not np.isfinite(value):
-            return "–", ""
-        return text or write(value), repr(float(value))
+    def fill(cell: Any) -> tuple[str, str | None]:
+        value, text = cell if isinstance(cell, tuple) else (cell, None)
+        if not isinstance(value, Real):
+            return value or "", None
+        number = float(value)
+        return (text or write(value), repr(number)) if isfinite(number) else ("–", "")
 
-    items = [[fill(cell, numeric[k]) for k, cell in enumerate(line)] for line in cells]
-    heads = list(zip(columns, numeric, strict=True))
-    return {"kind": "table", "heads": heads, "items": items}
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a cell holds a number."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    items = [[fill(cell) for cell in row] for row in rows]
+    numeric = [any(row[k][1] is not None for row in items) for k in range(len(columns))]
+    return {"kind": "table", "heads": list(zip(columns, numeric, strict=True)), "items": items}
 
 
 @cache
@@ -159,7 +132,7 @@ def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | byt
     library = str(_templates().globals["plotly"])
     shared: dict[str, str | bytes | None] = dict(files)
     for name, text in files.items():
-        if isinstance(text, str) and name.endswith(".html") and library in text:
+        if isinstance(text, str) and library in text:
             text = text.replace(f"<script>{library}</script>", f'<script src="{PLOTLY}"></script>')
             shared[name] = text.replace(f"'{_fingerprint(library)}'", "file: 'self'")
             shared[PLOTLY] = library

@@ -85,7 +85,8 @@ def threshold_levels(
         g = graph.above(base, float(level)) if level > levels[0] else base
         rows.append(_counts(g, n_components + 2, clique_limit))
     columns: Any = map(np.array, zip(*rows, strict=True))
-    return Levels(levels, *columns, base.n_nodes, clique_limit, connected_up_to(similarity))
+    numbers: tuple[Any, ...] = (base.n_nodes, clique_limit, connected_up_to(similarity))
+    return Levels(levels, *columns, *numbers)
 
 
 def connected_up_to(similarity: Similarity) -> float:

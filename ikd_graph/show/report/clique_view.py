@@ -22,8 +22,7 @@ from ...similarity import GIVEN
 from ...study.datasets import Dataset
 from ...study.levels import Levels, threshold_levels
 from ...study.settings import say_graph
-from ..colors import Groups, Paint
-from ..points import paint_points
+from ..colors import Groups, Paint, paint_points
 from ..words import count, say_number
 
 if TYPE_CHECKING:
@@ -102,16 +101,15 @@ class CliqueView:
         return nx.relabel_nodes(chosen, dict(enumerate(largest.tolist())))
 
     def facts(self) -> dict[str, Any]:
-        """Count what there is to count in the graph and its cliques."""
+        """Count what there is in the graph and its cliques; what does not apply is left out."""
         facts, g, used = self.summary, self.graph, threshold_of(self.model)
         n_above = None
         if used is not None and self.model.settings_.graph.n_neighbors:
             n_above = int(np.count_nonzero(g.weights > used)) // 2
         removed = self.model.removed_edges_
-        n_copies = self.data.n_samples - g.n_nodes
-        return {
+        counts = {
             "points": self.data.n_samples,
-            "duplicate rows": n_copies or None,
+            "duplicate rows": self.data.n_samples - g.n_nodes or None,
             "graph": say_graph(self.model),
             "edges": g.n_edges,
             "edges above the threshold": n_above,
@@ -126,6 +124,7 @@ class CliqueView:
             "points covered": f"{facts['solvable_coverage']:.1%}",
             "mean overlap": facts["overlaps"]["mean"] or None,
         }
+        return {name: value for name, value in counts.items() if value is not None}
 
     def n_maximal(self) -> str:
         """Number of maximal cliques, or that there are more than were listed."""

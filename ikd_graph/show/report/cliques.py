@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...study.levels import Levels
 from ...study.settings import say_graph
-from .. import charts, page, points
+from .. import charts, colors, page
 from ..charts import Chart
 from ..colors import Paint
 from ..figures import figure, with_slider
@@ -34,7 +34,7 @@ def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
     str
         HTML of the whole page, with its pictures.
     """
-    paint, rows = points.paint_points(view.data), points.rows_to_draw(view.data)
+    paint, rows = colors.paint_points(view.data), colors.rows_to_draw(view.data)
     residual = [f"{value:.2g}" for value in view.residual]
     sizes = page.drawing(charts.counts(view.sizes, "points in a clique", "maximal cliques"))
     note = "From the largest down, those that share at most half their points with one above."
@@ -43,18 +43,18 @@ def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
         view.data.name,
         _lead(view),
         [
-            ("Advice", [page.sentences(view.advice())]),
+            ("Advice", [page.block("list", view.advice())]),
             (
                 "Cliques and the points they share",
                 [page.figures(page.drawing(clique_chart(view), "", _network_note(view), "main"))],
             ),
             ("What a threshold does", [page.figures(_slider(view))]),
-            ("Counts", [page.facts(view.facts()), page.figures(sizes)]),
-            ("Largest cliques", [page.note(note), _largest(view, paint)]),
+            ("Counts", [page.block("facts", view.facts()), page.figures(sizes)]),
+            ("Largest cliques", [page.block("note", note), _largest(view, paint)]),
             ("How well the cliques agree", [page.figures(_picture(view, paint, rows))]),
         ],
         command=command,
-        described=points.described(
+        described=colors.described(
             view.data, rows, {"disagreement": residual, "cliques": _holding(view)}
         ),
         **around,
@@ -75,7 +75,7 @@ def _lead(view: CliqueView) -> str:
 
 def clique_chart(view: CliqueView) -> Chart:
     """Graph of cliques, laid out by the embedding, by most members' labels or by disagreement."""
-    paint = points.paint_points(view.data)
+    paint = colors.paint_points(view.data)
     paints = [Paint(_DISAGREEMENT, None, view.of_cliques[list(view.links)])]
     groups = view.groups(paint)
     if groups is not None:
@@ -84,7 +84,7 @@ def clique_chart(view: CliqueView) -> Chart:
         ", ".join([f"clique {node}", count(size, "point"), *say_labels(view.cliques[node], paint)])
         for node, size in view.links.nodes(data="size")
     ]
-    texts = [points.short(text) for text in hover]
+    texts = [colors.short(text) for text in hover]
     return charts.network(view.links, view.places(), *paints, hover=texts)
 
 
@@ -146,15 +146,15 @@ def _picture(view: CliqueView, paint: Paint, rows: NDArray[np.intp]) -> page.Blo
     Z = view.model.embedding_
     chart = charts.scatter(
         Z[rows],
-        *(points.paint_of(paint, rows) for paint in paints),
+        *(colors.paint_of(paint, rows) for paint in paints),
         title="disagreement on the embedding",
-        shares=points.variance_shares(Z),
+        shares=colors.variance_shares(Z),
         rows=np.arange(rows.size),
     )
     caption = (
         "Yellow points are where the cliques that hold a point put it in different positions. "
         "Point at one to see its cliques; the CSV of the cliques has all."
-        + points.drawn_note(rows, view.data.n_samples)
+        + colors.drawn_note(rows, view.data.n_samples)
     )
     return page.drawing(chart, caption=caption, size="main")
 

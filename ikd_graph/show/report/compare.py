@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...study.compare import RULE, SCORES, Comparison, label_words, sentences
-from .. import charts, page, points
+from .. import charts, colors, page
 from ..charts import Chart, Points
 from ..colors import Paint
 from ..figures import figure
@@ -36,7 +36,7 @@ def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
     >>> "pca" in compare_page(compare(datasets.half_moons(60), "pca", noise=0))
     True
     """
-    rows = points.rows_to_draw(result.data, most=1500)
+    rows = colors.rows_to_draw(result.data, most=1500)
     gaps = result.disagreement
     more = {} if gaps is None else {"disagreement": [f"{gap:.2g}" for gap in gaps]}
     lead, *words = sentences(result) or [f"{SCORES[result.measure]} of each method."]
@@ -49,24 +49,24 @@ def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
         result.data.name,
         lead,
         [
-            ("Summary", [page.sentences(words)]),
-            ("What all strategies share", [page.pairs(result.head)]),
+            ("Summary", [page.block("list", words)]),
+            ("What all strategies share", [page.block("pairs", result.head)]),
             ("Embeddings", _panels(result, rows)),
-            ("Scores", [_scores(result), page.note(note)]),
+            ("Scores", [_scores(result), page.block("note", note)]),
             ("Against noise", _noise(result)),
         ],
         command=command,
-        described=points.described(result.data, rows, more),
+        described=colors.described(result.data, rows, more),
         **around,
     )
 
 
 def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
     """Every embedding at every noise level, below the legend of all."""
-    paints = [points.paint(labels) for labels in result.data.all_labels]
+    paints = [colors.paint_labels(labels) for labels in result.data.all_labels]
     if result.disagreement is not None:
         paints.append(Paint("disagreement", None, result.disagreement))
-    paints = [points.paint_of(paint, rows) for paint in paints]
+    paints = [colors.paint_of(paint, rows) for paint in paints]
     drawings = []
     if paints:
         key = Points(np.full((rows.size, 2), np.nan), tuple(paints))
@@ -91,8 +91,8 @@ def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
             f"Disagreement is the distance of a point between {' and '.join(result.pair)}, in root "
             "mean square distances from the centre; the CSV has all."
         )
-    note += points.drawn_note(rows, result.data.n_samples)
-    return [page.figures(*drawings, linked=True), page.note(note)]
+    note += colors.drawn_note(rows, result.data.n_samples)
+    return [page.figures(*drawings, linked=True), page.block("note", note)]
 
 
 def _scores(result: Comparison) -> page.Block:

@@ -36,8 +36,8 @@ def diagnosis_page(result: Diagnosis, name: str, command: str = "", **around: An
         name,
         f"Expected R² {r2}, {warned}.",
         [
-            ("What was found", [page.pairs(result.findings()), page.figures(*drawings)]),
-            ("Why these settings", [page.pairs(result.reasons)]),
+            ("What was found", [page.block("pairs", result.findings()), page.figures(*drawings)]),
+            ("Why these settings", [page.block("pairs", result.reasons)]),
         ],
         command=command,
         warnings=result.warnings,

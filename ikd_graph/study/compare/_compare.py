@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import sem
 
 from ..._checks import check_integer, check_positive
 from ..._stages import progress_bar
 from ...covariance import effective_columns
-from ...kernels import StationaryKernel
 from ...similarity import GIVEN
 from .. import metrics
 from ..datasets import Dataset
@@ -36,7 +36,7 @@ def compare(
     labels: ArrayLike | None = None,
     affinity: str = "auto",
     graph: Any = "auto",
-    kernel: str | StationaryKernel = "auto",
+    kernel: Any = "auto",
     refine: Any = "auto",
     n_draws: int = 4,
     max_rows: int = 2000,
@@ -124,19 +124,16 @@ def compare(
         "n_jobs": n_jobs, **more,
     }  # fmt: skip
     head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
-    trusted = False
+    trusted, chosen = False, None
     if any(name in STRATEGIES for name in names):
-        settings, refine, trusted, words = _resolve(data.X, n_components, settings, refine)
+        settings, chosen, trusted, words = _resolve(data.X, n_components, settings, refine)
         head |= words
-    else:
-        refine = None
     scorer = _Scores(data, trusted, n_components, n_draws, random_state, time_limit)
     if scorer.n_runs < data.n_features and scorer.measure != "true":
         head["halves"] = f"{scorer.n_runs} runs of columns, which follow one another"
     used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
-    result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": refine})
-    planned = with_refinements(names, refine)
-    fits = [(plan, level) for plan in planned for level in levels]
+    result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": chosen})
+    fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
     for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
         _add(result, scorer, plan, level, settings)
     if not result.embeddings:
@@ -217,25 +214,21 @@ def _add(
 ) -> None:  # fmt: skip
     """Add a method at a noise level: its fits, scores and first embedding."""
     title, name, refine = planned
-    draws = scorer.columns(level)
-    first = scorer.table(level, 0)
 
     def fitted(table: Floats) -> Timed:
         return embed(
             name, table, scorer.n_components, settings, refine, scorer.seed, scorer.time_limit
         )
 
-    whole = fitted(first)
+    whole = done = fitted(scorer.table(level, 0))
     seconds, scores = [whole.seconds], []
-    done = whole
-    for draw, columns in draws:
-        if done.value is None:
-            break
-        if draw or not columns.all():
+    for draw, columns in scorer.columns(level):
+        if done.value is not None and (draw or not columns.all()):
             done = fitted(scorer.table(level, draw)[:, columns])
             seconds.append(done.seconds)
-        if done.value is not None:
-            scores.append(scorer.score(done.value, columns))
+        if done.value is None:
+            break
+        scores.append(scorer.score(done.value, columns))
     kind = None if refine is None else type(refine).__name__.lower()
     row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
     if done.value is None:
@@ -249,14 +242,13 @@ def _add(
     target = target - target.mean(axis=0)
     result.embeddings[title, level] = aligned(whole.value, target)
     result.notes.setdefault(title, whole.notes)
-    marks: dict[str, float] = {}
-    for k, labels in enumerate(scorer.data.all_labels):
-        more = f" of {labels.title}" if k else ""
-        scored = score_labels(whole.value, labels)
-        marks |= {kind + more: value for kind, value in scored.items()}
-    spread = values.ravel()
-    error = spread.std(ddof=1) / np.sqrt(spread.size) if spread.size > 1 else np.nan
-    result.rows.append(row._replace(score=float(spread.mean()), error=float(error), labels=marks))
+    marks = {
+        mark + f" of {labels.title}" * (k > 0): value
+        for k, labels in enumerate(scorer.data.all_labels)
+        for mark, value in score_labels(whole.value, labels).items()
+    }
+    error = float(sem(values, axis=None)) if values.size > 1 else np.nan
+    result.rows.append(row._replace(score=float(values.mean()), error=error, labels=marks))
 
 
 def _resolve(
@@ -287,21 +279,19 @@ def _levels(noise: float | Sequence[float]) -> list[float]:
             f"noise must be finite shares of a column's standard deviation, at least 0; got "
             f"{noise!r}"
         )
-    return [float(level) for level in levels]
+    return list(levels.tolist())
 
 
 def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
     """The table with its names and labels."""
-    data = X if isinstance(X, Dataset) else None
-    if data is None:
+    data = X
+    if not isinstance(X, Dataset):
         index: Any = getattr(X, "index", getattr(X, "obs_names", None))
         X = X.X if hasattr(X, "obs_names") else X
         named = index is not None and not callable(index) and type(index).__name__ != "RangeIndex"
-        table = X.toarray() if hasattr(X, "toarray") else X
-        data = Dataset(
-            np.asarray(table, dtype=np.float64), name="table",
-            row_names=tuple(map(str, index)) if named else (),
-        )  # fmt: skip
+        table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        names = tuple(map(str, index)) if named else ()
+        data = Dataset(table, name="table", row_names=names)
     if data.X.ndim != 2:
         raise ValueError(f"X must be a table of rows and columns, got shape {data.X.shape}")
     if labels is not None:
