@@ -115,7 +115,7 @@ def test_a_hostile_table_of_names_and_labels_stays_data_on_the_page():
 
 
 def test_numbers_in_a_table_sort_by_value_and_stand_right():
-    block = page.table(["name", "score"], [["a", 0.5], ["b", None], ["c", np.nan]])
+    block = page.table(["name", "score"], [["a", 0.5], ["b", np.nan], ["c", np.inf]])
     html = page.render("Kind", "t", "l", [("Scores", [block])])
     assert outline(html).figures == {}
     assert len(html) < 40_000  # no library without a figure

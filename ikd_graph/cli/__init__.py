@@ -1,7 +1,5 @@
 """The ``ikd-graph`` command."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Sequence
 

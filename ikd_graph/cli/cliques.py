@@ -3,8 +3,6 @@
 Their members are saved as .csv, the counts as .json, with a picture as .png and a page as .html.
 """
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """What commands on a data set share: arguments, the table, and what they leave."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io
@@ -209,21 +207,12 @@ def coordinates_csv(
     model: IKD, Z: NDArray[np.float64], data: Dataset, errors: NDArray[np.float64] | None = None
 ) -> str:
     """Comma-separated text: names or numbers of the rows, dimensions, errors of these, labels."""
-    has_errors = errors is not None and np.isfinite(errors).any()
-    table = np.hstack([Z, errors]) if has_errors else Z  # type: ignore[list-item]
+    spreads = [] if errors is None or not np.isfinite(errors).any() else errors.T.tolist()
     columns = [data.row_title or "row", *model.get_feature_names_out()]
-    columns += [f"se_{number + 1}" for number in range(table.shape[1] - Z.shape[1])]
-    labels = data.all_labels
-    columns += [column.title or "label" for column in labels]
-    rows = data.row_names or range(data.n_samples)
-    texts = [column.texts for column in labels]
-    return csv_text(
-        columns,
-        (
-            [row, *point, *text]
-            for row, point, *text in zip(rows, table.tolist(), *texts, strict=True)
-        ),
-    )
+    columns += [f"se_{number + 1}" for number in range(len(spreads))]
+    columns += [column.title or "label" for column in data.all_labels]
+    names, texts = data.row_names or range(data.n_samples), [c.texts for c in data.all_labels]
+    return csv_text(columns, zip(names, *Z.T.tolist(), *spreads, *texts, strict=True))
 
 
 def fit_record(model: IKD) -> dict[str, Any]:

@@ -4,8 +4,6 @@ Which is better is told by a paired test, and where they disagree. Scores and po
 .csv, with a page as .html and a picture as .png.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from ..show import plot

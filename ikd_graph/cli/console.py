@@ -1,7 +1,5 @@
 """What the command writes to a terminal, and the signals that ask it to end."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

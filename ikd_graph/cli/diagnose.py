@@ -4,8 +4,6 @@ The numbers are saved as .json, the significantly correlated pairs as .csv, with
 and a page as .html.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict, replace
 from typing import Any

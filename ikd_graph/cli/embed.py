@@ -4,8 +4,6 @@ They are saved as .csv (ikd0, ikd1, ..., their standard errors se_1, se_2, ... w
 them, and the labels), with a picture as .png and a report as .html.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 

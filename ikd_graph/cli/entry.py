@@ -1,7 +1,5 @@
 """Entry point: reads the command line, runs a command, turns failures into one line."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

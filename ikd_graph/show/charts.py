@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from ..dimension import DimensionEstimate
+from ..study.diagnosis import Diagnosis
+from ..study.levels import Levels
 from . import colors
 from .colors import Paint
 
 if TYPE_CHECKING:
     import networkx as nx
-
-    from ..study.diagnosis import Diagnosis
-    from ..study.levels import Levels
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,5 @@
 """One palette for pictures and pages, the colours of labels in it, and what describes points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -111,7 +109,11 @@ def paint(
     if names is None and period is None and not is_quantity(y):
         y, names = encode_labels(y)
     if names is not None and len(names):
-        return Paint(title, _group(y, tuple(map(str, names)), tuple(palette)))
+        names = tuple(map(str, names))
+        codes = np.where(np.isfinite(y), y, -1).astype(np.intp)
+        if NO_LABEL in names:
+            codes[codes == names.index(NO_LABEL)] = -1
+        return Paint(title, Groups(names, codes, tuple(palette)))
     values = np.asarray(y, dtype=np.float64)
     period = _turn(values) if period is None else period
     return Paint(title, None, values if period is None else values % period, period)
@@ -133,18 +135,8 @@ def is_quantity(labels: Any) -> bool:
     values = np.asarray(labels)
     if values.dtype.kind not in "fiu":
         return False
-    finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    if values.dtype.kind == "f" and np.any(finite != np.round(finite)):
-        return True
-    return np.unique(finite).size > MAX_CLASSES
-
-
-def _group(y: NDArray[Any], names: tuple[str, ...], palette: tuple[str, ...]) -> Groups:
-    """Classes of positions among names, where what has no label is of none."""
-    codes = np.where(np.isfinite(y), y, -1).astype(np.intp)
-    if NO_LABEL in names:
-        codes[codes == names.index(NO_LABEL)] = -1
-    return Groups(names, codes, palette)
+    finite = values[np.isfinite(values)]
+    return bool(np.any(finite != np.round(finite))) or np.unique(finite).size > MAX_CLASSES
 
 
 def class_color(code: int) -> str:

@@ -1,7 +1,5 @@
 """Charts as plotly draws them on pages: plain mappings, so that no library is loaded."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape

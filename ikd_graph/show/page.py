@@ -1,7 +1,5 @@
 """One HTML file that needs nothing else: a template, plotly and the page's own script in it."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,14 +7,11 @@ from functools import cache
 from hashlib import sha256
 from math import isfinite
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .charts import Chart
 from .figures import figure
 from .words import say_number, versions
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 PLOTLY = "plotly.min.js"
 Block = dict[str, Any]
@@ -88,7 +83,7 @@ def table(
     """Table of text and numbers, which stand right; a click on a head sorts by value.
 
     Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing;
-    ``write`` writes a number.
+    ``write`` writes a number. What is not finite is a dash.
     """
 
     def fill(cell: Any) -> tuple[str, str | None]:
@@ -111,7 +106,7 @@ def _templates() -> Any:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise ImportError('pages need plotly and jinja2; pip install "ikd_graph[plot]"') from error
-    engine: Environment = Environment(
+    engine = Environment(
         loader=PackageLoader("ikd_graph.show"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip

@@ -121,6 +121,7 @@ def drawing_axes(ax: Axes | None, width: float = 6.4, height: float = 4.6) -> Ax
 def _axes_of_new(module: str, make: str, width: float, height: float) -> Axes:
     """Axes of a new figure, with white space around it, that a module of matplotlib makes."""
     try:
+        import_module("matplotlib")
         made_by = import_module(f"matplotlib.{module}")
     except ImportError as error:
         raise ImportError(

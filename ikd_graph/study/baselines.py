@@ -4,8 +4,6 @@ A peer that cannot run (a library that is not installed, data that it refuses) i
 reason, never a crash.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What in a table is likely to spoil an embedding, in sentences with the flags that cure it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What every threshold would make of the same data: edges, components, cliques, coverage."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ in time): shuffled folds test on the neighbours of what they were fitted to, and
 consecutive rows are the harder test.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes

@@ -18,6 +18,7 @@ from ... import alignment, blocks, cliques, graph
 from ..._checks import check_integer
 from ..._records import Blocks, CsrGraph
 from ...cliques import Cliques
+from ...estimator import IKD
 from ...similarity import GIVEN
 from ...study.datasets import Dataset
 from ...study.levels import Levels, threshold_levels
@@ -27,8 +28,6 @@ from ..words import count, say_number
 
 if TYPE_CHECKING:
     import networkx as nx
-
-    from ...estimator import IKD
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Page of the cliques of a data set: what a threshold does, what the cliques are, how they fit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Page of a comparison: the test in words, embeddings side by side, scores, disagreement."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Page of a diagnosis: what an embedding of a data set can be worth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

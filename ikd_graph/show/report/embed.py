@@ -1,25 +1,20 @@
 """Page of one embedding, and what a notebook shows of it: the picture, how it was made, why."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...estimator import IKD
 from ...study.datasets import Dataset
 from ...study.settings import reasons
 from .. import charts, colors, page, plot
 from ..figures import figure
 from ..words import count, say_scores, say_seconds
-
-if TYPE_CHECKING:
-    from ...estimator import IKD
-
 
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "

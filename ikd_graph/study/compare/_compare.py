@@ -1,7 +1,5 @@
 """Methods on one table: the shared similarity and graph, the draws of noise, the scores."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,6 +12,7 @@ from scipy.stats import sem
 from ..._checks import check_integer, check_positive
 from ..._stages import progress_bar
 from ...covariance import effective_columns
+from ...estimator import IKD
 from ...similarity import GIVEN
 from .. import metrics
 from ..datasets import Dataset
@@ -178,8 +177,6 @@ class _Scores:
             self.references = [self._likeliest(data.X[:, half]) for half in self.embedded]
 
     def _likeliest(self, X: Floats) -> Floats:
-        from ...estimator import IKD
-
         model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
                     refine="likelihood", random_state=self.seed)  # fmt: skip
         with warnings.catch_warnings():
@@ -255,8 +252,6 @@ def _resolve(
     X: Floats, n_components: int, settings: dict[str, Any], refine: Any
 ) -> tuple[dict[str, Any], Any, bool, dict[str, str]]:
     """Settings with nothing left to choose, for all strategies, and the words for them."""
-    from ...estimator import IKD
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)

@@ -1,7 +1,5 @@
 """Names of methods, and one way to run each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.util import find_spec
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 
 from ... import strategies
 from ..._checks import check_choice
+from ...estimator import IKD
 from .. import baselines
 from ..timing import Timed, timed
 
@@ -68,8 +67,6 @@ def embed(
     if name in baselines.PEERS:
         peer = partial(baselines.embed, name, X, n_components, seed)
         return peer() if time_limit is None else _within(time_limit, peer)
-    from ...estimator import IKD
-
     model = IKD(n_components, strategy=STRATEGIES[name], refine=refine, **settings)
     return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
 

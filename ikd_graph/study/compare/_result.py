@@ -1,7 +1,5 @@
 """What a comparison says, in numbers and in words: rows of scores, one test, disagreement."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple

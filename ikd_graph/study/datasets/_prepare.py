@@ -14,8 +14,8 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 from ... import covariance
 from ..._suggest import suggest
 from ._reading import Floats, Problem, Reading, TableError, flag, listed
-from ._record import NO_LABEL, Dataset, Labels, encode_labels, plain_texts
-from ._table import INDEX_NAMES, LABEL_NAMES, Table, as_number, kind_of, parse_numbers
+from ._record import Dataset, Labels, encode_labels, plain_texts
+from ._table import INDEX_NAMES, LABEL_NAMES, Table, kind_of, parse_numbers
 
 
 def prepare(table: Table, reading: Reading, name: str) -> Dataset:
@@ -163,10 +163,9 @@ def _each(holes: np.ndarray, columns: Sequence[str]) -> str:
 def _encoded(table: Table, at: int) -> Labels:
     """A column of labels, as classes or as a measurement."""
     values = table.values(at)
-    title = table.all_names[at] if _titled(table, at) else ""
     if isinstance(values, Labels):
-        return replace(values, title=title)
-    return Labels(title, *encode_labels(values, table.class_names))
+        return replace(values, title=table.title(at))
+    return Labels(table.title(at), *encode_labels(values, table.class_names))
 
 
 def _bad_labels(labels: Sequence[Labels], reading: Reading, table: Table) -> list[Problem]:
@@ -183,19 +182,19 @@ def _bad_labels(labels: Sequence[Labels], reading: Reading, table: Table) -> lis
         if name and name not in titles
     ]
     measured = {*reading.measured, *reading.periods()}
-    if "" in measured and all(_numbers_of(column) is None for column in labels):
+    if "" in measured and all(column.numbers is None for column in labels):
         text = f"--label-period must go with labels that are measurements, got none in {table.file}"
         problems.append(Problem(f"{text}; name their column with --labels"))
     return problems + [
         Problem(f"the labels {column.title!r} of {table.file} must be numbers to be measured")
         for column in labels
-        if column.title in measured and _numbers_of(column) is None
+        if column.title in measured and column.numbers is None
     ]
 
 
 def _measured(labels: Labels, reading: Reading) -> Labels:
     """Labels as the measurement that was asked for, with its period."""
-    periods, values = reading.periods(), _numbers_of(labels)
+    periods, values = reading.periods(), labels.numbers
     period = periods.get(labels.title, periods.get(""))
     if values is None:
         return labels
@@ -205,21 +204,6 @@ def _measured(labels: Labels, reading: Reading) -> Labels:
     return Labels(labels.title, values, (), period)
 
 
-def _numbers_of(labels: Labels) -> Floats | None:
-    """Labels as numbers, NaN where missing; None if they are words."""
-    if not labels.names:
-        return labels.y.astype(np.float64)
-    values = np.array([as_number(name) for name in labels.names])
-    if np.isnan(values[[name != NO_LABEL for name in labels.names]]).any():
-        return None
-    return values[labels.y.astype(np.int64)]
-
-
-def _titled(table: Table, at: int) -> bool:
-    """Whether a column has a name of its own."""
-    return bool(table.names) or at >= len(table.columns)
-
-
 def _row_names(table: Table, choice: Choice) -> tuple[tuple[str, ...], str]:
     """Names of the rows, and of what names them."""
     at = choice.row_names
@@ -227,7 +211,7 @@ def _row_names(table: Table, choice: Choice) -> tuple[tuple[str, ...], str]:
         return table.row_names, table.row_title
     values = table.values(at)
     texts = values.texts if isinstance(values, Labels) else values
-    return tuple(plain_texts(texts)), table.all_names[at] if _titled(table, at) else ""
+    return tuple(plain_texts(texts)), table.title(at)
 
 
 def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) -> str:

@@ -1,7 +1,5 @@
 """What every kind of file is turned into: columns of numbers or cells, and what names them."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -77,6 +75,10 @@ class Table:
     def all_names(self) -> list[str]:
         """Names (or positions) of the columns, then names of what stands beside them."""
         return [*(self.names or map(str, range(len(self.columns)))), *self.beside]
+
+    def title(self, at: int) -> str:
+        """Name of a column, or of what stands beside them; empty if it has none of its own."""
+        return self.all_names[at] if self.names or at >= len(self.columns) else ""
 
     def values(self, at: int) -> NDArray[Any] | Labels:
         """Cells of a column, or of what stands beside the table."""

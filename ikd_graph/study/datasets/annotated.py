@@ -1,7 +1,5 @@
 """Annotated matrices (.h5ad), read by anndata."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Arrays in files: .npy, .npz (also of scipy), .mat of every version, and recordings (.nwb)."""
 
-from __future__ import annotations
-
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Load a data set by name, or from a file by its ending."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ two classics and spike counts. Where ``seed`` may be a ``numpy.random.Generator`
 from and goes on.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray

@@ -1,7 +1,5 @@
 """Tables of text (.csv, .tsv, .txt; also as .gz or .zip), sheets (.xlsx) and frames (.parquet)."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Is it real: whether a table has more structure than the same one with shifted columns."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
