@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from ..._stages import progress_bar
 from ...covariance import effective_columns
 from ...estimator import IKD
 from ...similarity import GIVEN
-from .. import metrics
+from .. import baselines, metrics
 from ..datasets import Dataset
 from ..datasets._record import encode_labels
 from ..label_scores import score_labels
 from ..settings import say_settings
-from ..timing import Timed
-from ._methods import STRATEGIES, embed, expand, with_refinements
+from ..timing import Timed, timed
+from ._methods import STRATEGIES, expand, run_within, with_refinements
 from ._result import Comparison, Row, aligned
 
 Floats = NDArray[np.float64]
@@ -127,14 +128,14 @@ def compare(
     if any(name in STRATEGIES for name in names):
         settings, chosen, trusted, words = _resolve(data.X, n_components, settings, refine)
         head |= words
-    scorer = _Scores(data, trusted, n_components, n_draws, random_state, time_limit)
+    scorer = _Scores(data, settings, trusted, n_components, n_draws, time_limit)
     if scorer.n_runs < data.n_features and scorer.measure != "true":
         head["halves"] = f"{scorer.n_runs} runs of columns, which follow one another"
     used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
     result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": chosen})
     fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
     for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
-        _add(result, scorer, plan, level, settings)
+        scorer.add(result, *plan, level=level)
     if not result.embeddings:
         reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
         raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
@@ -145,34 +146,33 @@ FEWEST_COLUMNS = 8
 """Columns below which one half says too little about the other."""
 
 
+@dataclass
 class _Scores:
-    """What embeddings of one table are scored by, and the tables they are made from."""
+    """How embeddings of one table are made, from it and with noise, and what they are scored by."""
 
-    def __init__(
-        self,
-        data: Dataset,
-        trusted: bool,
-        n_components: int,
-        n_draws: int,
-        seed: int,
-        time_limit: float | None,
-    ) -> None:
-        self.time_limit = time_limit
-        self.data, self.n_components, self.n_draws, self.seed = data, n_components, n_draws, seed
+    data: Dataset
+    settings: dict[str, Any]  # of `IKD`
+    trusted: bool
+    n_components: int
+    n_draws: int
+    time_limit: float | None
+
+    def __post_init__(self) -> None:
+        data, self.seed = self.data, self.settings["random_state"]
         # Columns that follow one another are halved in runs, or each half would know the other.
         follow = effective_columns(data.X) < data.n_features
         self.n_runs = FEWEST_COLUMNS if follow else data.n_features
         self.embedded = [np.ones(data.n_features, dtype=bool)]
         if data.n_features >= FEWEST_COLUMNS:
-            self.embedded, rng = [], np.random.default_rng(seed)
+            self.embedded, rng = [], np.random.default_rng(self.seed)
             runs = np.arange(data.n_features) * self.n_runs // data.n_features
-            for _ in range(max(n_draws // 2, 1)):
+            for _ in range(max(self.n_draws // 2, 1)):
                 half = (rng.permutation(self.n_runs) >= self.n_runs // 2)[runs]
                 self.embedded += [half, ~half]
         self.measure, self.references = "held-out", []
         if data.latent is not None:
             self.measure, self.references = "true", [data.latent]
-        elif trusted:
+        elif self.trusted:
             self.measure = "likeliest"
             self.references = [self._likeliest(data.X[:, half]) for half in self.embedded]
 
@@ -204,48 +204,45 @@ class _Scores:
         predicted = self.data.X[:, embedded if embedded.all() else ~embedded]
         return [metrics.held_out_r2(Z, predicted, min(10, len(Z) - 1))]
 
+    def fit(self, name: str, refine: Any, X: Floats) -> Timed:
+        """Coordinates (n, n_components) of a method, or why there are none."""
+        if name in baselines.PEERS:
+            peer = partial(baselines.embed, name, X, self.n_components, self.seed)
+            return peer() if self.time_limit is None else run_within(self.time_limit, peer)
+        model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
+        return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
 
-def _add(
-    result: Comparison, scorer: _Scores, planned: tuple[str, str, Any], level: float,
-    settings: dict[str, Any],
-) -> None:  # fmt: skip
-    """Add a method at a noise level: its fits, scores and first embedding."""
-    title, name, refine = planned
-
-    def fitted(table: Floats) -> Timed:
-        return embed(
-            name, table, scorer.n_components, settings, refine, scorer.seed, scorer.time_limit
-        )
-
-    whole = done = fitted(scorer.table(level, 0))
-    seconds, scores = [whole.seconds], []
-    for draw, columns in scorer.columns(level):
-        if done.value is not None and (draw or not columns.all()):
-            done = fitted(scorer.table(level, draw)[:, columns])
-            seconds.append(done.seconds)
+    def add(self, result: Comparison, title: str, name: str, refine: Any, level: float) -> None:
+        """Add a method at a noise level: its fits, scores and first embedding."""
+        whole = done = self.fit(name, refine, self.table(level, 0))
+        seconds, scores = [whole.seconds], []
+        for draw, columns in self.columns(level):
+            if done.value is not None and (draw or not columns.all()):
+                done = self.fit(name, refine, self.table(level, draw)[:, columns])
+                seconds.append(done.seconds)
+            if done.value is None:
+                break
+            scores.append(self.score(done.value, columns))
+        kind = None if refine is None else type(refine).__name__.lower()
+        row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
         if done.value is None:
-            break
-        scores.append(scorer.score(done.value, columns))
-    kind = None if refine is None else type(refine).__name__.lower()
-    row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
-    if done.value is None:
-        result.rows.append(row._replace(failure=done.failure, seconds=np.nan))
-        return
-    values = np.array(scores)
-    # Scores of held-out halves are those of one draw against several references.
-    values = values.T if scorer.measure == "held-out" else values
-    result.scores[title, level] = values
-    target = next(iter(result.embeddings.values()), whole.value)
-    target = target - target.mean(axis=0)
-    result.embeddings[title, level] = aligned(whole.value, target)
-    result.notes.setdefault(title, whole.notes)
-    marks = {
-        mark + f" of {labels.title}" * (k > 0): value
-        for k, labels in enumerate(scorer.data.all_labels)
-        for mark, value in score_labels(whole.value, labels).items()
-    }
-    error = float(sem(values, axis=None)) if values.size > 1 else np.nan
-    result.rows.append(row._replace(score=float(values.mean()), error=error, labels=marks))
+            result.rows.append(row._replace(failure=done.failure, seconds=np.nan))
+            return
+        values = np.array(scores)
+        # Scores of held-out halves are those of one draw against several references.
+        values = values.T if self.measure == "held-out" else values
+        result.scores[title, level] = values
+        target = next(iter(result.embeddings.values()), whole.value)
+        target = target - target.mean(axis=0)
+        result.embeddings[title, level] = aligned(whole.value, target)
+        result.notes.setdefault(title, whole.notes)
+        marks = {
+            mark + f" of {labels.title}" * (k > 0): value
+            for k, labels in enumerate(self.data.all_labels)
+            for mark, value in score_labels(whole.value, labels).items()
+        }
+        error = float(sem(values, axis=None)) if values.size > 1 else np.nan
+        result.rows.append(row._replace(score=float(values.mean()), error=error, labels=marks))
 
 
 def _resolve(

@@ -1,7 +1,6 @@
-"""Names of methods, and one way to run each."""
+"""Names of methods, and how long they may run."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -10,9 +9,8 @@ from numpy.typing import NDArray
 
 from ... import strategies
 from ..._checks import check_choice
-from ...estimator import IKD
 from .. import baselines
-from ..timing import Timed, timed
+from ..timing import Timed
 
 Floats = NDArray[np.float64]
 
@@ -54,24 +52,7 @@ def with_refinements(names: list[str], refine: Any) -> list[tuple[str, str, Any]
     return rows
 
 
-def embed(
-    name: str,
-    X: Floats,
-    n_components: int,
-    settings: dict[str, Any],
-    refine: Any,
-    seed: int,
-    time_limit: float | None = None,
-) -> Timed:
-    """Coordinates (n, n_components) of a method, or why there are none."""
-    if name in baselines.PEERS:
-        peer = partial(baselines.embed, name, X, n_components, seed)
-        return peer() if time_limit is None else _within(time_limit, peer)
-    model = IKD(n_components, strategy=STRATEGIES[name], refine=refine, **settings)
-    return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
-
-
-def _within(seconds: float, work: Callable[[], Timed]) -> Timed:
+def run_within(seconds: float, work: Callable[[], Timed]) -> Timed:
     """Result of work in a process that is ended after so many seconds."""
     from joblib.externals.loky import TimeoutError, get_reusable_executor
 

@@ -18,6 +18,6 @@ from .synthetic import (
 
 __all__ = [
     "BUILTIN", "CHOICES", "FIXED_LATENTS", "NO_LABEL", "READERS", "Dataset", "Labels", "Reading",
-    "TableError", "change_columns", "digits", "fixed_latent", "gp_mapping", "gplvm_data", "half_moons", "load",
-    "ou_latent", "read_file", "spike_counts", "swiss_roll",
+    "TableError", "change_columns", "digits", "fixed_latent", "gp_mapping", "gplvm_data",
+    "half_moons", "load", "ou_latent", "read_file", "spike_counts", "swiss_roll",
 ]  # fmt: skip
