@@ -237,19 +237,20 @@ def thresholds(levels: Levels, used: float | None = None) -> tuple[Chart, ...]:
 
 def noise_curves(
     levels: ArrayLike,
-    scores: Mapping[str, ArrayLike],
+    scores: Mapping[str, Any],
     ylabel: str = "R² after affine alignment",
     xlabel: str = "noise",
     ceiling: float | None = None,
 ) -> Chart:
     """Several methods against noise: the mean over seeds in a band of one deviation.
 
-    ``scores`` has (k,) or (k, n_seeds) values for each method, NaN where a run failed.
+    ``scores`` has a value or several for each of the levels, by method; NaN where a run failed.
     """
     curves = []
     for code, (name, runs) in enumerate(scores.items()):
-        table = np.ma.masked_invalid(np.atleast_2d(np.transpose(runs)).astype(float))
-        mean, spread = table.mean(axis=0).filled(np.nan), table.std(axis=0).filled(0.0)
+        finite = [values[np.isfinite(values)] for values in map(np.ravel, runs)]
+        mean = np.array([values.mean() if values.size else np.nan for values in finite])
+        spread = np.array([values.std() if values.size else 0.0 for values in finite])
         color = colors.class_color(code)
         curves.append(Curve(name, np.asarray(levels, float), mean, color, spread, dots=True))
     title = f"{ylabel} against {xlabel}"

@@ -135,13 +135,11 @@ def _axes_of_new(module: str, make: str, width: float, height: float) -> Axes:
 def quiet(ax: Axes, grid: Literal["x", "y"] | None = "y") -> None:
     """Take away what carries no data: box, tick marks, heavy lines; ``grid`` keeps faint lines."""
     ax.set_facecolor("none")
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right", "left"]].set_visible(False)
     ax.spines["bottom"].set_color(RULE)
     ax.tick_params(which="both", length=0, labelsize=SMALL, labelcolor=INK, pad=6)
     for label in (ax.xaxis.label, ax.yaxis.label):
-        label.set_fontsize(TEXT)
-        label.set_color(INK)
+        label.set(fontsize=TEXT, color=INK)
     if grid:
         ax.grid(axis=grid, color=RULE, linewidth=0.8)
         ax.set_axisbelow(True)
@@ -157,8 +155,7 @@ def bare(ax: Axes) -> None:
     """Leave only the drawing: for coordinates whose unit and origin mean nothing."""
     quiet(ax, grid=None)
     ax.spines["bottom"].set_visible(False)
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xticks=[], yticks=[])
 
 
 def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None:
@@ -276,8 +273,7 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
         ax.margins(x=0.16)
     if what.mark is not None:
         _draw_mark(ax, *what.mark)
-    ax.set_xlabel(what.xlabel)
-    ax.set_ylabel(what.ylabel)
+    ax.set(xlabel=what.xlabel, ylabel=what.ylabel)
     if what.points is not None:
         _draw_points(ax, what, legend)
     elif legend and len(ax.get_legend_handles_labels()[1]) > 1:
@@ -291,12 +287,11 @@ def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
     """Bars with their errors and texts, upright or lying."""
     step = float(bars.at[1] - bars.at[0]) if bars.at.size > 1 else 1.0
     thick = bars.width * (1.0 if lying else step)
-    options: dict[str, Any] = {"color": bars.color, "label": bars.name or "_"}
-    options["error_kw"] = {"ecolor": colors.INK, "elinewidth": 1}
-    if lying:
-        ax.barh(bars.at, bars.lengths, thick, xerr=bars.errors, **options)
-    else:
-        ax.bar(bars.at, bars.lengths, thick, yerr=bars.errors, **options)
+    draw: Any = ax.barh if lying else ax.bar
+    errors = "xerr" if lying else "yerr"
+    draw(bars.at, bars.lengths, thick, color=bars.color, label=bars.name or "_",
+         error_kw={"ecolor": colors.INK, "elinewidth": 1}, **{errors: bars.errors})  # fmt: skip
+    if not lying:
         ax.axhline(0.0, color=colors.RULE, linewidth=1.0)
     for text, length, at in zip(bars.texts, bars.lengths, bars.at, strict=False):
         ax.annotate(text, (length, at), xytext=(5, 0), va="center", fontsize=SMALL,
@@ -490,8 +485,8 @@ def _frame(ax: Axes, what: Chart) -> None:
     half = 0.54 * np.maximum(high - low, np.max(high - low) / 3.0)
     half = np.where(half > 0.0, half, 1.0)
     centre = 0.5 * (low + high)
-    ax.set_xlim(centre[0] - half[0], centre[0] + half[0])
-    ax.set_ylim(centre[1] - half[1], centre[1] + half[1])
+    (left, bottom), (right, top) = centre - half, centre + half
+    ax.set(xlim=(left, right), ylim=(bottom, top))
     ax.set_aspect("equal", adjustable="box")
 
 

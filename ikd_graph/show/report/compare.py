@@ -69,8 +69,7 @@ def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
     if paints:
         key = Points(np.full((rows.size, 2), np.nan), tuple(paints))
         spec = figure(Chart("legend", points=key))
-        hidden = {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
-        spec["layout"] |= hidden
+        spec["layout"] |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
         spec["layout"]["legend"] |= {"orientation": "h", "y": 1.0, "x": 0}
         spec["config"]["displayModeBar"] = False
         drawings.append(page.drawing(spec, size="key", title="legend"))
@@ -111,11 +110,10 @@ def _noise(result: Comparison) -> list[page.Block]:
     """Scores against noise, each draw a value."""
     if len(result.levels) < 2:
         return []
-    most = max(values.size for values in result.scores.values())
-    curves = {title: np.full((len(result.levels), most), np.nan) for title in result.titles}
-    for (title, level), values in result.scores.items():
-        if title in curves:
-            curves[title][result.levels.index(level), : values.size] = values.ravel()
+    curves = {
+        title: [result.scores.get((title, level), ()) for level in result.levels]
+        for title in result.titles
+    }
     chart = charts.noise_curves(result.levels, curves, SCORES[result.measure], ceiling=1.0)
     caption = "The mean in a band of one standard deviation; click a name to hide it."
     return [page.figures(page.drawing(chart, caption=caption))]

@@ -135,7 +135,7 @@ def compare(
     result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": chosen})
     fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
     for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
-        scorer.add(result, *plan, level=level)
+        scorer.add(result, plan, level)
     if not result.embeddings:
         reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
         raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
@@ -212,8 +212,9 @@ class _Scores:
         model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
         return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
 
-    def add(self, result: Comparison, title: str, name: str, refine: Any, level: float) -> None:
+    def add(self, result: Comparison, planned: tuple[str, str, Any], level: float) -> None:
         """Add a method at a noise level: its fits, scores and first embedding."""
+        title, name, refine = planned
         whole = done = self.fit(name, refine, self.table(level, 0))
         seconds, scores = [whole.seconds], []
         for draw, columns in self.columns(level):
