@@ -18,7 +18,7 @@ from .._files import write_whole
 from .._warn import warn
 from ..study.compare import SCORES, Comparison
 from . import charts, colors
-from .charts import Bars, Chart, Points
+from .charts import Bars, Chart, Floats, Points
 from .colors import INK, RULE, Groups, Paint, class_marker
 
 if TYPE_CHECKING:
@@ -225,9 +225,6 @@ def shortened(name: str, longest: int = 32) -> str:
     32
     """
     return name if len(name) <= longest else name[: longest - 1] + "…"
-
-
-Floats = NDArray[np.float64]
 
 
 def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:

@@ -26,14 +26,12 @@ from ..pipeline import describe_effective_columns
 from ..refine import Likelihood
 from ..similarity import AFFINITIES
 from .judgement import DOMINANT_SHARE, say_row_levels
-from .metrics import affine_r2
+from .metrics import Floats, affine_r2
 from .settings import reasons, say_settings, used_parameters
 
 __all__ = [
     "WEAK_R2", "ChanceTest", "Diagnosis", "Step", "chance_test", "diagnose", "noise_share",
 ]  # fmt: skip
-
-Floats = NDArray[np.float64]
 
 
 def diagnose(

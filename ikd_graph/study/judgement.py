@@ -4,12 +4,9 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .datasets import Dataset
-from .datasets._reading import flag, listed
-
-Floats = NDArray[np.float64]
+from .datasets._reading import Floats, flag, listed
 
 FEWEST_ROWS = 30
 """Rows below which 15 neighbours, which several graphs have, are half of all points."""

@@ -5,8 +5,7 @@ from numpy.typing import NDArray
 
 from . import metrics
 from .datasets import Labels
-
-Floats = NDArray[np.float64]
+from .metrics import Floats
 
 FEWEST_OF_A_CLASS = 5
 """Points of the smallest class below which a five-fold cross-validation cannot hold it."""

@@ -89,14 +89,17 @@ def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> fl
             f"estimate must have at most the {truth.shape[1]} dimensions of the truth for a rigid "
             f"alignment, got {points.shape[1]}; use affine_r2, or fit n_components={truth.shape[1]}"
         )
-    padded = np.zeros_like(truth)
-    padded[:, : points.shape[1]] = points
-    centred = padded - padded.mean(axis=0)
     target = truth - truth.mean(axis=0)
+    padded = np.pad(points, ((0, 0), (0, truth.shape[1] - points.shape[1])))
+    return _mean_r2(target, aligned(padded, target, scale=scale))
+
+
+def aligned(points: Floats, target: Floats, *, scale: bool = True) -> Floats:
+    """Points after the best rigid motion, and scale, onto a centred target of as many columns."""
+    centred = points - points.mean(axis=0)
     rotation, trace = orthogonal_procrustes(centred, target)
-    size = np.sum(centred**2)
-    factor = trace / size if scale and size > 0.0 else 1.0
-    return _mean_r2(target, factor * centred @ rotation)
+    factor = trace / (float(np.sum(centred**2)) or 1.0) if scale else 1.0
+    return np.asarray(factor * centred @ rotation)
 
 
 def _mean_r2(truth: Floats, fitted: Floats) -> float:

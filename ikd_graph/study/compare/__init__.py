@@ -1,7 +1,6 @@
 """Blockwise against geodesic, and against other methods, on one similarity and one graph."""
 
-from ._compare import compare
-from ._methods import METHODS, STRATEGIES
+from ._compare import METHODS, STRATEGIES, compare
 from ._result import RULE, SCORES, Comparison, Row, label_words, lines, sentences
 
 __all__ = [

@@ -1,16 +1,18 @@
-"""Methods on one table: the shared similarity and graph, the draws of noise, the scores."""
+"""Methods on one table: their names, the shared similarity and graph, draws of noise, scores."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import sem
 
-from ..._checks import check_integer, check_positive
+from ... import strategies
+from ..._checks import check_choice, check_integer, check_positive
 from ..._stages import progress_bar
 from ...covariance import effective_columns
 from ...estimator import IKD
@@ -19,12 +21,25 @@ from .. import baselines, metrics
 from ..datasets import Dataset
 from ..datasets._record import encode_labels
 from ..label_scores import score_labels
+from ..metrics import Floats, aligned
 from ..settings import say_settings
 from ..timing import Timed, timed
-from ._methods import STRATEGIES, expand, run_within, with_refinements
-from ._result import Comparison, Row, aligned
+from ._result import Comparison, Row
 
-Floats = NDArray[np.float64]
+STRATEGIES: dict[str, strategies.Strategy] = {
+    "blockwise": strategies.Blockwise(),
+    "geodesic": strategies.Geodesic(),
+    "eigen": strategies.Eigen(),
+    "linear": strategies.Linear(),
+    "paper_blockwise": strategies.Blockwise.paper(),
+    "paper_geodesic": strategies.Geodesic.paper(),
+}
+"""Strategies of `IKD` by the name of their method; those of the paper have its settings."""
+
+METHODS = (*STRATEGIES, *baselines.PEERS, "peers")
+"""Names that `compare` takes: strategies of `IKD`, peers, and one that stands for several."""
+
+_USUAL = ("pca", "isomap", "laplacian_eigenmaps", "tsne", "umap", "pacmap", "phate")
 
 
 def compare(
@@ -208,7 +223,7 @@ class _Scores:
         """Coordinates (n, n_components) of a method, or why there are none."""
         if name in baselines.PEERS:
             peer = partial(baselines.embed, name, X, self.n_components, self.seed)
-            return peer() if self.time_limit is None else run_within(self.time_limit, peer)
+            return peer() if self.time_limit is None else _run_within(self.time_limit, peer)
         model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
         return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
 
@@ -314,3 +329,41 @@ def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
         row_names=tuple(names[row] for row in rows),
         notes=(*data.notes, f"{most} of {data.n_samples} rows are compared, at random"),
     )
+
+
+def expand(methods: str | Iterable[str]) -> list[str]:
+    """Names of single methods, each once; of the group "peers" those that are installed."""
+    names: list[str] = []
+    for name in [methods] if isinstance(methods, str) else methods:
+        check_choice("methods", name, METHODS)
+        usual = [peer for peer in _USUAL if find_spec(baselines.PEERS[peer].module) is not None]
+        names += usual if name == "peers" else [name]
+    if not names:
+        raise ValueError(f"methods must name at least one of {', '.join(METHODS)}, got none")
+    return list(dict.fromkeys(names))
+
+
+def with_refinements(names: list[str], refine: Any) -> list[tuple[str, str, Any]]:
+    """Title, name and refinement of every row: strategies on a graph plain and refined."""
+    rows: list[tuple[str, str, Any]] = []
+    for name in names:
+        rows.append((name, name, None))
+        if refine is not None and name in STRATEGIES and STRATEGIES[name].uses_graph:
+            rows.append((f"{name} + {type(refine).__name__.lower()}", name, refine))
+    return rows
+
+
+def _run_within(seconds: float, work: Callable[[], Timed]) -> Timed:
+    """Result of work in a process that is ended after so many seconds."""
+    from joblib.externals.loky import TimeoutError, get_reusable_executor
+
+    executor = get_reusable_executor(max_workers=1)
+    try:
+        return executor.submit(work).result(seconds)
+    except TimeoutError:
+        failure = f"stopped after {seconds:g} s (time limit)"
+    # A peer that ends its process.
+    except Exception as error:
+        failure = f"{type(error).__name__}: its process ended"
+    executor.shutdown(kill_workers=True)
+    return Timed(None, seconds, 0.0, failure, ())

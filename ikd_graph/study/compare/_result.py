@@ -5,15 +5,12 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import orthogonal_procrustes
 from scipy.stats import t
 
+from ..baselines import PEERS
 from ..datasets import Dataset
 from ..label_scores import WORDS
-from ._methods import STRATEGIES
-
-Floats = NDArray[np.float64]
+from ..metrics import Floats, aligned
 
 LEAST, TIE = 0.01, 0.02
 """A better method is better by more than the first; two do not differ if by less than the second.
@@ -204,13 +201,6 @@ class Comparison:
     __repr__ = __str__
 
 
-def aligned(points: Floats, target: Floats) -> Floats:
-    """Points after the best rigid motion and scale onto a centred target of as many columns."""
-    centred = points - points.mean(axis=0)
-    rotation, trace = orthogonal_procrustes(centred, target)
-    return np.asarray(trace / (float((centred**2).sum()) or 1.0) * centred @ rotation)
-
-
 def lines(result: Comparison) -> list[str]:
     """The whole comparison as text."""
     head = "; ".join(f"{name}: {text}" for name, text in result.head.items())
@@ -304,8 +294,8 @@ def _others(result: Comparison) -> list[str]:
     """The best of the strategies against the best of all other methods."""
     level = result.levels[0]
     able = [row for row in result.rows if row.noise == level and not row.failure]
-    ours = [row for row in able if row.method in STRATEGIES]
-    peers = [row for row in able if row.method not in STRATEGIES]
+    ours = [row for row in able if row.method not in PEERS]
+    peers = [row for row in able if row.method in PEERS]
     if not ours or not peers:
         return []
     best = [max(rows, key=lambda row: row.score).title for rows in (ours, peers)]

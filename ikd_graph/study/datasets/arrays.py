@@ -1,5 +1,6 @@
-"""Arrays in files: .npy, .npz (also of scipy), .mat of every version, and recordings (.nwb)."""
+"""Arrays in files: .npy, .npz (also of scipy), .mat of every version, .nwb and .h5ad."""
 
+import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from ..._checks import check_sparse
 from ..._warn import warn
 from ._reading import Floats, Reading, check_size, choose_table, listed, package, refuse
-from ._record import plain_texts
+from ._record import NO_LABEL, Labels, plain_texts
 from ._table import LABEL_NAMES, Table, asked_columns, from_array
 
 _ATTRIBUTES = ("label_names", "feature_names", "image_shape")
@@ -49,7 +50,7 @@ def read_npz(path: Path, reading: Reading) -> Table:
             name = f"the sparse matrix of {path.name}"
             check_size(name, archive["shape"])
             X = _dense(name, sp.load_npz(path))
-            return _from_arrays({"X": _loaded(X)}, path, reading)
+            return _from_arrays(dict(_walk({"X": X})), path, reading)
         arrays = {}
         for name in archive.files:
             with members.open(name if name in members.namelist() else f"{name}.npy") as member:
@@ -74,7 +75,7 @@ def read_mat(path: Path, reading: Reading) -> Table:
             # Which kind of sparse matrix comes is of no matter here.
             warnings.simplefilter("ignore", DeprecationWarning)
             variables = loadmat(path, simplify_cells=True)
-    return _from_arrays(dict(_walk(variables, "")), path, reading)
+    return _from_arrays(dict(_walk(variables)), path, reading)
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], str]:
@@ -85,11 +86,6 @@ def _header(file: Any) -> tuple[tuple[int, ...], str]:
     return shape, dtype.kind
 
 
-def _loaded(value: Any) -> Stored:
-    """An array that is in memory already."""
-    return Stored(value.shape, value.dtype.kind, lambda: value)
-
-
 def _dense(name: str, matrix: Any) -> NDArray[Any]:
     """A sparse matrix of a file, dense."""
     check_size(name, matrix.shape)
@@ -97,7 +93,7 @@ def _dense(name: str, matrix: Any) -> NDArray[Any]:
     return np.asarray(matrix.toarray())
 
 
-def _walk(group: Mapping[str, Any], before: str) -> Iterator[tuple[str, Stored]]:
+def _walk(group: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Stored]]:
     """Arrays, text and cells of vectors among MATLAB's variables, those of structs by path."""
     for key, value in group.items():
         name = before + key
@@ -112,7 +108,7 @@ def _walk(group: Mapping[str, Any], before: str) -> Iterator[tuple[str, Stored]]
         if array.dtype.kind == "O" and array.size and all(map(_is_vector, array.ravel())):
             yield name, Stored((array.size,), "cells", array.ravel)
         elif array.dtype.kind in "biufU":
-            yield name, _loaded(array)
+            yield name, Stored(array.shape, array.dtype.kind, partial(np.asarray, array))
 
 
 def _hdf_value(name: str, file: Any, item: Any) -> Any:
@@ -297,3 +293,61 @@ def _at_times(series: Any, times: Floats) -> Floats:
     values = values[nearest]
     values[np.abs(own[nearest] - times) > step] = np.nan
     return values
+
+
+def read_annotated(path: Path, reading: Reading) -> Table:
+    """Read X, or the key, with what obs says of rows and var of columns."""
+    read = package("anndata", path.name).io.read_elem
+    with package("h5py", path.name).File(path, "r") as file, warnings.catch_warnings():
+        # How old a file is matters to nobody who only reads it.
+        warnings.simplefilter("ignore")
+        tables = {name: _shape(file[name]) for name in ("X", "raw/X") if name in file}
+        for group in ("layers", "obsm"):
+            tables |= {f"{group}/{k}": _shape(item) for k, item in file.get(group, {}).items()}
+        tables = {name: shape for name, shape in tables.items() if shape}
+        name = choose_table(path.name, tables, reading.key, ["X"] if "X" in tables else [])
+        check_size(f"{name} of {path.name}", tables[name])
+        obs = read(file["obs"])
+        var = {"X": "var", "raw/X": "raw/var"}.get(name, "var" * name.startswith("layers/"))
+        features = tuple(map(str, read(file[var]).index)) if var else ()
+        expected = (len(obs), len(features) if features else tables[name][-1])
+        if tables[name] != expected:
+            raise ValueError(
+                f"{name} of {path.name} must have a row for each of {len(obs)} observations and a "
+                f"column for each name in var, {expected}, got shape {tables[name]}; write it "
+                "again with anndata's write_h5ad"
+            )
+        X = read(file[name])
+        X = _dense(f"{name} of {path.name}", X) if sp.issparse(X) else np.asarray(X)
+        beside = {column: _labels(obs[column], file.get(f"uns/{column}_colors")) for column in obs}
+    title = str(obs.index.name or "")
+    rows = tuple(map(str, obs.index))
+    header = "the names in var" if features else "none"
+    if reading.transpose:
+        X, rows, features, beside, header, title = X.T, features, rows, {}, "the names in obs", ""
+    return from_array(
+        path.name, X, name, names=features, beside=beside, row_names=rows,
+        header=header if name == "X" else f"{header} ({name})",
+        row_title="" if title in ("_index", "index") else title,
+    )  # fmt: skip
+
+
+def _shape(item: Any) -> tuple[int, ...]:
+    """Shape of a stored array or sparse matrix, () of what is neither."""
+    shape = item.attrs.get("shape", ()) if hasattr(item, "keys") else item.shape
+    return tuple(int(size) for size in np.ravel(() if shape is None else shape))
+
+
+def _labels(column: Any, colors: Any) -> Any:
+    """A column of obs: classes with the colours scanpy keeps for them, or values."""
+    if not hasattr(column, "cat"):
+        if column.dtype.kind in "biuf" and column.notna().all():
+            return column.to_numpy()
+        return column.astype(object).where(column.notna(), None).to_numpy(object)
+    codes, names = column.cat.codes.to_numpy(np.int64), plain_texts(column.cat.categories)
+    if np.any(codes < 0):
+        codes, names = np.where(codes < 0, len(names), codes), [*names, NO_LABEL]
+    shades = plain_texts(colors[:]) if colors is not None and not hasattr(colors, "keys") else []
+    whole = all(re.fullmatch("#[0-9a-fA-F]{6}([0-9a-fA-F]{2})?", shade) for shade in shades)
+    palette = tuple(shade[:7] for shade in shades) if whole else ()
+    return Labels("", codes, tuple(names), None, palette)

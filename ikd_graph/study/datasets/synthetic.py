@@ -7,14 +7,14 @@ from and goes on.
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from ... import kernels
 from ..._checks import check_choice, check_integer, check_positive
+from ._reading import Floats
 from ._record import Dataset, encode_labels
 
-Floats = NDArray[np.float64]
 Seed = int | np.random.Generator
 
 FIXED_LATENTS = ("hard", "medium", "easy")
