@@ -129,8 +129,7 @@ def _counts(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, f
 def _sampled_pairs(n: int, most: int = 200_000) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """All pairs of points while they are few, else a sample of them."""
     if n * (n - 1) // 2 <= most:
-        first, second = np.triu_indices(n, 1)
-        return first.astype(np.int64), second.astype(np.int64)
+        return np.triu_indices(n, 1)
     rng = np.random.default_rng(0)
     first = rng.integers(0, n, most)
     return first, (first + rng.integers(1, n, most)) % n

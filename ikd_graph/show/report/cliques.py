@@ -34,6 +34,8 @@ def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
     """
     paint, rows = colors.paint_points(view.data), colors.rows_to_draw(view.data)
     residual = [f"{value:.2g}" for value in view.residual]
+    more = {"disagreement": residual, "cliques": _holding(view)}
+    network = page.drawing(clique_chart(view), caption=_network_note(view), size="main")
     sizes = page.drawing(charts.counts(view.sizes, "points in a clique", "maximal cliques"))
     note = "From the largest down, those that share at most half their points with one above."
     return page.render(
@@ -42,19 +44,14 @@ def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
         _lead(view),
         [
             ("Advice", [page.block("list", view.advice())]),
-            (
-                "Cliques and the points they share",
-                [page.figures(page.drawing(clique_chart(view), "", _network_note(view), "main"))],
-            ),
+            ("Cliques and the points they share", [page.figures(network)]),
             ("What a threshold does", [page.figures(_slider(view))]),
             ("Counts", [page.block("facts", view.facts()), page.figures(sizes)]),
             ("Largest cliques", [page.block("note", note), _largest(view, paint)]),
             ("How well the cliques agree", [page.figures(_picture(view, paint, rows))]),
         ],
         command=command,
-        described=colors.described(
-            view.data, rows, {"disagreement": residual, "cliques": _holding(view)}
-        ),
+        described=colors.described(view.data, rows, more),
         **around,
     )
 
@@ -107,9 +104,8 @@ def _slider(view: CliqueView) -> page.Block:
         f"Logarithmic scale above; cliques are listed up to {levels.clique_limit}. Covered: in a "
         "clique that is large enough to place its points."
     )
-    title = "what a threshold does"
     spec = with_slider(spec, at.tolist(), texts, start, "threshold")
-    return page.drawing(spec, caption=caption, size="main", title=title)
+    return page.drawing(spec, caption=caption, size="main", title="what a threshold does")
 
 
 def _level_text(levels: Levels, k: int) -> str:

@@ -1,7 +1,5 @@
 """From a table as it stands in a file to a data set: chosen, filled, transformed, accounted for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -16,6 +14,16 @@ from ..._suggest import suggest
 from ._reading import Floats, Problem, Reading, TableError, flag, listed
 from ._record import Dataset, Labels, encode_labels, plain_texts
 from ._table import INDEX_NAMES, LABEL_NAMES, Table, kind_of, parse_numbers
+
+
+class Choice(NamedTuple):
+    """Positions of columns by what they are for, and columns as numbers."""
+
+    features: list[int]
+    labels: list[int]
+    row_names: int | None
+    dropped: list[int]
+    parsed: list[tuple[Floats, dict[int, str]]]
 
 
 def prepare(table: Table, reading: Reading, name: str) -> Dataset:
@@ -227,16 +235,6 @@ def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) ->
         f"{table.file}: {X.shape[0]} rows, {X.shape[1]} columns of numbers; header: "
         f"{table.header}; row names: {named}; labels: {titles}"
     )
-
-
-class Choice(NamedTuple):
-    """Positions of columns by what they are for, and columns as numbers."""
-
-    features: list[int]
-    labels: list[int]
-    row_names: int | None
-    dropped: list[int]
-    parsed: list[tuple[Floats, dict[int, str]]]
 
 
 def choose_columns(table: Table, reading: Reading) -> Choice:
