@@ -10,7 +10,7 @@ from typing import Any
 from .._checks import check_integer
 from .._stages import progress_bar
 from ..estimator import IKD
-from ..show import plot
+from ..show import plot, report
 from ..show.words import say_number
 from . import common, flags
 from .console import aligned
@@ -32,8 +32,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from ..show import report
-
     limit = check_integer("--limit", arguments.limit, 1)
     parameters = flags.method_parameters(arguments, **_FIXED)
     data = common.read_data(arguments)

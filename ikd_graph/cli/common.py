@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from .._files import check_writable, write_together, write_whole
 from ..estimator import IKD
+from ..show import plot, report
 from ..show.page import share_plotly
 from ..show.words import versions
 from ..study import datasets
@@ -110,16 +111,12 @@ def drawings(
     """  # fmt: skip
     png = html = None
     try:
-        from ..show import plot
-
         ax = plot.axes(*size)
         draw(ax)
         png = plot.png(ax)
     except ImportError as error:
         complain("warning", f"no PNG: {error}")
     try:
-        from ..show import report
-
         options |= {"command": typed_command(arguments), "picture": png}
         html = getattr(report, page)(*content, **options) if page else None
     except ImportError as error:

@@ -8,6 +8,7 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any
 
+from ..show import charts, plot
 from ..study.diagnosis import Diagnosis, diagnose
 from . import common, flags
 from .console import aligned
@@ -65,8 +66,6 @@ def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tupl
 
 def draw(ax: Any, diagnosis: Diagnosis) -> None:
     """Draw the correlations into an Axes, and the accuracy beside it."""
-    from ..show import charts, plot
-
     pairs, accuracy = charts.diagnosis(diagnosis)
     grid = ax.figure.add_gridspec(1, 2)
     ax.set_subplotspec(grid[0])
