@@ -1,9 +1,7 @@
 """Charts, described once: `plot` draws them for papers, `figures` for pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +12,6 @@ from ..study.diagnosis import Diagnosis
 from ..study.levels import Levels
 from . import colors
 from .colors import Paint
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Floats = NDArray[np.float64]
 
@@ -152,12 +147,12 @@ def with_gaps(paths: Floats) -> Floats:
     return np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T
 
 
-def network(graph: nx.Graph, positions: ArrayLike, *paints: Paint, **points: Any) -> Chart:
+def network(graph: Any, positions: ArrayLike, *paints: Paint, **points: Any) -> Chart:
     """Cliques as discs joined where they share points.
 
-    Nodes have ``size``, the area of a disc; edges have ``overlap``, in three strengths, of which
-    the strongest are drawn, five for each node. Discs stand at ``positions`` (the first two
-    columns); ``points`` are further fields of `Points`.
+    Nodes of the NetworkX graph have ``size``, the area of a disc; edges have ``overlap``, in three
+    strengths, of which the strongest are drawn, five for each node. Discs stand at ``positions``
+    (the first two columns); ``points`` are further fields of `Points`.
     """
     at = np.asarray(positions, dtype=float)[:, :2]
     row_of = {node: row for row, node in enumerate(graph)}

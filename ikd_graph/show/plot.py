@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "axes", "chart", "comparison", "comparison_size", "embedding", "png", "save", "small_multiples",
+    "axes", "chart", "comparison", "comparison_size", "embedding", "png", "quiet", "save",
+    "small_multiples",
 ]  # fmt: skip
 
 TEXT = 11.0

@@ -1,14 +1,12 @@
 """A look at the cliques of a data set: all that pages, pictures and tables are made from."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +23,6 @@ from ...study.levels import Levels, threshold_levels
 from ...study.settings import say_graph
 from ..colors import Groups, Paint, paint_points
 from ..words import count, say_number
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -91,8 +86,8 @@ class CliqueView:
         return np.asarray(np.add.reduceat(self.disagreement, starts) / self.cliques.sizes)
 
     @cached_property
-    def links(self) -> nx.Graph:
-        """The 500 largest cliques as nodes (positions in `cliques`), joined by shared points."""
+    def links(self) -> Any:
+        """NetworkX graph of the 500 largest cliques (positions in `cliques`) that share points."""
         import networkx as nx
 
         largest = np.sort(np.argsort(-self.cliques.sizes, kind="stable")[:500])

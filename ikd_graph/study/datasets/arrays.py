@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.io import loadmat, whosmat
 
 from ..._checks import check_sparse
 from ..._warn import warn
@@ -67,8 +68,6 @@ def read_mat(path: Path, reading: Reading) -> Table:
         with package("h5py", path.name).File(path, "r") as file:
             variables = _hdf_value(path.name, file, file)
     else:
-        from scipy.io import loadmat, whosmat
-
         for name, shape, _ in whosmat(path):
             check_size(f"{name} of {path.name}", shape)
         with warnings.catch_warnings():
