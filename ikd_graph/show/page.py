@@ -1,6 +1,5 @@
 """One HTML file that needs nothing else: a template, plotly and the page's own script in it."""
 
-import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -112,7 +111,8 @@ def _templates() -> Any:
     )  # fmt: skip
     assert engine.loader is not None
     # Escapes < > & ' as well: no label ends the element that holds it.
-    engine.policies["json.dumps_function"] = _dumps
+    compact = {"allow_nan": False, "separators": (",", ":"), "default": str}
+    engine.policies["json.dumps_kwargs"] = compact
     engine.filters["number"] = say_number
     # Browsers read line ends as line feeds, and so does the fingerprint.
     plotly = get_plotlyjs().replace("\r\n", "\n").replace("</script", "<\\/script")
@@ -137,8 +137,3 @@ def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | byt
 def _fingerprint(script: str) -> str:
     """What lets a script run: the policy of a page names those that are ours."""
     return "sha256-" + b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
-
-
-def _dumps(value: Any, **options: Any) -> str:
-    """JSON in ASCII, without NaN."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":"), default=str)

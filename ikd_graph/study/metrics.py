@@ -179,7 +179,6 @@ def knn_scores(
     return cross_val_score(KNeighborsClassifier(k), points, codes, cv=folds)
 
 
-@door.takes(seed=door.seed)
 def knn_accuracy(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> float:

@@ -268,11 +268,7 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
 
 
 def spike_counts(
-    n_samples: int = 400,
-    n_features: int = 60,
-    *,
-    mean_count: float = 3.0,
-    seed: Seed = 0,
+    n_samples: int = 400, n_features: int = 60, *, mean_count: float = 3.0, seed: Seed = 0
 ) -> Dataset:
     """Counts of neurons whose log rates are Gaussian processes over a path in the plane.
 
