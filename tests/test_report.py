@@ -18,7 +18,7 @@ from tables import quiet
 from ikd_graph import IKD, graph
 from ikd_graph.show import charts, colors, figures, page, plot, report
 from ikd_graph.show.charts import Chart, Curve
-from ikd_graph.show.report.clique_view import threshold_of
+from ikd_graph.show.report.cliques import threshold_of
 from ikd_graph.show.words import say_number
 from ikd_graph.study import datasets
 from ikd_graph.study.compare import Comparison, Row, sentences
