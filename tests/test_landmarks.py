@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -79,19 +77,6 @@ def test_an_estimator_with_landmarks_places_all_rows(dtype):
     assert np.array_equal(model.transform(X[::7]), model.embedding_[::7])
     again = IKD(2, n_jobs=2, **settings).fit(X)
     assert np.array_equal(again.embedding_, model.embedding_)
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (1.5, "n_landmarks must lie in (0, 1), got 1.5"),
-        (2, "n_landmarks must be an integer at least 3, got 2; 'auto' chooses a number"),
-        ("all", "n_landmarks must be an integer at least 3, got 'all'"),
-    ],
-)
-def test_a_number_of_landmarks_that_cannot_be_is_named(value, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        IKD(2, n_landmarks=value).fit(waves(20)[0])
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch):
