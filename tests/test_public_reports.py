@@ -236,10 +236,3 @@ def test_wide_indices_and_self_loops_change_nothing():
     bare = nx.Graph(loops)
     bare.remove_edges_from(list(nx.selfloop_edges(bare)))
     assert gap(IKD(**GIVEN).fit_transform(loops), IKD(**GIVEN).fit_transform(bare)) < 1e-9
-
-
-def test_the_order_of_rows_does_not_matter():
-    """https://github.com/lmcinnes/umap/issues/864: the same table gives another picture."""
-    X = smooth()[1]
-    order = np.random.default_rng(0).permutation(60)
-    assert gap(IKD().fit_transform(X[order]), IKD().fit_transform(X)[order]) < 1e-9
