@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ikd_graph import IKD, _limits, graph, kernels, strategies
+from ikd_graph import IKD, _limits, graph, strategies
 from ikd_graph.strategies import landmarks
 from ikd_graph.study.metrics import affine_r2
-
-SE = kernels.SquaredExponential()
 
 
 def waves(n, seed=0, n_features=60):
@@ -14,24 +12,6 @@ def waves(n, seed=0, n_features=60):
     latent = rng.uniform(0.0, 4.0, (n, 2))
     phase = rng.uniform(0.0, 2.0 * np.pi, n_features)
     return np.cos(latent @ rng.normal(size=(2, n_features)) + phase), latent
-
-
-def connected(rows, k=8):
-    near = graph.row_neighbors(rows, k)
-    g = graph.from_neighbors(near, lambda a, b: graph.row_correlations(rows, a, b))
-    assert graph.component_labels(g).max() == 0
-    return g
-
-
-def solve(g, size, count=None, *, path="distance", reference="center", seed=0):
-    """Geodesic solution, from so many landmarks."""
-    marks = None if count is None else strategies.Landmarks(count, seed)
-    return strategies.Geodesic(path, reference).solve(None, g, SE, size, marks).embedding
-
-
-def unit(X):
-    rows = X - X.mean(axis=1, keepdims=True)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("strategy", ["eigen", "geodesic"])
@@ -59,8 +39,12 @@ def test_euclidean_points_are_found_from_few_landmarks(seed, n_components):
 
 @pytest.mark.parametrize("path", ["distance", "covariance"])
 def test_a_tenth_of_the_points_gives_nearly_the_whole_embedding(path):
-    g = connected(unit(waves(2000)[0]))
-    whole, few = (solve(g, 2, count, path=path).coordinates for count in (None, 200))
+    X, _ = waves(2000)
+    settings = {"strategy": strategies.Geodesic(path), "affinity": "correlation", "graph": 8}
+    whole, few = (
+        IKD(2, n_landmarks=count, refine=None, random_state=0, **settings).fit_transform(X)
+        for count in (None, 200)
+    )
     assert affine_r2(whole, few) > 0.99
 
 
