@@ -21,24 +21,45 @@ def noisy_problem(seed, n=40, m=2, noise=0.02):
     return latent, graph.join(g, corr).graph
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_stress_is_its_formula_and_uniform_weights_end_where_scikit_learn_does(seed):
+def complete_graph(seed, noise):
+    """A latent, one near it, distances of the first with noise, and the graph of all pairs."""
     rng = np.random.default_rng(seed)
     latent = rng.uniform(-1.0, 1.0, (30, 3))
-    start = latent + 0.1 * rng.standard_normal(latent.shape)
-    distances = np.triu(cdist(latent, latent) * np.exp(0.05 * rng.standard_normal((30, 30))), 1)
-    distances += distances.T
+    near = latent + 0.1 * rng.standard_normal(latent.shape)
+    upper = np.triu(cdist(latent, latent) * np.exp(noise * rng.standard_normal((30, 30))), 1)
+    distances = upper + upper.T
     corr = kernels.SquaredExponential().covariance(distances**2)
-    g, pairs = graph.threshold(corr, 1e-6), np.triu_indices(30, 1)
-    precisions = refine.distance_precision(corr[pairs], kernels.SquaredExponential(), 100)
-    for weights, values in (("precision", precisions), ("uniform", 1.0)):
+    return latent, near, distances, graph.threshold(corr, 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_stress_is_its_formula_and_uniform_weights_end_where_scikit_learn_does(
+    seed, monkeypatch
+):
+    _, start, distances, g = complete_graph(seed, 0.05)
+    pairs = np.triu_indices(30, 1)
+    corr = graph.to_sparse(g).toarray()[pairs]
+    precisions = refine.distance_precision(corr, kernels.SquaredExponential(), 100)
+    cases = (("precision", 15, 2e-3), ("precision", 2000, 1e-6), ("uniform", 2000, 1e-6))
+    for weights, dense_limit, tolerance in cases:
+        monkeypatch.setattr(_pairs, "DENSE", dense_limit)
         fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=200)
+        values = precisions if weights == "precision" else 1.0
         for at, stress in ((start, fit.history[0]), (fit.latent, fit.history[-1])):
             naive = np.sum(values * (cdist(at, at) - distances)[pairs] ** 2)
-            assert stress == pytest.approx(naive, rel=1e-6)
+            assert stress == pytest.approx(naive, rel=tolerance)
     how = {"n_init": 1, "max_iter": 2000, "eps": 1e-9, "normalized_stress": False}
     oracle, _ = smacof(distances, n_components=3, init=start, **how)
     np.testing.assert_allclose(cdist(at, at), cdist(oracle, oracle), atol=2e-3)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("dense_limit", [2000, 15])
+def test_exact_distances_are_reached(dense_limit, weights, monkeypatch):
+    monkeypatch.setattr(_pairs, "DENSE", dense_limit)
+    latent, start, _, g = complete_graph(0, 0.0)
+    fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=300)
+    np.testing.assert_allclose(cdist(fit.latent, fit.latent), cdist(latent, latent), atol=1e-3)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
