@@ -22,10 +22,11 @@ def noisy_problem(seed, n=40, m=2, noise=0.02):
 
 
 def complete_graph(seed, noise):
-    """A latent, one near it, distances of the first with noise, and the graph of all pairs."""
+    """A latent, one near it with two equal points, noisy distances, and the graph of all pairs."""
     rng = np.random.default_rng(seed)
     latent = rng.uniform(-1.0, 1.0, (30, 3))
     near = latent + 0.1 * rng.standard_normal(latent.shape)
+    near[1] = near[0]
     upper = np.triu(cdist(latent, latent) * np.exp(noise * rng.standard_normal((30, 30))), 1)
     distances = upper + upper.T
     corr = kernels.SquaredExponential().covariance(distances**2)
