@@ -39,7 +39,7 @@ def run(*command, folder=ROOT):
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
-    for name in ("build", "setuptools"):
+    for name in ("build", "setuptools", "setuptools_scm"):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed; the extra 'test' brings it")
     # A copy: what an earlier build left in the checkout would be taken into this one.
@@ -94,6 +94,8 @@ def version_in(name):
     return found
 
 
-@pytest.mark.parametrize("name", ["CITATION.cff", "conda/meta.yaml", "docs/scverse/meta.yaml"])
-def test_every_file_tells_the_same_version(name):
-    assert version_in(name) == ikd_graph.__version__
+def test_every_file_tells_the_version_of_the_release():
+    files = ["CITATION.cff", "conda/meta.yaml", "docs/scverse/meta.yaml"]
+    (told,) = {version_in(name) for name in files}
+    if "dev" not in ikd_graph.__version__:
+        assert told == ikd_graph.__version__

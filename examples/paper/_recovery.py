@@ -22,6 +22,9 @@ KERNELS = ("squared_exponential", "rational_quadratic", "gamma_exponential", "ma
 LENGTH_SCALE = 0.5
 """Length-scale of the paper's Fig. 3 to 6."""
 
+FEW = 3
+"""Data sets of a cell to which slow methods are fitted."""
+
 NOTE = "R2 after an affine alignment, mean over latent dimensions; r2_rigid after a rigid one"
 
 
@@ -32,16 +35,17 @@ class Cell(NamedTuple):
     draw: Callable[..., Any]  # of a seed: a Dataset with its latent
     methods: tuple[str, ...]
     solve: str | None = None  # kernel to solve with, of length-scale 1/2; None: each its own
+    slow: tuple[str, ...] = ()  # further methods, of the first data sets only
 
     def kernel(self):
         """Kernel to solve with."""
         return self.solve and type(kernels.get(self.solve))(length_scale=LENGTH_SCALE)
 
 
-def gplvm_cell(columns, latent, n_features, kernel, methods, *, noise=0.0, solve=None):
+def gplvm_cell(columns, latent, n_features, kernel, methods, *, slow=(), noise=0.0, solve=None):
     """Cell of a latent seen through Gaussian processes, solved with their kernel or another."""
     draw = partial(gplvm_data, latent, n_features, kernel=kernel, noise=noise)
-    return Cell(columns, draw, tuple(methods), solve or kernel)
+    return Cell(columns, draw, tuple(methods), solve or kernel, slow)
 
 
 def recover(title, cells, draw, *, notes=(), **options):
@@ -61,7 +65,7 @@ def trial(cell, number):
     data = cell.draw(seed=np.random.default_rng([0, number]))
     fits = {
         name: fit(name, data.X, data.latent.shape[1], number, kernel=cell.kernel())
-        for name in cell.methods
+        for name in (*cell.methods, *(cell.slow if number < FEW else ()))
     }
     return rows({**cell.columns, "trial": number}, fits, partial(r_squared, data.latent))
 
