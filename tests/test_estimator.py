@@ -4,6 +4,7 @@ import pickle
 
 import networkx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import example, given, settings
@@ -89,6 +90,17 @@ def test_parameters_of_objects_are_searched():
     chosen = search.best_estimator_
     assert chosen.settings_.strategy.path == search.best_params_["strategy__path"]
     assert chosen.settings_.graph.k == search.best_params_["graph__k"]
+
+
+def test_pandas_goes_in_and_comes_out():
+    X, _ = curve()
+    frame = pd.DataFrame(X, index=[f"cell{i}" for i in range(len(X))]).add_prefix("gene")
+    model = IKD(2, refine=None, graph=6).set_output(transform="pandas")
+    out = model.fit_transform(frame)
+    assert list(out.columns) == ["ikd0", "ikd1"]
+    assert list(out.index) == list(frame.index)
+    np.testing.assert_array_equal(out.to_numpy(), model.embedding_)
+    assert list(model.feature_names_in_) == list(frame.columns)
 
 
 # What comes out -----------------------------------------------------------------------------------
