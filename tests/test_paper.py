@@ -18,7 +18,7 @@ sys.path.insert(0, str(EXAMPLES))
 
 import paper  # noqa: E402
 from paper import __main__ as runner  # noqa: E402
-from paper import _lab, _peers, _published_form, _recovery  # noqa: E402
+from paper import _answers, _lab, _peers, _published_form, _recovery  # noqa: E402
 
 ELSEWHERE = {"fig8", "fig10", "fig11", "fig13"}  # need data that do not come with a package
 
@@ -72,6 +72,12 @@ def test_committed_tables_are_those_of_the_committed_trials(name):
     table = _lab.Table.read(name, paper.load(name), runner.RESULTS)
     assert (runner.RESULTS / f"{name}.md").read_text() == table.to_markdown()
     assert (runner.RESULTS / f"{name}.png").stat().st_size > 5_000
+
+
+def test_the_answers_are_those_of_the_committed_trials():
+    text = _answers.README.read_text(encoding="utf-8")
+    assert _answers.written(text) == text
+    assert _answers.written(text.replace("| `ikd` | ", "| `ikd` | 1")) == text
 
 
 def test_trials_repeat_with_their_number_and_differ_from_one_another():

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from . import NAMES, load
+from . import NAMES, _answers, load
 from ._lab import Table, run
 
 RESULTS = Path(__file__).parent / "results"
@@ -42,6 +42,8 @@ def main(argv=None):
             table = run(name, experiment, quick=args.quick, trials=args.trials, jobs=args.jobs)
         if table.trials:
             print("wrote", *table.write(folder), flush=True)
+    if folder == RESULTS:
+        print("wrote", _answers.write())
 
 
 if __name__ == "__main__":

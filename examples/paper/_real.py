@@ -106,7 +106,8 @@ def plane(title, name):
     def cells(quick):
         size = {"n_samples": 150} if quick else {}
         methods = ("pca", "isomap", "paper_geodesic") if quick else PLANE
-        return [{"data": name, "method": m, "M": 2, **size} for m in methods]
+        unending = ("gplvm",) if name == "coil20" else ()  # 16 384 columns
+        return [{"data": name, "method": m, "M": 2, **size} for m in methods if m not in unending]
 
     def draw(table, path):
         size = table.trials[0]["T"]

@@ -1,0 +1,238 @@
+"""Tables of results/README.md, written anew from the stored trials after each run.
+
+A line ``<!-- table NAME -->`` in that file stands before a table.
+"""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from ikd_graph._files import write_whole
+
+from . import load
+from ._lab import Table, column, key_of
+from ._recovery import FEW
+
+README = Path(__file__).parent / "results" / "README.md"
+IKD, GPLVM = "published IKD", "published GPLVM"
+SIZES = {f"N = {n}": {"N": n} for n in (100, 200, 1000, 10000)}
+
+
+class Stored:
+    """Trials of an experiment, averaged over cells that a column of a table asks for."""
+
+    def __init__(self, name, folder):
+        experiment = load(name)
+        self.table = Table.read(name, experiment, folder)
+        self.by, self.measure = experiment.by, experiment.measure
+
+    def _fits(self, at, wanted):
+        return all(key_of([dict(zip(self.by, at, strict=True))[k]]) == key_of([v])
+                   for k, v in wanted.items())  # fmt: skip
+
+    def ours(self, method, wanted, measure=None, fewest=None):
+        """Mean over cells, of the first trials if a number is given; NaN where nothing was run."""
+        cells = [
+            column([t for t in trials if fewest is None or t["trial"] < fewest],
+                   measure or self.measure)
+            for at, trials in self.table.cells().items()
+            if at[-1] == method and self._fits(at, wanted)
+        ]  # fmt: skip
+        values = [cell.mean() for cell in cells if cell.size]
+        return float(np.mean(values)) if values else np.nan
+
+    def published(self, methods, wanted):
+        """Mean over cells of the best published value of some methods."""
+        best = {}
+        for key, (mean, _) in self.table.published().items():
+            if key[-1] in methods and self._fits(key, wanted):
+                best[key[:-1]] = max(mean, best.get(key[:-1], -np.inf))
+        return float(np.mean(list(best.values()))) if best else np.nan
+
+    def counts(self, method, names, wanted):
+        """Cells above, within and below published values by two standard errors."""
+        values = self.table.differences(method, names)
+        found = np.array([v for at, v in values.items() if self._fits((*at, method), wanted)])
+        return int(np.sum(found > 2)), int(np.sum(abs(found) <= 2)), int(np.sum(found < -2))
+
+
+def lines(head, rows, digits=3):
+    """Markdown table; a value that is not known is a dash."""
+
+    def text(value):
+        if isinstance(value, float):
+            return f"{value:.{digits}f}" if np.isfinite(value) else "-"
+        return str(value)
+
+    return ["| | " + " | ".join(head) + " |", "|---" * (len(head) + 1) + "|",
+            *("| " + " | ".join(map(text, row)) + " |" for row in rows)]  # fmt: skip
+
+
+def pivot(folder, name, methods, columns, rivals=(), where=()):
+    """Methods by columns, after rows of published values."""
+    stored = Stored(name, folder)
+    wanted = {label: {**dict(where), **cell} for label, cell in columns.items()}
+    rows = [[label, *(stored.published(names, w) for w in wanted.values())]
+            for label, names in rivals]  # fmt: skip
+    rows += [[f"`{m}`", *(stored.ours(m, w) for w in wanted.values())] for m in methods]
+    return lines(columns, rows)
+
+
+def accuracy(folder):
+    """Fig. 4: means over latents and kernels."""
+    methods = ("ikd", "ikd_12_restarts", "geodesic_stress", "blockwise", "geodesic",
+               "published_form", "paper_blockwise", "pca")  # fmt: skip
+    rivals = ((IKD, ("ikd",)), (GPLVM, ("gplvm",)),
+              ("the better of both in each cell", ("ikd", "gplvm")))  # fmt: skip
+    return pivot(folder, "fig4", methods, SIZES, rivals)
+
+
+def above(folder):
+    """Fig. 4: cells above both published values."""
+    stored, rows = Stored("fig4", folder), []
+    for method in ("ikd", "ikd_12_restarts", "geodesic_stress", "blockwise"):
+        row = [f"`{method}`"]
+        for cell in (*SIZES.values(), {}):
+            counts = stored.counts(method, ("ikd", "gplvm"), cell)
+            row.append(f"{counts[0]} of {sum(counts)}" if sum(counts) else "-")
+        rows.append(row)
+    return lines([*SIZES, "all"], rows)
+
+
+def gplvm(folder):
+    """Fig. 4: the GPLVM of GPy on the same data sets."""
+    stored, rows = Stored("fig4", folder), []
+    for method in ("gplvm", "ikd", "geodesic_stress"):
+        row = ["GPLVM of GPy" if method == "gplvm" else f"`{method}`"]
+        for cell in list(SIZES.values())[:3]:
+            row += [stored.ours(method, cell, m, FEW) for m in ("r2_affine", "cpu_seconds")]
+        rows.append(row)
+    sizes = list(SIZES)[:3]
+    return lines([f"{n}{m}" for n in sizes for m in (": R2", ", s")], rows)
+
+
+def own_method(folder):
+    """Fig. 4: the paper's own method against its published values."""
+    stored = Stored("fig4", folder)
+    rows = []
+    for method in ("paper_blockwise", "published_form"):
+        high, within, low = stored.counts(method, ("ikd",), {})
+        rows.append([f"`{method}`", within, high, low])
+    return lines(["within two errors", "above", "below"], rows)
+
+
+def rules(folder):
+    """What each rule of the published runs is worth."""
+    stored = Stored("readings", folder)
+    columns = {label: {"N": n} for label, n in (("N = 100", 100), ("200", 200), ("1000", 1000))}
+    rows = [[IKD, *(stored.published(("ikd",), cell) for cell in columns.values())]]
+    for label, method in {
+        "the text, threshold 0.1": "paper_blockwise_at_0.1",
+        "the text, published threshold": "paper_blockwise",
+        "+ neighbourhoods, published merging": "published_form_without_isomap",
+        "+ fallback on Isomap": "published_form",
+        "Isomap alone": "isomap",
+    }.items():
+        rows.append([label, *(stored.ours(method, cell) for cell in columns.values())])
+    return lines(columns, rows)
+
+
+def noise(folder):
+    """Fig. 5: R2 by noise."""
+    methods = ("ikd", "blockwise", "geodesic", "published_form", "paper_blockwise", "isomap",
+               "pca")  # fmt: skip
+    columns = {f"N = {n}: {sd}" if sd == 0 else f"{n}: {sd}": {"N": n, "noise": sd}
+               for n, sd in product((100, 1000), (0, 0.4, 0.8, 1))}  # fmt: skip
+    return pivot(folder, "fig5", methods, columns, [("public code, run again", ("ikd",))])
+
+
+def cases(folder):
+    """Fig. 6 at N = 1000."""
+    methods = ("paper_blockwise", "published_form", "paper_geodesic", "paper_geodesic_centred",
+               "blockwise", "geodesic", "ikd")  # fmt: skip
+    rivals = [(f"published {m}", (m,)) for m in ("blockwise", "geodesic")]
+    columns = {case: {"case": case} for case in ("match", "mismatch")}
+    return pivot(folder, "fig6", methods, columns, rivals, {"N": 1000})
+
+
+def mappings(folder):
+    """Fig. 2: R2 by mapping and N."""
+    names = {"gp": "gp", "sine": "sine", "bump": "bump_l1"}
+    columns = {f"{label} {n}": {"mapping": m, "N": n}
+               for (label, m), n in product(names.items(), (10, 20, 50, 100, 1000))}  # fmt: skip
+    rivals = [(IKD, ("ikd",)), ("published Isomap", ("isomap",))]
+    methods = ("ikd", "published_form", "paper_geodesic_centred", "isomap", "pca")
+    return pivot(folder, "fig2", methods, columns, rivals)
+
+
+def dimensions(folder):
+    """Table 2: digits by dimension."""
+    columns = {f"M = {m}": {"M": m} for m in (2, 3, 5, 10)}
+    methods = ("paper_geodesic", "paper_geodesic_centred", "ikd")
+    where = {"k": 5, "kernel": "squared_exponential"}
+    return pivot(folder, "table2", methods, columns, [(IKD, ("ikd",))], where)
+
+
+def classes(folder):
+    """Fig. 8 to 11: four data sets in the plane."""
+    names = {"PCR": "fig8", "digits": "fig9", "COIL-20": "fig10", "Fashion-MNIST": "fig11"}
+    stored = [Stored(name, folder) for name in names.values()]
+    rows = [
+        [f"published {label}", *(s.published((key,), {}) for s in stored)]
+        for label, key in (
+            ("IKD", "ikd"),
+            ("GPLVM", "gplvm"),
+            ("VAE", "vae"),
+            ("UMAP", "umap"),
+            ("t-SNE", "tsne"),
+        )
+    ]
+    methods = ("ikd", "paper_geodesic_centred", "paper_geodesic", "gplvm", "vae", "pca", "isomap",
+               "laplacian_eigenmaps", "tsne", "umap")  # fmt: skip
+    rows += [[f"`{m}`", *(s.ours(m, {}) for s in stored)] for m in methods]
+    return lines(names, rows)
+
+
+def study(folder):
+    """The comparison study's roll and moons."""
+    roll, moons = Stored("swiss_roll", folder), Stored("half_moons", folder)
+    methods = ("ikd", "blockwise", "geodesic", "pca", "kernel_pca_rbf", "metric_mds", "isomap",
+               "lle", "diffusion_maps", "tsne")  # fmt: skip
+    rows = [[f"`{m}`", roll.ours(m, {}), roll.ours(m, {}, "trustworthiness"), moons.ours(m, {})]
+            for m in methods]  # fmt: skip
+    return lines(["roll: R2", "trustworthiness", "moons: a line separates"], rows)
+
+
+def faces(folder):
+    """The comparison study's faces."""
+    stored, rows = Stored("faces", folder), []
+    for method in ("pca", "kernel_pca", "metric_mds", "isomap", "lle", "diffusion_maps", "tsne",
+                   "paper_geodesic_centred", "blockwise", "ikd"):  # fmt: skip
+        rows.append([f"`{method}`", stored.ours(method, {}), stored.published((method,), {})])
+    return lines(["here", "study"], rows)
+
+
+TABLES = {
+    f.__name__: f
+    for f in (accuracy, above, gplvm, own_method, rules, cases, noise, mappings, dimensions,
+              classes, study, faces)
+}  # fmt: skip
+
+
+def written(text, folder=README.parent):
+    """Text of the page with its tables from the trials of a folder."""
+    for name, make in TABLES.items():
+        table = "\n".join([f"<!-- table {name} -->", *make(folder)])
+        text, times = re.subn(
+            rf"<!-- table {name} -->\n(\|.*\n)*", lambda _, t=table: t + "\n", text
+        )
+        if times != 1:
+            raise ValueError(f"{README.name} needs one line <!-- table {name} -->, has {times}")
+    return text
+
+
+def write():
+    """Write the tables of the page."""
+    return write_whole(README, written(README.read_text(encoding="utf-8")))
