@@ -77,7 +77,7 @@ def test_committed_tables_are_those_of_the_committed_trials(name):
 def test_the_answers_are_those_of_the_committed_trials():
     text = _answers.README.read_text(encoding="utf-8")
     assert _answers.written(text) == text
-    assert _answers.written(text.replace("| `ikd` | ", "| `ikd` | 1")) == text
+    assert _answers.written(text.replace("| `ikd` | 0.", "| `ikd` | 1.")) == text
 
 
 def test_trials_repeat_with_their_number_and_differ_from_one_another():

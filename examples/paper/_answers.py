@@ -27,6 +27,7 @@ class Stored:
         experiment = load(name)
         self.table = Table.read(name, experiment, folder)
         self.by, self.measure = experiment.by, experiment.measure
+        self.cells = self.table.cells()
 
     def _fits(self, at, wanted):
         return all(key_of([dict(zip(self.by, at, strict=True))[k]]) == key_of([v])
@@ -37,7 +38,7 @@ class Stored:
         cells = [
             column([t for t in trials if fewest is None or t["trial"] < fewest],
                    measure or self.measure)
-            for at, trials in self.table.cells().items()
+            for at, trials in self.cells.items()
             if at[-1] == method and self._fits(at, wanted)
         ]  # fmt: skip
         values = [cell.mean() for cell in cells if cell.size]
