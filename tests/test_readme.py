@@ -23,6 +23,12 @@ def test_the_front_page_is_short_and_shows_pictures():
         assert (ROOT / name).stat().st_size < 150_000, name
 
 
+def test_sentences_are_short():
+    sentences = [text.split() for text in re.split(r"[.:?]\s+|\n\n|\n- ", PROSE) if text.split()]
+    assert max(map(len, sentences)) <= 30
+    assert sum(map(len, sentences)) / len(sentences) <= 16
+
+
 def test_each_job_has_a_picture_a_command_and_a_page():
     (section,) = re.findall(r"^## Three jobs\n(.*?)^## ", TEXT, re.S | re.M)
     jobs = section.split("\n**")[1:]
