@@ -37,6 +37,21 @@ def test_euclidean_points_are_found_from_few_landmarks(seed, n_components):
     )
 
 
+def test_a_landmark_counts_as_the_points_that_are_nearest_to_it():
+    # Of copies, the landmarks' own problem is that of all points: classical scaling of the copies.
+    rng = np.random.default_rng(0)
+    lengths = cdist(points := rng.normal(size=(9, 4)), points) ** 0.7
+    copies = np.r_[:9, np.repeat(np.arange(9), rng.integers(0, 6, 9))]
+    found = landmarks.solve(np.arange(9), lengths[:, copies], np.square, 3)
+    squares = lengths[np.ix_(copies, copies)] ** 2
+    centred = squares - squares.mean(axis=0)
+    values, vectors = np.linalg.eigh(-0.5 * (centred - centred.mean(axis=1, keepdims=True)))
+    expected = vectors[:, :-4:-1] * np.sqrt(values[:-4:-1])
+    signs = np.sign(np.sum(expected * found.coordinates, axis=0))
+    np.testing.assert_allclose(found.coordinates, signs * expected, atol=1e-10)
+    np.testing.assert_allclose(found.eigenvalues, values[:-4:-1])
+
+
 @pytest.mark.parametrize("path", ["distance", "covariance"])
 def test_a_tenth_of_the_points_gives_nearly_the_whole_embedding(path):
     X, _ = waves(2000)
