@@ -1,7 +1,5 @@
 """Annotated matrices (AnnData) in and out, with the names and habits of scanpy's tools."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any

@@ -48,76 +48,26 @@ def naive_rigid(source, target, weights=None):
     return rotation, mean_target - mean_source @ rotation
 
 
-def naive_is_certain(source, target, whole):
-    """Whether a motion fits clearly better than the same one and a reflection of ``whole``."""
-    n, size = source.shape
-    if n <= size:
-        return False
-    rotation, shift = naive_rigid(source, target)
-    variance = ((source @ rotation + shift - target) ** 2).sum() / (
-        n * size - size * (size + 1) / 2
-    )
-    centre, moved = target.mean(axis=0), whole @ rotation + shift
-    a, b = source - source.mean(axis=0), target - centre
-    _, _, directions = np.linalg.svd(a.T @ b)
-    for direction in directions:
-        flip = np.eye(size) - 2.0 * np.outer(direction, direction)
-        loss = ((a @ rotation - b) ** 2).sum()
-        gain = ((a @ rotation @ flip - b) ** 2).sum() - loss
-        thick = np.mean(((moved - centre) @ direction) ** 2)
-        if gain <= 50.0 * variance < thick:
-            return False
-    return True
-
-
-def naive_merge(sets, coordinates, n_points):
-    """Greedy merger: the whole matrix of overlaps is looked at in every step.
-
-    Returns the points of each block that is left ({point: position}), the order of merging and
-    the number of mergers whose motion was open.
-    """
+def naive_merger(sets, coordinates, order):
+    """Blocks that are left ({point: position}) of pairwise mergers in a given order, by loops."""
     blocks = {
         index: {point: (position, 1) for point, position in zip(sorted(s), rows, strict=True)}
         for index, (s, rows) in enumerate(zip(sets, coordinates, strict=True))
     }
-    order, n_open = [], 0
-    size = coordinates[0].shape[1]
-
-    def facing(i, j):
-        big, small = blocks[i], blocks[j]
+    for low, high, n_shared in order:
+        big, small = blocks[low], blocks.pop(high)
         if len(big) < len(small):
             big, small = small, big
         shared = sorted(big.keys() & small.keys())
-        target = np.array([big[p][0] for p in shared])
-        return big, small, np.array([small[p][0] for p in shared]), target
-
-    def certain(i, j):
-        _, small, source, target = facing(i, j)
-        return naive_is_certain(source, target, np.array([at for at, _ in small.values()]))
-
-    while True:
-        pairs = [(-len(blocks[i].keys() & blocks[j].keys()), i, j) for i in blocks for j in blocks]
-        pairs = [pair for pair in sorted(pairs) if pair[1] < pair[2] and pair[0] < 0]
-        if not pairs:
-            break
-        sure = next((pair for pair in pairs if -pair[0] > size and certain(*pair[1:])), None)
-        _, i, j = sure or min((max(pair[0], -size), *pair[1:]) for pair in pairs)
-        n_open += sure is None
-        big, small, source, target = facing(i, j)
-        order.append((i, j, len(source)))
-        del blocks[j]
-        rotation, shift = naive_rigid(source, target)
+        assert len(shared) == n_shared
+        rotation, shift = naive_rigid(*(np.array([b[p][0] for p in shared]) for b in (small, big)))
         for point, (position, mass) in small.items():
             moved = position @ rotation + shift
-            if point in big:
-                other, other_mass = big[point]
-                whole = mass + other_mass
-                big[point] = ((moved * mass + other * other_mass) / whole, whole)
-            else:
-                big[point] = (moved, mass)
-        blocks[i] = big
-    left = [{p: position for p, (position, _) in blocks[i].items()} for i in blocks]
-    return left, order, n_open
+            fixed, fixed_mass = big.get(point, (moved, 0))
+            whole = mass + fixed_mass
+            big[point] = ((moved * mass + fixed * fixed_mass) / whole, whole)
+        blocks[low] = big
+    return [{p: position for p, (position, _) in block.items()} for block in blocks.values()]
 
 
 def naive_round(sets, coordinates, weights, points):

@@ -1,26 +1,14 @@
-"""Slow twins of the graph and of its shortest paths; nothing here but numpy."""
+"""Slow twins of the graph, of numpy, networkx and scipy alone."""
 
+import networkx as nx
 import numpy as np
-
-
-def naive_threshold(corr, s0):
-    """Dense matrix of weights, NaN where there is no edge."""
-    n = len(corr)
-    out = np.full((n, n), np.nan)
-    for i in range(n):
-        for j in range(n):
-            if i != j and corr[i, j] > s0:
-                out[i, j] = corr[i, j]
-    return out
+from scipy.sparse.csgraph import connected_components, floyd_warshall
 
 
 def naive_neighbours(corr, k):
     """List the k most correlated others of each point, ties by index."""
-    n = len(corr)
-    return [
-        sorted((j for j in range(n) if j != i), key=lambda j: (-corr[i, j], j))[:k]
-        for i in range(n)
-    ]
+    values = corr - np.diag(np.full(len(corr), np.inf))
+    return np.argsort(-values, axis=1, kind="stable")[:, :k].tolist()
 
 
 def naive_shared_part(corr, k):
@@ -31,55 +19,18 @@ def naive_shared_part(corr, k):
 
 def naive_neighbour_graph(corr, k, mutual):
     """Dense matrix of weights, NaN where there is no edge."""
-    chosen = naive_neighbours(corr, k)
-    n = len(corr)
-    out = np.full((n, n), np.nan)
-    for i in range(n):
-        for j in range(n):
-            votes = (j in chosen[i]) + (i in chosen[j])
-            if i != j and votes > mutual:
-                out[i, j] = corr[i, j]
-    return out
-
-
-def naive_labels(adjacent):
-    """Component of each node of a boolean matrix, in the order of the smallest nodes."""
-    labels = np.arange(len(adjacent))
-    for _ in labels:
-        for i, j in zip(*np.nonzero(adjacent), strict=True):
-            labels[i] = labels[j] = min(labels[i], labels[j])
-    return np.unique(labels, return_inverse=True)[1]
+    votes = np.zeros(np.shape(corr), dtype=int)
+    for node, near in enumerate(naive_neighbours(corr, k)):
+        votes[node, near] += 1
+        votes[near, node] += 1
+    return np.where(votes > mutual, corr, np.nan)
 
 
 def naive_bridges(corr, labels):
-    """Kruskal's tree over components: the strongest pairs first, as sorted pairs."""
-    labels = np.array(labels)
-    n = len(corr)
-    pairs = sorted(((i, j) for i in range(n) for j in range(i + 1, n)), key=lambda p: (-corr[p], p))
-    found = []
-    for i, j in pairs:
-        if labels[i] != labels[j]:
-            found.append((i, j))
-            labels[labels == labels[j]] = labels[i]
-    return sorted(found)
-
-
-def naive_distances(lengths):
-    """Floyd and Warshall on a dense matrix of lengths, infinite where there is no edge."""
-    out = np.array(lengths, dtype=float)
-    np.fill_diagonal(out, 0.0)
-    for k in range(len(out)):
-        out = np.minimum(out, out[:, k : k + 1] + out[k : k + 1])
-    return out
-
-
-def naive_products(weights):
-    """Largest products along paths on a dense matrix of weights, 0 where there is no edge."""
-    out = np.array(weights, dtype=float)
-    np.fill_diagonal(out, 1.0)
-    for k in range(len(out)):
-        out = np.maximum(out, out[:, k : k + 1] * out[k : k + 1])
-    return out
+    """Edges between components of the tree that spans all points most strongly, sorted."""
+    together = np.equal.outer(labels, labels)
+    tree = nx.maximum_spanning_tree(nx.from_numpy_array(np.where(together, 9.0, corr + 3.0)))
+    return sorted((i, j) for i, j in tree.edges if not together[i, j])
 
 
 def naive_far_apart(lengths, shorter=0.8, detour=3.5, usual=0.35):
@@ -89,7 +40,7 @@ def naive_far_apart(lengths, shorter=0.8, detour=3.5, usual=0.35):
     kept = np.full((n, n), np.inf)
     for i, j in pairs:
         legs = np.where(lengths <= shorter * lengths[i, j], lengths, np.inf)
-        if not np.isfinite(floyd(legs)[i, j]):
+        if not np.isfinite(floyd_warshall(legs)[i, j]):
             kept[i, j] = kept[j, i] = lengths[i, j]
     grow(kept, lengths, pairs, detour)
     shares = {}
@@ -103,7 +54,7 @@ def naive_far_apart(lengths, shorter=0.8, detour=3.5, usual=0.35):
     for i, j in removed:
         adjacent[i, j] = adjacent[j, i] = True
     bundles = {}
-    labels = naive_labels(adjacent)
+    labels = connected_components(adjacent)[1]
     for i, j in removed:
         bundles.setdefault(labels[i], []).append((i, j))
     middle = np.median(list(shares.values()))
@@ -118,7 +69,7 @@ def naive_far_apart(lengths, shorter=0.8, detour=3.5, usual=0.35):
 def grow(kept, lengths, pairs, detour):
     """Keep, in place, what those kept replace by a short path, until nothing changes."""
     while True:
-        paths = floyd(kept)
+        paths = floyd_warshall(kept)
         new = [
             (i, j)
             for i, j in pairs
@@ -128,12 +79,3 @@ def grow(kept, lengths, pairs, detour):
             return
         for i, j in new:
             kept[i, j] = kept[j, i] = lengths[i, j]
-
-
-def floyd(lengths):
-    """Shortest paths between all points."""
-    paths = lengths.copy()
-    np.fill_diagonal(paths, 0.0)
-    for middle in range(len(paths)):
-        paths = np.minimum(paths, paths[:, middle, None] + paths[middle])
-    return paths

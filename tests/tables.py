@@ -32,13 +32,14 @@ def sheet(seed=0, n=100, n_columns=60, noise=0.1, size=(4.0, 2.5)):
     return process(latent, n_columns, noise, seed + 1), latent
 
 
-def roll(n, seed=0):
+def roll(n, seed=0, noise=0.0):
     """A roll of three columns, and the sheet that it is of."""
     from sklearn.datasets import make_swiss_roll
 
-    X, angle = make_swiss_roll(n, random_state=seed)
+    height = make_swiss_roll(n, random_state=seed)[0][:, 1]
+    X, angle = make_swiss_roll(n, noise=noise, random_state=seed)
     root = np.sqrt(1.0 + angle**2)
-    return X, np.column_stack([0.5 * (angle * root + np.arcsinh(angle)), X[:, 1]])
+    return X, np.column_stack([0.5 * (angle * root + np.arcsinh(angle)), height])
 
 
 def two_groups(n=50):

@@ -52,16 +52,18 @@ def small_package(tmp_path):
     return home
 
 
+def run(*arguments, **variables):
+    """What a process of Python did, with a cache unless a variable forbids it."""
+    environment = {**os.environ, "IKD_GRAPH_NUMBA_CACHE": "1", **variables}
+    if "NUMBA_CACHE_DIR" not in variables:
+        environment.pop("NUMBA_CACHE_DIR", None)
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
 def call(home, **variables):
-    environment = {**os.environ, "IKD_GRAPH_NUMBA_CACHE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.update(variables, PYTHONPATH=str(home.parent))
-    environment.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run(
-        [sys.executable, "-c", CALL.format(package=home.name)],
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
+    variables |= {"PYTHONPATH": str(home.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = run("-c", CALL.format(package=home.name), **variables)
     assert done.returncode == 0, done.stderr
     return float(done.stdout)
 
@@ -85,14 +87,8 @@ from small import _jit
 
 
 def test_a_first_process_says_that_it_compiles_and_a_second_is_silent(small_package):
-    environment = {**os.environ, "IKD_GRAPH_NUMBA_CACHE": "1"}
-    environment["PYTHONPATH"] = str(small_package.parent)
-    environment.pop("NUMBA_CACHE_DIR", None)
-    run = [sys.executable, "-c", NOTICE]
-    said = [
-        subprocess.run(run, capture_output=True, text=True, env=environment, check=True).stderr
-        for _ in range(2)
-    ]
+    path = str(small_package.parent)
+    said = [run("-c", NOTICE, PYTHONPATH=path).stderr for _ in range(2)]
     assert said[0].count("compiling, once on this machine") == 1
     assert said[1] == ""
 
@@ -114,9 +110,7 @@ def test_a_place_that_cannot_be_written_is_no_error(small_package, tmp_path):
 
 def command(*arguments, **variables):
     code = "import sys; from ikd_graph.cli import main; sys.exit(main(sys.argv[1:]))"
-    environment = {**os.environ, "IKD_GRAPH_NUMBA_CACHE": "1", **variables}
-    run = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(run, capture_output=True, text=True, env=environment)
+    return run("-c", code, *arguments, **variables)
 
 
 def test_warm_refuses_where_nothing_would_be_kept():
@@ -148,8 +142,6 @@ def test_nothing_is_left_to_compile_after_warm(tmp_path):
     again = command("warm", NUMBA_CACHE_DIR=str(tmp_path))
     assert again.stdout == "Nothing to compile: all of it is in place.\n"
     assert again.stderr == ""
-    kept = {"IKD_GRAPH_NUMBA_CACHE": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     for strategy in ("auto", "geodesic", "blockwise"):
-        fit = [sys.executable, "-c", FIRST_FIT.format(strategy=strategy)]
-        done = subprocess.run(fit, capture_output=True, text=True, env={**os.environ, **kept})
+        done = run("-c", FIRST_FIT.format(strategy=strategy), NUMBA_CACHE_DIR=str(tmp_path))
         assert done.stdout == "0\n", done.stderr

@@ -3,41 +3,33 @@
 import itertools
 import pickle
 
-import igraph
 import networkx as nx
 import numpy as np
 import pytest
-import reference_cliques as naive
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from ikd_graph import cliques, graph
-from ikd_graph._records import CsrGraph
 from ikd_graph._threads import limit_threads
 
 
-def csr(adjacent, weights=None):
+def csr(adjacent, weights=0.5):
+    """Graph of a boolean matrix, whose diagonal is ignored."""
     adjacent = np.array(adjacent, dtype=bool)
     np.fill_diagonal(adjacent, False)
-    rows, columns = np.nonzero(adjacent)
-    indptr = np.zeros(len(adjacent) + 1, dtype=np.int64)
-    np.cumsum(adjacent.sum(axis=1), out=indptr[1:])
-    strength = np.full(rows.size, 0.5) if weights is None else weights[rows, columns]
-    return CsrGraph(indptr, columns.astype(np.int32), strength.astype(np.float64))
+    return graph.from_scipy(sp.csr_array(np.where(adjacent, weights, 0.0)))
 
 
 def dense(g):
-    adjacent = np.zeros((g.n_nodes, g.n_nodes), dtype=bool)
-    adjacent[np.repeat(np.arange(g.n_nodes), np.diff(g.indptr)), g.indices] = True
-    return adjacent
+    return graph.to_sparse(g).toarray() > 0.0
 
 
 def random_graph(n, density, seed):
-    rng = np.random.default_rng(seed)
-    corr = rng.random((n, n))
-    corr = np.triu(corr, 1) + np.triu(corr, 1).T
-    return csr((corr > 1 - density) & (corr > 0), corr)
+    upper = np.triu(np.random.default_rng(seed).random((n, n)), 1)
+    corr = upper + upper.T
+    return csr(corr > 1 - density, corr)
 
 
 def planted_graph(n, size, seed):
@@ -48,16 +40,7 @@ def planted_graph(n, size, seed):
     adjacent = corr > np.exp(-1)
     i, j = rng.integers(0, n, (2, n // 4))
     adjacent[i, j] = adjacent[j, i] = ~adjacent[i, j]
-    return csr(adjacent, corr)
-
-
-def from_edges(n, edges, weights=None):
-    adjacent, strength = np.zeros((n, n), dtype=bool), np.full((n, n), 0.5)
-    for number, (i, j) in enumerate(edges):
-        adjacent[i, j] = adjacent[j, i] = True
-        if weights is not None:
-            strength[i, j] = strength[j, i] = weights[number]
-    return csr(adjacent, strength)
+    return csr(adjacent, np.maximum(corr, 1e-9))
 
 
 def as_set(found):
@@ -66,10 +49,17 @@ def as_set(found):
     return set(listed)
 
 
-def from_igraph(g):
-    rows, columns = np.nonzero(np.triu(dense(g)))
-    other = igraph.Graph(n=g.n_nodes, edges=list(zip(rows.tolist(), columns.tolist(), strict=True)))
-    return {tuple(sorted(clique)) for clique in other.maximal_cliques()}
+def by_networkx(g):
+    """Maximal cliques of a graph, as a set of sorted tuples."""
+    return {tuple(sorted(c)) for c in nx.find_cliques(nx.from_numpy_array(dense(g)))}
+
+
+def incidence(found, n_points):
+    """Which clique has which point, (cliques, points) of zeros and ones."""
+    inside = np.zeros((len(found), n_points), dtype=int)
+    for row, clique in zip(inside, found, strict=True):
+        row[clique] = 1
+    return inside
 
 
 def digits_graph(digits, threshold, n=None):
@@ -89,19 +79,17 @@ adjacencies = st.integers(1, 13).flatmap(
 
 @settings(max_examples=80, deadline=None)
 @given(adjacencies)
-def test_maximal_cliques_agree_with_the_naive_twin(adjacent):
-    assert as_set(cliques.maximal_cliques(csr(adjacent))) == naive.maximal_cliques(adjacent)
+def test_maximal_cliques_of_small_graphs_agree_with_networkx(adjacent):
+    g = csr(adjacent)
+    assert as_set(cliques.maximal_cliques(g)) == by_networkx(g)
 
 
 @pytest.mark.parametrize(
     ("n", "density", "seed"), [(30, 0.1, 0), (40, 0.5, 1), (25, 0.9, 2), (200, 0.05, 3)]
 )
-def test_maximal_cliques_agree_with_networkx_and_igraph(n, density, seed):
+def test_maximal_cliques_agree_with_networkx(n, density, seed):
     g = random_graph(n, density, seed)
-    found = as_set(cliques.maximal_cliques(g))
-    other = nx.from_numpy_array(dense(g))
-    assert found == {tuple(sorted(clique)) for clique in nx.find_cliques(other)}
-    assert found == from_igraph(g)
+    assert as_set(cliques.maximal_cliques(g)) == by_networkx(g)
 
 
 def test_many_excluded_nodes_make_the_stack_of_masks_grow():
@@ -110,7 +98,7 @@ def test_many_excluded_nodes_make_the_stack_of_masks_grow():
     adjacent[:24, :24] = rng.random((24, 24)) < 0.7
     adjacent[:24, 24:] = rng.random((24, 2500)) < 0.5
     g = csr(np.triu(adjacent) | np.triu(adjacent).T)
-    assert as_set(cliques.maximal_cliques(g)) == from_igraph(g)
+    assert as_set(cliques.maximal_cliques(g)) == by_networkx(g)
 
 
 def test_each_clique_is_sorted_and_results_do_not_depend_on_threads(digits):
@@ -137,7 +125,7 @@ def test_the_first_of_billions_of_cliques_cost_little():
 
 
 def test_a_limit_stops_with_a_warning_that_says_how_many_points_are_covered():
-    g = from_edges(6, [(0, 1), (2, 3), (4, 5)])
+    g = graph.from_edges(6, [0, 2, 4], [1, 3, 5], [0.5] * 3)
     with pytest.warns(UserWarning, match=r"limit of 2 .* these cover 4 of 6 points; raise limit"):
         found = cliques.maximal_cliques(g, limit=2)
     assert len(found) == 2
@@ -243,17 +231,15 @@ def test_covering_cliques_stop_with_the_clique_that_covers_the_last_point(adjace
 def check_cover(g, min_size):
     """Assert all that `cover` promises where neither budget nor patience ends."""
     adjacent = dense(g)
-    blocks = cliques.cover(g, min_size, max_cliques=10**6)
-    chosen = blocks
-    maximal = sorted(naive.maximal_cliques(adjacent)) if g.n_nodes < 40 else sorted(from_igraph(g))
-    assert as_set(chosen) <= set(maximal)
-    assert np.array_equal(naive.covered_edges(adjacent, chosen), adjacent)
-    points = {point for clique in chosen for point in clique.tolist()}
-    assert points == set(range(g.n_nodes))
+    chosen = cliques.cover(g, min_size, max_cliques=10**6)
+    maximal = by_networkx(g)
+    assert as_set(chosen) <= maximal
+    inside = incidence(chosen, g.n_nodes)
+    assert np.all((inside.T @ inside)[adjacent] > 0)
+    assert inside.any(axis=0).all()
     large = [clique for clique in maximal if len(clique) >= min_size]
     kept = [tuple(clique.tolist()) for clique in chosen if clique.size >= min_size]
     assert set(itertools.chain(*kept)) == set(itertools.chain(*large))
-    return blocks
 
 
 @settings(max_examples=80, deadline=None)
@@ -278,7 +264,7 @@ def test_a_point_whose_first_clique_is_small_gets_one_that_is_large_enough():
     six = list(itertools.combinations([3, 4, 5, 6, 7, 8], 2))
     edges = [(0, 1), (0, 2), (1, 2), *six, *[(0, i) for i in (3, 4, 5, 6)]]
     weights = [0.9, 0.9, 0.9, *[0.8] * len(six), *[0.1] * 4]
-    blocks = cliques.cover(from_edges(9, edges, weights), 5, max_cliques=1)
+    blocks = cliques.cover(graph.from_edges(9, *np.transpose(edges), weights), 5, max_cliques=1)
     assert as_set(blocks) == {(0, 1, 2), (3, 4, 5, 6, 7, 8), (0, 3, 4, 5, 6)}
 
 
@@ -308,10 +294,11 @@ def test_a_cover_does_not_depend_on_the_order_of_points(seed):
 
 @settings(max_examples=40, deadline=None)
 @given(adjacencies, st.integers(1, 4))
-def test_overlaps_agree_with_the_naive_twin(adjacent, min_overlap):
+def test_overlaps_are_products_of_members(adjacent, min_overlap):
     found = cliques.maximal_cliques(csr(adjacent))
-    expected = naive.overlap_matrix(found)
-    expected[expected < min_overlap] = 0
+    inside = incidence(found, len(adjacent))
+    expected = inside @ inside.T
+    expected[(expected < min_overlap) | np.eye(len(found), dtype=bool)] = 0
     assert np.array_equal(cliques.overlaps(found, min_overlap).toarray(), expected)
 
 
@@ -319,15 +306,13 @@ def test_a_summary_agrees_with_counts_by_hand():
     g = random_graph(40, 0.25, 8)
     found = cliques.maximal_cliques(g)[::2]
     facts = cliques.summary(g, found, n_components=1)
-    sizes = np.array([clique.size for clique in found])
-    shared = naive.overlap_matrix(found)[np.triu_indices(len(found), 1)]
-    shared = shared[shared > 0]
-    degrees = dense(g).sum(axis=1)
-    member_of = np.bincount(np.concatenate(found), minlength=40)
+    inside = incidence(found, 40)
+    overlap = np.triu(inside @ inside.T, 1)
+    shared, member_of = overlap[overlap > 0], inside.sum(axis=0)
     counted = {
-        "sizes": sizes,
+        "sizes": inside.sum(axis=1),
         "overlaps": shared,
-        "degrees": degrees,
+        "degrees": dense(g).sum(axis=1),
         "cliques_per_point": member_of,
     }
     for name, values in counted.items():
@@ -339,13 +324,14 @@ def test_a_summary_agrees_with_counts_by_hand():
         assert told["histogram"] == dict(zip(kinds.tolist(), counts.tolist(), strict=True))
     assert facts["overlapping_pairs"] == shared.size
     assert facts["points_covered"] == np.count_nonzero(member_of)
-    assert facts["edges_covered"] == naive.covered_edges(dense(g), found).sum() // 2
+    assert facts["edges_covered"] == np.count_nonzero(np.triu(inside.T @ inside, 1))
     assert facts["graph_components"] == connected_components(dense(g))[0]
     assert facts["truncated"]
-    large = [clique for clique in found if clique.size >= 3]
-    assert facts["n_solvable"] == len(large)
-    assert facts["merge_components"] == len(set(naive.chained_groups(large, 2)))
-    assert facts["solvable_coverage"] == np.unique(np.concatenate(large)).size / 40
+    large = inside.sum(axis=1) >= 3
+    assert facts["n_solvable"] == large.sum()
+    chained = (overlap >= 2)[np.ix_(large, large)]
+    assert facts["merge_components"] == connected_components(chained, directed=False)[0]
+    assert facts["solvable_coverage"] == inside[large].any(axis=0).mean()
 
 
 def test_a_summary_of_nothing_is_zero():
@@ -360,12 +346,11 @@ def test_the_graph_of_cliques_carries_members_and_overlaps():
     g = random_graph(25, 0.4, 10)
     found = cliques.maximal_cliques(g)
     joined = cliques.clique_graph(found, min_overlap=2)
-    shared = naive.overlap_matrix(found)
+    inside = incidence(found, 25)
+    shared = np.triu(inside @ inside.T, 1)
     assert dict(joined.nodes(data="size")) == {i: c.size for i, c in enumerate(found)}
     assert dict(joined.nodes(data="members")) == {i: c.tolist() for i, c in enumerate(found)}
-    expected = {
-        (i, j, shared[i, j]) for i, j in zip(*np.nonzero(np.triu(shared >= 2)), strict=True)
-    }
+    expected = {(i, j, shared[i, j]) for i, j in zip(*np.nonzero(shared >= 2), strict=True)}
     assert set(joined.edges(data="overlap")) == expected
 
 

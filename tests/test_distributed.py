@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tables import sheet
 
 from ikd_graph import IKD
 
@@ -16,11 +17,8 @@ def scratch(tmp_path):
         yield tmp_path
 
 
-def sheet(n, p, seed):
-    rng = np.random.default_rng(seed)
-    latent = rng.uniform(0.0, 4.0, (n, 2))
-    waves = np.cos(latent @ rng.normal(size=(2, p)) + rng.uniform(0.0, 6.0, p))
-    return (waves + 0.1 * rng.normal(size=(n, p))).astype(np.float32)
+def rows(n, p):
+    return sheet(0, n, p)[0].astype(np.float32)
 
 
 def fitted(X, seed=0):
@@ -30,7 +28,7 @@ def fitted(X, seed=0):
 @pytest.mark.parametrize("chunks", [(150, 20), (400, 7)])
 @pytest.mark.parametrize("dtype", [np.float32, np.int16])
 def test_coordinates_are_those_of_one_machine(chunks, dtype):
-    X = (100.0 * sheet(400, 20, 1)).astype(dtype)
+    X = (100.0 * rows(400, 20)).astype(dtype)
     one, many = fitted(X), fitted(da.from_array(X, chunks=chunks))
     assert np.array_equal(many.embedding_, one.embedding_)
     new = X[:120] + dtype(5)
@@ -42,7 +40,7 @@ def test_coordinates_are_those_of_one_machine(chunks, dtype):
 
 
 def test_lazy_coordinates_are_of_the_model_they_were_asked_of():
-    X = sheet(300, 8, 2)
+    X = rows(300, 8)
     table, model = da.from_array(X, chunks=(100, 8)), fitted(X)
     expected, placed = model.transform(X), model.transform(table)
     model.fit(X[:200] * 2.0)
@@ -75,10 +73,10 @@ def test_what_is_no_table_is_named(X, match):
 )
 def test_blocks_that_are_not_what_was_declared_are_refused(block, match):
     wrong = da.from_delayed(dask.delayed(block)(), (30, 4), np.float32)
-    table = da.concatenate([da.from_array(sheet(60, 4, 0), chunks=(30, 4)), wrong])
+    table = da.concatenate([da.from_array(rows(60, 4), chunks=(30, 4)), wrong])
     with pytest.raises(ValueError, match=match):
         fitted(table)
-    placed = fitted(sheet(60, 4, 0)).transform(table)
+    placed = fitted(rows(60, 4)).transform(table)
     with pytest.raises(ValueError, match=match):
         placed.compute()
 

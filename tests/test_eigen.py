@@ -4,22 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import sq_distances
 
 from ikd_graph import IKD, eigen
 from ikd_graph.study import datasets
-
-
-def sq_distances(points):
-    return ((points[:, None] - points[None]) ** 2).sum(-1)
-
-
-def naive_gram(sq_dist, reference):
-    n = len(sq_dist)
-    gram = np.empty((n, n))
-    for i in range(n):
-        for j in range(n):
-            gram[i, j] = (sq_dist[i, reference] + sq_dist[reference, j] - sq_dist[i, j]) / 2
-    return gram
 
 
 @pytest.mark.parametrize("reference", ["min_max", "min_mean", "center", 0, 7, -1])
@@ -36,16 +24,11 @@ def test_euclidean_distances_come_back_exactly(reference, n, m):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_gram_matrix_equals_equation_4(seed):
-    rng = np.random.default_rng(seed)
-    sq_dist = sq_distances(rng.normal(size=(9, 4)))
-    for reference in range(9):
-        np.testing.assert_allclose(
-            eigen.gram_matrix(sq_dist, reference), naive_gram(sq_dist, reference), atol=1e-12
-        )
-    centring = np.eye(9) - 1 / 9
-    np.testing.assert_allclose(
-        eigen.gram_matrix(sq_dist), -centring @ sq_dist @ centring / 2, atol=1e-12
-    )
+    points = np.random.default_rng(seed).normal(size=(9, 4))
+    sq_dist = sq_distances(points)
+    for reference, origin in [((), points.mean(axis=0)), *zip(np.ndindex(9), points, strict=True)]:
+        gram = (points - origin) @ (points - origin).T
+        np.testing.assert_allclose(eigen.gram_matrix(sq_dist, *reference), gram, atol=1e-12)
 
 
 @pytest.mark.parametrize("reference", ["center", "min_max", 3])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tables import curve, process, quiet, sheet, sq_distances, two_groups, warned
+from tables import curve, process, quiet, sheet, sq_distances, warned
 
 from ikd_graph import IKD, alignment, graph, kernels, refine, strategies
 from ikd_graph.study.metrics import affine_r2, rigid_r2
@@ -456,26 +456,6 @@ def test_a_table_of_pairs_knows_no_rows():
 # Connected components -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
-def test_components_are_joined_or_refused(strategy):
-    X = two_groups()
-
-    def model(disconnected):
-        rule = graph.Threshold(0.75, disconnected=disconnected)
-        return IKD(2, strategy=strategy, graph=rule, affinity="correlation", refine=None)
-
-    with pytest.raises(ValueError, match="graph must be connected for disconnected='raise', got 2"):
-        model("raise").fit(X)
-    with pytest.warns(UserWarning, match="2 connected components .* joined by links") as caught:
-        joined = model("join").fit(X)
-    assert caught[0].filename == __file__
-    assert np.all(np.isfinite(joined.embedding_))
-    assert set(joined.component_labels_[:50]) == {joined.component_labels_[0]}
-    assert set(joined.component_labels_[50:]) == {joined.component_labels_[50]}
-    assert joined.component_labels_.max() == 1
-    assert "2 connected components" in str(joined.settings_)
-
-
 def test_nobody_is_warned_of_components_of_a_graph_he_did_not_name():
     rng = np.random.default_rng(0)
     centres = 9.0 * rng.normal(size=(3, 30))
@@ -557,9 +537,6 @@ def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
     assert len(model.optima_) >= 1
     assert model.optima_[0].log_likelihood == pytest.approx(model.log_likelihood(), rel=1e-9)
     assert model.log_likelihood() >= plain.log_likelihood()
-
-
-# Counts and rows that do not vary -----------------------------------------------------------------
 
 
 # What is said while it works ----------------------------------------------------------------------

@@ -26,12 +26,6 @@ def test_what_is_masked_is_not_used(X):
         model.transform(masked)
 
 
-@pytest.mark.parametrize("jobs", ["abc", 0, 1.5, True])
-def test_a_number_of_threads_is_a_whole_number(X, jobs):
-    with pytest.raises(ValueError, match="n_jobs must be"):
-        IKD(2, n_jobs=jobs).fit(X)
-
-
 @pytest.mark.parametrize("affinity", ["cosine", "correlation", "hellinger", "covariance"])
 def test_a_silent_row_among_new_rows_is_not_placed_and_costs_the_others_nothing(X, affinity):
     X = np.abs(X)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ikd_graph import IKD, graph, kernels
+from ikd_graph import IKD
 
 ROWS = np.sin(np.linspace(0, 1, 40)[:, None] * np.arange(2, 8) + np.arange(6))
 
@@ -85,25 +85,6 @@ def test_real_objects_keep_coordinates_and_times():
     Z = plain().fit_transform(rates)
     np.testing.assert_array_equal(Z.t, rates.t)
     np.testing.assert_array_equal(Z.values, plain().fit_transform(ROWS))
-
-
-def joined(n=40):
-    """A graph of correlations and its networkx twin."""
-    points = np.random.default_rng(0).uniform(0.0, 3.0, (n, 2))
-    kernel = kernels.SquaredExponential()
-    corr = kernel.covariance(((points[:, None] - points) ** 2).sum(axis=2))
-    g = graph.threshold(corr, 0.3)
-    return g, graph.to_networkx(g)
-
-
-@pytest.mark.parametrize("strategy", ["geodesic", "blockwise"])
-def test_a_networkx_graph_is_a_sparse_covariance(strategy):
-    g, ours = joined()
-    settings = {"affinity": "precomputed", "strategy": strategy, "refine": None}
-    found, same = (IKD(**settings).fit(X) for X in (ours, graph.to_sparse(g)))
-    np.testing.assert_array_equal(found.embedding_, same.embedding_)
-    back = graph.to_networkx(found.graph_)
-    assert set(back.edges) == set(ours.edges)
 
 
 def test_polars_frames_are_tables_too():

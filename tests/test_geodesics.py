@@ -1,11 +1,11 @@
-"""Shortest paths: against scipy, networkx and a naive search, at the edges, on any threads."""
+"""Shortest paths: against scipy, at the edges."""
 
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from reference_graph import naive_distances, naive_products
 from scipy.sparse.csgraph import dijkstra
+from test_graph import dense
 
 from ikd_graph import IKD, geodesics, graph, kernels, strategies
 from ikd_graph._records import CsrGraph
@@ -30,13 +30,6 @@ def plane_graph(seed, n, k=6):
     return graph.from_edges(n, left, right, distance[left, right])
 
 
-def dense(g, absent):
-    """Dense matrix of the weights."""
-    out = np.full((g.n_nodes, g.n_nodes), absent)
-    out[np.repeat(np.arange(g.n_nodes), np.diff(g.indptr)), g.indices] = g.weights
-    return out
-
-
 def scipy_distances(g, sources=None):
     """Distances by scipy, which keeps the explicit zeros of a CSR matrix."""
     matrix = sp.csr_matrix((g.weights, g.indices, g.indptr), shape=(g.n_nodes, g.n_nodes))
@@ -45,11 +38,9 @@ def scipy_distances(g, sources=None):
 
 @pytest.mark.parametrize(("n", "density"), [(5, 0.5), (40, 0.03), (40, 0.2), (60, 1.0)])
 @pytest.mark.parametrize("seed", range(3))
-def test_distances_agree_with_the_naive_twin_and_with_scipy(seed, n, density):
+def test_distances_agree_with_scipy(seed, n, density):
     g = geodesics.covariance_lengths(random_graph(seed, n, density))
-    found = geodesics.shortest_distances(g)
-    np.testing.assert_allclose(found, naive_distances(dense(g, np.inf)), atol=1e-12)
-    np.testing.assert_allclose(found, scipy_distances(g), atol=1e-12)
+    np.testing.assert_allclose(geodesics.shortest_distances(g), scipy_distances(g), atol=1e-12)
 
 
 @pytest.mark.parametrize("sources", [[7], [3, 299, 41], list(range(0, 300, 7)), range(300)])
@@ -84,11 +75,9 @@ def test_numbering_the_nodes_otherwise_permutes_the_distances_and_changes_no_bit
 def test_geodesic_distances_sum_the_distances_of_the_kernel(kernel):
     kernel = kernels.get(kernel)
     g = random_graph(8, 50, 0.2)
-    lengths = np.full((50, 50), np.inf)
-    stored = dense(g, -1.0) > 0
-    lengths[stored] = np.sqrt(kernel.sq_distance(dense(g, -1.0)[stored]))
     found = geodesics.distances(g, kernel)
-    np.testing.assert_allclose(found, naive_distances(lengths), atol=1e-12)
+    lengths = g._replace(weights=np.sqrt(kernel.sq_distance(g.weights)))
+    np.testing.assert_allclose(found, scipy_distances(lengths), atol=1e-12)
     some = geodesics.distances(g, kernel, [4, 9])
     np.testing.assert_allclose(some, found[[4, 9]], atol=1e-12)
 
@@ -96,10 +85,10 @@ def test_geodesic_distances_sum_the_distances_of_the_kernel(kernel):
 @pytest.mark.parametrize("seed", range(3))
 def test_geodesic_covariance_is_the_largest_product_off_the_edges(seed):
     g = random_graph(seed, 40, 0.1)
-    products = naive_products(dense(g, 0.0))
+    products = np.exp(-scipy_distances(g._replace(weights=-np.log(g.weights))))
     free = geodesics.covariance(g, keep_edges=False)
     np.testing.assert_allclose(free, products, atol=1e-12)
-    stored = dense(g, np.nan)
+    stored = dense(g)
     kept = geodesics.covariance(g)
     np.testing.assert_allclose(kept, np.where(np.isnan(stored), products, stored), atol=1e-12)
     np.testing.assert_array_equal(kept, kept.T)
@@ -137,9 +126,7 @@ def test_one_node_and_isolated_nodes_are_at_no_distance_from_themselves():
     alone = graph.threshold(np.ones((1, 1)), 0.5)
     assert geodesics.shortest_distances(alone).tolist() == [[0.0]]
     apart = graph.threshold(np.eye(40), 0.5)
-    expected = np.full((40, 40), np.inf)
-    np.fill_diagonal(expected, 0.0)
-    np.testing.assert_array_equal(geodesics.shortest_distances(apart), expected)
+    np.testing.assert_array_equal(np.exp(-geodesics.shortest_distances(apart)), np.eye(40))
     np.testing.assert_array_equal(geodesics.covariance(apart), np.eye(40))
 
 

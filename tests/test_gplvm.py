@@ -6,7 +6,6 @@ from reference_gplvm import (
     central_difference,
     naive_covariance,
     naive_information,
-    naive_log_likelihood,
     naive_posterior,
 )
 from scipy.stats import multivariate_normal
@@ -39,9 +38,8 @@ def test_likelihood_equals_the_multivariate_normal_density(kernel, seed):
     latent, rows, cov = problem(seed)
     model = naive_covariance(latent, kernel.covariance, 1.4, 0.2)
     total = gplvm.log_likelihood(latent, cov, rows.shape[1], kernel, 1.4, 0.2)
-    oracle = multivariate_normal(np.zeros(len(latent)), model).logpdf(rows.T).sum()
+    oracle = multivariate_normal(cov=model).logpdf(rows.T).sum()
     assert total == pytest.approx(oracle, rel=1e-11)
-    assert total == pytest.approx(naive_log_likelihood(rows, model), rel=1e-11)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -78,7 +76,7 @@ def test_expected_information_equals_that_of_the_naive_derivatives(kernel):
 
 
 @pytest.mark.parametrize("n_observed", [1, 4, 49, 63, 400])
-def test_every_rank_of_the_sample_covariance_has_the_value_of_the_naive_twin(n_observed):
+def test_every_rank_of_the_sample_covariance_has_the_value_of_scipy(n_observed):
     rng = np.random.default_rng(n_observed)
     rows = rng.standard_normal((70, n_observed))
     likelihood = gplvm.SampleLikelihood(gplvm.sample_covariance(rows, centered=False))
@@ -87,7 +85,8 @@ def test_every_rank_of_the_sample_covariance_has_the_value_of_the_naive_twin(n_o
         latent = rng.standard_normal((70, 2))
         at = likelihood(latent, kernel, 1.3, 0.01)
         model = naive_covariance(latent, kernel.covariance, 1.3, 0.01)
-        assert -at.value * n_observed == pytest.approx(naive_log_likelihood(rows, model), rel=1e-9)
+        oracle = multivariate_normal(cov=model).logpdf(rows.T).sum()
+        assert -at.value * n_observed == pytest.approx(oracle, rel=1e-9)
         before = at.latent.copy()
         likelihood(rng.standard_normal((70, 2)), kernel, 1.0, 0.1)
         np.testing.assert_array_equal(at.latent, before)

@@ -68,6 +68,14 @@ def test_a_default_fit_of_real_data_warns_of_nothing_either(data_home):
         ({"missing": "drop"}, "missing must be one of 'error', 'pairwise'; got 'drop'"),
         ({"verbose": -1}, "verbose must be an integer at least 0"),
         ({"n_landmarks": 1.5}, r"n_landmarks must lie in \(0, 1\), got 1.5"),
+        ({"n_landmarks": 2}, "n_landmarks must be an integer at least 3, got 2; 'auto' chooses"),
+        ({"n_landmarks": "all"}, "n_landmarks must be an integer at least 3, got 'all'"),
+        ({"n_jobs": 1.5}, "n_jobs must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"graph": graph.Threshold(0.3, fdr=0.01)}, "s0 must be 'auto' where fdr is given"),
+        ({"graph": graph.Threshold(fdr=2.0)}, "fdr must"),
+        ({"graph": graph.Threshold(n_removed=-1)}, "n_removed must"),
+        ({"graph": graph.Threshold(fdr=0.01), "affinity": "cosine"}, "affinity must be one of"),
         ({"affinity": "shared_neighbors", "strategy": "eigen"}, "strategy must be 'geodesic' or"),
         ({"affinity": "shared_neighbors", "graph": 0.3}, "graph must be a number of .*0.3"),
     ],
@@ -122,11 +130,15 @@ def test_bad_input_is_named(X, parameters, message):
 @pytest.mark.parametrize("strategy", ["geodesic", "blockwise"])
 @pytest.mark.parametrize("rule", [graph.Neighbors(3), graph.Threshold(0.75)], ids=str)
 def test_what_is_advised_against_components_helps(strategy, rule):
-    X = two_groups() if isinstance(rule, graph.Threshold) else groups_of_rows()
+    X, groups = (two_groups(), 2) if isinstance(rule, graph.Threshold) else (groups_of_rows(), 3)
     model = IKD(2, strategy=strategy, affinity="correlation", graph=rule, refine=None)
     (text,) = [text for text in warned(model, X) if "components" in text]
+    assert "joined by links" in text
     assert "more neighbours or a lower threshold leaves fewer" in text
-    assert model.component_labels_.max() > 0
+    assert np.isfinite(model.embedding_).all()
+    labels = model.component_labels_.reshape(groups, -1)
+    assert np.array_equal(labels, np.tile(np.arange(groups)[:, None], labels.shape[1]))
+    assert f"{groups} connected components" in str(model.settings_)
     more = graph.Neighbors(60) if isinstance(rule, graph.Neighbors) else graph.Threshold(0.05)
     cured = quiet(IKD(**{**model.get_params(deep=False), "graph": more}), X)
     assert cured.component_labels_.max() == 0

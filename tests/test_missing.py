@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tables import process
 
 from ikd_graph import IKD, missing
 from ikd_graph.study.metrics import affine_r2
@@ -11,11 +12,8 @@ def table(n=60, width=60, seed=0, share=0.2, noise=0.2):
     """Samples of a Gaussian process with holes, its latent, and the table without holes."""
     rng = np.random.default_rng(seed)
     z = np.sort(rng.random(n))[:, None] * 4.0
-    cov = np.exp(-((z - z.T) ** 2) / 2.0) + 1e-6 * np.eye(n)
-    whole = np.linalg.cholesky(cov) @ rng.normal(size=(n, width))
-    whole += noise * rng.normal(size=(n, width))
-    X = whole.copy()
-    X[rng.random(X.shape) < share] = np.nan
+    whole = process(z, width, noise, seed)
+    X = np.where(rng.random(whole.shape) < share, np.nan, whole)
     return X, z, whole
 
 

@@ -86,11 +86,6 @@ def test_trials_repeat_with_their_number_and_differ_from_one_another():
     assert first == again != second
 
 
-@pytest.mark.parametrize(("n_features", "threshold"), [(50, 0.3), (200, 0.2398), (5000, 0.1)])
-def test_the_threshold_of_the_published_runs(n_features, threshold):
-    assert _published_form.threshold(n_features) == pytest.approx(threshold, abs=1e-4)
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_published_form_reaches_what_was_published():
     kernel, latent = kernels.SquaredExponential(length_scale=0.5), fixed_latent("medium")

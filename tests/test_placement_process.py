@@ -108,10 +108,7 @@ def test_rows_are_placed_each_by_itself_to_the_bit(noisy):
     together = model.transform(rows)
     for index in range(0, len(rows), 7):
         assert np.array_equal(model.transform(rows[index : index + 1])[0], together[index])
-    assert np.array_equal(model.transform(rows[::-1])[::-1], together)
-    assert np.array_equal(model.transform(np.asfortranarray(rows)), together)
-    again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(again.transform(rows), together)
+    assert np.array_equal(model.transform(np.asfortranarray(rows[::-1]))[::-1], together)
 
 
 def test_a_row_like_none_stays_near_and_has_a_large_residual(noisy):

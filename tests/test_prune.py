@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from reference_graph import naive_far_apart
-from sklearn.datasets import make_s_curve, make_swiss_roll
+from sklearn.datasets import make_s_curve
+from tables import roll
 from test_graph import dense
 
 from ikd_graph import IKD, covariance, graph, kernels, similarity
@@ -13,13 +14,6 @@ from ikd_graph.study.datasets import gp_mapping
 from ikd_graph.study.metrics import affine_r2
 
 WIDE = 25
-
-
-def roll(n, noise, seed):
-    """Noisy swiss roll and the latent it was rolled up from."""
-    X, t = make_swiss_roll(n, noise=noise, random_state=seed)
-    height = make_swiss_roll(n, noise=0.0, random_state=seed)[0][:, 1]
-    return X, np.column_stack([0.5 * (t * np.sqrt(1 + t * t) + np.arcsinh(t)), height])
 
 
 def sheet_covariance(n, seed, n_false=0, n_observed=200):
@@ -66,7 +60,7 @@ def test_short_cuts_agree_with_the_naive_twin(seed):
 @pytest.mark.parametrize(("n", "noise"), [(500, 0.3), (500, 0.5), (1000, 0.3)])
 @pytest.mark.parametrize("seed", [10, 11])
 def test_all_short_cuts_of_a_roll_are_removed_and_nothing_else(n, noise, seed):
-    X, latent = roll(n, noise, seed)
+    X, latent = roll(n, seed, noise)
     for k in (7, 10, 20, 30):
         before = jumps(similarity.compare(X, "euclidean").neighbor_graph(k), latent)
         kept, removed = pruned(X, k)
@@ -75,7 +69,7 @@ def test_all_short_cuts_of_a_roll_are_removed_and_nothing_else(n, noise, seed):
 
 
 def test_the_order_of_rows_does_not_matter():
-    X, _ = roll(400, 0.3, 3)
+    X, _ = roll(400, 3, 0.3)
     order = np.random.default_rng(0).permutation(400)
     one, two = pruned(X, 20)[1], pruned(X[order], 20)[1]
     assert {tuple(sorted(order[pair].tolist())) for pair in two} == pairs_of(one)
@@ -132,7 +126,7 @@ def test_a_damaged_covariance_gives_the_latent(strategy, n_false):
 @pytest.mark.parametrize("strategy", ["blockwise", "geodesic"])
 @pytest.mark.parametrize("k", [10, 20, 30])
 def test_a_noisy_roll_gives_the_latent(strategy, k):
-    X, latent = roll(1000, 0.3, 30)
+    X, latent = roll(1000, 30, 0.3)
     settings = {"strategy": strategy, "affinity": "euclidean", "graph": k, "refine": None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

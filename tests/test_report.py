@@ -16,10 +16,9 @@ import pytest
 from tables import quiet
 
 from ikd_graph import IKD, graph
-from ikd_graph.show import charts, figures, page, plot, points, report
+from ikd_graph.show import charts, colors, figures, page, plot, report
 from ikd_graph.show.charts import Chart, Curve
-from ikd_graph.show.report import clique_words
-from ikd_graph.show.report.clique_view import threshold_of
+from ikd_graph.show.report.cliques import threshold_of
 from ikd_graph.show.words import say_number
 from ikd_graph.study import datasets
 from ikd_graph.study.compare import Comparison, Row, sentences
@@ -116,7 +115,7 @@ def test_a_hostile_table_of_names_and_labels_stays_data_on_the_page():
 
 
 def test_numbers_in_a_table_sort_by_value_and_stand_right():
-    block = page.table(["name", "score"], [["a", 0.5], ["b", None], ["c", np.nan]])
+    block = page.table(["name", "score"], [["a", 0.5], ["b", np.nan], ["c", np.inf]])
     html = page.render("Kind", "t", "l", [("Scores", [block])])
     assert outline(html).figures == {}
     assert len(html) < 40_000  # no library without a figure
@@ -134,9 +133,9 @@ def test_every_point_of_a_page_has_its_coordinates_its_name_and_its_labels():
         X=Z, y=y, label_names=("a", "b", "c"), label_title="kind", row_names=names,
         label_palette=("#112233",), other_labels=(Labels("age", ages, ()),),
     )  # fmt: skip
-    paints = [points.paint(labels) for labels in data.all_labels]
+    paints = [colors.paint_labels(labels) for labels in data.all_labels]
     spec = figures.figure(charts.scatter(Z, *paints, rows=np.arange(50)))
-    described = points.described(data, np.arange(50), {"score": list("ab" * 25)})
+    described = colors.described(data, np.arange(50), {"score": list("ab" * 25)})
     assert described["names"] == [*names]
     assert described["hover"][6] == f"r6<br>kind: {'abc'[y[6]]}<br>age: {ages[6]}<br>score: a"
     assert [name for name, _ in drawn_points(spec)] == ["a", "b", "c", "no label"]
@@ -155,11 +154,11 @@ def test_every_point_of_a_page_has_its_coordinates_its_name_and_its_labels():
 def test_a_sample_keeps_each_class_in_proportion_and_the_page_says_so():
     codes = np.repeat([0, 1, 2], [9000, 900, 100])
     data = Dataset(X=np.zeros((10_000, 2)), y=codes, label_names=("a", "b", "c"))
-    rows = points.rows_to_draw(data, 1000)
+    rows = colors.rows_to_draw(data, 1000)
     assert rows.size == np.unique(rows).size == 1000
     np.testing.assert_allclose(np.bincount(codes[rows]), [900, 90, 10], atol=1)
-    assert points.drawn_note(rows, 10_000).startswith(" 1,000 of 10,000")
-    assert points.drawn_note(points.rows_to_draw(data), 10_000) == ""
+    assert colors.drawn_note(rows, 10_000).startswith(" 1,000 of 10,000")
+    assert colors.drawn_note(colors.rows_to_draw(data), 10_000) == ""
 
 
 ODD = [
@@ -276,20 +275,20 @@ def test_the_points_that_cliques_disagree_about_are_named(view):
     model.merge_start_share_ = 0.26
     data = replace(view.data, row_names=tuple(f"s{k}" for k in range(40)), row_title="sample")
     named = replace(view, model=model, data=data)
-    rows, limit = clique_words.disagreed(named)
+    rows, limit = named.disagreed()
     assert rows.tolist() == [39, 38]
     assert 0.1 < limit < 5.0
-    said = " ".join(clique_words.clique_advice(named))
+    said = " ".join(named.advice())
     assert re.search(r"The cliques disagree about 2 points by more than .*: s39, s38\.", said)
     assert "the geodesic solution has 0.3 times their total weight in the merge" in said
-    found = clique_words.clique_statistics(named)
+    found = named.statistics()
     assert found["disagreed_about"]["points"] == ["s39", "s38"]
     assert found["cliques"][0]["members"] == [f"s{row}" for row in view.model.cliques_[0]]
     largest = max(view.model.cliques_, key=len)
     assert ", ".join(f"s{row}" for row in largest) in report.cliques_page(named)
     model.merge_residuals_ = np.zeros(40)
-    assert clique_words.disagreed(named)[0].size == 0
-    assert not any("geodesic" in text for text in clique_words.clique_advice(view))
+    assert named.disagreed()[0].size == 0
+    assert not any("geodesic" in text for text in view.advice())
 
 
 def test_links_between_components_are_neither_edges_above_the_threshold_nor_cliques():
@@ -302,7 +301,7 @@ def test_links_between_components_are_neither_edges_above_the_threshold_nor_cliq
     twin = nx.from_numpy_array(np.triu(np.corrcoef(X[:48]), 1) > 0.5)
     expected = [c for c in nx.find_cliques(twin) if len(c) > 1]
     assert view.n_links > 0
-    facts = clique_words.clique_facts(view)
+    facts = view.facts()
     assert facts["edges"] == twin.number_of_edges()
     assert facts["components"] == 8
     assert facts["maximal cliques"] == say_number(len(expected))
@@ -339,9 +338,9 @@ def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
     options = {"affinity": "correlation", "graph": 0.6, "kernel": "squared_exponential"} | options
     model = IKD(strategy="blockwise", refine=None, **options)
     view = report.view_cliques(quiet(model, X), Dataset(X=X))
-    facts, levels = clique_words.clique_facts(view), view.levels
-    removed = facts["edges removed as short cuts"] or 0
-    n_above = facts["edges above the threshold"]
+    facts, levels = view.facts(), view.levels
+    removed = facts.get("edges removed as short cuts", 0)
+    n_above = facts.get("edges above the threshold")
     used = threshold_of(model)
     if used is not None:
         at = int(np.flatnonzero(levels.threshold == used)[0])
@@ -351,7 +350,7 @@ def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
             assert facts["components"] == levels.components[at]
     assert facts["largest clique"] >= view.cliques.sizes.max() >= 2
     # What the advice says of thresholds is so, and its cures work.
-    said = " ".join(clique_words.clique_advice(view))
+    said = " ".join(view.advice())
     again = {**options, "strategy": "geodesic", "refine": None}
     top = levels.connected_up_to
     if top > 0.02:

@@ -165,7 +165,7 @@ FILES = {
     "rows of another width": (changed("_rows", lambda a: a[:, 1:]), "another size"),
 }
 HEADS = {
-    "a newer format": (("format 1", "format 9"), r"format 9', written by ikd_graph 0\.1\.0"),
+    "a newer format": (("format 1", "format 9"), r"format 9', written by ikd_graph \d"),
     "another class": (('"ikd_graph.strategies', '"subprocess'), "holds a 'subprocess"),
     "no model": (('"_result", {"record"', '"_result", {"tuple": [], "x"'), "unpack"),
     "no result": (("_result", "_other"), "_result"),

@@ -162,20 +162,6 @@ def test_the_graph_of_a_model_has_the_significant_pairs():
         IKD(2, graph=graph.Threshold(fdr=0.01), refine=None).fit(noise)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"graph": graph.Threshold(0.3, fdr=0.01)}, "s0 must be 'auto' where fdr is given"),
-        ({"graph": graph.Threshold(fdr=2.0)}, "fdr must"),
-        ({"graph": graph.Threshold(n_removed=-1)}, "n_removed must"),
-        ({"graph": graph.Threshold(fdr=0.01), "affinity": "euclidean"}, "affinity must be one of"),
-    ],
-)
-def test_what_a_rate_does_not_go_with_says_why(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        IKD(2, **parameters).fit(sectors())
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_flags_take_off_what_rows_share_and_keep_significant_pairs(tmp_path, capsys):
     market = 2.0 * np.random.default_rng(9).normal(size=300)

@@ -1,25 +1,13 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.manifold import smacof
 
-from ikd_graph import _jit, graph, kernels, refine
+from ikd_graph import graph, kernels, refine
 from ikd_graph.refine import _pairs
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 WEIGHTS = ("precision", "uniform")
-
-
-def naive_majorise(targets, weights, points, places):
-    """Force and stress of every point from what it sees of places."""
-    force, stress = np.zeros_like(points), np.zeros(len(points))
-    for i in range(len(points)):
-        for k in range(len(places)):
-            gap = points[i] - places[k]
-            distance = np.sqrt((gap**2).sum())
-            stress[i] += weights[i, k] * (distance - targets[i, k]) ** 2
-            if distance > 0.0:
-                force[i] += weights[i, k] * targets[i, k] * gap / distance
-    return force, stress
 
 
 def noisy_problem(seed, n=40, m=2, noise=0.02):
@@ -33,41 +21,46 @@ def noisy_problem(seed, n=40, m=2, noise=0.02):
     return latent, graph.join(g, corr).graph
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_one_pass_over_the_pairs_agrees_with_the_naive_twin(seed):
+def complete_graph(seed, noise):
+    """A latent, one near it with two equal points, noisy distances, and the graph of all pairs."""
     rng = np.random.default_rng(seed)
-    n = 12 + seed  # sums go by fours
-    points = rng.standard_normal((n, 3))
-    points[1] = points[0]
-    targets, weights = rng.uniform(0.1, 2.0, (2, n, n))
-    indices = np.tile(np.arange(n, dtype=np.int32), n)
-    force, stress = np.empty_like(points), np.empty(n)
-    _jit.stress.majorise(
-        np.arange(n + 1) * n, indices, targets.ravel(), weights.ravel(), points, force, stress
-    )
-    wanted_force, wanted_stress = naive_majorise(targets, weights, points, points)
-    np.testing.assert_allclose(force, wanted_force, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(stress, wanted_stress, rtol=1e-12)
+    latent = rng.uniform(-1.0, 1.0, (30, 3))
+    near = latent + 0.1 * rng.standard_normal(latent.shape)
+    near[1] = near[0]
+    upper = np.triu(cdist(latent, latent) * np.exp(noise * rng.standard_normal((30, 30))), 1)
+    distances = upper + upper.T
+    corr = kernels.SquaredExponential().covariance(distances**2)
+    return latent, near, distances, graph.threshold(corr, 1e-6)
 
 
-@pytest.mark.parametrize("fixed", [False, True])
-@pytest.mark.parametrize("real", [np.float64, np.float32])
 @pytest.mark.parametrize("seed", range(3))
-def test_one_pass_over_anchors_agrees_with_the_naive_twin(seed, real, fixed):
-    rng = np.random.default_rng(seed)
-    n = 12 + seed  # sums go by fours
-    points = rng.standard_normal((n, 3)).astype(real)
-    places = points[[0, 3, 5, 7, 8, 10]]
-    targets, weights = rng.uniform(0.1, 2.0, (2, n, 6)).astype(np.float32)
-    force, stress = np.zeros((n, 3)), np.zeros(n)
-    columns = np.ascontiguousarray(places.T)
-    _jit.stress.majorise_anchors(columns, targets, weights, fixed, points, force, stress)
-    wanted_force, wanted_stress = naive_majorise(targets, weights, points, places)
-    if fixed:
-        wanted_force += weights @ places
-    tolerance = 1e-12 if real is np.float64 else 1e-5
-    np.testing.assert_allclose(force, wanted_force, rtol=tolerance, atol=tolerance)
-    np.testing.assert_allclose(stress, wanted_stress, rtol=tolerance)
+def test_the_stress_is_its_formula_and_uniform_weights_end_where_scikit_learn_does(
+    seed, monkeypatch
+):
+    _, start, distances, g = complete_graph(seed, 0.05)
+    pairs = np.triu_indices(30, 1)
+    corr = graph.to_sparse(g).toarray()[pairs]
+    precisions = refine.distance_precision(corr, kernels.SquaredExponential(), 100)
+    cases = (("precision", 15, 2e-3), ("precision", 2000, 1e-6), ("uniform", 2000, 1e-6))
+    for weights, dense_limit, tolerance in cases:
+        monkeypatch.setattr(_pairs, "DENSE", dense_limit)
+        fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=200)
+        values = precisions if weights == "precision" else 1.0
+        for at, stress in ((start, fit.history[0]), (fit.latent, fit.history[-1])):
+            naive = np.sum(values * (cdist(at, at) - distances)[pairs] ** 2)
+            assert stress == pytest.approx(naive, rel=tolerance)
+    how = {"n_init": 1, "max_iter": 2000, "eps": 1e-9, "normalized_stress": False}
+    oracle, _ = smacof(distances, n_components=3, init=start, **how)
+    np.testing.assert_allclose(cdist(at, at), cdist(oracle, oracle), atol=2e-3)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("dense_limit", [2000, 15])
+def test_exact_distances_are_reached(dense_limit, weights, monkeypatch):
+    monkeypatch.setattr(_pairs, "DENSE", dense_limit)
+    latent, start, _, g = complete_graph(0, 0.0)
+    fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=300)
+    np.testing.assert_allclose(cdist(fit.latent, fit.latent), cdist(latent, latent), atol=1e-3)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)

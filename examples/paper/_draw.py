@@ -34,7 +34,7 @@ def lines(ax, table, where, x, measure, *, log=False):
     if log:
         ax.set_xscale("log")
     ax.set_xlabel(x)
-    plot.style.quiet(ax)
+    plot.quiet(ax)
 
 
 def _published_lines(ax, table, where, x, methods):

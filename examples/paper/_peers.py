@@ -185,17 +185,11 @@ PEERS["tsne"] = PEERS["tsne"]._replace(run=tsne)
 PEERS["umap"] = PEERS["umap"]._replace(run=umap)
 for _kernel in KERNEL_PCA:
     PEERS[f"kernel_pca_{_kernel}"] = Peer(
-        f"kernel PCA ({_kernel})", "eigen", "", "sklearn", "defaults", kernel_pca(_kernel)
+        f"kernel PCA ({_kernel})", "", "sklearn", kernel_pca(_kernel)
     )
-PEERS["gplvm"] = Peer(
-    "GPLVM", "optimisation", "GPy", "GPy",
-    "squared exponential, started from PCA; 40 inducing points beyond 500", gplvm,
-)  # fmt: skip
-PEERS["vae"] = Peer("VAE", "optimisation", "torch", "torch", "128-64 hidden, 200 passes", vae)
-PEERS["metric_mds"] = Peer(
-    "metric MDS", "optimisation", "", "sklearn", "started from PCA", metric_mds
-)
+PEERS["gplvm"] = Peer("GPLVM", "GPy", "GPy", gplvm)
+PEERS["vae"] = Peer("VAE", "torch", "torch", vae)
+PEERS["metric_mds"] = Peer("metric MDS", "", "sklearn", metric_mds)
 PEERS["diffusion_maps"] = Peer(
-    "diffusion maps", "eigen", "", "scipy", "epsilon from the tenth neighbour",
-    lambda X, n_components, seed: diffusion_map(X, n_components),
-)  # fmt: skip
+    "diffusion maps", "", "scipy", lambda X, n_components, seed: diffusion_map(X, n_components)
+)

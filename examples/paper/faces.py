@@ -71,7 +71,7 @@ def draw(table, path):
     ax.set_yticks(range(len(table.cells())), [at[-1] for at in table.cells()])
     ax.invert_yaxis()
     ax.set_xlabel("5-NN accuracy; diamonds: published")
-    plot.style.quiet(ax, "x")
+    plot.quiet(ax, "x")
     return plot.save(ax, path, 110)
 
 

@@ -1,11 +1,9 @@
 """The ``ikd-graph`` command."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Sequence
 
-from .signals import handled
+from .console import handled
 
 __all__ = ["main"]
 

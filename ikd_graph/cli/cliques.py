@@ -3,8 +3,6 @@
 Their members are saved as .csv, the counts as .json, with a picture as .png and a page as .html.
 """
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 from .._checks import check_integer
 from .._stages import progress_bar
 from ..estimator import IKD
-from ..show import plot
+from ..show import plot, report
 from ..show.words import say_number
 from . import common, flags
 from .console import aligned
@@ -34,9 +32,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from ..show import report
-    from ..show.report import clique_words
-
     limit = check_integer("--limit", arguments.limit, 1)
     parameters = flags.method_parameters(arguments, **_FIXED)
     data = common.read_data(arguments)
@@ -50,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     with common.named_stage("looking at cliques and thresholds"):
         view = report.view_cliques(model, data, limit=limit, progress=progress)
-    counts, advice = clique_words.clique_statistics(view), clique_words.clique_advice(view)
+    counts, advice = view.statistics(), view.advice()
     step = ("To embed with this graph:", embed_command(model, arguments))
     with common.named_stage("drawing"):
         chart = report.clique_chart(view)
@@ -59,14 +54,13 @@ def run(arguments: argparse.Namespace) -> None:
             "cliques_page", view, steps=[step], warnings=arguments.heard,
         )  # fmt: skip
     files = {
-        "cliques.csv": common.csv_text(*clique_words.memberships(view)),
+        "cliques.csv": common.csv_text(*view.memberships()),
         "cliques.json": common.json_text(counts) + "\n",
         "cliques.png": png,
         "cliques.html": html,
     }
-    numbers = clique_words.clique_facts(view).items()
     lines = [f"{data.name}: cliques", *common.settings_lines(model)]
-    lines += aligned((name, say_number(value)) for name, value in numbers if value is not None)
+    lines += aligned((name, say_number(value)) for name, value in view.facts().items())
     if not view.complete:
         lines.append(f"  only the first {limit} maximal cliques were listed; --limit raises that")
     lines += [f"- {flags.in_flags(sentence)}" for sentence in advice]

@@ -1,12 +1,9 @@
 """What commands on a data set share: arguments, the table, and what they leave."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io
 import json
-import math
 import re
 import shlex
 import sys
@@ -22,6 +19,7 @@ from numpy.typing import NDArray
 
 from .._files import check_writable, write_together, write_whole
 from ..estimator import IKD
+from ..show import plot, report
 from ..show.page import share_plotly
 from ..show.words import versions
 from ..study import datasets
@@ -113,16 +111,12 @@ def drawings(
     """  # fmt: skip
     png = html = None
     try:
-        from ..show import plot
-
         ax = plot.axes(*size)
         draw(ax)
         png = plot.png(ax)
     except ImportError as error:
         complain("warning", f"no PNG: {error}")
     try:
-        from ..show import report
-
         options |= {"command": typed_command(arguments), "picture": png}
         html = getattr(report, page)(*content, **options) if page else None
     except ImportError as error:
@@ -210,21 +204,12 @@ def coordinates_csv(
     model: IKD, Z: NDArray[np.float64], data: Dataset, errors: NDArray[np.float64] | None = None
 ) -> str:
     """Comma-separated text: names or numbers of the rows, dimensions, errors of these, labels."""
-    has_errors = errors is not None and np.isfinite(errors).any()
-    table = np.hstack([Z, errors]) if has_errors else Z  # type: ignore[list-item]
+    spreads = [] if errors is None or not np.isfinite(errors).any() else errors.T.tolist()
     columns = [data.row_title or "row", *model.get_feature_names_out()]
-    columns += [f"se_{number + 1}" for number in range(table.shape[1] - Z.shape[1])]
-    labels = data.all_labels
-    columns += [column.title or "label" for column in labels]
-    rows = data.row_names or range(data.n_samples)
-    texts = [column.texts for column in labels]
-    return csv_text(
-        columns,
-        (
-            [row, *point, *text]
-            for row, point, *text in zip(rows, table.tolist(), *texts, strict=True)
-        ),
-    )
+    columns += [f"se_{number + 1}" for number in range(len(spreads))]
+    columns += [column.title or "label" for column in data.all_labels]
+    names, texts = data.row_names or range(data.n_samples), [c.texts for c in data.all_labels]
+    return csv_text(columns, zip(names, *Z.T.tolist(), *spreads, *texts, strict=True))
 
 
 def fit_record(model: IKD) -> dict[str, Any]:
@@ -244,24 +229,13 @@ def describe_data(data: Dataset) -> dict[str, Any]:
 
 
 def json_text(record: Any) -> str:
-    """A record as JSON."""
-    return json.dumps(plain(record), indent=1, ensure_ascii=False, allow_nan=False)
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON holds it: no arrays, no NaN (null), no numbers as keys.
+    """A record as JSON: arrays as lists, what is not finite as null, other objects as text.
 
     Examples
     --------
-    >>> plain({"r2": np.float64("nan"), 3: np.arange(2), "names": ("a",)})
-    {'r2': None, '3': [0, 1], 'names': ['a']}
+    >>> json_text(np.array([1.5, np.nan])).split()
+    ['[', '1.5,', 'null', ']']
     """
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int, bool)) else str(value)
+    text = json.dumps(record, default=lambda v: v.tolist() if hasattr(v, "tolist") else str(v))
+    finite = json.loads(text, parse_constant=lambda constant: None)
+    return json.dumps(finite, indent=1, ensure_ascii=False)

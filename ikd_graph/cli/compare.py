@@ -4,31 +4,30 @@ Which is better is told by a paired test, and where they disagree. Scores and po
 .csv, with a page as .html and a picture as .png.
 """
 
-from __future__ import annotations
-
 import argparse
+from typing import Any
 
 from ..show import plot
-from ..show.plot.comparison import size
 from ..study.compare import STRATEGIES, Comparison, compare, lines, sentences
 from . import common, flags
 
 _OWN = {"strategy", "n_components", "missing", "path", "merge", "max_cliques", "reference"}
-_SIZES = ("n_components", "noise", "n_draws", "max_rows", "time_limit")
+
+
+def _numbers(text: str) -> list[float]:
+    """Numbers between commas, at least one."""
+    return [float(number) for number in flags.split(text) or [text]]
+
+
+_PARAMETERS: dict[str, Any] = {
+    "n_components": int, "noise": _numbers, "n_draws": int, "max_rows": int,
+    "time_limit": float,
+}  # fmt: skip
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Give the parser of the command its flags."""
-    flags.add_parameter_flags(
-        parser,
-        compare,
-        methods=flags.split,
-        n_components=int,
-        noise=_numbers,
-        n_draws=int,
-        max_rows=int,
-        time_limit=float,
-    )
+    flags.add_parameter_flags(parser, compare, methods=flags.split, **_PARAMETERS)
     flags.add_method_flags(parser, only=flags.FLAGS.keys() - _OWN)
 
 
@@ -36,14 +35,14 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     data = common.read_data(arguments)
     parameters = flags.method_parameters(arguments)
-    parameters |= {name: getattr(arguments, name) for name in _SIZES}
+    parameters |= {name: getattr(arguments, name) for name in _PARAMETERS}
     with common.named_stage("comparing"):
         result = compare(data, arguments.methods, verbose=arguments.verbose, **parameters)
     step = next_step(result, arguments)
     records, points = result.to_records(), result.points()
     with common.named_stage("drawing"):
         png, html = common.drawings(
-            arguments, lambda ax: plot.comparison(result, ax=ax), size(result),
+            arguments, lambda ax: plot.comparison(result, ax=ax), plot.comparison_size(result),
             "compare_page", result, warnings=arguments.heard, steps=[step],
         )  # fmt: skip
     columns = list(dict.fromkeys(name for record in records for name in record))
@@ -79,8 +78,3 @@ def next_step(result: Comparison, arguments: argparse.Namespace) -> tuple[str, s
         used = {key: value for key, value in used.items() if key != "graph"} | {"refine": None}
     command = common.paste_command(arguments, "embed", flags.settings_flags(used))
     return f"To embed with these settings ({name}):", command
-
-
-def _numbers(text: str) -> list[float]:
-    """Numbers between commas, at least one."""
-    return [float(number) for number in flags.split(text) or [text]]

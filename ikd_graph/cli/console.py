@@ -1,11 +1,11 @@
-"""What the command writes to a terminal."""
-
-from __future__ import annotations
+"""What the command writes to a terminal, and the signals that ask it to end."""
 
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -88,3 +88,31 @@ def aligned(rows: Iterable[tuple[str, str]]) -> list[str]:
     rows = list(rows)
     width = max((len(name) for name, _ in rows), default=0)
     return [f"  {name:<{width}}  {value}" for name, value in rows]
+
+
+@contextmanager
+def ended_gently() -> Iterator[list[int]]:
+    """Let the signals that ask a process to end do what Ctrl-C does; gives those that came."""
+    came: list[int] = []
+
+    def stop(number: int, frame: Any) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    with handled(["SIGTERM", "SIGHUP"], signal.SIG_DFL, stop):
+        yield came
+
+
+@contextmanager
+def handled(names: list[str], default: Any, handler: Any) -> Iterator[None]:
+    """Handle signals that have their default handler: a calling program may have its own."""
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    main = threading.current_thread() is threading.main_thread()
+    numbers = [number for number in numbers if main and signal.getsignal(number) == default]
+    for number in numbers:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, default)

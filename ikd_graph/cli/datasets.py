@@ -1,7 +1,5 @@
 """List the built-in data sets, none of which needs a download."""
 
-from __future__ import annotations
-
 import argparse
 
 from ..study.datasets import BUILTIN

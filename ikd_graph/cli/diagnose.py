@@ -4,37 +4,32 @@ The numbers are saved as .json, the significantly correlated pairs as .csv, with
 and a page as .html.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict, replace
 from typing import Any
 
+from ..show import charts, plot
 from ..study.diagnosis import Diagnosis, diagnose
 from . import common, flags
 from .console import aligned
 
+_PARAMETERS: dict[str, Any] = {
+    "n_components": int, "fdr": float, "n_splits": int, "random_state": int,
+}  # fmt: skip
+
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Give the parser of the command its flags."""
-    flags.add_parameter_flags(
-        parser, diagnose, n_components=int, fdr=float, n_splits=int, random_state=int
-    )
+    flags.add_parameter_flags(parser, diagnose, **_PARAMETERS)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     data = common.read_data(arguments)
     with common.named_stage("diagnosing"):
-        diagnosis = diagnose(
-            data.X,
-            arguments.n_components,
-            fdr=arguments.fdr,
-            n_removed=int(arguments.remove_mean_row),
-            n_splits=arguments.n_splits,
-            random_state=arguments.random_state,
-            verbose=arguments.verbose,
-        )
+        parameters = {name: getattr(arguments, name) for name in _PARAMETERS}
+        parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
+        diagnosis = diagnose(data.X, **parameters)
     heard = dict.fromkeys((*data.remarks, *diagnosis.warnings))
     diagnosis = replace(diagnosis, warnings=tuple(map(flags.in_flags, heard)))
     steps = next_steps(diagnosis, arguments)
@@ -71,8 +66,6 @@ def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tupl
 
 def draw(ax: Any, diagnosis: Diagnosis) -> None:
     """Draw the correlations into an Axes, and the accuracy beside it."""
-    from ..show import charts, plot
-
     pairs, accuracy = charts.diagnosis(diagnosis)
     grid = ax.figure.add_gridspec(1, 2)
     ax.set_subplotspec(grid[0])

@@ -4,8 +4,6 @@ They are saved as .csv (ikd0, ikd1, ..., their standard errors se_1, se_2, ... w
 them, and the labels), with a picture as .png and a report as .html.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 
@@ -13,7 +11,7 @@ import numpy as np
 
 from ..estimator import IKD
 from ..show import plot
-from ..show.points import paint_points, variance_shares
+from ..show.colors import paint_points, variance_shares
 from ..show.words import count, say_number, say_scores, say_seconds
 from ..strategies import Linear
 from ..study.datasets import Dataset

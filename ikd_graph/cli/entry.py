@@ -1,7 +1,5 @@
 """Entry point: reads the command line, runs a command, turns failures into one line."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys
@@ -13,9 +11,8 @@ from .._version import __version__
 from ..study.datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed, place, verify, warm
 from .common import add_data_arguments
-from .console import PROG, close_pipe, complain, plain_messages
+from .console import PROG, close_pipe, complain, ended_gently, plain_messages
 from .flags import STDOUT, in_flags, join_bare
-from .signals import ended_gently
 
 _COMMANDS = (embed, place, verify, compare, cliques, diagnose, datasets, warm)
 

@@ -1,7 +1,5 @@
 """Flags of a fit and of reading a file, what they stand for in Python, and the way back."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import re
@@ -268,16 +266,14 @@ def add_reading_flags(parser: argparse.ArgumentParser) -> None:
         elif name in CHOICES:
             form = {"choices": CHOICES[name]}
         if name != "keep_missing":
-            flag = "--" + name.replace("_", "-")
-            group.add_argument(flag, default=default, help=texts.get(name), **form)
+            group.add_argument(flag_of(name), default=default, help=texts.get(name), **form)
 
 
 def reading(arguments: argparse.Namespace) -> Reading:
     """How the file is to be read."""
-    names = [name for name in Reading.__dataclass_fields__ if hasattr(arguments, name)]
+    given = {name: value for name, value in vars(arguments).items() if name in vars(Reading())}
     # Missing cells are the method's where it takes them.
-    keep = getattr(arguments, "missing", None) not in (None, "error")
-    return Reading(**{name: getattr(arguments, name) for name in names}, keep_missing=keep)
+    return Reading(**given, keep_missing=getattr(arguments, "missing", None) not in (None, "error"))
 
 
 def reading_flags(arguments: argparse.Namespace) -> list[str]:
@@ -285,7 +281,7 @@ def reading_flags(arguments: argparse.Namespace) -> list[str]:
     words: list[str] = []
     for name, default in vars(Reading()).items():
         value: Any = getattr(arguments, name, default)
-        flag = "--" + name.replace("_", "-")
+        flag = flag_of(name)
         if value is True:
             words.append(flag)
         elif value != default:

@@ -4,8 +4,6 @@ They are saved as .csv, with their standard errors se_1, se_2, ... where the mod
 picture as .png. Columns are matched by name.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ It is fitted with its own settings to the file that it came from. The command en
 point moves by more than a millionth of the extent of the embedding.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from sklearn.base import clone

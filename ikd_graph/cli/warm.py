@@ -4,8 +4,6 @@ What fits use is kept where later processes find it: beside the package, or in t
 NUMBA_CACHE_DIR names. For images of containers and for nodes of a cluster.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

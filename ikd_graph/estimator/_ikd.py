@@ -932,7 +932,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         shown = ""
         if hasattr(self, "_result"):
             # It stands on a floor above this one.
-            shown = import_module("ikd_graph.show.notebook").model_html(self)
+            shown = import_module("ikd_graph.show.report.embed").model_html(self)
         return shown or str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:

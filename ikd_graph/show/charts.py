@@ -1,23 +1,17 @@
 """Charts, described once: `plot` draws them for papers, `figures` for pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from ..dimension import DimensionEstimate
+from ..study.diagnosis import Diagnosis
+from ..study.levels import Levels
 from . import colors
 from .colors import Paint
-
-if TYPE_CHECKING:
-    import networkx as nx
-
-    from ..study.diagnosis import Diagnosis
-    from ..study.levels import Levels
 
 Floats = NDArray[np.float64]
 
@@ -153,12 +147,12 @@ def with_gaps(paths: Floats) -> Floats:
     return np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T
 
 
-def network(graph: nx.Graph, positions: ArrayLike, *paints: Paint, **points: Any) -> Chart:
+def network(graph: Any, positions: ArrayLike, *paints: Paint, **points: Any) -> Chart:
     """Cliques as discs joined where they share points.
 
-    Nodes have ``size``, the area of a disc; edges have ``overlap``, in three strengths, of which
-    the strongest are drawn, five for each node. Discs stand at ``positions`` (the first two
-    columns); ``points`` are further fields of `Points`.
+    Nodes of the NetworkX graph have ``size``, the area of a disc; edges have ``overlap``, in three
+    strengths, of which the strongest are drawn, five for each node. Discs stand at ``positions``
+    (the first two columns); ``points`` are further fields of `Points`.
     """
     at = np.asarray(positions, dtype=float)[:, :2]
     row_of = {node: row for row, node in enumerate(graph)}
@@ -208,67 +202,54 @@ def level_bars(
     return Chart(xlabel or "values", xlabel, bars=(bars,), rows=tuple(values))
 
 
-def thresholds(levels: Levels, used: float | None = None) -> tuple[Chart, Chart]:
+def thresholds(levels: Levels, used: float | None = None) -> tuple[Chart, ...]:
     """What becomes of the graph over the threshold: counts, logarithmic, and shares of the points.
 
     ``used``, the threshold of a graph, is marked.
     """
-    shares = {
+    rows = {
+        "edges": levels.edges,
+        "components": levels.components,
+        "cliques": levels.cliques,
         "covered": 100.0 * levels.coverage,
         "largest component": 100.0 * levels.largest_component / levels.n_points,
     }
-    numbers = {"edges": levels.edges, "components": levels.components, "cliques": levels.cliques}
-    first, second = (
-        tuple(
-            Curve(name, levels.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
-            for code, (name, y) in enumerate(values.items(), start=start)
-        )
-        for start, values in ((0, numbers), (3, shares))
+    curves = tuple(
+        Curve(name, levels.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
+        for code, (name, y) in enumerate(rows.items())
     )
-    mark = None if used is None else (used, f"used: {used:.3g}")
-    axis = "threshold on the similarity"
-    return (
-        Chart("numbers over the threshold", axis, "count", None, first, mark=mark, log_y=True),
-        Chart(
-            "shares over the threshold",
-            axis,
-            "% of points",
-            None,
-            second,
-            mark=None if used is None else (used, ""),
-        ),
+    axis, marks = "threshold on the similarity", {}
+    if used is not None:
+        marks = {"count": (used, f"used: {used:.3g}"), "% of points": (used, "")}
+    return tuple(
+        Chart(f"{what} over the threshold", axis, y, curves=lines, mark=marks.get(y), log_y=log)
+        for what, y, lines, log in (
+            ("numbers", "count", curves[:3], True),
+            ("shares", "% of points", curves[3:], False),
+        )
     )
 
 
 def noise_curves(
     levels: ArrayLike,
-    scores: Mapping[str, ArrayLike],
+    scores: Mapping[str, Any],
     ylabel: str = "R² after affine alignment",
     xlabel: str = "noise",
     ceiling: float | None = None,
 ) -> Chart:
     """Several methods against noise: the mean over seeds in a band of one deviation.
 
-    ``scores`` has (k,) or (k, n_seeds) values for each method, NaN where a run failed.
+    ``scores`` has a value or several for each of the levels, by method; NaN where a run failed.
     """
-    at = np.asarray(levels, dtype=float)
     curves = []
     for code, (name, runs) in enumerate(scores.items()):
-        mean, spread = mean_and_spread(runs)
-        curves.append(Curve(name, at, mean, colors.class_color(code), spread, dots=True))
-    return Chart(
-        f"{ylabel} against {xlabel}", xlabel, ylabel, curves=tuple(curves), ceiling=ceiling
-    )
-
-
-def mean_and_spread(runs: ArrayLike) -> tuple[Floats, Floats]:
-    """Mean and standard deviation over the last axis, without the runs that failed (NaN).
-
-    Where all failed the mean is NaN; the deviation of a single run is 0.
-    """
-    table = np.asarray(runs, dtype=float)
-    table = np.ma.masked_invalid(table[:, None] if table.ndim == 1 else table)
-    return table.mean(axis=1).filled(np.nan), table.std(axis=1).filled(0.0)
+        finite = [values[np.isfinite(values)] for values in map(np.ravel, runs)]
+        mean = np.array([values.mean() if values.size else np.nan for values in finite])
+        spread = np.array([values.std() if values.size else 0.0 for values in finite])
+        color = colors.class_color(code)
+        curves.append(Curve(name, np.asarray(levels, float), mean, color, spread, dots=True))
+    title = f"{ylabel} against {xlabel}"
+    return Chart(title, xlabel, ylabel, curves=tuple(curves), ceiling=ceiling)
 
 
 def dimensions(result: DimensionEstimate) -> Chart:

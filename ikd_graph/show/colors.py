@@ -1,15 +1,15 @@
-"""One palette for pictures and pages, and the colours of labels in it."""
+"""One palette for pictures and pages, the colours of labels in it, and what describes points."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..study.datasets import NO_LABEL
+from ..study.datasets import NO_LABEL, Dataset, Labels
 from ..study.datasets._record import encode_labels
+from ..study.label_scores import label_quantity
 
 # Chosen one after another, each as far as possible in OKLab from all before it, for full colour
 # vision and for simulated protanopia and deuteranopia, within the lightness that reads on white
@@ -109,7 +109,11 @@ def paint(
     if names is None and period is None and not is_quantity(y):
         y, names = encode_labels(y)
     if names is not None and len(names):
-        return Paint(title, _group(y, tuple(map(str, names)), tuple(palette)))
+        names = tuple(map(str, names))
+        codes = np.where(np.isfinite(y), y, -1).astype(np.intp)
+        if NO_LABEL in names:
+            codes[codes == names.index(NO_LABEL)] = -1
+        return Paint(title, Groups(names, codes, tuple(palette)))
     values = np.asarray(y, dtype=np.float64)
     period = _turn(values) if period is None else period
     return Paint(title, None, values if period is None else values % period, period)
@@ -131,18 +135,8 @@ def is_quantity(labels: Any) -> bool:
     values = np.asarray(labels)
     if values.dtype.kind not in "fiu":
         return False
-    finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    if values.dtype.kind == "f" and np.any(finite != np.round(finite)):
-        return True
-    return np.unique(finite).size > MAX_CLASSES
-
-
-def _group(y: NDArray[Any], names: tuple[str, ...], palette: tuple[str, ...]) -> Groups:
-    """Classes of positions among names, where what has no label is of none."""
-    codes = np.where(np.isfinite(y), y, -1).astype(np.intp)
-    if NO_LABEL in names:
-        codes[codes == names.index(NO_LABEL)] = -1
-    return Groups(names, codes, palette)
+    finite = values[np.isfinite(values)]
+    return bool(np.any(finite != np.round(finite))) or np.unique(finite).size > MAX_CLASSES
 
 
 def class_color(code: int) -> str:
@@ -158,3 +152,80 @@ def class_marker(code: int) -> str:
 def sequence(cyclic: bool = False) -> list[str]:
     """The stops of the continuous scale, least first; of a circle the last is the first."""
     return list(_CYCLE if cyclic else _SEQUENCE)
+
+
+MOST_POINTS = 50_000
+"""Points of one picture of a page, which stays below 10 MB and does not stutter."""
+
+
+def paint_labels(labels: Labels) -> Paint:
+    """Choose how a column of labels colours points."""
+    # More classes than can be told apart are better on a scale, where they are numbers.
+    many = label_quantity(labels) if len(labels.names) > MAX_CLASSES else None
+    y, names = (labels.y, labels.names or None) if many is None else (many, None)
+    return paint(y, names, title=labels.title, palette=labels.palette, period=labels.period)
+
+
+def paint_points(data: Dataset) -> Paint:
+    """Choose the colours of the points of a data set, by its first column of labels."""
+    return paint_labels(data.all_labels[0]) if data.all_labels else Paint()
+
+
+def rows_to_draw(data: Dataset, most: int = MOST_POINTS) -> NDArray[np.intp]:
+    """Rows that a picture shows, ascending: all if they are few, else each class in proportion."""
+    groups = paint_points(data).groups
+    codes = np.zeros(data.n_samples, np.intp) if groups is None else groups.codes
+    if codes.size <= most:
+        return np.arange(codes.size)
+    shuffled = np.random.default_rng(0).permutation(codes.size)
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    return np.sort(by_class[np.linspace(0, codes.size - 1, most).astype(np.intp)])
+
+
+def drawn_note(rows: NDArray[np.intp], n_points: int) -> str:
+    """Sentence that says how many points a picture leaves out; empty where it shows all."""
+    if rows.size == n_points:
+        return ""
+    return f" {rows.size:,} of {n_points:,} points are drawn, every class in proportion."
+
+
+def described(
+    data: Dataset, rows: NDArray[np.intp], more: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
+    """Names of the rows drawn, and what a page says of each: its labels and ``more``, by row."""
+    names = [str(name) for name in data.row_names or range(data.n_samples)]
+    texts = {labels.title or "label": labels.texts for labels in data.all_labels} | dict(more or {})
+    title = "" if data.row_names else "row "
+    hover = [
+        "<br>".join(
+            [title + short(names[row]), *(f"{short(k)}: {short(t[row])}" for k, t in texts.items())]
+        )
+        for row in rows
+    ]
+    return {"names": [names[row] for row in rows], "hover": hover}
+
+
+def short(text: Any, longest: int = 80) -> str:
+    """Text that is no markup and not too long to read."""
+    text = str(text)
+    return escape(text if len(text) <= longest else text[: longest - 1] + "…")
+
+
+def paint_of(paint: Paint, rows: NDArray[np.intp]) -> Paint:
+    """The colours of some of the points."""
+    groups = None if paint.groups is None else paint.groups._replace(codes=paint.groups.codes[rows])
+    return paint._replace(
+        groups=groups, values=None if paint.values is None else paint.values[rows]
+    )
+
+
+def variance_shares(latent: ArrayLike) -> NDArray[np.float64]:
+    """Share of each coordinate in the variance of a latent: what a picture of it shows.
+
+    Examples
+    --------
+    >>> variance_shares([[-3.0, 1.0], [3.0, 1.0], [-3.0, -1.0], [3.0, -1.0]])
+    array([0.9, 0.1])
+    """
+    spread = np.var(np.asarray(latent, dtype=np.float64), axis=0)
+    return np.asarray(spread / (spread.sum() or 1.0))

@@ -1,7 +1,5 @@
 """Charts as plotly draws them on pages: plain mappings, so that no library is loaded."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
@@ -74,11 +72,10 @@ def figure(*charts: Chart, small: bool = False, legend: bool = True) -> dict[str
     if small:
         layout.pop("updatemenus", None)
         layout["margin"] = dict.fromkeys("lrtb", 6)
-        for axis in ("xaxis", "yaxis"):
-            layout[axis].pop("title")
-    for trace in () if legend else data:
-        if "showscale" in trace["marker"]:
-            trace["marker"]["showscale"] = False
+        del layout["xaxis"]["title"], layout["yaxis"]["title"]
+    for trace in data:
+        if "showscale" in trace.get("marker", {}):
+            trace["marker"]["showscale"] = legend
     tools = ["lasso2d", "select2d", "zoom2d", "pan2d", "resetScale2d", "toImage"]
     turning = ["orbitRotation", "pan3d", "zoom3d", "resetCameraDefault3d", "toImage"]
     bar = {"modeBarButtons": [turning if "scene" in layout else tools]}
@@ -122,8 +119,8 @@ def _traces(chart: Chart) -> list[dict[str, Any]]:
     traces = []
     if chart.points is not None:
         for number, paint in enumerate(chart.points.paints):
-            shown = {} if number == 0 else {"visible": False}
-            traces += [{**trace, **shown} for trace in _paint(chart.points, paint)]
+            hidden = {"visible": False} if number else {}
+            traces += [trace | hidden for trace in _paint(chart.points, paint)]
     traces += [_bars(bars, lying=bool(chart.rows)) for bars in chart.bars]
     for curve in chart.curves:
         traces += [*_band(curve, chart.ceiling), _curve(curve)]
@@ -228,14 +225,14 @@ def _bars(bars: Bars, lying: bool) -> dict[str, Any]:
     """Bars, upright or lying."""
     at, lengths = bars.at.tolist(), bars.lengths.tolist()
     x, y = (lengths, at) if lying else (at, lengths)
-    trace = {
-        "type": "bar", "x": x, "y": y, "orientation": "h" if lying else "v", "name": bars.name,
-        "marker": {"color": bars.color}, "showlegend": bool(bars.name), "cliponaxis": False,
-        "hovertemplate": "%{x:.4~g}: %{y:.4~g}<extra></extra>",
-    }  # fmt: skip
+    said: dict[str, Any] = {"hovertemplate": "%{x:.4~g}: %{y:.4~g}<extra></extra>"}
     if bars.texts:
-        trace |= {"text": [*map(escape, bars.texts)], "textposition": "outside"}
-    return trace | ({"hoverinfo": "skip", "hovertemplate": None} if bars.texts else {})
+        written = [*map(escape, bars.texts)]
+        said = {"text": written, "textposition": "outside", "hoverinfo": "skip"}
+    return {
+        "type": "bar", "x": x, "y": y, "orientation": "h" if lying else "v", "name": bars.name,
+        "marker": {"color": bars.color}, "showlegend": bool(bars.name), "cliponaxis": False, **said,
+    }  # fmt: skip
 
 
 def _curve(curve: Curve) -> dict[str, Any]:

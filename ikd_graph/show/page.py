@@ -1,22 +1,16 @@
 """One HTML file that needs nothing else: a template, plotly and the page's own script in it."""
 
-from __future__ import annotations
-
-import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from math import isfinite
+from numbers import Real
+from typing import Any
 
 from .charts import Chart
 from .figures import figure
 from .words import say_number, versions
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 PLOTLY = "plotly.min.js"
 Block = dict[str, Any]
@@ -59,24 +53,9 @@ def render(
     )  # fmt: skip
 
 
-def sentences(items: Sequence[str]) -> Block:
-    """A list of sentences."""
-    return {"kind": "list", "items": items}
-
-
-def pairs(items: Mapping[str, str]) -> Block:
-    """Names with a sentence each."""
-    return {"kind": "pairs", "items": items}
-
-
-def facts(items: Mapping[str, Any]) -> Block:
-    """Names with a number or a word each; None is left out."""
-    return {"kind": "facts", "items": {k: v for k, v in items.items() if v is not None}}
-
-
-def note(text: str) -> Block:
-    """A sentence in soft letters."""
-    return {"kind": "note", "items": text}
+def block(kind: str, items: Any) -> Block:
+    """A "list" of sentences, a "note", or "pairs" or "facts": names with a text or a value each."""
+    return {"kind": kind, "items": items}
 
 
 def figures(*drawings: Block, linked: bool = False) -> Block:
@@ -103,31 +82,19 @@ def table(
     """Table of text and numbers, which stand right; a click on a head sorts by value.
 
     Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing;
-    ``write`` writes a number.
+    ``write`` writes a number. What is not finite is a dash.
     """
-    cells = [[cell if isinstance(cell, tuple) else (cell, None) for cell in row] for row in rows]
-    numeric = [
-        all(row[k][0] is None or _is_number(row[k][0]) for row in cells)
-        and any(row[k][0] is not None for row in cells)
-        for k in range(len(columns))
-    ]
 
-    def fill(cell: tuple[Any, str | None], number: bool) -> tuple[str, str | None]:
-        value, text = cell
-        if not number:
-            return "" if value is None else say_number(value), None
-        if value is None or not np.isfinite(value):
-            return "–", ""
-        return text or write(value), repr(float(value))
+    def fill(cell: Any) -> tuple[str, str | None]:
+        value, text = cell if isinstance(cell, tuple) else (cell, None)
+        if not isinstance(value, Real):
+            return value or "", None
+        number = float(value)
+        return (text or write(value), repr(number)) if isfinite(number) else ("–", "")
 
-    items = [[fill(cell, numeric[k]) for k, cell in enumerate(line)] for line in cells]
-    heads = list(zip(columns, numeric, strict=True))
-    return {"kind": "table", "heads": heads, "items": items}
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a cell holds a number."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    items = [[fill(cell) for cell in row] for row in rows]
+    numeric = [any(row[k][1] is not None for row in items) for k in range(len(columns))]
+    return {"kind": "table", "heads": list(zip(columns, numeric, strict=True)), "items": items}
 
 
 @cache
@@ -138,13 +105,14 @@ def _templates() -> Any:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise ImportError('pages need plotly and jinja2; pip install "ikd_graph[plot]"') from error
-    engine: Environment = Environment(
+    engine = Environment(
         loader=PackageLoader("ikd_graph.show"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     assert engine.loader is not None
     # Escapes < > & ' as well: no label ends the element that holds it.
-    engine.policies["json.dumps_function"] = _dumps
+    compact = {"allow_nan": False, "separators": (",", ":"), "default": str}
+    engine.policies["json.dumps_kwargs"] = compact
     engine.filters["number"] = say_number
     # Browsers read line ends as line feeds, and so does the fingerprint.
     plotly = get_plotlyjs().replace("\r\n", "\n").replace("</script", "<\\/script")
@@ -159,7 +127,7 @@ def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | byt
     library = str(_templates().globals["plotly"])
     shared: dict[str, str | bytes | None] = dict(files)
     for name, text in files.items():
-        if isinstance(text, str) and name.endswith(".html") and library in text:
+        if isinstance(text, str) and library in text:
             text = text.replace(f"<script>{library}</script>", f'<script src="{PLOTLY}"></script>')
             shared[name] = text.replace(f"'{_fingerprint(library)}'", "file: 'self'")
             shared[PLOTLY] = library
@@ -169,8 +137,3 @@ def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | byt
 def _fingerprint(script: str) -> str:
     """What lets a script run: the policy of a page names those that are ours."""
     return "sha256-" + b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
-
-
-def _dumps(value: Any, **options: Any) -> str:
-    """JSON in ASCII, without NaN."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":"), default=str)

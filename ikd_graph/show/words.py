@@ -1,7 +1,5 @@
 """Numbers as a reader says them."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping
 from importlib import metadata

@@ -4,8 +4,6 @@ A peer that cannot run (a library that is not installed, data that it refuses) i
 reason, never a crash.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -25,10 +23,8 @@ class Peer(NamedTuple):
     """One way to embed."""
 
     title: str  # as a person writes it
-    family: str  # "eigen" or "optimisation", as the paper divides them
     library: str  # what to install; empty for what the package needs anyway
     module: str  # what to import
-    settings: str  # in words
     run: Callable[..., NDArray[Any]]  # (X, n_components, seed, **options)
 
 
@@ -90,37 +86,30 @@ def tsne(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
     return model.fit_transform(X)
 
 
-def _fit(module: str, name: str, *, seeded: bool = True, **settings: Any) -> Callable[..., Any]:
-    """Run an estimator of a library with its own interface of scikit-learn."""
+def _peer(
+    title: str, module: str, name: str, library: str = "", *, seeded: bool = True, **settings: Any
+) -> Peer:
+    """Peer by an estimator of a module with the interface of scikit-learn."""
 
     def run(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
         options = {**settings, "random_state": seed} if seeded else settings
         kind = getattr(importlib.import_module(module), name)
         return kind(n_components=n_components, **options).fit_transform(X)
 
-    return run
+    return Peer(title, library, module.partition(".")[0], run)
 
 
-_FAST, _SLOW = "eigen", "optimisation"
-_SK = ("", "sklearn")
 _MANIFOLD = "sklearn.manifold"
 
-# fmt: off
 PEERS: dict[str, Peer] = {
-    "pca": Peer("PCA", _FAST, *_SK, "defaults", _fit("sklearn.decomposition", "PCA")),
-    "laplacian_eigenmaps": Peer("Laplacian eigenmaps", _FAST, *_SK, "nearest neighbours, T / 10",
-                                _fit(_MANIFOLD, "SpectralEmbedding",
-                                     affinity="nearest_neighbors")),
-    "isomap": Peer("Isomap", _FAST, *_SK, "5 neighbours", _fit(_MANIFOLD, "Isomap", seeded=False)),
-    "lle": Peer("LLE", _FAST, *_SK, "5 neighbours", _fit(_MANIFOLD, "LocallyLinearEmbedding")),
-    "classical_mds": Peer("classical MDS", _FAST, *_SK, "defaults",
-                          _fit(_MANIFOLD, "ClassicalMDS", seeded=False)),
-    "tsne": Peer("t-SNE", _SLOW, *_SK, "perplexity 30", tsne),
-    "umap": Peer("UMAP", _SLOW, "umap-learn", "umap", "defaults",
-                 _fit("umap", "UMAP", n_jobs=1)),
-    "pacmap": Peer("PaCMAP", _SLOW, "pacmap", "pacmap", "defaults", _fit("pacmap", "PaCMAP")),
-    "phate": Peer("PHATE", _SLOW, "phate", "phate", "defaults",
-                  _fit("phate", "PHATE", n_jobs=1, verbose=0)),
+    "pca": _peer("PCA", "sklearn.decomposition", "PCA"),
+    "laplacian_eigenmaps": _peer("Laplacian eigenmaps", _MANIFOLD, "SpectralEmbedding"),
+    "isomap": _peer("Isomap", _MANIFOLD, "Isomap", seeded=False),
+    "lle": _peer("LLE", _MANIFOLD, "LocallyLinearEmbedding"),
+    "classical_mds": _peer("classical MDS", _MANIFOLD, "ClassicalMDS", seeded=False),
+    "tsne": Peer("t-SNE", "", "sklearn", tsne),
+    "umap": _peer("UMAP", "umap", "UMAP", "umap-learn", n_jobs=1),
+    "pacmap": _peer("PaCMAP", "pacmap", "PaCMAP", "pacmap"),
+    "phate": _peer("PHATE", "phate", "PHATE", "phate", n_jobs=1, verbose=0),
 }
-"""Every peer by name."""
-# fmt: on
+"""Every peer by name, each with the settings of its library."""

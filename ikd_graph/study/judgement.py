@@ -1,17 +1,12 @@
 """What in a table is likely to spoil an embedding, in sentences with the flags that cure it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .datasets import Dataset
-from .datasets._reading import flag, listed
-
-Floats = NDArray[np.float64]
+from .datasets._reading import Floats, flag, listed
 
 FEWEST_ROWS = 30
 """Rows below which 15 neighbours, which several graphs have, are half of all points."""

@@ -1,14 +1,11 @@
 """How well labels of any kind can be read from an embedding: classes, measurements, angles."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from . import metrics
-from .datasets import NO_LABEL, Labels
-
-Floats = NDArray[np.float64]
+from .datasets import Labels
+from .metrics import Floats
 
 FEWEST_OF_A_CLASS = 5
 """Points of the smallest class below which a five-fold cross-validation cannot hold it."""
@@ -104,16 +101,10 @@ def label_quantity(labels: Labels) -> Floats | None:
     (n,) float64 or None
         NaN where unknown; None if labels are no measurement or say nothing.
     """
-    values = labels.y.astype(np.float64)
-    if labels.names:
-        try:
-            numbers = [np.nan if name == NO_LABEL else float(name) for name in labels.names]
-        except ValueError:
-            return None
-        values = np.array(numbers)[labels.y.astype(np.int64)]
-        most = min(MOST_CLASSES, len(values) / FEWEST_OF_A_CLASS)
-        if np.unique(values[~np.isnan(values)]).size <= most:
-            return None
-    values = np.where(np.isfinite(values), values, np.nan)
-    finite = values[~np.isnan(values)]
-    return values if finite.size >= 10 and np.ptp(finite) > 0.0 else None
+    if labels.numbers is None:
+        return None
+    values = np.where(np.isfinite(labels.numbers), labels.numbers, np.nan)
+    n_values = np.unique(values[~np.isnan(values)]).size
+    if labels.names and n_values <= min(MOST_CLASSES, len(values) / FEWEST_OF_A_CLASS):
+        return None
+    return values if n_values > 1 and np.count_nonzero(~np.isnan(values)) >= 10 else None

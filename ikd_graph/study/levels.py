@@ -1,7 +1,5 @@
 """What every threshold would make of the same data: edges, components, cliques, coverage."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -84,20 +82,9 @@ def threshold_levels(
     for level in progress(levels) if progress else levels:
         g = graph.above(base, float(level)) if level > levels[0] else base
         rows.append(_counts(g, n_components + 2, clique_limit))
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    edges, sizes, largest, count, clique, coverage = columns
-    return Levels(
-        levels,
-        edges,
-        sizes,
-        largest,
-        count,
-        clique,
-        coverage,
-        base.n_nodes,
-        clique_limit,
-        connected_up_to(similarity),
-    )
+    columns: Any = map(np.array, zip(*rows, strict=True))
+    numbers: tuple[Any, ...] = (base.n_nodes, clique_limit, connected_up_to(similarity))
+    return Levels(levels, *columns, *numbers)
 
 
 def connected_up_to(similarity: Similarity) -> float:
@@ -131,21 +118,18 @@ def _counts(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, f
     for clique in listed:
         if clique.size >= size:
             covered[clique] = True
+    count, largest = float(len(listed)), float(max((c.size for c in listed), default=1))
     if len(listed) > limit:
+        count = largest = np.nan
         if not covered.all():
             covered = cliques.in_large_clique(g, size)
-        count = largest = float("nan")
-    else:
-        count = float(len(listed))
-        largest = float(max((clique.size for clique in listed), default=1))
     return g.n_edges, sizes.size, int(sizes.max()), count, largest, float(covered.mean())
 
 
 def _sampled_pairs(n: int, most: int = 200_000) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """All pairs of points while they are few, else a sample of them."""
     if n * (n - 1) // 2 <= most:
-        first, second = np.triu_indices(n, 1)
-        return first.astype(np.int64), second.astype(np.int64)
+        return np.triu_indices(n, 1)
     rng = np.random.default_rng(0)
     first = rng.integers(0, n, most)
     return first, (first + rng.integers(1, n, most)) % n

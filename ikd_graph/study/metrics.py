@@ -9,11 +9,12 @@ in time): shuffled folds test on the neighbours of what they were fitted to, and
 consecutive rows are the harder test.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
+from sklearn.metrics import r2_score, silhouette_score
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
 from .. import _checks as door
 from .._checks import as_array, as_real, check_finite, check_integer, check_positive
@@ -21,14 +22,9 @@ from .._checks import as_array, as_real, check_finite, check_integer, check_posi
 Floats = NDArray[np.float64]
 
 __all__ = [
-    "affine_r2",
-    "decoding_r2",
-    "held_out_r2",
-    "knn_accuracy",
-    "knn_scores",
-    "rigid_r2",
+    "affine_r2", "decoding_r2", "held_out_r2", "knn_accuracy", "knn_scores", "rigid_r2",
     "silhouette",
-]
+]  # fmt: skip
 
 MOST_SILHOUETTE_POINTS = 10_000
 """Points a silhouette is taken of: its time grows with their square."""
@@ -93,26 +89,28 @@ def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> fl
             f"estimate must have at most the {truth.shape[1]} dimensions of the truth for a rigid "
             f"alignment, got {points.shape[1]}; use affine_r2, or fit n_components={truth.shape[1]}"
         )
-    padded = np.zeros_like(truth)
-    padded[:, : points.shape[1]] = points
-    centred = padded - padded.mean(axis=0)
     target = truth - truth.mean(axis=0)
+    padded = np.pad(points, ((0, 0), (0, truth.shape[1] - points.shape[1])))
+    return _mean_r2(target, aligned(padded, target, scale=scale))
+
+
+def aligned(points: Floats, target: Floats, *, scale: bool = True) -> Floats:
+    """Points after the best rigid motion, and scale, onto a centred target of as many columns."""
+    centred = points - points.mean(axis=0)
     rotation, trace = orthogonal_procrustes(centred, target)
-    size = np.sum(centred**2)
-    factor = trace / size if scale and size > 0.0 else 1.0
-    return _mean_r2(target, factor * centred @ rotation)
+    factor = trace / (float(np.sum(centred**2)) or 1.0) if scale else 1.0
+    return np.asarray(factor * centred @ rotation)
 
 
 def _mean_r2(truth: Floats, fitted: Floats) -> float:
     """Mean over dimensions of 1 - residual / total sum of squares."""
-    total = np.sum((truth - truth.mean(axis=0)) ** 2, axis=0)
-    if not np.all(total > 0.0):
-        flat = int(np.flatnonzero(~(total > 0.0))[0])
+    flat = np.flatnonzero(np.ptp(truth, axis=0) == 0.0)
+    if flat.size:
         raise ValueError(
-            f"every dimension of the true latent must vary, got a constant one (dimension {flat}); "
-            "leave it out"
+            "every dimension of the true latent must vary, got a constant one (dimension "
+            f"{flat[0]}); leave it out"
         )
-    return float(1.0 - np.mean(np.sum((truth - fitted) ** 2, axis=0) / total))
+    return float(r2_score(truth, fitted))
 
 
 def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
@@ -133,8 +131,6 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
         1 - residual / deviation from the mean of each column, both summed over all columns; NaN
         where none varies.
     """
-    from sklearn.neighbors import NearestNeighbors
-
     latent, wanted = _as_pair(Z, held_out, ("Z", "held_out"))
     check_integer("k", k, 1, latent.shape[0] - 1)
     # Rows at equal distances are taken in their order, which may say what is alike.
@@ -142,8 +138,8 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
     latent, wanted = latent[mixed], wanted[mixed]
     near = NearestNeighbors(n_neighbors=k).fit(latent).kneighbors(return_distance=False)
     predicted = wanted[near].mean(axis=1)
-    total = np.sum((wanted - wanted.mean(axis=0)) ** 2)
-    return float(1.0 - np.sum((wanted - predicted) ** 2) / total) if total > 0.0 else float("nan")
+    varies = np.ptp(wanted, axis=0).any()
+    return _whole_r2(wanted, predicted) if varies else np.nan
 
 
 @door.takes(seed=door.seed)
@@ -174,22 +170,15 @@ def knn_scores(
     (n_splits,) float64
         Share of each part's points that the others classify rightly.
     """
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
-    from sklearn.neighbors import KNeighborsClassifier
-
     points = _as_table("Z", Z)
     codes = _as_classes(y, points.shape[0])
-    check_integer("n_splits", n_splits, 2)
+    smallest = max(int(np.bincount(codes).min()), 2)
+    check_integer("n_splits", n_splits, 2, smallest, "the smallest class has too few points")
     check_integer("k", k, 1, points.shape[0] - points.shape[0] // n_splits)
-    smallest = int(np.bincount(codes).min())
-    check_integer(
-        "n_splits", n_splits, 2, max(smallest, 2), "the smallest class has too few points"
-    )
     folds = StratifiedKFold(n_splits, shuffle=seed is not None, random_state=seed)
     return cross_val_score(KNeighborsClassifier(k), points, codes, cv=folds)
 
 
-@door.takes(seed=door.seed)
 def knn_accuracy(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> float:
@@ -220,8 +209,6 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
     float
         Between -1 (in another class) and 1 (far from other classes).
     """
-    from sklearn.metrics import silhouette_score
-
     points = _as_table("Z", Z)
     codes = _as_classes(y, points.shape[0])
     size = min(codes.size, MOST_SILHOUETTE_POINTS)
@@ -284,15 +271,15 @@ def decoding_r2(
     else:
         angle = 2.0 * np.pi * wanted / check_positive("period", period)
         target = np.column_stack([np.sin(angle), np.cos(angle)])
-    total = np.sum((target - target.mean(axis=0)) ** 2)
-    if not total > 0.0:
+    if not np.ptp(target, axis=0).any():
         raise ValueError(f"y must vary, got {wanted[0]:g} for every point; leave it out")
-    from sklearn.model_selection import KFold, cross_val_predict
-    from sklearn.neighbors import KNeighborsRegressor
-
     folds = KFold(n_splits, shuffle=seed is not None, random_state=seed)
-    predicted = cross_val_predict(KNeighborsRegressor(k), points, target, cv=folds)
-    return float(1.0 - np.sum((target - predicted) ** 2) / total)
+    return _whole_r2(target, cross_val_predict(KNeighborsRegressor(k), points, target, cv=folds))
+
+
+def _whole_r2(target: Floats, predicted: Floats) -> float:
+    """1 - residual / deviation from the mean of each column, both summed over all columns."""
+    return float(r2_score(target, predicted, multioutput="variance_weighted"))
 
 
 def _as_table(name: str, values: ArrayLike) -> Floats:

@@ -1,13 +1,9 @@
 """Settings of a fitted model: as parameters, and in words."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from ..estimator import IKD
 from ..graph import Neighbors, Threshold
-
-if TYPE_CHECKING:
-    from ..estimator import IKD
 
 NAMES = ("strategy", "graph", "kernel", "affinity", "refine")
 """Parameters of `IKD` that "auto" resolves, besides the number of coordinates."""

@@ -1,7 +1,5 @@
 """The one way to time a fit: whatever it raises is its answer, whatever it warns of is kept."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable

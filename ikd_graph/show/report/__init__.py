@@ -1,17 +1,11 @@
 """Self-contained pages: one HTML file each, which needs no network and no other file."""
 
-from .clique_view import CliqueView, view_cliques
-from .cliques import clique_chart, cliques_page
+from .cliques import CliqueView, clique_chart, cliques_page, view_cliques
 from .compare import compare_page
 from .diagnose import diagnosis_page
 from .embed import embed_page
 
 __all__ = [
-    "CliqueView",
-    "clique_chart",
-    "cliques_page",
-    "compare_page",
-    "diagnosis_page",
-    "embed_page",
+    "CliqueView", "clique_chart", "cliques_page", "compare_page", "diagnosis_page", "embed_page",
     "view_cliques",
-]
+]  # fmt: skip

@@ -1,14 +1,12 @@
 """Page of a comparison: the test in words, embeddings side by side, scores, disagreement."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...study.compare import RULE, SCORES, Comparison, label_words, sentences
-from .. import charts, page, points
+from .. import charts, colors, page
 from ..charts import Chart, Points
 from ..colors import Paint
 from ..figures import figure
@@ -36,7 +34,7 @@ def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
     >>> "pca" in compare_page(compare(datasets.half_moons(60), "pca", noise=0))
     True
     """
-    rows = points.rows_to_draw(result.data, most=1500)
+    rows = colors.rows_to_draw(result.data, most=1500)
     gaps = result.disagreement
     more = {} if gaps is None else {"disagreement": [f"{gap:.2g}" for gap in gaps]}
     lead, *words = sentences(result) or [f"{SCORES[result.measure]} of each method."]
@@ -49,30 +47,29 @@ def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
         result.data.name,
         lead,
         [
-            ("Summary", [page.sentences(words)]),
-            ("What all strategies share", [page.pairs(result.head)]),
+            ("Summary", [page.block("list", words)]),
+            ("What all strategies share", [page.block("pairs", result.head)]),
             ("Embeddings", _panels(result, rows)),
-            ("Scores", [_scores(result), page.note(note)]),
+            ("Scores", [_scores(result), page.block("note", note)]),
             ("Against noise", _noise(result)),
         ],
         command=command,
-        described=points.described(result.data, rows, more),
+        described=colors.described(result.data, rows, more),
         **around,
     )
 
 
 def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
     """Every embedding at every noise level, below the legend of all."""
-    paints = [points.paint(labels) for labels in result.data.all_labels]
+    paints = [colors.paint_labels(labels) for labels in result.data.all_labels]
     if result.disagreement is not None:
         paints.append(Paint("disagreement", None, result.disagreement))
-    paints = [points.paint_of(paint, rows) for paint in paints]
+    paints = [colors.paint_of(paint, rows) for paint in paints]
     drawings = []
     if paints:
         key = Points(np.full((rows.size, 2), np.nan), tuple(paints))
         spec = figure(Chart("legend", points=key))
-        hidden = {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
-        spec["layout"] |= hidden
+        spec["layout"] |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
         spec["layout"]["legend"] |= {"orientation": "h", "y": 1.0, "x": 0}
         spec["config"]["displayModeBar"] = False
         drawings.append(page.drawing(spec, size="key", title="legend"))
@@ -91,8 +88,8 @@ def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
             f"Disagreement is the distance of a point between {' and '.join(result.pair)}, in root "
             "mean square distances from the centre; the CSV has all."
         )
-    note += points.drawn_note(rows, result.data.n_samples)
-    return [page.figures(*drawings, linked=True), page.note(note)]
+    note += colors.drawn_note(rows, result.data.n_samples)
+    return [page.figures(*drawings, linked=True), page.block("note", note)]
 
 
 def _scores(result: Comparison) -> page.Block:
@@ -113,11 +110,10 @@ def _noise(result: Comparison) -> list[page.Block]:
     """Scores against noise, each draw a value."""
     if len(result.levels) < 2:
         return []
-    most = max(values.size for values in result.scores.values())
-    curves = {title: np.full((len(result.levels), most), np.nan) for title in result.titles}
-    for (title, level), values in result.scores.items():
-        if title in curves:
-            curves[title][result.levels.index(level), : values.size] = values.ravel()
+    curves = {
+        title: [result.scores.get((title, level), ()) for level in result.levels]
+        for title in result.titles
+    }
     chart = charts.noise_curves(result.levels, curves, SCORES[result.measure], ceiling=1.0)
     caption = "The mean in a band of one standard deviation; click a name to hide it."
     return [page.figures(page.drawing(chart, caption=caption))]

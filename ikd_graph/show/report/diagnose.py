@@ -1,7 +1,5 @@
 """Page of a diagnosis: what an embedding of a data set can be worth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -36,8 +34,8 @@ def diagnosis_page(result: Diagnosis, name: str, command: str = "", **around: An
         name,
         f"Expected R² {r2}, {warned}.",
         [
-            ("What was found", [page.pairs(result.findings()), page.figures(*drawings)]),
-            ("Why these settings", [page.pairs(result.reasons)]),
+            ("What was found", [page.block("pairs", result.findings()), page.figures(*drawings)]),
+            ("Why these settings", [page.block("pairs", result.reasons)]),
         ],
         command=command,
         warnings=result.warnings,

@@ -1,21 +1,20 @@
-"""Page of one embedding: the picture, how it was made, what to make of it."""
+"""Page of one embedding, and what a notebook shows of it: the picture, how it was made, why."""
 
-from __future__ import annotations
-
+from base64 import b64encode
 from collections.abc import Mapping
+from html import escape
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...estimator import IKD
 from ...study.datasets import Dataset
-from .. import charts, page, points
+from ...study.settings import reasons
+from .. import charts, colors, page, plot
 from ..figures import figure
 from ..words import count, say_scores, say_seconds
-
-if TYPE_CHECKING:
-    from ...estimator import IKD
 
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "
@@ -69,25 +68,25 @@ def embed_page(
     True
     """
     written = {title or "labels": say_scores(score) for title, score in (scores or {}).items()}
-    rows = points.rows_to_draw(data)
+    rows = colors.rows_to_draw(data)
     errors = model.standard_errors_ if np.isfinite(model.standard_errors_).any() else None
-    more = {}
-    if errors is not None:
-        size = np.sqrt(np.sum(errors**2, axis=1))
-        more["uncertainty"] = [f"± {value:.2g}" for value in size]
+    sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
+    more = {} if errors is None else {"uncertainty": [f"± {size:.2g}" for size in sizes]}
+    # As on the terminal: settings with the reason for each, and what there is to beware of.
+    settings = str(model.settings_).splitlines()
     return page.render(
         "Embedding",
         data.name,
         lead(model, data.n_features),
         [
             ("", [_pictures(model, data, rows, errors)]),
-            ("What was read", [page.sentences(data.notes)]),
-            ("Labels", [page.pairs(written)]),
-            ("Settings, and why", [*_settings(model), *_tried(model)]),
+            ("What was read", [page.block("list", data.notes)]),
+            ("Labels", [page.block("pairs", written)]),
+            ("Settings, and why", [page.block("list", settings), *_tried(model)]),
             ("Spectrum and time", [page.figures(*_charts(model))]),
         ],
         command=command,
-        described=points.described(data, rows, more),
+        described=colors.described(data, rows, more),
         **{"warnings": data.remarks, **around},
     )
 
@@ -108,14 +107,14 @@ def _pictures(
 ) -> page.Block:
     """The embedding with what may colour it; of more dimensions also turned, and all pairs."""
     Z, m = model.embedding_[rows], model.embedding_.shape[1]
-    paints = [points.paint_of(points.paint(labels), rows) for labels in data.all_labels]
+    paints = [colors.paint_of(colors.paint_labels(labels), rows) for labels in data.all_labels]
     options: dict[str, Any] = {
-        "shares": points.variance_shares(model.embedding_),
+        "shares": colors.variance_shares(model.embedding_),
         "errors": None if errors is None else errors[rows],
         "rows": np.arange(rows.size),
     }
     main = charts.scatter(Z, *paints, title=f"embedding of {data.name}", **options)
-    caption = _axes_note(model, errors) + points.drawn_note(rows, data.n_samples)
+    caption = _axes_note(model, errors) + colors.drawn_note(rows, data.n_samples)
     drawings = [page.drawing(main, caption=caption, size="main")]
     if m > 2:
         solid = charts.scatter(Z, *paints, dims=range(3), title="in three dimensions", **options)
@@ -132,7 +131,7 @@ def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
     """What the two axes of the picture are, and how its error bars are drawn."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
-    shares = points.variance_shares(model.embedding_)
+    shares = colors.variance_shares(model.embedding_)
     across, upwards = (charts.axis_name(dim, shares) for dim in range(2))
     few = model.embedding_.shape[0] <= charts.MOST_ELLIPSES
     shown = "Ellipses are one standard error." if few else "Uncertain points are pale."
@@ -141,11 +140,6 @@ def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
         + ("" if errors is None else f" {shown}")
         + " Draw a rectangle to zoom; click a name to hide it; the lasso chooses rows to save."
     )
-
-
-def _settings(model: IKD) -> list[page.Block]:
-    """Settings with the reason for each, and what there is to beware of, as on the terminal."""
-    return [page.sentences(str(model.settings_).splitlines())]
 
 
 def _tried(model: IKD) -> list[page.Block]:
@@ -157,16 +151,15 @@ def _tried(model: IKD) -> list[page.Block]:
         shown = (score, f"{score:.3f} ± {error:.3f}"), (difference, apart)
         rows.append((affinity.replace("_", " "), strategy, refine or "none", *shown))
     columns = ("affinity", "strategy", "refinement", "R² of held-out columns", "difference")
-    return [page.table(columns, rows), page.note(_CANDIDATES_NOTE)] if rows else []
+    return [page.table(columns, rows), page.block("note", _CANDIDATES_NOTE)] if rows else []
 
 
 def _shares(model: IKD) -> dict[str, float]:
     """Shares of the squared eigenvalues of the closed form: retained, others, negative."""
-    closed: NDArray[np.float64] = np.asarray(model._result.embedding.explained_variance_ratio)
-    negative = float(model._result.embedding.negative_mass)
-    shares = {f"dimension {k + 1}": float(share) for k, share in enumerate(closed)}
-    not_used = max(0.0, 1.0 - float(closed.sum()) - negative)
-    return {**shares, "not used": not_used, "negative": negative}
+    closed = model._result.embedding
+    shares = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
+    not_used = max(0.0, 1.0 - sum(shares.values()) - closed.negative_mass)
+    return {**shares, "not used": not_used, "negative": closed.negative_mass}
 
 
 def _charts(model: IKD) -> list[page.Block]:
@@ -182,3 +175,32 @@ def _charts(model: IKD) -> list[page.Block]:
         chart = charts.counts(degrees, "neighbours of a point", "points")
         drawings.append(page.drawing(chart, "Neighbours"))
     return drawings
+
+
+def model_html(model: IKD) -> str:
+    """What a notebook shows: picture with error bars, and reasons; empty without matplotlib.
+
+    Examples
+    --------
+    >>> from ikd_graph import IKD
+    >>> from ikd_graph.study.datasets import half_moons
+    >>> "standard errors" in model_html(IKD().fit(half_moons(60).X))
+    True
+    """
+    try:
+        ax = plot.axes(5.6, 4.0)
+    except ImportError:
+        return ""
+    model.plot(shares=colors.variance_shares(model.embedding_), ax=ax)
+    picture = b64encode(plot.png(ax, dpi=110)).decode("ascii")
+    rows = "".join(
+        f'<tr><th style="text-align:left">{escape(name)}</th>'
+        f'<td style="text-align:left">{escape(text)}</td></tr>'
+        for name, text in reasons(model).items()
+    )
+    return (
+        f"<div><p><b>{type(model).__name__}</b>: "
+        f"{escape(lead(model, model.n_features_in_))}</p>"
+        f'<img src="data:image/png;base64,{picture}" alt="embedding" style="max-width:100%">'
+        f"<table>{rows}</table></div>"
+    )

@@ -1,11 +1,9 @@
 """Blockwise against geodesic, and against other methods, on one similarity and one graph."""
 
-from ._compare import compare
-from ._methods import METHODS, STRATEGIES
-from ._result import SCORES, Comparison, Difference, Row
-from ._words import RULE, label_words, lines, sentences
+from ._compare import METHODS, STRATEGIES, compare
+from ._result import RULE, SCORES, Comparison, Row, label_words, lines, sentences
 
 __all__ = [
-    "METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Difference", "Row", "compare",
-    "label_words", "lines", "sentences",
+    "METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Row", "compare", "label_words",
+    "lines", "sentences",
 ]  # fmt: skip

@@ -1,30 +1,45 @@
-"""Methods on one table: the shared similarity and graph, the draws of noise, the scores."""
-
-from __future__ import annotations
+"""Methods on one table: their names, the shared similarity and graph, draws of noise, scores."""
 
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import sem
 
-from ..._checks import check_integer, check_positive
+from ... import strategies
+from ..._checks import check_choice, check_integer, check_positive
 from ..._stages import progress_bar
 from ...covariance import effective_columns
-from ...kernels import StationaryKernel
+from ...estimator import IKD
 from ...similarity import GIVEN
-from .. import metrics
+from .. import baselines, metrics
 from ..datasets import Dataset
 from ..datasets._record import encode_labels
 from ..label_scores import score_labels
+from ..metrics import Floats, aligned
 from ..settings import say_settings
-from ..timing import Timed
-from ._methods import STRATEGIES, embed, expand, with_refinements
-from ._result import Comparison, Row, aligned
+from ..timing import Timed, timed
+from ._result import Comparison, Row
 
-Floats = NDArray[np.float64]
+STRATEGIES: dict[str, strategies.Strategy] = {
+    "blockwise": strategies.Blockwise(),
+    "geodesic": strategies.Geodesic(),
+    "eigen": strategies.Eigen(),
+    "linear": strategies.Linear(),
+    "paper_blockwise": strategies.Blockwise.paper(),
+    "paper_geodesic": strategies.Geodesic.paper(),
+}
+"""Strategies of `IKD` by the name of their method; those of the paper have its settings."""
+
+METHODS = (*STRATEGIES, *baselines.PEERS, "peers")
+"""Names that `compare` takes: strategies of `IKD`, peers, and one that stands for several."""
+
+_USUAL = ("pca", "isomap", "laplacian_eigenmaps", "tsne", "umap", "pacmap", "phate")
 
 
 def compare(
@@ -36,7 +51,7 @@ def compare(
     labels: ArrayLike | None = None,
     affinity: str = "auto",
     graph: Any = "auto",
-    kernel: str | StationaryKernel = "auto",
+    kernel: Any = "auto",
     refine: Any = "auto",
     n_draws: int = 4,
     max_rows: int = 2000,
@@ -124,21 +139,18 @@ def compare(
         "n_jobs": n_jobs, **more,
     }  # fmt: skip
     head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
-    trusted = False
+    trusted, chosen = False, None
     if any(name in STRATEGIES for name in names):
-        settings, refine, trusted, words = _resolve(data.X, n_components, settings, refine)
+        settings, chosen, trusted, words = _resolve(data.X, n_components, settings, refine)
         head |= words
-    else:
-        refine = None
-    scorer = _Scores(data, trusted, n_components, n_draws, random_state, time_limit)
+    scorer = _Scores(data, settings, trusted, n_components, n_draws, time_limit)
     if scorer.n_runs < data.n_features and scorer.measure != "true":
         head["halves"] = f"{scorer.n_runs} runs of columns, which follow one another"
     used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
-    result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": refine})
-    planned = with_refinements(names, refine)
-    fits = [(plan, level) for plan in planned for level in levels]
+    result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": chosen})
+    fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
     for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
-        _add(result, scorer, plan, level, settings)
+        scorer.add(result, plan, level)
     if not result.embeddings:
         reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
         raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
@@ -149,40 +161,37 @@ FEWEST_COLUMNS = 8
 """Columns below which one half says too little about the other."""
 
 
+@dataclass
 class _Scores:
-    """What embeddings of one table are scored by, and the tables they are made from."""
+    """How embeddings of one table are made, from it and with noise, and what they are scored by."""
 
-    def __init__(
-        self,
-        data: Dataset,
-        trusted: bool,
-        n_components: int,
-        n_draws: int,
-        seed: int,
-        time_limit: float | None,
-    ) -> None:
-        self.time_limit = time_limit
-        self.data, self.n_components, self.n_draws, self.seed = data, n_components, n_draws, seed
+    data: Dataset
+    settings: dict[str, Any]  # of `IKD`
+    trusted: bool
+    n_components: int
+    n_draws: int
+    time_limit: float | None
+
+    def __post_init__(self) -> None:
+        data, self.seed = self.data, self.settings["random_state"]
         # Columns that follow one another are halved in runs, or each half would know the other.
         follow = effective_columns(data.X) < data.n_features
         self.n_runs = FEWEST_COLUMNS if follow else data.n_features
         self.embedded = [np.ones(data.n_features, dtype=bool)]
         if data.n_features >= FEWEST_COLUMNS:
-            self.embedded, rng = [], np.random.default_rng(seed)
+            self.embedded, rng = [], np.random.default_rng(self.seed)
             runs = np.arange(data.n_features) * self.n_runs // data.n_features
-            for _ in range(max(n_draws // 2, 1)):
+            for _ in range(max(self.n_draws // 2, 1)):
                 half = (rng.permutation(self.n_runs) >= self.n_runs // 2)[runs]
                 self.embedded += [half, ~half]
         self.measure, self.references = "held-out", []
         if data.latent is not None:
             self.measure, self.references = "true", [data.latent]
-        elif trusted:
+        elif self.trusted:
             self.measure = "likeliest"
             self.references = [self._likeliest(data.X[:, half]) for half in self.embedded]
 
     def _likeliest(self, X: Floats) -> Floats:
-        from ...estimator import IKD
-
         model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
                     refine="likelihood", random_state=self.seed)  # fmt: skip
         with warnings.catch_warnings():
@@ -210,61 +219,52 @@ class _Scores:
         predicted = self.data.X[:, embedded if embedded.all() else ~embedded]
         return [metrics.held_out_r2(Z, predicted, min(10, len(Z) - 1))]
 
+    def fit(self, name: str, refine: Any, X: Floats) -> Timed:
+        """Coordinates (n, n_components) of a method, or why there are none."""
+        if name in baselines.PEERS:
+            peer = partial(baselines.embed, name, X, self.n_components, self.seed)
+            return peer() if self.time_limit is None else _run_within(self.time_limit, peer)
+        model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
+        return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
 
-def _add(
-    result: Comparison, scorer: _Scores, planned: tuple[str, str, Any], level: float,
-    settings: dict[str, Any],
-) -> None:  # fmt: skip
-    """Add a method at a noise level: its fits, scores and first embedding."""
-    title, name, refine = planned
-    draws = scorer.columns(level)
-    first = scorer.table(level, 0)
-
-    def fitted(table: Floats) -> Timed:
-        return embed(
-            name, table, scorer.n_components, settings, refine, scorer.seed, scorer.time_limit
-        )
-
-    whole = fitted(first)
-    seconds, scores = [whole.seconds], []
-    done = whole
-    for draw, columns in draws:
+    def add(self, result: Comparison, planned: tuple[str, str, Any], level: float) -> None:
+        """Add a method at a noise level: its fits, scores and first embedding."""
+        title, name, refine = planned
+        whole = done = self.fit(name, refine, self.table(level, 0))
+        seconds, scores = [whole.seconds], []
+        for draw, columns in self.columns(level):
+            if done.value is not None and (draw or not columns.all()):
+                done = self.fit(name, refine, self.table(level, draw)[:, columns])
+                seconds.append(done.seconds)
+            if done.value is None:
+                break
+            scores.append(self.score(done.value, columns))
+        kind = None if refine is None else type(refine).__name__.lower()
+        row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
         if done.value is None:
-            break
-        if draw or not columns.all():
-            done = fitted(scorer.table(level, draw)[:, columns])
-            seconds.append(done.seconds)
-        if done.value is not None:
-            scores.append(scorer.score(done.value, columns))
-    kind = None if refine is None else type(refine).__name__.lower()
-    row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
-    if done.value is None:
-        result.rows.append(row._replace(failure=done.failure, seconds=np.nan))
-        return
-    values = np.array(scores)
-    # Scores of held-out halves are those of one draw against several references.
-    values = values.T if scorer.measure == "held-out" else values
-    result.scores[title, level] = values
-    target = next(iter(result.embeddings.values()), whole.value)
-    target = target - target.mean(axis=0)
-    result.embeddings[title, level] = aligned(whole.value, target)
-    result.notes.setdefault(title, whole.notes)
-    marks: dict[str, float] = {}
-    for k, labels in enumerate(scorer.data.all_labels):
-        more = f" of {labels.title}" if k else ""
-        scored = score_labels(whole.value, labels)
-        marks |= {kind + more: value for kind, value in scored.items()}
-    spread = values.ravel()
-    error = spread.std(ddof=1) / np.sqrt(spread.size) if spread.size > 1 else np.nan
-    result.rows.append(row._replace(score=float(spread.mean()), error=float(error), labels=marks))
+            result.rows.append(row._replace(failure=done.failure, seconds=np.nan))
+            return
+        values = np.array(scores)
+        # Scores of held-out halves are those of one draw against several references.
+        values = values.T if self.measure == "held-out" else values
+        result.scores[title, level] = values
+        target = next(iter(result.embeddings.values()), whole.value)
+        target = target - target.mean(axis=0)
+        result.embeddings[title, level] = aligned(whole.value, target)
+        result.notes.setdefault(title, whole.notes)
+        marks = {
+            mark + f" of {labels.title}" * (k > 0): value
+            for k, labels in enumerate(self.data.all_labels)
+            for mark, value in score_labels(whole.value, labels).items()
+        }
+        error = float(sem(values, axis=None)) if values.size > 1 else np.nan
+        result.rows.append(row._replace(score=float(values.mean()), error=error, labels=marks))
 
 
 def _resolve(
     X: Floats, n_components: int, settings: dict[str, Any], refine: Any
 ) -> tuple[dict[str, Any], Any, bool, dict[str, str]]:
     """Settings with nothing left to choose, for all strategies, and the words for them."""
-    from ...estimator import IKD
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
@@ -287,21 +287,19 @@ def _levels(noise: float | Sequence[float]) -> list[float]:
             f"noise must be finite shares of a column's standard deviation, at least 0; got "
             f"{noise!r}"
         )
-    return [float(level) for level in levels]
+    return list(levels.tolist())
 
 
 def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
     """The table with its names and labels."""
-    data = X if isinstance(X, Dataset) else None
-    if data is None:
+    data = X
+    if not isinstance(X, Dataset):
         index: Any = getattr(X, "index", getattr(X, "obs_names", None))
         X = X.X if hasattr(X, "obs_names") else X
         named = index is not None and not callable(index) and type(index).__name__ != "RangeIndex"
-        table = X.toarray() if hasattr(X, "toarray") else X
-        data = Dataset(
-            np.asarray(table, dtype=np.float64), name="table",
-            row_names=tuple(map(str, index)) if named else (),
-        )  # fmt: skip
+        table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        names = tuple(map(str, index)) if named else ()
+        data = Dataset(table, name="table", row_names=names)
     if data.X.ndim != 2:
         raise ValueError(f"X must be a table of rows and columns, got shape {data.X.shape}")
     if labels is not None:
@@ -331,3 +329,41 @@ def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
         row_names=tuple(names[row] for row in rows),
         notes=(*data.notes, f"{most} of {data.n_samples} rows are compared, at random"),
     )
+
+
+def expand(methods: str | Iterable[str]) -> list[str]:
+    """Names of single methods, each once; of the group "peers" those that are installed."""
+    names: list[str] = []
+    for name in [methods] if isinstance(methods, str) else methods:
+        check_choice("methods", name, METHODS)
+        usual = [peer for peer in _USUAL if find_spec(baselines.PEERS[peer].module) is not None]
+        names += usual if name == "peers" else [name]
+    if not names:
+        raise ValueError(f"methods must name at least one of {', '.join(METHODS)}, got none")
+    return list(dict.fromkeys(names))
+
+
+def with_refinements(names: list[str], refine: Any) -> list[tuple[str, str, Any]]:
+    """Title, name and refinement of every row: strategies on a graph plain and refined."""
+    rows: list[tuple[str, str, Any]] = []
+    for name in names:
+        rows.append((name, name, None))
+        if refine is not None and name in STRATEGIES and STRATEGIES[name].uses_graph:
+            rows.append((f"{name} + {type(refine).__name__.lower()}", name, refine))
+    return rows
+
+
+def _run_within(seconds: float, work: Callable[[], Timed]) -> Timed:
+    """Result of work in a process that is ended after so many seconds."""
+    from joblib.externals.loky import TimeoutError, get_reusable_executor
+
+    executor = get_reusable_executor(max_workers=1)
+    try:
+        return executor.submit(work).result(seconds)
+    except TimeoutError:
+        failure = f"stopped after {seconds:g} s (time limit)"
+    # A peer that ends its process.
+    except Exception as error:
+        failure = f"{type(error).__name__}: its process ended"
+    executor.shutdown(kill_workers=True)
+    return Timed(None, seconds, 0.0, failure, ())

@@ -1,9 +1,9 @@
 """From a table as it stands in a file to a data set: chosen, filled, transformed, accounted for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.impute import SimpleImputer
@@ -11,10 +11,19 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from ... import covariance
 from ..._suggest import suggest
-from ._choice import Choice, choose_columns, odd_columns
 from ._reading import Floats, Problem, Reading, TableError, flag, listed
-from ._record import NO_LABEL, Dataset, Labels, encode_labels, plain_texts
-from ._table import Table, as_number
+from ._record import Dataset, Labels, encode_labels, plain_texts
+from ._table import INDEX_NAMES, LABEL_NAMES, Table, kind_of, parse_numbers
+
+
+class Choice(NamedTuple):
+    """Positions of columns by what they are for, and columns as numbers."""
+
+    features: list[int]
+    labels: list[int]
+    row_names: int | None
+    dropped: list[int]
+    parsed: list[tuple[Floats, dict[int, str]]]
 
 
 def prepare(table: Table, reading: Reading, name: str) -> Dataset:
@@ -162,10 +171,9 @@ def _each(holes: np.ndarray, columns: Sequence[str]) -> str:
 def _encoded(table: Table, at: int) -> Labels:
     """A column of labels, as classes or as a measurement."""
     values = table.values(at)
-    title = table.all_names[at] if _titled(table, at) else ""
     if isinstance(values, Labels):
-        return replace(values, title=title)
-    return Labels(title, *encode_labels(values, table.class_names))
+        return replace(values, title=table.title(at))
+    return Labels(table.title(at), *encode_labels(values, table.class_names))
 
 
 def _bad_labels(labels: Sequence[Labels], reading: Reading, table: Table) -> list[Problem]:
@@ -182,19 +190,19 @@ def _bad_labels(labels: Sequence[Labels], reading: Reading, table: Table) -> lis
         if name and name not in titles
     ]
     measured = {*reading.measured, *reading.periods()}
-    if "" in measured and all(_numbers_of(column) is None for column in labels):
+    if "" in measured and all(column.numbers is None for column in labels):
         text = f"--label-period must go with labels that are measurements, got none in {table.file}"
         problems.append(Problem(f"{text}; name their column with --labels"))
     return problems + [
         Problem(f"the labels {column.title!r} of {table.file} must be numbers to be measured")
         for column in labels
-        if column.title in measured and _numbers_of(column) is None
+        if column.title in measured and column.numbers is None
     ]
 
 
 def _measured(labels: Labels, reading: Reading) -> Labels:
     """Labels as the measurement that was asked for, with its period."""
-    periods, values = reading.periods(), _numbers_of(labels)
+    periods, values = reading.periods(), labels.numbers
     period = periods.get(labels.title, periods.get(""))
     if values is None:
         return labels
@@ -204,21 +212,6 @@ def _measured(labels: Labels, reading: Reading) -> Labels:
     return Labels(labels.title, values, (), period)
 
 
-def _numbers_of(labels: Labels) -> Floats | None:
-    """Labels as numbers, NaN where missing; None if they are words."""
-    if not labels.names:
-        return labels.y.astype(np.float64)
-    values = np.array([as_number(name) for name in labels.names])
-    if np.isnan(values[[name != NO_LABEL for name in labels.names]]).any():
-        return None
-    return values[labels.y.astype(np.int64)]
-
-
-def _titled(table: Table, at: int) -> bool:
-    """Whether a column has a name of its own."""
-    return bool(table.names) or at >= len(table.columns)
-
-
 def _row_names(table: Table, choice: Choice) -> tuple[tuple[str, ...], str]:
     """Names of the rows, and of what names them."""
     at = choice.row_names
@@ -226,7 +219,7 @@ def _row_names(table: Table, choice: Choice) -> tuple[tuple[str, ...], str]:
         return table.row_names, table.row_title
     values = table.values(at)
     texts = values.texts if isinstance(values, Labels) else values
-    return tuple(plain_texts(texts)), table.all_names[at] if _titled(table, at) else ""
+    return tuple(plain_texts(texts)), table.title(at)
 
 
 def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) -> str:
@@ -241,4 +234,127 @@ def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) ->
     return (
         f"{table.file}: {X.shape[0]} rows, {X.shape[1]} columns of numbers; header: "
         f"{table.header}; row names: {named}; labels: {titles}"
+    )
+
+
+def choose_columns(table: Table, reading: Reading) -> Choice:
+    """Tell numbers, labels and row names apart: as requested, else by name and content."""
+    names, own = table.all_names, range(len(table.columns))
+    problems: list[Problem] = []
+
+    def positions(requested: str | int, option: str) -> list[int]:
+        columns = _positions(table, requested)
+        if not columns:
+            valid = [*table.beside, *table.names]
+            shown = listed(valid or [f"0 to {len(own) - 1} (no header)"])
+            text = f"{option} must be a column of {table.file}: {shown}; got {requested!r}"
+            problems.append(Problem(text + suggest(requested, valid)))
+        return columns
+
+    def matches(option: str) -> set[int]:
+        columns: set[int] = set()
+        for pattern in getattr(reading, option):
+            fit = {c for c in own if fnmatchcase(names[c], pattern)}
+            if not fit:
+                text = f"--{option} {pattern} fits no column of {table.file}: "
+                valid = [names[c] for c in own]
+                problems.append(Problem(text + listed(valid) + suggest(pattern, valid)))
+            columns |= fit
+        return columns
+
+    labels = [c for requested in reading.labels for c in positions(requested, "labels")]
+    index = None if reading.index is None else next(iter(positions(reading.index, "index")), None)
+    dropped = matches("drop")
+    dropped |= set(own) - matches("columns") if reading.columns else set()
+    parsed = [parse_numbers(column, reading) for column in table.columns]
+    # A few odd cells among numbers are mistakes.
+    words = {
+        c: kind_of(values, odd)
+        for c, (values, odd) in enumerate(parsed)
+        if len(odd) > np.count_nonzero(~np.isnan(values)) and c not in (*labels, index, *dropped)
+    }
+    labels = list(dict.fromkeys(labels)) or _usual_labels(table, reading.drop)
+    if index is None and 0 not in (*labels, *dropped):
+        usual = bool(table.names) and names[0].lower() in INDEX_NAMES
+        texts = words.get(0) in ("dates", "not numbers")
+        index = 0 if usual or (texts and _all_different(plain_texts(table.columns[0]))) else None
+    plain = [c for c in words if c not in (*labels, index) and words[c] == "not numbers"]
+    labels = labels or plain * (len(plain) == 1)
+    features = [c for c in own if c not in (*labels, index, *dropped)]
+    if not features and not problems:
+        text = f"{table.file} must have a column of numbers, got {listed(names)}; "
+        problems = [Problem(text + "rows are points and columns are observed dimensions")]
+    if problems:
+        raise TableError(table.file, problems)
+    return Choice(features, labels, index, sorted(dropped), parsed)
+
+
+def _positions(table: Table, requested: str | int) -> list[int]:
+    """Columns of a name, or of that name and a number (position: position[0], position[1])."""
+    text, names, width = str(requested), table.all_names, len(table.columns)
+    # What stands beside a table was put there to be read as labels.
+    order = [*range(width, len(names)), *(range(width) if table.names else ())]
+    if text in (named := [names[c] for c in order]):
+        return [order[named.index(text)]]
+    numbered = [c for c in range(width, len(names)) if names[c].partition("[")[0] == text]
+    if numbered or not text.lstrip("-").isdigit() or not -len(names) <= int(text) < len(names):
+        return numbered
+    return [int(text) % len(names)]
+
+
+def _usual_labels(table: Table, drop: Sequence[str]) -> list[int]:
+    """The first column with a usual name of labels."""
+    named = [*enumerate(table.all_names)][0 if table.names else len(table.columns) :]
+    lowered = {
+        name.lower(): c
+        for c, name in reversed(named)
+        if not any(fnmatchcase(name, pattern) for pattern in drop)
+    }
+    return [lowered[name] for name in LABEL_NAMES if name in lowered][:1]
+
+
+def _all_different(texts: Sequence[str]) -> bool:
+    """Whether no text comes twice, of more than one."""
+    return len(texts) > 1 and len(set(texts)) == len(texts)
+
+
+def odd_columns(table: Table, choice: Choice) -> list[Problem]:
+    """What to say of columns with cells that are no numbers: a line for each kind and cure."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for c in choice.features:
+        values, odd = choice.parsed[c]
+        if odd:
+            kind = kind_of(values, odd)
+            groups.setdefault((kind, _cure(table, kind, odd)), []).append(c)
+    return [_say_odd(table, choice, *key, columns) for key, columns in groups.items()]
+
+
+def _cure(table: Table, kind: str, odd: dict[int, str]) -> str:
+    """What to do about the odd cells of a column: few among numbers are mistakes."""
+    if kind == "decimal commas":
+        return "--decimal ,"
+    if len(odd) < table.n_rows / 2:
+        return "correct it or {drop}"
+    if kind == "numbers with a unit":
+        return "{drop} or write the unit into the name of the column"
+    if kind == "dates" or _all_different([*odd.values()]):
+        return "{drop} or {index} (names of rows)"
+    return "{drop} or {labels} (labels)"
+
+
+def _say_odd(table: Table, choice: Choice, kind: str, cure: str, columns: list[int]) -> Problem:
+    """What to say of columns with cells of a kind."""
+    names, odd = [table.all_names[c] for c in columns], choice.parsed[columns[0]][1]
+    row, text = next(iter(odd.items()))
+    flags = {option: flag(option, names) for option in ("drop", "index", "labels")}
+    subject, where = f"column {names[0]!r}", ""
+    if len(names) > 1:
+        subject, where = f"{len(names)} columns", f", column {names[0]!r}"
+    if len(names) > max(len(table.columns) / 2, 1) and kind != "decimal commas":
+        cure += " or --transpose if columns are points"
+    return Problem(
+        f"{subject} of {table.file} must hold numbers only, got {text!r} in row "
+        f"{row + table.first_row}{where} ({len(odd)} of {table.n_rows} cells are {kind}); "
+        f"{cure.format(**flags)}",
+        drop=() if kind == "decimal commas" else tuple(names),
     )

@@ -1,7 +1,5 @@
 """How a file is to be read, and what is wrong with it."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import shlex

@@ -1,7 +1,5 @@
 """The record that every loader and generator returns."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -49,6 +47,17 @@ class Labels:
         if not self.names:
             return np.isfinite(np.asarray(self.y, dtype=np.float64))
         return np.asarray(self.names, dtype=object)[self.y.astype(np.int64)] != NO_LABEL
+
+    @property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """Labels as numbers, NaN where missing, (n,); None if they are words."""
+        if not self.names:
+            return self.y.astype(np.float64)
+        try:
+            values = [np.nan if name == NO_LABEL else float(name) for name in self.names]
+        except ValueError:
+            return None
+        return np.array(values)[self.y.astype(np.int64)]
 
     @property
     def texts(self) -> list[Any]:

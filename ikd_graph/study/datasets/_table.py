@@ -1,7 +1,5 @@
 """What every kind of file is turned into: columns of numbers or cells, and what names them."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -78,6 +76,10 @@ class Table:
         """Names (or positions) of the columns, then names of what stands beside them."""
         return [*(self.names or map(str, range(len(self.columns)))), *self.beside]
 
+    def title(self, at: int) -> str:
+        """Name of a column, or of what stands beside them; empty if it has none of its own."""
+        return self.all_names[at] if self.names or at >= len(self.columns) else ""
+
     def values(self, at: int) -> NDArray[Any] | Labels:
         """Cells of a column, or of what stands beside the table."""
         return [*self.columns, *self.beside.values()][at]
@@ -130,12 +132,11 @@ def from_cells(file: str, rows: Sequence[Sequence[str]], reading: Reading) -> Ta
     """Table of rows of text, all of one length, with or without a header and a row of units."""
     cells = np.array([list(row) for row in rows], dtype=object)
     # Separators at the ends of lines, and rows of a sheet that only had a format.
-    blank = cells == ""
-    cells = cells[: len(cells) - _run(blank.all(axis=1)[::-1])]
-    cells = cells[:, : cells.shape[1] - _run(blank.all(axis=0)[::-1])]
-    cells = cells.T if reading.transpose else cells
-    if not cells.size:
+    last_row, last_column = (np.flatnonzero((cells != "").any(axis=axis))[-1:] for axis in (1, 0))
+    if not last_row.size:
         raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
+    cells = cells[: last_row[0] + 1, : last_column[0] + 1]
+    cells = cells.T if reading.transpose else cells
     sample = np.array([[cell.strip() for cell in row] for row in cells[:SAMPLE]], dtype=object)
     kinds = _kinds(sample, reading)
     named = _has_header(sample, kinds)
@@ -174,12 +175,9 @@ def parse_numbers(cells: NDArray[Any], reading: Reading) -> tuple[Floats, dict[i
             text = "" if cell is None else str(cell).strip()
             if text.lower() in unknown:
                 continue
-            try:
-                number = _BOOLEANS.get(text.lower())
-                values[row] = (
-                    float(text.replace(reading.decimal, ".")) if number is None else number
-                )
-            except ValueError:
+            number = as_number(text.replace(reading.decimal, "."))
+            values[row] = _BOOLEANS.get(text.lower(), number)
+            if np.isnan(values[row]):
                 odd[row] = text
     if reading.na:
         values = np.where(np.isin(values, [as_number(word) for word in reading.na]), np.nan, values)
@@ -204,11 +202,6 @@ def kind_of(values: Floats, odd: Mapping[int, str]) -> str:
     units = {unit and unit[1] for unit in map(_UNIT.fullmatch, texts)}
     same = len(units) == 1 and None not in units and len(set(texts)) > 1
     return "numbers with a unit" if same and np.isnan(values).all() else "not numbers"
-
-
-def _run(flags: NDArray[np.bool_]) -> int:
-    """Length of the run of True at the beginning."""
-    return len(flags) if flags.all() else int(np.argmin(flags))
 
 
 def is_number(text: str) -> bool:

@@ -1,7 +1,6 @@
-"""Arrays in files: .npy, .npz (also of scipy), and .mat of every version."""
+"""Arrays in files: .npy, .npz (also of scipy), .mat of every version, .nwb and .h5ad."""
 
-from __future__ import annotations
-
+import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.io import loadmat, whosmat
 
 from ..._checks import check_sparse
 from ..._warn import warn
 from ._reading import Floats, Reading, check_size, choose_table, listed, package, refuse
-from ._record import plain_texts
+from ._record import NO_LABEL, Labels, plain_texts
 from ._table import LABEL_NAMES, Table, asked_columns, from_array
 
 _ATTRIBUTES = ("label_names", "feature_names", "image_shape")
@@ -51,7 +51,7 @@ def read_npz(path: Path, reading: Reading) -> Table:
             name = f"the sparse matrix of {path.name}"
             check_size(name, archive["shape"])
             X = _dense(name, sp.load_npz(path))
-            return _from_arrays({"X": _loaded(X)}, path, reading)
+            return _from_arrays(dict(_walk({"X": X})), path, reading)
         arrays = {}
         for name in archive.files:
             with members.open(name if name in members.namelist() else f"{name}.npy") as member:
@@ -68,15 +68,13 @@ def read_mat(path: Path, reading: Reading) -> Table:
         with package("h5py", path.name).File(path, "r") as file:
             variables = _hdf_value(path.name, file, file)
     else:
-        from scipy.io import loadmat, whosmat
-
         for name, shape, _ in whosmat(path):
             check_size(f"{name} of {path.name}", shape)
         with warnings.catch_warnings():
             # Which kind of sparse matrix comes is of no matter here.
             warnings.simplefilter("ignore", DeprecationWarning)
             variables = loadmat(path, simplify_cells=True)
-    return _from_arrays(dict(_walk(variables, "")), path, reading)
+    return _from_arrays(dict(_walk(variables)), path, reading)
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], str]:
@@ -87,11 +85,6 @@ def _header(file: Any) -> tuple[tuple[int, ...], str]:
     return shape, dtype.kind
 
 
-def _loaded(value: Any) -> Stored:
-    """An array that is in memory already."""
-    return Stored(value.shape, value.dtype.kind, lambda: value)
-
-
 def _dense(name: str, matrix: Any) -> NDArray[Any]:
     """A sparse matrix of a file, dense."""
     check_size(name, matrix.shape)
@@ -99,7 +92,7 @@ def _dense(name: str, matrix: Any) -> NDArray[Any]:
     return np.asarray(matrix.toarray())
 
 
-def _walk(group: Mapping[str, Any], before: str) -> Iterator[tuple[str, Stored]]:
+def _walk(group: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Stored]]:
     """Arrays, text and cells of vectors among MATLAB's variables, those of structs by path."""
     for key, value in group.items():
         name = before + key
@@ -114,7 +107,7 @@ def _walk(group: Mapping[str, Any], before: str) -> Iterator[tuple[str, Stored]]
         if array.dtype.kind == "O" and array.size and all(map(_is_vector, array.ravel())):
             yield name, Stored((array.size,), "cells", array.ravel)
         elif array.dtype.kind in "biufU":
-            yield name, _loaded(array)
+            yield name, Stored(array.shape, array.dtype.kind, partial(np.asarray, array))
 
 
 def _hdf_value(name: str, file: Any, item: Any) -> Any:
@@ -249,3 +242,111 @@ def _texts(arrays: Mapping[str, Stored], name: str) -> tuple[str, ...]:
     if name not in arrays or arrays[name].kind not in "US":
         return ()
     return tuple(plain_texts(np.ravel(arrays[name].load())))
+
+
+def read_recording(path: Path, reading: Reading) -> Table:
+    """Read a table from a recording, with the other series at the time of each row as labels."""
+    file = package("pynapple", path.name).NWBFile(str(path))
+    try:
+        return _from_series({name: file[name] for name in list(file)}, path, reading)
+    finally:
+        file.close()
+
+
+def _from_series(stored: Mapping[str, Any], path: Path, reading: Reading) -> Table:
+    """Table of spike times, or of the key."""
+    series = {name: item for name, item in stored.items() if hasattr(item, "d")}
+    tables = {name: item.shape for name, item in series.items() if len(item.shape) == 2}
+    spikes = {name: "" for name, item in stored.items() if type(item).__name__ == "TsGroup"}
+    name = choose_table(path.name, {**spikes, **tables}, reading.key, [*spikes] or [*tables])
+    features: tuple[str, ...] = ()
+    if name in spikes:
+        units = list(stored[name].index)
+        vectors = [stored[name][unit].t for unit in units]
+        X, times, features, header = count_spikes(path.name, vectors, reading.bin, units)
+    else:
+        if reading.bin is not None:
+            raise ValueError(f"--bin is for spike times, got the series {name}; leave it out")
+        check_size(f"{name} of {path.name}", tables[name])
+        X, times = np.asarray(series[name].d), np.asarray(series[name].t)
+        header = f"none (series {name})"
+    beside: dict[str, Floats] = {}
+    for label in series.keys() - {name}:
+        item = series[label]
+        if len(item) and len(item.shape) <= 2:
+            values = _at_times(item, times)
+            beside |= asked_columns(label, values, reading)
+    return from_array(
+        path.name, X, name, names=features, header=header, row_title="time",
+        row_names=tuple(f"{time:.9g}" for time in times), beside=beside,
+    )  # fmt: skip
+
+
+def _at_times(series: Any, times: Floats) -> Floats:
+    """A series at the times of the rows: the nearest sample, NaN if none is near."""
+    own, values = np.asarray(series.t), np.asarray(series.d, dtype=np.float64)
+    after = np.clip(np.searchsorted(own, times), 0, len(own) - 1)
+    before = np.maximum(after - 1, 0)
+    nearest = np.where(np.abs(own[after] - times) < np.abs(own[before] - times), after, before)
+    step = max(float(np.median(np.diff(t))) if len(t) > 1 else 0.0 for t in (own, times))
+    values = values[nearest]
+    values[np.abs(own[nearest] - times) > step] = np.nan
+    return values
+
+
+def read_annotated(path: Path, reading: Reading) -> Table:
+    """Read X, or the key, with what obs says of rows and var of columns."""
+    read = package("anndata", path.name).io.read_elem
+    with package("h5py", path.name).File(path, "r") as file, warnings.catch_warnings():
+        # How old a file is matters to nobody who only reads it.
+        warnings.simplefilter("ignore")
+        tables = {name: _shape(file[name]) for name in ("X", "raw/X") if name in file}
+        for group in ("layers", "obsm"):
+            tables |= {f"{group}/{k}": _shape(item) for k, item in file.get(group, {}).items()}
+        tables = {name: shape for name, shape in tables.items() if shape}
+        name = choose_table(path.name, tables, reading.key, ["X"] if "X" in tables else [])
+        check_size(f"{name} of {path.name}", tables[name])
+        obs = read(file["obs"])
+        var = {"X": "var", "raw/X": "raw/var"}.get(name, "var" * name.startswith("layers/"))
+        features = tuple(map(str, read(file[var]).index)) if var else ()
+        expected = (len(obs), len(features) if features else tables[name][-1])
+        if tables[name] != expected:
+            raise ValueError(
+                f"{name} of {path.name} must have a row for each of {len(obs)} observations and a "
+                f"column for each name in var, {expected}, got shape {tables[name]}; write it "
+                "again with anndata's write_h5ad"
+            )
+        X = read(file[name])
+        X = _dense(f"{name} of {path.name}", X) if sp.issparse(X) else np.asarray(X)
+        beside = {column: _labels(obs[column], file.get(f"uns/{column}_colors")) for column in obs}
+    title = str(obs.index.name or "")
+    rows = tuple(map(str, obs.index))
+    header = "the names in var" if features else "none"
+    if reading.transpose:
+        X, rows, features, beside, header, title = X.T, features, rows, {}, "the names in obs", ""
+    return from_array(
+        path.name, X, name, names=features, beside=beside, row_names=rows,
+        header=header if name == "X" else f"{header} ({name})",
+        row_title="" if title in ("_index", "index") else title,
+    )  # fmt: skip
+
+
+def _shape(item: Any) -> tuple[int, ...]:
+    """Shape of a stored array or sparse matrix, () of what is neither."""
+    shape = item.attrs.get("shape", ()) if hasattr(item, "keys") else item.shape
+    return tuple(int(size) for size in np.ravel(() if shape is None else shape))
+
+
+def _labels(column: Any, colors: Any) -> Any:
+    """A column of obs: classes with the colours scanpy keeps for them, or values."""
+    if not hasattr(column, "cat"):
+        if column.dtype.kind in "biuf" and column.notna().all():
+            return column.to_numpy()
+        return column.astype(object).where(column.notna(), None).to_numpy(object)
+    codes, names = column.cat.codes.to_numpy(np.int64), plain_texts(column.cat.categories)
+    if np.any(codes < 0):
+        codes, names = np.where(codes < 0, len(names), codes), [*names, NO_LABEL]
+    shades = plain_texts(colors[:]) if colors is not None and not hasattr(colors, "keys") else []
+    whole = all(re.fullmatch("#[0-9a-fA-F]{6}([0-9a-fA-F]{2})?", shade) for shade in shades)
+    palette = tuple(shade[:7] for shade in shades) if whole else ()
+    return Labels("", codes, tuple(names), None, palette)

@@ -5,18 +5,19 @@ two classics and spike counts. Where ``seed`` may be a ``numpy.random.Generator`
 from and goes on.
 """
 
-from __future__ import annotations
+from contextlib import suppress
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
 from ... import kernels
 from ..._checks import check_choice, check_integer, check_positive
+from ._reading import Floats
 from ._record import Dataset, encode_labels
 
-Floats = NDArray[np.float64]
 Seed = int | np.random.Generator
 
 FIXED_LATENTS = ("hard", "medium", "easy")
@@ -173,12 +174,9 @@ def gp_mapping(
 
 def _lower_root(cov: Floats) -> Floats:
     """Cholesky factor, with the least jitter that makes it exist."""
-    jitter = 1e-12
-    while jitter < 1e-7:
-        try:
+    for jitter in (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7):
+        with suppress(np.linalg.LinAlgError):
             return scipy.linalg.cholesky(cov + jitter * np.eye(cov.shape[0]), lower=True)
-        except np.linalg.LinAlgError:
-            jitter *= 10.0
     raise ValueError("the covariance of the latent must be positive definite, got one that is not")
 
 
@@ -244,8 +242,6 @@ def half_moons(n_samples: int = 100, *, noise: float = 0.05, seed: int = 0) -> D
     Dataset
         ``X`` (n_samples, 2), ``y`` the moon.
     """
-    from sklearn.datasets import make_moons
-
     X, y = make_moons(n_samples, noise=noise, random_state=seed)
     return Dataset(X=X, y=y.astype(np.int64), label_names=("upper", "lower"), name="half_moons")
 
@@ -264,8 +260,6 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
         ``X`` (n_samples, 3); ``latent`` (n_samples, 2) the length along the roll and the height,
         isometric to the sheet; ``y`` the angle of the roll, for colours.
     """
-    from sklearn.datasets import make_swiss_roll
-
     X, angle = make_swiss_roll(n_samples, noise=noise, random_state=seed)
     # Arc length of the spiral r = t from 0 to t.
     along = 0.5 * (angle * np.sqrt(1.0 + angle**2) + np.arcsinh(angle))
@@ -274,11 +268,7 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
 
 
 def spike_counts(
-    n_samples: int = 400,
-    n_features: int = 60,
-    *,
-    mean_count: float = 3.0,
-    seed: Seed = 0,
+    n_samples: int = 400, n_features: int = 60, *, mean_count: float = 3.0, seed: Seed = 0
 ) -> Dataset:
     """Counts of neurons whose log rates are Gaussian processes over a path in the plane.
 
@@ -324,8 +314,6 @@ def digits() -> Dataset:
     >>> digits().X.shape
     (1797, 64)
     """
-    from sklearn.datasets import load_digits
-
     X, y = load_digits(return_X_y=True)
     y, names = encode_labels(y)
     return Dataset(X=X, y=y, label_names=names, name="digits", image_shape=(8, 8))

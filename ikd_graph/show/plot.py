@@ -1,34 +1,231 @@
-"""Described charts on Axes, and pictures of embeddings."""
+"""Pictures: functions that draw data into an Axes (their own if none is given) and return it."""
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import charts, colors
-from ..charts import Bars, Chart, Points
-from ..colors import Paint
-from .style import (
-    SMALL,
-    TEXT,
-    as_word,
-    bare,
-    class_legend,
-    color_map,
-    drawing_axes,
-    figure_of,
-    quiet,
-    shortened,
-    subplot_of,
-)
+from .._files import write_whole
+from .._warn import warn
+from ..study.compare import SCORES, Comparison
+from . import charts, colors
+from .charts import Bars, Chart, Floats, Points
+from .colors import INK, RULE, Groups, Paint, class_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
+
+__all__ = [
+    "axes", "chart", "comparison", "comparison_size", "embedding", "png", "quiet", "save",
+    "small_multiples",
+]  # fmt: skip
+
+TEXT = 11.0
+SMALL = 9.5
+_ASIAN = ("CJK", "Hei", "Gothic", "Ming", "YaHei", "Unicode MS")
+
+
+def axes(width: float = 6.4, height: float = 4.6) -> Axes:
+    """Axes of a new figure that pyplot knows nothing of, for pictures that go to a file.
+
+    Parameters
+    ----------
+    width : float
+        Width in inches.
+    height : float
+        Height in inches.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The only Axes of the figure; the figure is its ``figure`` attribute.
+    """
+    return _axes_of_new("figure", "Figure", width, height)
+
+
+def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
+    """Save the figure of an Axes, whole or not at all.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Any Axes of the figure.
+    path : str or path
+        File to write; its suffix is the format (.png, .svg, .pdf).
+    dpi : int
+        Resolution of pixel formats.
+
+    Returns
+    -------
+    pathlib.Path
+        The file written.
+    """
+    form = Path(path).suffix.lstrip(".").lower() or "png"
+    return write_whole(path, partial(_draw, ax, form, dpi))
+
+
+def png(ax: Axes, dpi: int = 160) -> bytes:
+    """Draw the figure of an Axes as PNG in memory.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Any Axes of the figure.
+    dpi : int
+        Resolution.
+
+    Returns
+    -------
+    bytes
+        The PNG.
+    """
+    out = BytesIO()
+    _draw(ax, "png", dpi, out)
+    return out.getvalue()
+
+
+def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
+    """Draw a figure without empty margins, and say in one line which letters no font has."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        figure_of(ax).savefig(
+            out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=0.12
+        )
+    missing = {str(warning.message) for warning in heard if "Glyph" in str(warning.message)}
+    for warning in heard:
+        if "Glyph" not in str(warning.message):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    if missing:
+        warn(
+            f"the picture lacks {len(missing)} letters of some names, because no font that "
+            "matplotlib knows has them; install one, such as Noto Sans CJK"
+        )
+
+
+def drawing_axes(ax: Axes | None, width: float = 6.4, height: float = 4.6) -> Axes:
+    """Return the Axes given, or one in a new pyplot figure, which notebooks show by themselves."""
+    return _axes_of_new("pyplot", "figure", width, height) if ax is None else ax
+
+
+def _axes_of_new(module: str, make: str, width: float, height: float) -> Axes:
+    """Axes of a new figure, with white space around it, that a module of matplotlib makes."""
+    try:
+        import_module("matplotlib")
+        made_by = import_module(f"matplotlib.{module}")
+    except ImportError as error:
+        raise ImportError(
+            'pictures need matplotlib, which is not installed; pip install "ikd_graph[plot]"'
+        ) from error
+    figure = getattr(made_by, make)(figsize=(width, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.14, h_pad=0.14)
+    return figure.add_subplot()
+
+
+def quiet(ax: Axes, grid: Literal["x", "y"] | None = "y") -> None:
+    """Take away what carries no data: box, tick marks, heavy lines; ``grid`` keeps faint lines."""
+    ax.set_facecolor("none")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.spines["bottom"].set_color(RULE)
+    ax.tick_params(which="both", length=0, labelsize=SMALL, labelcolor=INK, pad=6)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set(fontsize=TEXT, color=INK)
+    if grid:
+        ax.grid(axis=grid, color=RULE, linewidth=0.8)
+        ax.set_axisbelow(True)
+
+
+def figure_of(ax: Axes) -> Any:
+    """Figure that an Axes belongs to, the outermost one."""
+    figure: Any = ax.figure
+    return figure.canvas.figure
+
+
+def bare(ax: Axes) -> None:
+    """Leave only the drawing: for coordinates whose unit and origin mean nothing."""
+    quiet(ax, grid=None)
+    ax.spines["bottom"].set_visible(False)
+    ax.set(xticks=[], yticks=[])
+
+
+def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None:
+    """Classes that have points beside a picture, or where the options of a legend put them.
+
+    ``ax`` is an Axes or a figure.
+    """
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], linestyle="", marker=class_marker(code), color=groups.color(code),
+               label=shortened(name))
+        for code, name in groups.items()
+    ]  # fmt: skip
+    options = {
+        "loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0,
+        "ncols": 1 + (len(handles) - 1) // 20,
+    }  # fmt: skip
+    legend = ax.legend(
+        handles=handles, title=shortened(title) or None, frameon=False, fontsize=SMALL,
+        labelcolor=INK, handletextpad=0.1, alignment="left", **(where or options),
+    )  # fmt: skip
+    for text in (*legend.get_texts(), legend.get_title()):
+        as_word(text)
+
+
+def color_map(paint: Paint) -> Any:
+    """The continuous colour scale as matplotlib wants it, one without a seam for angles."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    stops = colors.sequence(paint.period is not None)
+    return LinearSegmentedColormap.from_list("ikd_graph", stops)
+
+
+def as_word(text: Any) -> Any:
+    """Text whose dollars are dollars, in fonts that have its letters."""
+    text.set(parse_math=False, fontfamily=_families())
+    return text
+
+
+@cache
+def _families() -> list[str]:
+    """The usual font and fonts of this machine with the letters of Asia."""
+    from matplotlib import font_manager, rcParams
+
+    names = sorted({font.name for font in font_manager.fontManager.ttflist})
+    asian = [name for name in names if any(word in name for word in _ASIAN)]
+    return [*rcParams["font.family"], *asian[:4]]
+
+
+def subplot_of(ax: Axes) -> Any:
+    """Position of an Axes in the grid of its figure, which pictures are to take; it is hidden."""
+    position = ax.get_subplotspec()
+    if position is None:
+        raise ValueError("ax must be a subplot, got free Axes; make it with figure.add_subplot()")
+    # Not removed: whoever made it may still ask it for its figure.
+    ax.set_axis_off()
+    return position
+
+
+def shortened(name: str, longest: int = 32) -> str:
+    """A name that leaves room for the picture, its end cut off where it is long.
+
+    Examples
+    --------
+    >>> len(shortened("x" * 400))
+    32
+    """
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
@@ -74,8 +271,7 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
         ax.margins(x=0.16)
     if what.mark is not None:
         _draw_mark(ax, *what.mark)
-    ax.set_xlabel(what.xlabel)
-    ax.set_ylabel(what.ylabel)
+    ax.set(xlabel=what.xlabel, ylabel=what.ylabel)
     if what.points is not None:
         _draw_points(ax, what, legend)
     elif legend and len(ax.get_legend_handles_labels()[1]) > 1:
@@ -89,12 +285,11 @@ def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
     """Bars with their errors and texts, upright or lying."""
     step = float(bars.at[1] - bars.at[0]) if bars.at.size > 1 else 1.0
     thick = bars.width * (1.0 if lying else step)
-    options: dict[str, Any] = {"color": bars.color, "label": bars.name or "_"}
-    options["error_kw"] = {"ecolor": colors.INK, "elinewidth": 1}
-    if lying:
-        ax.barh(bars.at, bars.lengths, thick, xerr=bars.errors, **options)
-    else:
-        ax.bar(bars.at, bars.lengths, thick, yerr=bars.errors, **options)
+    draw: Any = ax.barh if lying else ax.bar
+    errors = "xerr" if lying else "yerr"
+    draw(bars.at, bars.lengths, thick, color=bars.color, label=bars.name or "_",
+         error_kw={"ecolor": colors.INK, "elinewidth": 1}, **{errors: bars.errors})  # fmt: skip
+    if not lying:
         ax.axhline(0.0, color=colors.RULE, linewidth=1.0)
     for text, length, at in zip(bars.texts, bars.lengths, bars.at, strict=False):
         ax.annotate(text, (length, at), xytext=(5, 0), va="center", fontsize=SMALL,
@@ -288,8 +483,8 @@ def _frame(ax: Axes, what: Chart) -> None:
     half = 0.54 * np.maximum(high - low, np.max(high - low) / 3.0)
     half = np.where(half > 0.0, half, 1.0)
     centre = 0.5 * (low + high)
-    ax.set_xlim(centre[0] - half[0], centre[0] + half[0])
-    ax.set_ylim(centre[1] - half[1], centre[1] + half[1])
+    (left, bottom), (right, top) = centre - half, centre + half
+    ax.set(xlim=(left, right), ylim=(bottom, top))
     ax.set_aspect("equal", adjustable="box")
 
 
@@ -377,3 +572,57 @@ def _color_bar(ax: Axes, paint: Paint) -> None:
     bar.ax.tick_params(length=0, labelsize=SMALL, labelcolor=colors.INK)
     if paint.title:
         bar.set_label(shortened(paint.title), size=TEXT, color=colors.INK, parse_math=False)
+
+
+def comparison_size(result: Comparison) -> tuple[float, float]:
+    """Width and height in inches."""
+    bars = max(1.2 + 0.16 * len(result.titles) * (1 + len(result.levels)), 2.8)
+    return max(7.0, 2.4 * len(result.titles)), 2.4 * len(result.levels) + bars
+
+
+def comparison(result: Comparison, *, ax: Axes | None = None) -> Axes:
+    """Draw a comparison: methods across, noise downwards, and the scores below.
+
+    Parameters
+    ----------
+    result : Comparison
+        What `ikd_graph.compare` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes whose position the pictures take; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Of the scores.
+    """
+    width, height = comparison_size(result)
+    ax = drawing_axes(ax, width, height)
+    figure, above = figure_of(ax), 2.4 * len(result.levels)
+    halves = subplot_of(ax).subgridspec(2, 1, height_ratios=[above, height - above])
+    hole = np.full((result.data.n_samples, 2), np.nan)
+    panels = {
+        title + (f", noise {level:g}" if len(result.levels) > 1 else ""): result.embeddings.get(
+            (title, level), hole
+        )
+        for level in result.levels
+        for title in result.titles
+    }
+    labels = result.data.y if result.data.labels is None else result.data.labels
+    paint = colors.paint(labels, title=result.data.label_title)
+    upper = figure.add_subplot(halves[0])
+    small_multiples(panels, paint, n_columns=len(result.titles), ax=upper)
+    return chart(scores(result), ax=figure.add_subplot(halves[1]))
+
+
+def scores(result: Comparison) -> Chart:
+    """Scores as lying bars with their standard errors, noise levels side by side."""
+    n = len(result.levels)
+    bars = []
+    for k, level in enumerate(result.levels):
+        rows = [result.row(title, level) for title in result.titles]
+        at = np.arange(float(len(rows))) + (k - 0.5 * (n - 1)) * 0.8 / n
+        lengths, errors = np.array([(row.score, row.error) for row in rows], np.float64).T
+        name = f"noise {level:g}" if n > 1 else ""
+        bars.append(Bars(at, lengths, colors.class_color(k), name, 0.72 / n, errors))
+    label = SCORES[result.measure]
+    return Chart(f"{label} of each method", label, bars=tuple(bars), rows=tuple(result.titles))
