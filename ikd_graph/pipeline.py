@@ -134,7 +134,7 @@ def _landmarks(n_samples: int, size: int, settings: Settings) -> Landmarks | Non
             f"({free * 1e-9:.1f} GB); strategy='geodesic' with fewer n_landmarks, such as 300, "
             "needs less"
         )
-    return None if count is None else Landmarks(count, settings.random_state)
+    return None if count is None else Landmarks(count, _seed(settings.random_state))
 
 
 def _connected_graph(

@@ -111,7 +111,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
-        Seed of the landmarks and of restarts.
+        Seed of the landmarks and of restarts. None is the seed 0: fits repeat without one.
     verbose : int
         1 shows a progress bar on a terminal.
 

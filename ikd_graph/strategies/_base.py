@@ -22,7 +22,7 @@ class Landmarks(NamedTuple):
     """How many points distances are measured from, and the seed that chooses them."""
 
     number: int
-    random_state: Any = None
+    random_state: int = 0
 
 
 class Solution(NamedTuple):
