@@ -5,8 +5,6 @@ name of the argument, what it must be, what was given and what to do. `takes` pu
 function; callers inside the package pass them by with ``function.unchecked``.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Small eigenproblems of many cliques at once (Li & Wu 2024, Algorithm 1 on every block)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

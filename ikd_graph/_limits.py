@@ -3,8 +3,6 @@
 Times are of one core; they grow with the square or the cube of the number of points.
 """
 
-from __future__ import annotations
-
 SOLVED_WHOLE = 10_000
 """All pairs have distances: 800 MB, and twice that on the way. Beyond, distances are measured from
 landmarks, the graph grows with the points, and rows keep the precision they came in."""

@@ -1,7 +1,5 @@
 """How much memory there is to take."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The only home of Numba decorators: one set of flags, one cache, one way to run in parallel."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import logging

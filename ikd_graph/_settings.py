@@ -1,7 +1,5 @@
 """What a fit was asked for and what "auto" resolved to, and what it gave."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Named stages of a long computation: seconds of each, a bar on a terminal, a name for Ctrl-C."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a misspelt word may stand for."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """One context for the threads of Numba and BLAS together."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable, Iterator

@@ -7,8 +7,6 @@ to it in the embedding. A candidate replaces a simpler one only where it predict
 standard errors of the paired difference.
 """
 
-from __future__ import annotations
-
 import hashlib
 import warnings
 from collections.abc import Iterator

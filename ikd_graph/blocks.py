@@ -1,7 +1,5 @@
 """Every clique's own latent: Algorithm 1 on many small blocks in one parallel pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many dimensions: latents of one to seven coordinates, scored on held-out columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -5,8 +5,6 @@ reference point r the Gram matrix is g_ij = (d_ir + d_rj - d_ij) / 2; with the c
 as the reference it is the doubly centred -J D J / 2 of classical scaling.
 """
 
-from __future__ import annotations
-
 from numbers import Integral
 
 import numpy as np

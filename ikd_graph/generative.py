@@ -1,7 +1,5 @@
 """The generative model of an embedding: variances and length-scale that explain the rows best."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Missing values, each filled in by the mean of it in the rows nearest over the known columns."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.impute import KNNImputer

@@ -1,7 +1,5 @@
 """A fit with nothing left to resolve: similarity -> graph -> closed form -> refinement."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any

@@ -17,8 +17,6 @@ reconstruction is only the start. Near a training row it is all that counts: the
 that row, measured with the same noise again, elsewhere than the fit did.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whether two embeddings are the same: a fingerprint to read, and the largest move."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -22,8 +22,6 @@ B. Efron and R. J. Tibshirani, An introduction to the bootstrap, 1993, chapters 
 H. White, Maximum likelihood estimation of misspecified models, Econometrica 50, 1982.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

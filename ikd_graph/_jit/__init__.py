@@ -3,8 +3,6 @@
 Submodules load on first use: importing the package neither imports Numba nor compiles.
 """
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 

@@ -7,8 +7,6 @@ candidates. A mask without candidates can no longer exclude anything and is drop
 these lists short (the sets themselves, not their order, decide what is maximal).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Clique covers: cliques grown one node at a time."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

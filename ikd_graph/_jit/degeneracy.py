@@ -1,7 +1,5 @@
 """Nodes in degeneracy order, and a graph whose rows are split by it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

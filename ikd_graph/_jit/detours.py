@@ -4,8 +4,6 @@ A graph of lengths is ``indptr`` (n + 1,), ``indices`` (m,) sorted in each row, 
 ``numbers`` (m,), the edge of each entry; edges are ``low``, ``high`` and ``across`` (e,).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._numba import helper, jit

@@ -8,8 +8,6 @@ lengths over all paths, to the last bit the one Dijkstra's algorithm returns, be
 length never reverses the order of two sums.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._numba import jit

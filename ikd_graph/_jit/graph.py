@@ -4,8 +4,6 @@ Kernels that read a block take its first node: row ``r`` of the block belongs to
 ``first_node + r``. They hold no lock, so fixed blocks run side by side in threads.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._numba import helper, jit

@@ -1,7 +1,5 @@
 """Compiled products of sparse rows: those of each pair are summed in the order of the columns."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

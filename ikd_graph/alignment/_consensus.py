@@ -1,7 +1,5 @@
 """All blocks aligned at once to a consensus: generalised Procrustes from a good start."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Blocks merged pair by pair, the pair with the most shared points first."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

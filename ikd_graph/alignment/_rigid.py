@@ -1,7 +1,5 @@
 """One rigid motion, or one for each group of points."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rounds of rigid fits that bring many blocks to a consensus."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

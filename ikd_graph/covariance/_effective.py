@@ -1,7 +1,5 @@
 """How many independent columns a table is worth, and the mean row taken off."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

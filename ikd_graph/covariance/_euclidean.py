@@ -1,7 +1,5 @@
 """Euclidean similarity: inner products of rows less half their squared lengths."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

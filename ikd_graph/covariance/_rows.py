@@ -1,7 +1,5 @@
 """Rows of X, scaled so that their inner products are covariances between points."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """Covariances on the scale where the variance is 1, and what sampling makes of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scaled rows that stay sparse: what centring adds to their products is of rank one."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

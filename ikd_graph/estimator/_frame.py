@@ -1,7 +1,5 @@
 """From distinct rows to all rows: the one place where numbers are expanded to duplicates."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

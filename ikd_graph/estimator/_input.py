@@ -1,7 +1,5 @@
 """What `fit` and `transform` take: tables of rows, or values between pairs of points."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Objects that users hold instead of an array: told apart by what they have, before any work."""
 
-from __future__ import annotations
-
 from copy import copy
 from typing import Any
 

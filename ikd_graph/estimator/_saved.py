@@ -1,7 +1,5 @@
 """Models in files: arrays by `numpy.savez` and a text of JSON, nothing that runs when read."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

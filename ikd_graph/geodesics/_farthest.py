@@ -1,7 +1,5 @@
 """Nodes that cover a graph: each the farthest from those before it."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Path lengths and the squared distances that they stand for under a kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Shortest paths through a graph, and the distances and covariances they stand for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

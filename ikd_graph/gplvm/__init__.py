@@ -10,8 +10,6 @@ so that only the T x T matrix S enters and the cost does not grow with N. With t
 this is the likelihood at the best constant mean of every point.
 """
 
-from __future__ import annotations
-
 from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._information import column_scores, expected_information
 from ._likelihood import (

@@ -1,7 +1,5 @@
 """Value and gradient of the likelihood, at as many latents of one sample covariance as asked."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

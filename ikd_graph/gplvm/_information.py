@@ -1,7 +1,5 @@
 """What observations can tell of a latent: expected information, and the pull of each column."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

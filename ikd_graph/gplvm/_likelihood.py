@@ -1,7 +1,5 @@
 """Likelihood of a latent and of its variances, with the gradient."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs

@@ -14,8 +14,6 @@ With s(x) alone and next to no noise, a place so far away that s(x) covers all o
 likelier than a good one.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

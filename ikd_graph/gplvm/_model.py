@@ -1,7 +1,5 @@
 """Covariance of the model at a latent, its slope, and its inverse."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dlauum, dpotrf, dtrtri

@@ -1,7 +1,5 @@
 """The way back: observations predicted at new latent points by the Gaussian process."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Functions that start with ``row_`` take rows of unit norm whose products are the
 never form the (n, n) matrix.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Joining the components of a graph along their strongest spanning tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

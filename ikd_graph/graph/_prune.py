@@ -1,7 +1,5 @@
 """Removing false edges: those whose ends are far apart without them."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

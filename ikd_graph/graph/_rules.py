@@ -1,7 +1,5 @@
 """Rules by which similarities become a graph: objects that scikit-learn clones and searches."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

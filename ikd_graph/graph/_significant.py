@@ -1,7 +1,5 @@
 """Graph of the pairs of rows whose correlation is significant."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special

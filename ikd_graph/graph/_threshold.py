@@ -1,7 +1,5 @@
 """Thresholds above which a correlation is signal."""
 
-from __future__ import annotations
-
 from scipy import special
 
 from .. import _checks as door

@@ -1,7 +1,5 @@
 """The Matern kernels in closed form."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

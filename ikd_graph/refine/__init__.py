@@ -1,7 +1,5 @@
 """Refine: move a latent to lower stress, or to higher likelihood."""
 
-from __future__ import annotations
-
 from ._by_core import CoreFit, likelihood_by_core
 
 # Named as themselves: for the floors above, not for users.

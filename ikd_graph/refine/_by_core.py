@@ -1,7 +1,5 @@
 """Likelihood refinement of many rows: a well-spread core is fitted and places the others."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

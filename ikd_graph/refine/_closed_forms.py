@@ -1,7 +1,5 @@
 """Closed forms of a matrix of correlations: starts of a likelihood search."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ true noise to almost none, so that the coarse structure is settled before the fi
 wrong turn in. The likeliest of all local optima is converged fully.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

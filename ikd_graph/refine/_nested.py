@@ -1,7 +1,5 @@
 """Likeliest latents of falling numbers of coordinates, each begun from the larger one."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """The negative log likelihood as a function of one vector."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The refinements as objects that scikit-learn can clone and search."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The distance that every pair of points should have, and how much it counts."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

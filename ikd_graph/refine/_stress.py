@@ -10,8 +10,6 @@ each step goes nearly twice as far as the minimum of a quadratic that lies above
 touches it. There the quadratic is still no higher than at the start, so the stress never rises.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """How points are compared: an affinity on the rows of a table, or values that were given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Affinities: how a table is scaled before its rows are compared, each written once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every similarity between points offers to graphs, strategies and placement."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any
 

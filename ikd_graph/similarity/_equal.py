@@ -1,7 +1,5 @@
 """Rows that are equal: found by digests, so that tables of any width cost one pass."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import cached_property
 from typing import Any

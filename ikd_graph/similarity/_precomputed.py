@@ -1,7 +1,5 @@
 """Similarity of points whose covariances or distances were given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

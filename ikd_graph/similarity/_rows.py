@@ -1,7 +1,5 @@
 """Similarity of the rows of a table, dense or sparse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

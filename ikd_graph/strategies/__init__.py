@@ -6,8 +6,6 @@ replaces them by paths, "blockwise" solves cliques of large ones and merges them
 closed form of a linear kernel: principal components.
 """
 
-from __future__ import annotations
-
 from ._base import Landmarks, Solution, Strategy
 from ._blockwise import Blockwise
 from ._eigen import Eigen

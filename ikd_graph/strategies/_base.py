@@ -1,9 +1,7 @@
 """What every strategy takes and returns."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray

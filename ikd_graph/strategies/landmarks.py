@@ -6,8 +6,6 @@ Tenenbaum 2004, Sparse multidimensional scaling using landmark points). A landma
 points as are nearest to it, so that the solution leans to that of all points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import isqrt
 from numbers import Integral
