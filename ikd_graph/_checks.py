@@ -493,17 +493,6 @@ def check_distinct(name: str, keys: NDArray[np.integer]) -> None:
         raise ValueError(f"{name} must be given once each, got {duplicates} repeated")
 
 
-def check_block(block: Any, shape: tuple[int, int]) -> NDArray[np.floating]:
-    """Raise unless what a caller's function gave is a table of the shape it was asked for."""
-    array = as_array("a block of correlations", block)
-    if array.shape != shape or array.dtype.kind != "f":
-        raise ValueError(
-            f"a block of correlations must be a table of floats of shape {shape}, got shape "
-            f"{array.shape} of {array.dtype}; one row for each point asked for"
-        )
-    return array
-
-
 def few(values: NDArray[np.intp], limit: int = 5) -> str:
     """First few values in words."""
     shown = ", ".join(str(int(value)) for value in values[:limit])

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from . import _limits, eigen, graph, kernels, refine, strategies
 from ._memory import available
@@ -109,9 +108,8 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
 
 def _seed(random_state: Any) -> int:
     """Whole number that starts random sequences."""
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        return int(random_state or 0)
-    return int(check_random_state(random_state).randint(2**31))
+    drawn = isinstance(random_state, np.random.RandomState)
+    return int(random_state.randint(2**31) if drawn else random_state or 0)
 
 
 def _landmarks(n_samples: int, size: int, settings: Settings) -> Landmarks | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,32 +56,6 @@ class StationaryKernel:
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name, as scikit-learn asks for them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def with_params(self, **params: Any) -> StationaryKernel:
-        """Kernel of the same kind with some parameters changed.
-
-        Parameters
-        ----------
-        **params
-            Values by name.
-
-        Returns
-        -------
-        StationaryKernel
-            Another kernel: this one cannot be changed.
-
-        Raises
-        ------
-        ValueError
-            If it has no such parameter.
-        """
-        unknown = set(params) - set(self.get_params())
-        if unknown:
-            raise ValueError(
-                f"{type(self).__name__} has no parameter {min(unknown)!r}; it has "
-                f"{', '.join(self.get_params())}"
-            )
-        return replace(self, **params)
 
     def covariance(self, sq_dist: ArrayLike) -> Floats:
         """Covariance of two points at a squared distance.
