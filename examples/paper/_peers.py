@@ -166,6 +166,15 @@ def umap(X, n_components, seed, start=None):
     return model.fit_transform(X)
 
 
+def opentsne(X, n_components, seed):
+    """t-SNE of openTSNE, in the plane."""
+    import openTSNE
+
+    perplexity = min(30.0, (len(X) - 1) / 3.0)
+    model = openTSNE.TSNE(n_components, perplexity=perplexity, random_state=seed, n_jobs=1)
+    return model.fit(X)
+
+
 def kernel_pca(kernel):
     """Kernel PCA with a kernel of scikit-learn."""
 
@@ -187,6 +196,7 @@ for _kernel in KERNEL_PCA:
     PEERS[f"kernel_pca_{_kernel}"] = Peer(
         f"kernel PCA ({_kernel})", "", "sklearn", kernel_pca(_kernel)
     )
+PEERS["opentsne"] = Peer("openTSNE", "openTSNE", "openTSNE", opentsne)
 PEERS["gplvm"] = Peer("GPLVM", "GPy", "GPy", gplvm)
 PEERS["vae"] = Peer("VAE", "torch", "torch", vae)
 PEERS["metric_mds"] = Peer("metric MDS", "", "sklearn", metric_mds)
