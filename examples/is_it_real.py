@@ -18,7 +18,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from ikd_graph import IKD, kernels
 from ikd_graph.study import datasets
-from ikd_graph.study.diagnosis import chance_test
+from ikd_graph.study.chance import chance_test
 from ikd_graph.study.metrics import affine_r2
 
 REAL = [load_digits().data[:100, 10:50], load_wine().data, load_breast_cancer().data[:100]]

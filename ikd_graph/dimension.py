@@ -14,8 +14,8 @@ from ._checks import check_enough_rows, check_integer
 from ._settings import Settings
 from ._stages import Stages
 from ._table import dense_rows, some_rows
-from .auto import FEWEST_COLUMNS
 from .generative import evenly_spaced
+from .model_selection import FEWEST_COLUMNS
 
 Floats = NDArray[np.float64]
 

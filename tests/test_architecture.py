@@ -29,7 +29,7 @@ FLOORS = (
     ("strategies",),
     ("refine",),
     ("_settings", "generative", "pipeline", "placement", "uncertainty"),
-    ("auto", "dimension", "missing"),
+    ("dimension", "missing", "model_selection"),
     ("estimator",),
     ("study",),
     ("pl", "show", "tl"),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ikd_graph import IKD, auto, covariance, graph
+from ikd_graph import IKD, covariance, graph, model_selection
 from ikd_graph.cli import main
 from ikd_graph.study.settings import used_parameters
 
@@ -131,7 +131,7 @@ def test_null_tables_have_no_significant_pairs_and_planted_cliques_are_found():
 
 def test_thresholds_know_that_columns_follow():
     X = following(np.random.default_rng(1), 94, 1000, 0.9)
-    assert not auto.has_significant_correlation(X)
+    assert not model_selection.has_significant_correlation(X)
     with pytest.warns(UserWarning, match="no two of 94 rows"):
         model = IKD(2).fit(X)
     assert model.settings_.graph.s0 == pytest.approx(5 / covariance.effective_columns(X) ** 0.5)

@@ -15,7 +15,7 @@ import numpy as np
 from fresh import LEVELS, TABLES
 from measures import affine_r2, one_thread
 
-from ikd_graph import auto, pipeline, similarity
+from ikd_graph import model_selection, pipeline, similarity
 from ikd_graph._settings import Settings
 from ikd_graph._stages import Stages
 
@@ -24,9 +24,9 @@ ERRORS = (0.0, 1.0, 2.0, 3.0, 4.0, np.inf)
 
 def scored(X, truth):
     """Scores by point (c, n) and affine R2 (c,) of the candidates of a table."""
-    observed, asked = auto.moments(X), Settings(n_components=truth.shape[1])
-    options = auto.options(X, asked, observed)
-    scores = auto.held_out_scores(X, options, observed)
+    observed, asked = model_selection.moments(X), Settings(n_components=truth.shape[1])
+    options = model_selection.options(X, asked, observed)
+    scores = model_selection.held_out_scores(X, options, observed)
     fits = [pipeline.fit(similarity.compare(X, o.affinity), X, o, Stages()) for o in options]
     return scores, np.array([affine_r2(truth, fit.coordinates) for fit in fits])
 
@@ -48,7 +48,9 @@ def main():
             cells.append(scored(np.ascontiguousarray(X, dtype=np.float64), truth))
     print(f"{len(cells)} cells\nerrors  mean R2  regret: mean worst")
     for errors in ERRORS:
-        taken = np.array([r2[auto.first_unbeaten(scores, errors)] for scores, r2 in cells])
+        taken = np.array(
+            [r2[model_selection.first_unbeaten(scores, errors)] for scores, r2 in cells]
+        )
         regret = np.array([r2.max() for _, r2 in cells]) - taken
         print(f"{errors:6.1f}  {taken.mean():.3f}    {regret.mean():.3f} {regret.max():.3f}")
 

@@ -6,6 +6,7 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 
 from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows
+from ._noise import noise_fraction
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 
 # Named as themselves: for the floors above, not for users.
@@ -37,6 +38,7 @@ __all__ = [
     "euclidean_rows",
     "gram",
     "into_domain",
+    "noise_fraction",
     "regress_out",
     "remove_mean_row",
     "sampling_variance",

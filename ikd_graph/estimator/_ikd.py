@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from .. import (
     _limits,
-    auto,
     covariance,
     dimension,
     generative,
@@ -24,6 +23,7 @@ from .. import (
     graph,
     kernels,
     missing,
+    model_selection,
     pipeline,
     placement,
     refine,
@@ -654,7 +654,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             _check_columns(rows)
         if self._has_rows:
             settings = dimension.resolve(distinct, settings, stages)
-        settings, self.candidates_ = auto.resolve(
+        settings, self.candidates_ = model_selection.resolve(
             distinct, _with_reference(settings, inverse), stages
         )
         with stages("similarity"):
@@ -803,8 +803,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return "they need the rows, and values between points were given"
         if self._result.core is not None:
             return ""
-        if self.n_features_in_ < auto.FEWEST_COLUMNS:
-            return f"they need at least {auto.FEWEST_COLUMNS} columns, got {self.n_features_in_}"
+        if self.n_features_in_ < model_selection.FEWEST_COLUMNS:
+            return f"they need at least {model_selection.FEWEST_COLUMNS} columns, got {self.n_features_in_}"
         if not self.settings_.trusted:
             return (
                 "the columns were not taken for samples of a Gaussian process; "
@@ -919,7 +919,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _placing_process(self) -> gplvm.Process | None:
         """The process that places new rows; None where the embedding is not one of the model."""
-        refined, few_columns = self._result.refined, self.n_features_in_ < auto.FEWEST_COLUMNS
+        refined, few_columns = (
+            self._result.refined,
+            self.n_features_in_ < model_selection.FEWEST_COLUMNS,
+        )
         if refined is None or self._no_errors_because() or few_columns:
             return None
         whole = self._result.core is not None or self._sampled().size == self._first.size

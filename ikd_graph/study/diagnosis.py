@@ -7,58 +7,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
-from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from .. import _limits, auto, covariance, graph
+from .. import _limits, covariance, graph, model_selection
 from .._checks import check_components, check_enough_columns, check_enough_rows, check_integer
 from .._settings import Settings
 from .._stages import Stages
 from .._warn import warn
-from ..auto import ENOUGH_COLUMNS, Moments
 from ..estimator import IKD
 from ..generative import evenly_spaced
+from ..model_selection import ENOUGH_COLUMNS, Moments
 from ..pipeline import describe_effective_columns
 from ..refine import Likelihood
 from ..similarity import AFFINITIES
+from .chance import LEVEL, ChanceTest, chance_test
 from .judgement import DOMINANT_SHARE, say_row_levels
 from .metrics import Floats, affine_r2
 from .settings import reasons, say_settings, used_parameters
 
 __all__ = [
-    "WEAK_R2", "ChanceTest", "Diagnosis", "Step", "chance_test", "diagnose", "noise_share",
+    "WEAK_R2", "Diagnosis", "Step", "diagnose",
 ]  # fmt: skip
-
-
-LEVEL = 0.05
-"""p value above which nothing beyond chance was found."""
-
-
-class ChanceTest(NamedTuple):
-    """Outcome of `chance_test`; printed, a clause."""
-
-    p_value: float
-    n_draws: int  # randomised tables
-    n_exceeding: int  # of them, those with at least as much structure
-    shifted: str  # by themselves: "columns", or "rows" where columns follow one another
-    ordered: bool  # whether rows follow one another, which the shifted tables keep
-
-    @property
-    def is_noise(self) -> bool:
-        """Whether rows are related by no more than chance, not even to the next ones."""
-        return self.p_value > LEVEL and not self.ordered
-
-    def __str__(self) -> str:
-        if self.p_value > LEVEL:
-            beyond = "the order of the rows" if self.ordered else "chance"
-            return f"nothing beyond {beyond} was found (p = {self.p_value:.2g})"
-        return (
-            f"more structure than {self.n_draws - self.n_exceeding} of {self.n_draws} randomly "
-            f"shifted tables (p = {self.p_value:.2g})"
-        )
-
 
 WEAK_R2 = 0.8
 """An expected R² that may be below this, by one spread of the splits, is warned of."""
@@ -117,7 +87,7 @@ class Diagnosis:
     noise_share : float
         Estimated share of independent noise in the variance.
     moments : Moments
-        How well rows fit the model, see `ikd_graph.auto.Moments`.
+        How well rows fit the model, see `ikd_graph.model_selection.Moments`.
     row_levels : tuple of str
         What to warn of where levels or lengths of rows hold nearly all that is compared.
     parameters : dict
@@ -387,8 +357,8 @@ def diagnose(
         predicted_r2=float(whole_r2.mean()),
         spread_r2=float(whole_r2.std(ddof=1)),
         halves_r2=tuple(halves),
-        noise_share=noise_share(affinity.modelled(data), correlations["n_effective"]),
-        moments=auto.moments(data),
+        noise_share=covariance.noise_fraction(affinity.modelled(data), correlations["n_effective"]),
+        moments=model_selection.moments(data),
         parameters=parameters,
         reasons=why,
         row_levels=() if affinity.scale_invariant else tuple(say_row_levels(data)),
@@ -450,7 +420,7 @@ def _default_fit(
     """The default fit before its refinement, and the parameters of `IKD` with it."""
     counts = table.dtype.kind == "i"
     asked = Settings(n_components=n_components, n_landmarks=None, counts=counts)
-    settings, _ = auto.resolve(np.unique(table, axis=0), asked, stages)
+    settings, _ = model_selection.resolve(np.unique(table, axis=0), asked, stages)
     model = IKD(n_components, strategy=settings.strategy, affinity=settings.affinity)
     model.set_params(refine=None, n_landmarks=None).fit(np.asarray(X))
     model.settings_.reasons.update(settings.reasons)
@@ -507,58 +477,6 @@ def _reliability(model: IKD, first: NDArray[Any], second: NDArray[Any]) -> float
     # Any unrelated embedding explains a share m / (n - 1).
     shared = 1.0 - (1.0 - shared) * (n - 1.0) / max(n - 1.0 - m, 1.0)
     return float(np.sqrt(max(shared, 0.0)))
-
-
-def noise_share(table: Floats, effective: float) -> float:
-    """Share of the variance that is independent noise.
-
-    Of noise alone the eigenvalues follow the law of Marchenko and Pastur (1967); the signal has few
-    that stand out of it. The noise is the variance with which the law has the lower half of them.
-
-    Parameters
-    ----------
-    table : (n, p) ndarray of float64
-        Rows.
-    effective : float
-        Number of independent columns.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-    """
-    # Columns that differ by more than the rows do have levels of their own.
-    levels = table.mean(axis=0)
-    by_column = levels.var() > table.var(axis=0).mean()
-    centred = table - (levels if by_column else table.mean(axis=1, keepdims=True))
-    n = len(centred)
-    size = min(n - by_column, max(int(effective) - (not by_column), 2))
-    longer = max(n - by_column, effective - (not by_column))
-    values = np.linalg.svd(centred, compute_uv=False)[:size] ** 2
-    total = float((centred**2).sum())
-    if not total > 0.0:
-        return 0.0
-    lower = size - size // 2
-    out = 0
-    for _ in range(20):
-        bulk = _marchenko_pastur(size - out, longer - out)
-        noise = values[size - lower :].sum() / max(bulk[:lower].sum(), 1e-300)
-        edge = noise * (np.sqrt(longer) + np.sqrt(size)) ** 2
-        before, out = out, min(int(np.count_nonzero(values > edge)), size - lower)
-        if out == before:
-            break
-    return float(min(noise * size * longer / total, 1.0))
-
-
-def _marchenko_pastur(size: int, longer: float) -> Floats:
-    """Expected eigenvalues, ascending, of the products of unit noise, (size,)."""
-    low, high = (np.sqrt(longer) + np.array([-1.0, 1.0]) * np.sqrt(size)) ** 2
-    # In this angle the density has no edges that a grid would miss.
-    angle = (np.arange(2000) + 0.5) * np.pi / 2000
-    at = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle)
-    weight = np.sin(angle) ** 2 / at
-    share = np.cumsum(weight) / weight.sum()
-    return np.interp((np.arange(size) + 0.5) / size, share, at)
 
 
 def problems(diagnosis: Diagnosis) -> list[str]:
@@ -620,81 +538,3 @@ def steps(diagnosis: Diagnosis) -> list[Step]:
     words = "Embed the noise all the same" if d.chance.is_noise else "Embed with these settings"
     command = f"IKD({d.n_components}, {settings})"
     return [*todo, Step(words, command, "embed", parameters=True)]
-
-
-def chance_test(
-    X: Floats, *, n_draws: int = 199, n_exceeding: int = 10, random_state: int | None = 0
-) -> ChanceTest:
-    r"""Test whether the rows of a table are related by more than their order.
-
-    Without a latent the columns are unrelated series along the rows: the expected correlation of
-    two rows depends only on how far apart they are. The statistic is the sum of squares of what
-    correlations deviate from the mean of their lag, over all pairs of rows, of normal scores within
-    each column. Under the null hypothesis it changes little when every column is shifted along the
-    rows, around the end, by a random number of its own, which keeps its values and its
-    autocorrelation. Where columns follow one another more than rows do (time along the columns),
-    rows and columns change parts.
-
-    Draws end early once ``n_exceeding`` tables reach the statistic (Besag and Clifford, Biometrika
-    78, 1991). How often the test rejects, and what: docs/decisions/010-is-it-real.md.
-
-    Parameters
-    ----------
-    X : (n_samples, n_features) ndarray of float64
-        Points in rows; rows or columns that follow in time, in that order. Of more than 300 rows
-        or columns as many evenly spaced ones.
-    n_draws : int
-        Largest number of shifted tables; 1 / (``n_draws`` + 1) is the smallest p value.
-    n_exceeding : int
-        Number of tables at which the test ends.
-    random_state : int or None
-        Seed of the shifts.
-
-    Returns
-    -------
-    ChanceTest
-        The p value and how it came about.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> noise = rng.normal(size=(60, 40))
-    >>> chance_test(noise).p_value > 0.05
-    True
-    >>> print(chance_test(noise + rng.normal(size=(60, 1)) * rng.normal(size=40)))
-    more structure than 199 of 199 randomly shifted tables (p = 0.005)
-    """
-    X = X[np.ix_(*(evenly_spaced(n, _limits.TESTED) for n in X.shape))]
-    scores = ndtri((rankdata(X, axis=0) - 0.5) / len(X))
-    (observed, order), (across, order_across) = _structure(scores), _structure(scores.T)
-    shifted = "columns" if order >= order_across else "rows"
-    # Four standard deviations: one table in ten thousand by chance.
-    ordered = shifted == "columns" and order > 4.0
-    if shifted == "rows":
-        scores, observed = scores.T, across
-    n, width = scores.shape
-    rng = np.random.default_rng(random_state)
-    reached = drawn = 0
-    while drawn < n_draws and reached < n_exceeding:
-        at = (np.arange(n)[:, None] + rng.integers(n, size=width)) % n
-        reached += _structure(np.take_along_axis(scores, at, axis=0))[0] >= observed
-        drawn += 1
-    ended = reached == n_exceeding
-    p_value = reached / drawn if ended else (reached + 1) / (drawn + 1)
-    return ChanceTest(p_value, drawn, int(reached), shifted, ordered)
-
-
-def _structure(scores: Floats) -> tuple[float, float]:
-    """Squared correlations of rows about the mean of each lag, and how far those means stand out.
-
-    The second is in standard deviations of what unrelated rows without an order have.
-    """
-    rows = scores - scores.mean(axis=1, keepdims=True)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    rows /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
-    left, right = np.triu_indices(len(rows), 1)
-    corr, lag = (rows @ rows.T)[left, right], right - left - 1
-    total, counts = float((corr**2).sum()), np.bincount(lag)
-    by_lag = float((np.bincount(lag, corr) ** 2 / counts).sum())
-    order = by_lag / max(total / corr.size, np.finfo(float).tiny) - counts.size
-    return total - by_lag, order / float(np.sqrt(2.0 * counts.size))

@@ -8,9 +8,10 @@ import pytest
 from scipy.signal import lfilter
 
 import ikd_graph
-from ikd_graph import IKD, _limits, auto, covariance, graph
+from ikd_graph import IKD, _limits, covariance, graph, model_selection
+from ikd_graph.covariance import noise_fraction
 from ikd_graph.study import datasets
-from ikd_graph.study.diagnosis import diagnose, noise_share
+from ikd_graph.study.diagnosis import diagnose
 from ikd_graph.study.metrics import affine_r2
 
 
@@ -152,7 +153,7 @@ def test_the_share_of_noise_is_told_to_a_tenth(n_points, n_columns, share):
         latent = np.random.default_rng(seed).normal(size=(n_points, 2))
         noise = np.sqrt(share / (1.0 - share))
         X = datasets.gplvm_data(latent, n_columns, noise=noise, seed=seed).X
-        assert noise_share(X, n_columns) == pytest.approx(share, abs=0.1)
+        assert noise_fraction(X, n_columns) == pytest.approx(share, abs=0.1)
 
 
 @pytest.mark.slow
@@ -211,7 +212,7 @@ def test_many_points_are_sampled_and_pairs_have_the_numbers_of_all(monkeypatch):
     found = quietly(X)
     assert (found.n_points, found.n_used) == (60, 24)
     assert "24 points, chosen at random, were examined" in found.summary()
-    assert found.moments != auto.moments(X)
+    assert found.moments != model_selection.moments(X)
     (a, b), r = found.trusted_pairs[0], found.trusted_correlations[0]
     assert r == pytest.approx(np.corrcoef(X)[a, b])
     assert quietly(X) == found
