@@ -7,6 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 from tables import quiet, roll, sheet, warned
 
 from ikd_graph import IKD, graph, kernels, model_selection, strategies
+from ikd_graph.model_selection import has_significant_correlation, moments
 from ikd_graph.similarity import AFFINITIES
 from ikd_graph.study.datasets import fixed_latent, gp_mapping
 from ikd_graph.study.metrics import affine_r2
@@ -29,20 +30,18 @@ def test_samples_of_a_gaussian_process_are_recognised(n_columns, noise):
     for seed in range(5):
         X = gp_mapping(fixed_latent("medium"), n_columns, seed=seed)
         X += noise * np.random.default_rng(100 + seed).normal(size=X.shape)
-        assert model_selection.moments(X).fit_the_model
-        assert not model_selection.moments(X[:, :99]).fit_the_model
+        assert moments(X).fit_the_model
+        assert not moments(X[:, :99]).fit_the_model
 
 
 def test_counts_are_whole_numbers_that_are_not_all_zero_or_one():
     counts = np.random.default_rng(0).poisson(2.0, size=(40, 10)).astype(float)
     tables = {"counts": counts, "shares": counts / 7.0, "signed": counts - 3.0, "bits": counts > 1}
-    are_counts = {
-        name: model_selection.moments(X.astype(float)).are_counts for name, X in tables.items()
-    }
+    are_counts = {name: moments(X.astype(float)).are_counts for name, X in tables.items()}
     assert are_counts == {"counts": True, "shares": False, "signed": False, "bits": False}
     last = counts.copy()
     last[-1, -1] += 0.5
-    assert not model_selection.moments(last).are_counts
+    assert not moments(last).are_counts
 
 
 # Is there anything to see? ------------------------------------------------------------------------
@@ -51,9 +50,7 @@ def test_counts_are_whole_numbers_that_are_not_all_zero_or_one():
 @pytest.mark.parametrize("size", [(40, 100), (300, 120), (120, 300), (2300, 100)])
 def test_unrelated_rows_seem_related_in_about_one_table_of_ten(size):
     related = [
-        model_selection.has_significant_correlation(
-            np.random.default_rng(seed).normal(size=size) + seed
-        )
+        has_significant_correlation(np.random.default_rng(seed).normal(size=size) + seed)
         for seed in range(40)
     ]
     assert 1 <= sum(related) <= 10
@@ -62,15 +59,15 @@ def test_unrelated_rows_seem_related_in_about_one_table_of_ten(size):
 def test_rows_are_related_by_two_of_them_or_by_all():
     rng = np.random.default_rng(5)
     noise = rng.normal(size=(300, 120))
-    assert not model_selection.has_significant_correlation(noise)
+    assert not has_significant_correlation(noise)
     two = noise.copy()
     two[7] += 0.8 * two[200]
-    assert model_selection.has_significant_correlation(two)
+    assert has_significant_correlation(two)
     # No pair is correlated by more than chance, but all follow one line.
     line = noise + 0.25 * rng.normal(size=(300, 1)) * rng.normal(size=120)
     corr = np.corrcoef(line) - 2.0 * np.eye(300)
     assert corr.max() < graph.sure_threshold(120, 0.05 / (300 * 299 / 2))
-    assert model_selection.has_significant_correlation(line)
+    assert has_significant_correlation(line)
 
 
 @pytest.mark.parametrize("step", ["auto", None, "stress"])

@@ -18,6 +18,7 @@ from measures import affine_r2, one_thread
 from ikd_graph import model_selection, pipeline, similarity
 from ikd_graph._settings import Settings
 from ikd_graph._stages import Stages
+from ikd_graph.model_selection import first_unbeaten
 
 ERRORS = (0.0, 1.0, 2.0, 3.0, 4.0, np.inf)
 
@@ -48,9 +49,7 @@ def main():
             cells.append(scored(np.ascontiguousarray(X, dtype=np.float64), truth))
     print(f"{len(cells)} cells\nerrors  mean R2  regret: mean worst")
     for errors in ERRORS:
-        taken = np.array(
-            [r2[model_selection.first_unbeaten(scores, errors)] for scores, r2 in cells]
-        )
+        taken = np.array([r2[first_unbeaten(scores, errors)] for scores, r2 in cells])
         regret = np.array([r2.max() for _, r2 in cells]) - taken
         print(f"{errors:6.1f}  {taken.mean():.3f}    {regret.mean():.3f} {regret.max():.3f}")
 

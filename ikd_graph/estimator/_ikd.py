@@ -40,6 +40,7 @@ from .._threads import limit_threads
 from .._warn import warn
 from ..cliques import Cliques
 from ..eigen import REFERENCES
+from ..model_selection import FEWEST_COLUMNS
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
@@ -803,8 +804,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return "they need the rows, and values between points were given"
         if self._result.core is not None:
             return ""
-        if self.n_features_in_ < model_selection.FEWEST_COLUMNS:
-            return f"they need at least {model_selection.FEWEST_COLUMNS} columns, got {self.n_features_in_}"
+        if self.n_features_in_ < FEWEST_COLUMNS:
+            return f"they need at least {FEWEST_COLUMNS} columns, got {self.n_features_in_}"
         if not self.settings_.trusted:
             return (
                 "the columns were not taken for samples of a Gaussian process; "
@@ -921,7 +922,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The process that places new rows; None where the embedding is not one of the model."""
         refined, few_columns = (
             self._result.refined,
-            self.n_features_in_ < model_selection.FEWEST_COLUMNS,
+            self.n_features_in_ < FEWEST_COLUMNS,
         )
         if refined is None or self._no_errors_because() or few_columns:
             return None
