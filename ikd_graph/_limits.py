@@ -41,8 +41,12 @@ DIAGNOSED_SAMPLE = 500
 TESTED = 300
 """Rows and columns whose structure is compared with chance: 200 tables, 5 ms each."""
 
-DIAGNOSED_BY_LIKELIHOOD = 100
-"""Rows whose halves it embeds by the likelihood: six searches of .6 s, where 250 rows take 4 s."""
-
 SIZED = 150
 """Rows that the number of dimensions is estimated from: four folds of .5 s."""
+
+COMPARED = 400
+"""Rows that candidates of "auto" are fitted to and halves of the columns are compared on: a fit of
+.05 s, where 1000 rows take .5 s."""
+
+FEWEST_COLUMNS = 20
+"""Columns below which correlations are mostly chance, and several positions of a row as likely."""

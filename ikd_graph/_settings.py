@@ -1,6 +1,9 @@
-"""What a fit was asked for and what "auto" resolved to, and what it gave."""
+"""What a fit was asked for, what "auto" resolved to, and what the fit gave."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +18,21 @@ from .strategies import Solution
 Floats = NDArray[np.float64]
 
 
+class Candidate(NamedTuple):
+    """Settings that "auto" tried, and how well they predict columns that were held out."""
+
+    affinity: str
+    strategy: str
+    refine: str | None
+    score: float  # mean R² over principal directions of the held-out columns, which ranks
+    score_error: float  # its standard error
+    difference: float  # score less that of the chosen candidate
+    difference_error: float  # standard error of that, paired over points
+    r2: float  # of the held-out columns, each by its variance
+    r2_error: float  # its standard error
+    chosen: bool
+
+
 @dataclass(frozen=True)
 class Settings:
     """Settings of a fit; `reasons` says of each that was "auto" why it is what it is."""
@@ -22,14 +40,18 @@ class Settings:
     n_components: int | str = 2
     strategy: Any = "auto"  # Strategy once resolved
     graph: Any = "auto"  # Threshold, Neighbors or CsrGraph once resolved, None without one
-    kernel: StationaryKernel | str = "auto"
+    kernel: StationaryKernel | str = "auto"  # still "auto" where the likelihood compares kernels
     affinity: str = "auto"
     refine: Any = "auto"  # Stress, Likelihood or None once resolved
-    n_landmarks: float | str | None = "auto"
+    n_landmarks: float | str | None = "auto"  # a number or None once resolved
     random_state: Any = None
-    trusted: bool | None = None  # whether similarities estimate the kernel of the model
     counts: bool = False  # whether X is a table of integers
-    reasons: dict[str, str] = field(default_factory=dict)
+    model_based: bool = False  # whether similarities estimate the kernel of the model
+    candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
+    agreement: float = np.nan  # Procrustes R² of embeddings of two halves of the columns
+    warnings: tuple[str, ...] = ()  # what the user has to be told
+    spectrum: Floats | None = field(default=None, repr=False, compare=False)
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         settings = ("strategy", "affinity", "refine", "graph", "kernel", "n_components")
@@ -42,25 +64,25 @@ class Settings:
         given = [name for name in settings if name not in self.reasons]
         return "\n".join([*(f"{name}={getattr(self, name)!r}" for name in given), *lines])
 
+    def choose(self, why: str, **choices: Any) -> Settings:
+        """Settings with a choice for what is still "auto", and the reason."""
+        new = {name: value for name, value in choices.items() if getattr(self, name) == "auto"}
+        return replace(self, **new).explain(**dict.fromkeys(new, why))
+
+    def explain(self, **reasons: str) -> Settings:
+        """Settings with more reasons."""
+        return replace(self, reasons={**self.reasons, **reasons})
+
+    def add_warning(self, text: str) -> Settings:
+        """Settings with one more warning."""
+        return replace(self, warnings=(*self.warnings, text))
+
     def names_by_reason(self) -> dict[str, list[str]]:
         """Settings that each reason is for."""
         names: dict[str, list[str]] = {}
         for name, reason in self.reasons.items():
             names.setdefault(reason, []).append(name)
         return names
-
-
-class Candidate(NamedTuple):
-    """Settings that "auto" tried, and how well they predict columns that were held out."""
-
-    affinity: str
-    strategy: str
-    refine: str | None
-    score: float  # mean R2 over directions of the held-out columns, 0 to 1
-    standard_error: float  # of the score
-    difference: float  # score less that of the chosen candidate
-    difference_error: float  # standard error of that, paired over points
-    chosen: bool
 
 
 @dataclass(frozen=True)
@@ -76,7 +98,7 @@ class Result:
     labels: NDArray[np.int64] | None = None  # (n,) component before anything was joined
     removed: NDArray[np.int64] | None = None  # (m, 2) edges that were pruned
     refined: StressFit | CoreFit | None = None
-    spectrum: Floats | None = None  # that the number of coordinates was chosen by
+    notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
 
     @property
     def core(self) -> CoreFit | None:

@@ -78,3 +78,11 @@ def dense_rows(rows: Any) -> Any:
 def stored_values(rows: Any) -> NDArray[np.floating]:
     """Values of a table, the zeros that are not stored left out, as rows."""
     return rows.stored.data[None] if isinstance(rows, SparseTable) else rows
+
+
+def are_counts(rows: Any) -> bool:
+    """Whether all values are whole numbers, none negative, some above 1."""
+    values = stored_values(rows)
+    # Zeros and ones are their own square roots.
+    whole = values.min(initial=0.0) >= 0.0 and values.max(initial=0.0) > 1.0
+    return bool(whole and np.all(values == np.rint(values)))

@@ -1,6 +1,6 @@
 """How many dimensions: latents of one to seven coordinates, scored on held-out columns."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,7 @@ from scipy.spatial.distance import cdist
 from . import _checks as door
 from . import _limits, covariance, gplvm, kernels, refine
 from ._checks import check_enough_rows, check_integer
-from ._settings import Settings
-from ._stages import Stages
-from ._table import dense_rows, some_rows
 from .generative import evenly_spaced
-from .model_selection import FEWEST_COLUMNS
 
 Floats = NDArray[np.float64]
 
@@ -112,10 +108,10 @@ def estimate(
     table = _standard_columns(np.asarray(X, dtype=np.float64))
     n, width = table.shape
     check_enough_rows(n)
-    if width < FEWEST_COLUMNS:
+    if width < _limits.FEWEST_COLUMNS:
         raise ValueError(
-            f"X must have at least {FEWEST_COLUMNS} columns that vary, of which some are held out, "
-            f"got {width}; the gap in a spectrum needs fewer (eigen.eigengap)"
+            f"X must have at least {_limits.FEWEST_COLUMNS} columns that vary, of which some are "
+            f"held out, got {width}; the gap in a spectrum needs fewer (eigen.eigengap)"
         )
     check_integer("n_folds", n_folds, 2, width // 2)
     check_integer("max_components", max_components, 1, n - 1)
@@ -178,17 +174,3 @@ def _standard_columns(X: Floats) -> Floats:
     table = X[:, np.ptp(X, axis=0) > 0.0]
     table = table / np.abs(table).max(axis=0)
     return np.asarray((table - table.mean(axis=0)) / table.std(axis=0))
-
-
-def resolve(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Settings whose "auto" number of coordinates is estimated, if the rows have enough columns."""
-    if settings.n_components != "auto" or rows.shape[1] < FEWEST_COLUMNS or rows.shape[0] < 2:
-        return settings
-    sample = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], _limits.SIZED)))
-    if np.count_nonzero(np.ptp(sample, axis=0)) < FEWEST_COLUMNS:
-        return settings
-    with stages("dimensions"):
-        result = estimate(sample, max_components=min(MOST_COMPONENTS, len(sample) - 1))
-    reason = f"{result} by held-out columns"
-    reasons = {**settings.reasons, "n_components": reason}
-    return replace(settings, n_components=result.dimension, reasons=reasons)

@@ -1,4 +1,4 @@
-"""Predict how accurate an embedding of a data set can be, and list what would help.
+"""Tell what an embedding of a data set can be worth, and list what would help.
 
 The numbers are saved as .json, the significantly correlated pairs as .csv, with a picture as .png
 and a page as .html.
@@ -14,7 +14,7 @@ from . import common, flags
 from .console import aligned
 
 _PARAMETERS: dict[str, Any] = {
-    "n_components": int, "fdr": float, "n_splits": int, "random_state": int,
+    "n_components": int, "fdr": float, "random_state": int,
 }  # fmt: skip
 
 
@@ -65,9 +65,9 @@ def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tupl
 
 
 def draw(ax: Any, diagnosis: Diagnosis) -> None:
-    """Draw the correlations into an Axes, and the accuracy beside it."""
-    pairs, accuracy = charts.diagnosis(diagnosis)
+    """Draw the correlations into an Axes, and next to them what the features say."""
+    pairs, measures = charts.diagnosis(diagnosis)
     grid = ax.figure.add_gridspec(1, 2)
     ax.set_subplotspec(grid[0])
     plot.chart(pairs, ax=ax)
-    plot.chart(accuracy, ax=ax.figure.add_subplot(grid[1]))
+    plot.chart(measures, ax=ax.figure.add_subplot(grid[1]))

@@ -10,6 +10,7 @@ from ._noise import noise_fraction
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 
 # Named as themselves: for the floors above, not for users.
+from ._rows import centred_rows as centred_rows
 from ._rows import rows_vary as rows_vary
 from ._scale import (
     FLOOR,

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from .. import eigen
 from .._records import CsrGraph
+from ..alignment import rigid_fit
 from ..graph import add_edges, edges, from_edges
+from ..refine import CoreFit, OptimumRecord
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -66,3 +68,29 @@ def expand_labels(labels: Indices, inverse: Indices) -> Indices:
     expanded = labels[inverse]
     _, begins, number = np.unique(expanded, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(begins))[number])
+
+
+def expand_optima(core: CoreFit, points: Floats, inverse: Indices) -> tuple[OptimumRecord, ...]:
+    """Local optima in the order of all rows and the frame of the embedding.
+
+    Parameters
+    ----------
+    core : CoreFit
+        The fit of some distinct rows.
+    points : (u, m) ndarray of float64
+        Embedding of the distinct rows.
+    inverse : (n,) ndarray of int64
+        Which of them each row is.
+
+    Returns
+    -------
+    tuple of OptimumRecord
+        NaN for rows outside the core.
+    """
+    move = rigid_fit.unchecked(core.fit.latent, points[core.core])
+    expanded = []
+    for optimum in core.fit.optima:
+        latent = np.full(points.shape, np.nan)
+        latent[core.core] = optimum.latent @ move.rotation + move.translation
+        expanded.append(optimum._replace(latent=latent[inverse]))
+    return tuple(expanded)

@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from .. import (
     _limits,
     covariance,
-    dimension,
     generative,
     gplvm,
     graph,
@@ -40,11 +39,10 @@ from .._threads import limit_threads
 from .._warn import warn
 from ..cliques import Cliques
 from ..eigen import REFERENCES
-from ..model_selection import FEWEST_COLUMNS
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
-from ._frame import expand_graph, expand_labels, standard_frame
+from ._frame import expand_graph, expand_labels, expand_optima, standard_frame
 from ._input import check_pairs, read
 from ._objects import is_dask, like, placed_lazily
 
@@ -160,7 +158,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         R2 with the truth that the standard errors lead to expect, from 0 to 1; NaN without them.
         After a refinement by likelihood `fit` warns below 0.7.
     optima_ : tuple of OptimumRecord
-        Local optima of the likelihood that were reached, the likeliest first.
+        Local optima of the likelihood that were reached, the most likely first; their ``latent``
+        has the rows and the frame of `embedding_`, NaN for rows outside the core.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
         Rows that are landmarks.
     n_iter_ : int
@@ -168,7 +167,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     settings_ : Settings
         The settings used, and for each that was "auto" the reason (`settings_.reasons`).
     candidates_ : tuple of Candidate
-        What "auto" tried, the chosen one first, with the score of each.
+        What "auto" tried, the chosen one first, with the score of each and the R² of held-out
+        columns.
+    agreement_ : float
+        Procrustes R² between embeddings of two halves of the columns, the mean of three splits;
+        NaN where nothing rests on it, or with too few columns.
     stage_times_ : dict of str to float
         Seconds per stage of the last fit.
     n_features_in_ : int
@@ -420,9 +423,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         placed = placed[generative.evenly_spaced(placed.size, _limits.SAMPLED)]
         rows, model = np.asarray(rows[placed], dtype=np.float64), self.noise_model()
         with limit_threads(self.n_jobs):
-            cov = gplvm.sample_covariance.unchecked(
-                rows, centered=self._result.similarity.centres_rows
-            )
+            cov = self._sample_covariance(rows)
             value = gplvm.log_likelihood.unchecked(
                 latent[placed].astype(np.float64),
                 cov,
@@ -457,14 +458,19 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return generative.NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
         if self._noise is None:
             sample = generative.evenly_spaced(self._first.size, _limits.SAMPLED)
-            cov = gplvm.sample_covariance.unchecked(
-                self._rows[self._first[sample]], centered=self._result.similarity.centres_rows
-            )
+            cov = self._sample_covariance(self._rows[self._first[sample]])
             with limit_threads(self.n_jobs):
                 self._noise = generative.fit_noise_model(
                     self._points[sample], cov, self._rows.shape[1], self.kernel_
                 )
         return self._noise
+
+    def _sample_covariance(self, rows: Floats) -> Floats:
+        """Covariance of rows: of samples of the model about their means, else about those of X."""
+        centred = self._result.similarity.centres_rows
+        if not self.settings_.model_based:
+            rows = rows - self._rows.mean(axis=0)
+        return gplvm.sample_covariance.unchecked(rows, centered=centred)
 
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
@@ -653,17 +659,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             distinct = some_rows(rows, first)
         if self._has_rows and isinstance(rows, np.ndarray):
             _check_columns(rows)
-        if self._has_rows:
-            settings = dimension.resolve(distinct, settings, stages)
-        settings, self.candidates_ = model_selection.resolve(
-            distinct, _with_reference(settings, inverse), stages
-        )
+        settings = model_selection.resolve(distinct, _with_reference(settings, inverse), stages)
+        for text in settings.warnings:
+            warn(text)
+        options = {"counts": settings.counts, "model_based": settings.model_based}
         with stages("similarity"):
             try:
-                similarity = compare(distinct, settings.affinity, counts=settings.counts)
+                similarity = compare(distinct, settings.affinity, **options)
             except ValueError:
                 # Rows that cannot be compared are named by their numbers in X.
-                compare(rows, settings.affinity, counts=settings.counts)
+                compare(rows, settings.affinity, **options)
                 raise
         if similarity.has_rows and equal.any():
             after = np.arange(1, first.size)
@@ -709,9 +714,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ratio = total * squares / (float(squares.sum()) or 1.0)
         self.explained_variance_ratio_ = ratio
         self.negative_mass_ = None if refined is not None else closed_form.negative_mass
-        self.spectrum_ = closed_form.eigenvalues if result.spectrum is None else result.spectrum
+        spectrum = settings.spectrum
+        self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
         self.kernel_: kernels.StationaryKernel = result.kernel
-        self.settings_ = settings
+        self.settings_ = settings.explain(**result.notes)
+        self.candidates_ = settings.candidates
+        self.agreement_ = settings.agreement
         self.graph_ = None if g is None else expand_graph(g, first, inverse)
         self.removed_edges_ = result.removed
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
@@ -725,7 +733,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.merge_residuals_ = solution.residuals[inverse]
         fit: Any = refined if result.core is None else result.core.fit
         self.n_iter_ = 0 if fit is None else fit.n_iter
-        self.optima_ = getattr(fit, "optima", ())
+        self.optima_: tuple[refine.OptimumRecord, ...] = ()
+        if result.core is not None:
+            self.optima_ = expand_optima(result.core, self._points, inverse)
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
         linear = strategy.name == "linear" and refined is None
@@ -742,7 +752,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             "which alone fix their relative positions; more neighbours or a lower threshold leaves "
             "fewer"
         )
-        self.settings_.reasons["components"] = text
+        self.settings_ = self.settings_.explain(components=text)
         if not isinstance(self.graph, str):
             warn(text)
 
@@ -779,18 +789,18 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _report_errors(self) -> None:
         """Say how reliable the embedding is, or why that is not known."""
-        reasons, unknown = self.settings_.reasons, self._no_errors_because()
+        unknown, value = self._no_errors_because(), 1.0
         if unknown:
-            reasons["standard errors"] = f"there are no standard errors: {unknown}"
-            return
-        if self._result.core is None:
-            reasons["standard errors"] = "standard errors are computed when first asked for"
-            return
-        value = self.reliability_
-        reasons["standard errors"] = (
-            f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
-            "with the truth"
-        )
+            text = f"there are no standard errors: {unknown}"
+        elif self._result.core is None:
+            text = "standard errors are computed when first asked for"
+        else:
+            value = self.reliability_
+            text = (
+                f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
+                "with the truth"
+            )
+        self.settings_ = self.settings_.explain(**{"standard errors": text})
         if value < uncertainty.TRUSTED:
             warn(
                 f"the embedding has a reliability of {value:.2f}, below {uncertainty.TRUSTED}: its "
@@ -804,9 +814,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return "they need the rows, and values between points were given"
         if self._result.core is not None:
             return ""
-        if self.n_features_in_ < FEWEST_COLUMNS:
-            return f"they need at least {FEWEST_COLUMNS} columns, got {self.n_features_in_}"
-        if not self.settings_.trusted:
+        least = _limits.FEWEST_COLUMNS
+        if self.n_features_in_ < least:
+            return f"they need at least {least} columns, got {self.n_features_in_}"
+        if not self.settings_.model_based:
             return (
                 "the columns were not taken for samples of a Gaussian process; "
                 "refine='likelihood' takes them for that"
@@ -816,8 +827,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _scales_values(self) -> bool:
         """Whether the likelihood saw other values than those of X."""
-        affinity = self._result.similarity.affinity
-        return affinity.square_roots or affinity.scales_columns
+        return not self.settings_.model_based
 
     def _sampled(self) -> Indices:
         """Distinct rows that the Gaussian process is conditioned on."""
@@ -837,7 +847,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             seed = int(seed) if isinstance(seed, (int, np.integer)) else None
             with limit_threads(self.n_jobs):
                 self._posterior = uncertainty.posterior(
-                    self._gaussian_process(), seed, optima=self.optima_
+                    self._gaussian_process(),
+                    seed,
+                    optima=() if self._result.core is None else self._result.core.fit.optima,
                 )
         return self._posterior
 
@@ -922,7 +934,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The process that places new rows; None where the embedding is not one of the model."""
         refined, few_columns = (
             self._result.refined,
-            self.n_features_in_ < FEWEST_COLUMNS,
+            self.n_features_in_ < _limits.FEWEST_COLUMNS,
         )
         if refined is None or self._no_errors_because() or few_columns:
             return None

@@ -1,26 +1,35 @@
-"""What "auto" stands for: settings of a fit from what was asked and the table."""
+"""What "auto" stands for: settings of a fit from what was asked for and the table."""
 
-from ._moments import ENOUGH_COLUMNS, Moments, has_significant_correlation, moments
-from ._resolve import (
-    FEWEST_COLUMNS,
-    first_unbeaten,
-    held_out_scores,
-    options,
-    predict,
+from ._candidates import agreement_of_halves, candidates, compare_candidates
+from ._held_out import (
+    direction_score,
+    folds,
+    held_out_r2,
+    predicted_values,
     principal_directions,
-    resolve,
+    sample,
+    sampled,
 )
+from ._moments import ENOUGH_COLUMNS, Moments, has_significant_correlation, moments
+from ._numbers import describe_effective_columns
+from ._resolve import SUPPORTED, resolve
 
 __all__ = [
     "ENOUGH_COLUMNS",
-    "FEWEST_COLUMNS",
+    "SUPPORTED",
     "Moments",
-    "first_unbeaten",
+    "agreement_of_halves",
+    "candidates",
+    "compare_candidates",
+    "describe_effective_columns",
+    "direction_score",
+    "folds",
     "has_significant_correlation",
-    "held_out_scores",
+    "held_out_r2",
     "moments",
-    "options",
-    "predict",
+    "predicted_values",
     "principal_directions",
     "resolve",
+    "sample",
+    "sampled",
 ]

@@ -43,8 +43,6 @@ class Stress(BaseEstimator):
         kernel: str | StationaryKernel,
         n_observed: int = 1,
         path: str = "distance",
-        *,
-        trusted: bool = True,
     ) -> StressFit:
         """Move a latent to the distances of its connected graph.
 
@@ -52,8 +50,6 @@ class Stress(BaseEstimator):
         ----------
         latent, g, kernel, n_observed, path : see `stress`
             What is refined.
-        trusted : bool
-            Whether weights of edges are correlations that estimate the kernel.
 
         Returns
         -------
@@ -61,9 +57,7 @@ class Stress(BaseEstimator):
             The latent of less stress.
         """
         self.check()
-        weights = self.weights
-        if weights == "auto":
-            weights = "precision" if trusted else "uniform"
+        weights = "precision" if self.weights == "auto" else self.weights
         return stress.unchecked(latent, g, get(kernel), n_observed, weights=weights, path=path)
 
 

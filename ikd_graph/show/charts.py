@@ -264,7 +264,7 @@ def dimensions(result: DimensionEstimate) -> Chart:
 
 
 def diagnosis(result: Diagnosis) -> tuple[Chart, Chart]:
-    """Correlations of all pairs against chance, and expected R² over the number of features."""
+    """Correlations of all pairs against chance, and what the features say about one another."""
     edges = np.asarray(result.correlation_edges)
     numbers = np.asarray(result.correlation_counts, dtype=float)
     free = max(result.n_effective - 2.0, 1.0)
@@ -282,17 +282,11 @@ def diagnosis(result: Diagnosis) -> tuple[Chart, Chart]:
         bars=(Bars(at, numbers[drawn], name="pairs of points"),),
         mark=None if least is None else (least, f"significant from {least:.2g}"), log_y=True,
     )  # fmt: skip
-    width = result.n_observed
-    sizes = np.geomspace(max(width / 8.0, 1.0), 8.0 * width, 60)
-    halves = np.array([np.mean(result.halves_r2)])
-    accuracy = Chart(
-        "expected R² over the number of features: measured on halves (dot), and expected (line)",
-        "features", "expected R²",
-        curves=(
-            Curve("expected", sizes, result.expected_r2(sizes), colors.ACCENT),
-            Curve("measured", np.array([width / 2.0]), halves, colors.MUTED,
-                  dots=True, width=0.0),
-        ),
-        mark=(float(width), f"now: {width}"), log_x=True, ceiling=1.0,
-    )  # fmt: skip
-    return pairs, accuracy
+    measures = {
+        "agreement of two halves": result.agreement,
+        "R² of held-out features": result.held_out_r2,
+        "reliability": result.reliability,
+        "independent noise": result.noise_fraction,
+    }
+    finite = {name: value for name, value in measures.items() if np.isfinite(value)}
+    return pairs, level_bars(finite, "{:.2f}".format, "fraction")

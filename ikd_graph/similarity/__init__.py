@@ -24,7 +24,9 @@ __all__ = [
 ]
 
 
-def compare(X: Any, affinity: str, *, counts: bool = False) -> Similarity:
+def compare(
+    X: Any, affinity: str, *, counts: bool = False, model_based: bool = False
+) -> Similarity:
     """Similarity of the rows of X, or of the points whose covariances or distances X is.
 
     Parameters
@@ -35,6 +37,8 @@ def compare(X: Any, affinity: str, *, counts: bool = False) -> Similarity:
         A name in `AFFINITIES`, "precomputed" or "precomputed_distance".
     counts : bool
         Whether X is a table of integers, in which a row without spread is nothing unusual.
+    model_based : bool
+        Whether the columns are taken for samples of the model as they are.
 
     Returns
     -------
@@ -52,4 +56,4 @@ def compare(X: Any, affinity: str, *, counts: bool = False) -> Similarity:
     if affinity in GIVEN:
         kind = SparsePrecomputed if sp.issparse(X) else Precomputed
         return kind(X, distances=affinity == "precomputed_distance")
-    return RowSimilarity(AFFINITIES[affinity], X, counts=counts)
+    return RowSimilarity(AFFINITIES[affinity], X, counts=counts, model_based=model_based)

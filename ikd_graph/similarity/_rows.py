@@ -1,5 +1,6 @@
 """Similarity of the rows of a table, dense or sparse."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,11 @@ class RowSimilarity(Similarity):
            [0.5, 1. ]])
     """
 
-    def __init__(self, affinity: Affinity, X: Any, *, counts: bool = False) -> None:
+    def __init__(
+        self, affinity: Affinity, X: Any, *, counts: bool = False, model_based: bool = False
+    ) -> None:
         super().__init__(affinity, *X.shape)
+        self.model_based = model_based
         self._sparse = isinstance(X, SparseTable)
         self.rows: Any
         self.scale: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
@@ -62,9 +66,28 @@ class RowSimilarity(Similarity):
         # Products of sparse Euclidean rows are similarities already.
         return self.half if self.affinity.euclidean and not self._sparse else None
 
-    def modelled(self, X: Any) -> Any:
-        """Rows as the likelihood takes them for samples of a Gaussian process."""
-        return self.affinity.modelled(X, None if self.scale is None else self.scale.units)
+    @property
+    def centres_rows(self) -> bool:
+        """See `Similarity.centres_rows`."""
+        return self.model_based and self.affinity.centres_rows
+
+    def modelled(self, X: Any) -> Floats:
+        """Rows as the likelihood takes them for samples of a Gaussian process.
+
+        Samples of the model as they are; other rows as they are compared, each column less its
+        mean, which the similarities of rows do not see.
+        """
+        if self.model_based:
+            return np.asarray(X, dtype=np.float64)
+        return (self.factor_of(X) - self._mean) * np.sqrt(X.shape[1])
+
+    @cached_property
+    def _mean(self) -> Floats:
+        """Mean of the rows as they are compared, (p,)."""
+        total, step = np.zeros(self.rows.shape[1]), block_rows(self.rows.shape[1])
+        for start in range(0, self.n_samples, step):
+            total += self.rows[start : start + step].sum(axis=0, dtype=np.float64)
+        return total / self.n_samples
 
     def block(self, points: Indices) -> NDArray[np.floating]:
         """See `Similarity.block`."""
@@ -128,7 +151,10 @@ class RowSimilarity(Similarity):
         X = np.asarray(X, dtype=np.float64)
         if self.scale is not None:
             return self.scale.scaled(X)
-        return covariance.unit_rows.unchecked(self.affinity.modelled(X), self._unit)
+        rows, lengths = covariance.centred_rows(self.affinity.modelled(X), self._unit)
+        # A row without spread is correlated with nothing.
+        rows[lengths == 0.0] = 0.0
+        return rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""

@@ -1,4 +1,4 @@
-"""Can these data be embedded at all: chance, significant correlations, the accuracy to expect."""
+"""Can these data be embedded at all: chance, significant correlations, agreement of halves."""
 
 import warnings
 from collections.abc import Sequence
@@ -7,31 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from .. import _limits, covariance, graph, model_selection
-from .._checks import check_components, check_enough_columns, check_enough_rows, check_integer
-from .._settings import Settings
+from .._checks import check_components, check_enough_columns, check_enough_rows
 from .._stages import Stages
 from .._warn import warn
 from ..estimator import IKD
-from ..generative import evenly_spaced
-from ..model_selection import ENOUGH_COLUMNS, Moments
-from ..pipeline import describe_effective_columns
+from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..refine import Likelihood
 from ..similarity import AFFINITIES
 from .chance import LEVEL, ChanceTest, chance_test
 from .judgement import DOMINANT_SHARE, say_row_levels
-from .metrics import Floats, affine_r2
+from .metrics import Floats
 from .settings import reasons, say_settings, used_parameters
 
-__all__ = [
-    "WEAK_R2", "Diagnosis", "Step", "diagnose",
-]  # fmt: skip
-
-WEAK_R2 = 0.8
-"""An expected R² that may be below this, by one spread of the splits, is warned of."""
+__all__ = ["Diagnosis", "Step", "diagnose"]
 
 
 class Step(NamedTuple):
@@ -78,14 +69,15 @@ class Diagnosis:
         Histogram of the correlations of all pairs.
     graph_components : int
         Components of the graph of the default fit.
-    predicted_r2, spread_r2 : float
-        Expected R² (after affine alignment), NaN with too few columns, and its standard deviation
-        over the splits.
-    halves_r2 : tuple of float
-        R² that the agreement of embeddings of two halves of the columns speaks for, for each split:
-        the expected R² with a half of the columns.
-    noise_share : float
-        Estimated share of independent noise in the variance.
+    agreement : float
+        Procrustes R² between embeddings of two halves of the columns; NaN with too few columns.
+    held_out_r2, held_out_error : float
+        R² of held-out columns, predicted from the embedding of the others, and its standard error;
+        NaN where no candidates were compared.
+    reliability : float
+        R² with the truth that the standard errors lead to expect; NaN without them.
+    noise_fraction : float
+        Estimated fraction of independent noise in the variance.
     moments : Moments
         How well rows fit the model, see `ikd_graph.model_selection.Moments`.
     row_levels : tuple of str
@@ -121,10 +113,11 @@ class Diagnosis:
     correlation_counts: tuple[int, ...] = field(repr=False)
     correlation_edges: tuple[float, ...] = field(repr=False)
     graph_components: int
-    predicted_r2: float
-    spread_r2: float
-    halves_r2: tuple[float, ...]
-    noise_share: float
+    agreement: float
+    held_out_r2: float
+    held_out_error: float
+    reliability: float
+    noise_fraction: float
     moments: Moments
     row_levels: tuple[str, ...]
     parameters: dict[str, Any]
@@ -157,15 +150,10 @@ class Diagnosis:
         """Whether one direction makes nearly all rows correlate."""
         return self.share_above_two >= DOMINANT_SHARE and self.common_share >= 0.5
 
-    def expected_r2(self, n_columns: Any) -> Any:
-        """Expected R² with another number of columns of the same kind (Spearman and Brown 1910)."""
-        more = n_columns / self.n_observed
-        return more * self.predicted_r2 / (1.0 + (more - 1.0) * self.predicted_r2)
-
-    def columns_for(self, r2: float) -> float:
-        """Number of columns of the same kind with which an R² is expected, at most infinite."""
-        odds = self.predicted_r2 / max(1.0 - self.predicted_r2, 1e-12)
-        return self.n_observed * r2 / (1.0 - r2) / odds if odds > 0.0 else np.inf
+    @property
+    def halves_disagree(self) -> bool:
+        """Whether two halves of the columns do not support the same embedding."""
+        return self.agreement < SUPPORTED
 
     def pairs(self, names: Sequence[str] | None = None) -> list[tuple[Any, Any, float]]:
         """Trusted pairs by name, the strongest first.
@@ -215,18 +203,22 @@ class Diagnosis:
         )
         if free < ENOUGH_COLUMNS:
             texts["model"] = f"{free:.0f} features are too few to compare the rows with the model"
-        texts["noise"] = f"about {self.noise_share:.0%} of the variance is independent noise"
-        if not np.isfinite(self.predicted_r2):
-            return {**texts, "expected R²": "unknown: too few features to be halved"}
-        texts["expected R²"] = (
-            f"{self.predicted_r2:.2f} ± {self.spread_r2:.2f} at most (halves of the features, "
-            f"embedded separately: {np.mean(self.halves_r2):.2f})"
-        )
-        if self.predicted_r2 < WEAK_R2:
-            needed = self.columns_for(WEAK_R2)
-            texts["features"] = f"about {needed:.0f} such features would give R² {WEAK_R2:g}"
-            if needed > 10 * width:
-                texts["features"] = "more than ten times as many features would be needed"
+        texts["noise"] = f"about {self.noise_fraction:.0%} of the variance is independent noise"
+        texts["halves"] = "too few features to be halved"
+        if np.isfinite(self.agreement):
+            texts["halves"] = (
+                f"two halves of the features, embedded separately, agree by R² {self.agreement:.2f}"
+            )
+        if np.isfinite(self.held_out_r2):
+            texts["held-out R²"] = (
+                f"{self.held_out_r2:.2f} ± {self.held_out_error:.2f}: held-out features, predicted "
+                "from the embedding of the others"
+            )
+        if np.isfinite(self.reliability):
+            texts["reliability"] = (
+                f"{self.reliability:.2f}: the R² with the truth that the standard errors lead to "
+                "expect"
+            )
         return texts
 
     def _trusted_words(self) -> str:
@@ -270,7 +262,6 @@ def diagnose(
     *,
     fdr: float = 0.01,
     n_removed: int = 0,
-    n_splits: int = 3,
     random_state: int | None = 0,
     verbose: int = 0,
 ) -> Diagnosis:
@@ -278,28 +269,22 @@ def diagnose(
 
     The p value is that of a table without a latent whose columns keep their values and their order,
     see `chance_test`. Pairs of rows are trusted where they are significantly correlated
-    (`graph.significant_graph`). The expected accuracy is a split-half reliability: the default
-    embedding of X is computed from either half of the columns alone. The R² of one half with the
-    other, less what chance gives, is the square of that of a half with the truth, and Spearman and
-    Brown's formula (1910) takes it to all columns, or to more. Columns that follow one another are
-    cut into two runs, others are divided at random. It is an upper bound: what both halves distort
-    alike, as principal components do a curve, is not seen.
+    (`graph.significant_graph`). All else is what the default fit says of the same rows, and the
+    same numbers: the agreement of embeddings of two halves of the columns, the R² of held-out
+    columns, and the reliability where the likelihood refines.
 
     Parameters
     ----------
     X : (n_samples, n_features) array_like of float64
-        Points in rows; beyond 1000 a fixed random sample of 500 is looked at. Halves that the
-        likelihood refines are those of 100 rows.
+        Points in rows; beyond 1000 a fixed random sample of 500 is looked at.
     n_components : int
         Number M of hidden coordinates.
     fdr : float
         False discovery rate of the pairs that are trusted, in (0, 1).
     n_removed : int
         Rows that were regressed out of X (`covariance.remove_mean_row` takes one).
-    n_splits : int
-        Number of times that the columns are split, at least 2.
     random_state : int or None
-        Seed of the splits and of the test.
+        Seed of the test and of the fit.
     verbose : int
         1 shows a progress bar on a terminal.
 
@@ -319,14 +304,13 @@ def diagnose(
     >>> from ikd_graph.study import datasets
     >>> latent = np.random.default_rng(0).uniform(0.0, 3.0, size=(15, 1))
     >>> diagnosis = ikd_graph.diagnose(datasets.gplvm_data(latent, 300, noise=0.1).X, 1)
-    >>> diagnosis.holds_together, diagnosis.p_value, diagnosis.predicted_r2 > 0.9
+    >>> diagnosis.holds_together, diagnosis.p_value, diagnosis.agreement > 0.9
     (True, 0.005, True)
     """
-    check_integer("n_splits", n_splits, 2)
     table, data, picked, n_points = _sampled(X)
     check_components(n_components, n_points)
-    stages = Stages(verbose, total=3 + n_splits)
-    # Of what the fits say of their graphs, the diagnosis says what matters, and says it once.
+    stages = Stages(verbose, total=3)
+    # Of what the fit says, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         with stages("chance"):
@@ -334,14 +318,15 @@ def diagnose(
         with stages("correlations"):
             correlations = _correlations(data, picked, fdr, n_removed)
         with stages("fitting"):
-            whole, parameters = _default_fit(X, table, n_components, stages)
-        ordered = correlations["n_effective"] < data.shape[1] - n_removed
-        halves = _halves(whole, parameters, table, n_splits, ordered, random_state, stages)
+            model = IKD(n_components, random_state=random_state).fit(table)
     stages.close()
-    affinity = AFFINITIES[whole.settings_.affinity]
-    whole_r2 = 2.0 * np.array(halves) / (1.0 + np.array(halves))
-    why, words = reasons(whole), say_settings(whole)
-    warned = why.pop("warning", "")
+    affinity = AFFINITIES[model.settings_.affinity]
+    why, words, tried = reasons(model), say_settings(model), model.candidates_
+    parameters = used_parameters(model)
+    del parameters["n_components"]
+    if isinstance(parameters["refine"], Likelihood):
+        # The likelihood chooses it.
+        parameters.pop("kernel", None)
     diagnosis = Diagnosis(
         n_points=n_points,
         n_used=len(data),
@@ -353,17 +338,20 @@ def diagnose(
         similarity=words["similarity"],
         graph=words["graph"],
         **correlations,
-        graph_components=int(whole.component_labels_.max()) + 1,
-        predicted_r2=float(whole_r2.mean()),
-        spread_r2=float(whole_r2.std(ddof=1)),
-        halves_r2=tuple(halves),
-        noise_share=covariance.noise_fraction(affinity.modelled(data), correlations["n_effective"]),
+        graph_components=int(model.component_labels_.max()) + 1,
+        agreement=float(model.agreement_),
+        held_out_r2=tried[0].r2 if tried else np.nan,
+        held_out_error=tried[0].r2_error if tried else np.nan,
+        reliability=float(model.reliability_),
+        noise_fraction=covariance.noise_fraction(
+            affinity.modelled(data), correlations["n_effective"]
+        ),
         moments=model_selection.moments(data),
         parameters=parameters,
         reasons=why,
         row_levels=() if affinity.scale_invariant else tuple(say_row_levels(data)),
     )
-    texts = (*diagnosis.row_levels, *filter(None, [warned]), *problems(diagnosis))
+    texts = (*diagnosis.row_levels, *model.settings_.warnings, *problems(diagnosis))
     if texts:
         warn("; ".join(texts))
     return replace(diagnosis, warnings=texts, steps=tuple(steps(diagnosis)))
@@ -414,71 +402,6 @@ def _correlations(
     }
 
 
-def _default_fit(
-    X: ArrayLike, table: NDArray[Any], n_components: int, stages: Stages
-) -> tuple[IKD, dict[str, Any]]:
-    """The default fit before its refinement, and the parameters of `IKD` with it."""
-    counts = table.dtype.kind == "i"
-    asked = Settings(n_components=n_components, n_landmarks=None, counts=counts)
-    settings, _ = model_selection.resolve(np.unique(table, axis=0), asked, stages)
-    model = IKD(n_components, strategy=settings.strategy, affinity=settings.affinity)
-    model.set_params(refine=None, n_landmarks=None).fit(np.asarray(X))
-    model.settings_.reasons.update(settings.reasons)
-    parameters = {**used_parameters(model), "refine": settings.refine}
-    del parameters["n_components"]
-    if isinstance(settings.refine, Likelihood):
-        # The likelihood chooses it.
-        parameters.pop("kernel", None)
-    return model, parameters
-
-
-def _halves(
-    whole: IKD,
-    parameters: dict[str, Any],
-    table: NDArray[Any],
-    n_splits: int,
-    ordered: bool,
-    random_state: int | None,
-    stages: Stages,
-) -> list[float]:
-    """The reliability of halves of the columns, NaN where they are too few to be embedded."""
-    model = IKD(whole.n_components_, **parameters, n_landmarks=None)
-    rule = parameters.get("graph")
-    if isinstance(rule, graph.Threshold):
-        # The threshold is that of the columns of a half.
-        prune = False if whole.settings_.trusted else rule.prune
-        model.set_params(graph=graph.Threshold(n_neighbors=rule.n_neighbors, prune=prune))
-    if isinstance(model.refine, Likelihood):
-        table = table[evenly_spaced(len(table), _limits.DIAGNOSED_BY_LIKELIHOOD)]
-    width = table.shape[1]
-    size = width // 2
-    if size < max(2, whole.n_components_):
-        return [np.nan] * n_splits
-    rng, halves = np.random.default_rng(random_state), []
-    for split in range(n_splits):
-        columns = rng.permutation(width)
-        if ordered:
-            columns = np.roll(np.arange(width), -split * width // (2 * n_splits))
-        with stages(f"{size} of {width} columns"):
-            parts = columns[: 2 * size].reshape(2, size)
-            halves.append(_reliability(model, *(table[:, half] for half in parts)))
-    return halves
-
-
-def _reliability(model: IKD, first: NDArray[Any], second: NDArray[Any]) -> float:
-    """R² with the truth that the agreement of embeddings of separate columns speaks for."""
-    try:
-        a, b = (clone(model).fit_transform(half) for half in (first, second))
-        shared = 0.5 * (affine_r2(a, b) + affine_r2(b, a))
-    # A row that is constant in one half, or a half that falls into one point.
-    except ValueError:
-        return 0.0
-    n, m = a.shape
-    # Any unrelated embedding explains a share m / (n - 1).
-    shared = 1.0 - (1.0 - shared) * (n - 1.0) / max(n - 1.0 - m, 1.0)
-    return float(np.sqrt(max(shared, 0.0)))
-
-
 def problems(diagnosis: Diagnosis) -> list[str]:
     """What is to be warned of, as clauses without a capital or a full stop."""
     d, clauses = diagnosis, []
@@ -491,12 +414,10 @@ def problems(diagnosis: Diagnosis) -> list[str]:
             f"{d.mean_correlation:.2f} in the mean: one direction that all rows share (a "
             "market, a season, a global signal) may hide what only few of them share"
         )
-    if d.predicted_r2 - d.spread_r2 < WEAK_R2:
-        may = "is" if d.predicted_r2 < WEAK_R2 else "may be"
+    if d.halves_disagree:
         clauses.append(
-            f"the expected R² is {d.predicted_r2:.2f} ± {d.spread_r2:.2f}, which {may} "
-            f"below {WEAK_R2:g}: another sample of {d.n_observed} features could give a "
-            "different embedding"
+            f"two halves of the features, embedded separately, agree by R² {d.agreement:.2f} only: "
+            f"another sample of {d.n_observed} features could give a different arrangement"
         )
     if d.graph_components > 1:
         clauses.append(
@@ -529,7 +450,7 @@ def steps(diagnosis: Diagnosis) -> list[Step]:
         todo.append(
             Step("Take off what all rows share", python, "diagnose", ("--remove-mean-row",))
         )
-    if d.n_trusted and not d.predicted_r2 >= WEAK_R2:
+    if d.n_trusted and d.halves_disagree:
         rule = f"graph=graph.Threshold(fdr={d.fdr:g})"
         python = f"IKD({d.n_components}, strategy='blockwise', {rule})"
         flags = ("--components", str(d.n_components), "--fdr", f"{d.fdr:g}")

@@ -26,13 +26,13 @@ def diagnosis_page(result: Diagnosis, name: str, command: str = "", **around: An
         HTML of the whole page.
     """
     warned = "with warnings" if result.warnings else "with nothing to warn of"
-    finite = np.isfinite(result.predicted_r2)
-    r2 = f"{result.predicted_r2:.2f} ± {result.spread_r2:.2f}" if finite else "unknown"
+    finite = np.isfinite(result.agreement)
+    agreement = f"agree by R² {result.agreement:.2f}" if finite else "are too few to be compared"
     drawings = [page.drawing(chart, caption=chart.title) for chart in charts.diagnosis(result)]
     return page.render(
         "Diagnosis",
         name,
-        f"Expected R² {r2}, {warned}.",
+        f"Two halves of the features {agreement}, {warned}.",
         [
             ("What was found", [page.block("pairs", result.findings()), page.figures(*drawings)]),
             ("Why these settings", [page.block("pairs", result.reasons)]),

@@ -23,10 +23,10 @@ _SPECTRUM_NOTE = (
 )
 
 _CANDIDATES_NOTE = (
-    "Candidate settings, scored by 4-fold cross-validation over features: each point's held-out "
-    "features are predicted by the mean of its nearest neighbours in the embedding of the others; "
-    "R² is averaged over principal directions. A later setting replaces a simpler one only if it "
-    "is better by three standard errors of the difference."
+    "Candidate settings, compared by 4-fold cross-validation over features: each point's held-out "
+    "features are predicted by the mean of its nearest neighbours in the embedding of the others. "
+    "The score, which ranks, is the mean R² over principal directions, all of which count alike; "
+    "the held-out R² is that of the features, each by its variance."
 )
 
 
@@ -146,11 +146,15 @@ def _tried(model: IKD) -> list[page.Block]:
     """Candidates of "auto", the chosen one first."""
     rows = []
     for tried in model.candidates_:
-        affinity, strategy, refine, score, error, difference, difference_error, chosen = tried
-        apart = "chosen" if chosen else f"{difference:+.3f} ± {difference_error:.3f}"
-        shown = (score, f"{score:.3f} ± {error:.3f}"), (difference, apart)
-        rows.append((affinity.replace("_", " "), strategy, refine or "none", *shown))
-    columns = ("affinity", "strategy", "refinement", "R² of held-out columns", "difference")
+        apart = f"{tried.difference:+.3f} ± {tried.difference_error:.3f}"
+        shown = (
+            (tried.score, f"{tried.score:.3f} ± {tried.score_error:.3f}"),
+            (tried.difference, "chosen" if tried.chosen else apart),
+            (tried.r2, f"{tried.r2:.3f} ± {tried.r2_error:.3f}"),
+        )
+        words = tried.affinity.replace("_", " "), tried.strategy, tried.refine or "none"
+        rows.append((*words, *shown))
+    columns = ("affinity", "strategy", "refinement", "score", "difference", "held-out R²")
     return [page.table(columns, rows), page.block("note", _CANDIDATES_NOTE)] if rows else []
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import sem
 
-from ... import strategies
+from ... import model_selection, strategies
 from ..._checks import check_choice, check_integer, check_positive
 from ..._stages import progress_bar
 from ...covariance import effective_columns
 from ...estimator import IKD
-from ...similarity import GIVEN
+from ...similarity import GIVEN, unique_rows
 from .. import baselines, metrics
 from ..datasets import Dataset
 from ..datasets._record import encode_labels
@@ -111,8 +111,9 @@ def compare(
     -----
     A score is the R² of the true latent where `Dataset` has one; else, where the table looks like
     samples of the model, the R² (affine, as in Li & Wu 2024) of the likeliest latents of random
-    halves of the columns; else the R² of columns that were held out, each row being predicted by
-    its 10 nearest rows in the embedding.
+    halves of the columns; else the R² of columns that were held out, a quarter at a time, each
+    row being predicted by its 10 nearest rows in the embedding of the others: the number that
+    `IKD` prints.
 
     Examples
     --------
@@ -139,13 +140,13 @@ def compare(
         "n_jobs": n_jobs, **more,
     }  # fmt: skip
     head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
-    trusted, chosen = False, None
+    model_based, chosen = False, None
     if any(name in STRATEGIES for name in names):
-        settings, chosen, trusted, words = _resolve(data.X, n_components, settings, refine)
+        settings, chosen, model_based, words = _resolve(data.X, n_components, settings, refine)
         head |= words
-    scorer = _Scores(data, settings, trusted, n_components, n_draws, time_limit)
-    if scorer.n_runs < data.n_features and scorer.measure != "true":
-        head["halves"] = f"{scorer.n_runs} runs of columns, which follow one another"
+    scorer = _Scores(data, settings, model_based, n_components, n_draws, time_limit)
+    if scorer.in_runs:
+        head["columns"] = "compared in runs, since they follow one another"
     used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
     result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": chosen})
     fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
@@ -157,39 +158,33 @@ def compare(
     return result
 
 
-FEWEST_COLUMNS = 8
-"""Columns below which one half says too little about the other."""
-
-
 @dataclass
 class _Scores:
     """How embeddings of one table are made, from it and with noise, and what they are scored by."""
 
     data: Dataset
     settings: dict[str, Any]  # of `IKD`
-    trusted: bool
+    model_based: bool
     n_components: int
     n_draws: int
     time_limit: float | None
 
     def __post_init__(self) -> None:
-        data, self.seed = self.data, self.settings["random_state"]
-        # Columns that follow one another are halved in runs, or each half would know the other.
-        follow = effective_columns(data.X) < data.n_features
-        self.n_runs = FEWEST_COLUMNS if follow else data.n_features
-        self.embedded = [np.ones(data.n_features, dtype=bool)]
-        if data.n_features >= FEWEST_COLUMNS:
-            self.embedded, rng = [], np.random.default_rng(self.seed)
-            runs = np.arange(data.n_features) * self.n_runs // data.n_features
-            for _ in range(max(self.n_draws // 2, 1)):
-                half = (rng.permutation(self.n_runs) >= self.n_runs // 2)[runs]
-                self.embedded += [half, ~half]
+        self.seed = self.settings["random_state"]
+        X = self.data.X
+        # The distinct rows that the default compares its candidates on, in the same order.
+        first, _ = unique_rows(X)
+        self.rows = first[model_selection.sampled(first.size)]
+        parts = model_selection.folds(X[self.rows])
+        self.in_runs = len(parts) > 1 and effective_columns(X) < X.shape[1]
+        self.held_out = parts
         self.measure, self.references = "held-out", []
-        if data.latent is not None:
-            self.measure, self.references = "true", [data.latent]
-        elif self.trusted:
+        if self.data.latent is not None:
+            self.measure, self.references = "true", [self.data.latent]
+        elif self.model_based:
             self.measure = "likeliest"
-            self.references = [self._likeliest(data.X[:, half]) for half in self.embedded]
+            halves = [parts[0]] if len(parts) == 1 else [parts[0] | parts[1], parts[2] | parts[3]]
+            self.references = [self._likeliest(X[:, half]) for half in halves]
 
     def _likeliest(self, X: Floats) -> Floats:
         model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
@@ -204,20 +199,28 @@ class _Scores:
         scale = level * self.data.X.std(axis=0)
         return np.asarray(self.data.X + scale * rng.standard_normal(self.data.X.shape))
 
-    def columns(self, level: float) -> list[tuple[int, NDArray[np.bool_]]]:
-        """Draws of noise and columns that are embedded for the scores of a level."""
+    def draws(self, level: float) -> list[tuple[int, NDArray[np.bool_] | None]]:
+        """Draws of noise, and columns that are held out, for the scores of a level."""
         if self.measure == "held-out":
-            n = self.n_draws if level else len(self.embedded)
-            return [(draw, self.embedded[draw % len(self.embedded)]) for draw in range(n)]
-        every = np.ones(self.data.n_features, dtype=bool)
-        return [(draw, every) for draw in range(self.n_draws if level else 1)]
+            n = self.n_draws if level else len(self.held_out)
+            return [(draw, self.held_out[draw % len(self.held_out)]) for draw in range(n)]
+        return [(draw, None) for draw in range(self.n_draws if level else 1)]
 
-    def score(self, Z: Floats, embedded: NDArray[np.bool_]) -> list[float]:
+    def embed(
+        self, name: str, refine: Any, level: float, draw: int, held_out: NDArray[np.bool_] | None
+    ) -> Timed:
+        """Embedding that is scored."""
+        X = self.table(level, draw)
+        if held_out is None:
+            return self.fit(name, refine, X)
+        return self.fit(name, refine, X[self.rows][:, held_out if held_out.all() else ~held_out])
+
+    def score(self, Z: Floats, held_out: NDArray[np.bool_] | None) -> list[float]:
         """Scores of an embedding against every reference."""
-        if self.references:
+        if held_out is None:
             return [metrics.affine_r2(reference, Z) for reference in self.references]
-        predicted = self.data.X[:, embedded if embedded.all() else ~embedded]
-        return [metrics.held_out_r2(Z, predicted, min(10, len(Z) - 1))]
+        values = model_selection.predicted_values(self.data.X[self.rows], self.data.X)
+        return [float(model_selection.held_out_r2(Z, values[:, held_out]).sum())]
 
     def fit(self, name: str, refine: Any, X: Floats) -> Timed:
         """Coordinates (n, n_components) of a method, or why there are none."""
@@ -230,15 +233,15 @@ class _Scores:
     def add(self, result: Comparison, planned: tuple[str, str, Any], level: float) -> None:
         """Add a method at a noise level: its fits, scores and first embedding."""
         title, name, refine = planned
-        whole = done = self.fit(name, refine, self.table(level, 0))
-        seconds, scores = [whole.seconds], []
-        for draw, columns in self.columns(level):
-            if done.value is not None and (draw or not columns.all()):
-                done = self.fit(name, refine, self.table(level, draw)[:, columns])
+        whole = self.fit(name, refine, self.table(level, 0))
+        done, seconds, scores = whole, [whole.seconds], []
+        for draw, held_out in self.draws(level) if whole.value is not None else ():
+            if draw or held_out is not None:
+                done = self.embed(name, refine, level, draw, held_out)
                 seconds.append(done.seconds)
             if done.value is None:
                 break
-            scores.append(self.score(done.value, columns))
+            scores.append(self.score(done.value, held_out))
         kind = None if refine is None else type(refine).__name__.lower()
         row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
         if done.value is None:
@@ -270,13 +273,13 @@ def _resolve(
         model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
     chosen, kernel = model.settings_, settings["kernel"]
     refined = "none" if chosen.refine is None else type(chosen.refine).__name__.lower()
-    anew = ", chosen anew by the likelihood" if refined == "likelihood" else ""
+    anew = ", chosen again by the likelihood" if refined == "likelihood" else ""
     words = say_settings(model) | {
         "kernel": f"squared_exponential{anew}" if kernel == "auto" else str(kernel),
         "refinement": refined,
     }
     settings = {**settings, "affinity": chosen.affinity, "graph": chosen.graph}
-    return settings, chosen.refine, bool(chosen.trusted), words
+    return settings, chosen.refine, chosen.model_based, words
 
 
 def _levels(noise: float | Sequence[float]) -> list[float]:

@@ -1,0 +1,192 @@
+"""Candidates for a table that is no sample of the model, and what columns say about them."""
+
+import warnings
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _limits, pipeline
+from .._records import CsrGraph
+from .._settings import Candidate, Settings
+from .._stages import Stages
+from .._table import SparseTable
+from ..refine import Likelihood, Stress
+from ..similarity import AFFINITIES, compare
+from ..strategies import Geodesic, Linear
+from ._held_out import (
+    direction_score,
+    folds,
+    held_out_r2,
+    principal_directions,
+    standard_error,
+)
+from ._numbers import with_numbers
+
+Floats = NDArray[np.float64]
+
+REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
+"""Tables as they are, columns standardised, rows standardised."""
+
+OF_COUNTS = ("hellinger",)
+"""Counts have one unit and a variance that grows with the mean: roots of proportions."""
+
+_HALVES = ((0, 1), (0, 2), (0, 3))  # folds that make one half: all three ways
+
+
+def candidates(rows: Any, settings: Settings, are_counts: bool) -> list[Settings]:
+    """Closed forms that agree with what was asked for, the simplest first.
+
+    Parameters
+    ----------
+    rows : (n, p) table
+        What is fitted.
+    settings : Settings
+        What was asked for.
+    are_counts : bool
+        Whether the table holds counts.
+
+    Returns
+    -------
+    list of Settings
+        Affinity, strategy and refinement are named; a refinement that is "auto" is stress.
+    """
+    names: tuple[str, ...] = (settings.affinity,)
+    if settings.affinity == "auto":
+        names = tuple(name for name in REPRESENTATIONS if _is_possible(name, rows))
+        names = OF_COUNTS if are_counts else names
+    strategies: tuple[Any, ...] = (settings.strategy,)
+    if settings.strategy == "auto":
+        # What has no graph is not tried where something on a graph was asked for.
+        free = settings.graph == settings.kernel == "auto" and settings.refine in ("auto", None)
+        strategies = (Linear(), Geodesic()) if free else (Geodesic(),)
+    return [
+        replace(settings, strategy=strategy, affinity=name).choose(
+            "", refine=Stress() if strategy.uses_graph else None
+        )
+        for strategy, name in product(strategies, names)
+    ]
+
+
+def _is_possible(name: str, rows: Any) -> bool:
+    """Whether a representation can be tried on a table."""
+    if AFFINITIES[name].euclidean:
+        return rows.shape[0] * rows.shape[1] <= _limits.EUCLIDEAN_ENTRIES
+    return rows.shape[1] >= _limits.FEWEST_COLUMNS and _all_vary(rows)
+
+
+def _all_vary(rows: Any) -> bool:
+    """Whether no row has one value throughout."""
+    if isinstance(rows, SparseTable):
+        return bool(np.diff(rows.stored.indptr).all())
+    return bool((np.ptp(rows, axis=1) > 0.0).all())
+
+
+def compare_candidates(
+    table: Floats, values: Floats, options: list[Settings]
+) -> tuple[int, tuple[Candidate, ...]]:
+    """Fit every candidate without a quarter of the columns, four times, and predict these.
+
+    Parameters
+    ----------
+    table : (n, p) float64
+        Rows to fit.
+    values : (n, p) float64
+        The same columns as they are predicted: roots of counts.
+    options : list of Settings
+        Candidates.
+
+    Returns
+    -------
+    best : int
+        The first candidate of the highest score.
+    candidates : tuple of Candidate
+        Their scores, the best first.
+    """
+    n_options, n = len(options), len(table)
+    scores, r2 = np.zeros((n_options, n)), np.zeros((n_options, n))
+    parts = folds(table)
+    for held_out in parts:
+        shown = held_out if held_out.all() else ~held_out
+        directions = principal_directions(values[:, held_out])
+        for at, option in enumerate(options):
+            points = embed(table[:, shown], option)
+            if directions.shape[1]:
+                scores[at] += direction_score(points, directions) / len(parts)
+                r2[at] += held_out_r2(points, values[:, held_out]) / len(parts)
+    best = int(np.argmax(scores.sum(axis=1)))
+    tried = [
+        Candidate(
+            affinity=option.affinity,
+            strategy=option.strategy.name,
+            refine=None if option.refine is None else type(option.refine).__name__.lower(),
+            score=float(scores[at].sum()),
+            score_error=standard_error(scores[at]),
+            difference=float((scores[at] - scores[best]).sum()),
+            difference_error=standard_error(scores[at] - scores[best]),
+            r2=float(r2[at].sum()),
+            r2_error=standard_error(r2[at]),
+            chosen=at == best,
+        )
+        for at, option in enumerate(options)
+    ]
+    return best, tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score)))
+
+
+def agreement_of_halves(table: Floats, option: Settings) -> float:
+    """Procrustes R² between embeddings of two halves of the columns, the mean of three splits.
+
+    Parameters
+    ----------
+    table : (n, p) float64
+        Rows.
+    option : Settings
+        Settings of a closed form.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN with too few columns.
+    """
+    parts, found = folds(table), []
+    if len(parts) == 1:
+        return np.nan
+    for first, second in _HALVES:
+        half = parts[first] | parts[second]
+        found.append(_procrustes_r2(embed(table[:, half], option), embed(table[:, ~half], option)))
+    return float(np.mean(found))
+
+
+def _procrustes_r2(first: Floats, second: Floats) -> float:
+    """R² of one embedding after the best rotation or reflection, shift and scale of another."""
+    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
+    sizes = float((first**2).sum() * (second**2).sum())
+    shared = float(np.linalg.svd(first.T @ second, compute_uv=False).sum())
+    return shared**2 / sizes if sizes > 0.0 else 0.0
+
+
+def embed(table: Floats, option: Settings) -> Floats:
+    """Closed form of some columns under a candidate.
+
+    Strategies on a graph are compared by their geodesics. A row that is constant in these columns
+    is an isolated point.
+    """
+    strategy = option.strategy
+    strategy = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
+    size = option.n_components
+    size = min(5 if size == "auto" else int(size), len(table) - 1)
+    option = replace(
+        option,
+        strategy=strategy,
+        refine=Stress() if isinstance(option.refine, Likelihood) else option.refine,
+        graph="auto" if isinstance(option.graph, CsrGraph) else option.graph,
+        n_components=size,
+        n_landmarks=None,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        option = with_numbers(table, option)
+        similarity = compare(table, option.affinity, counts=True)
+        return pipeline.fit(similarity, table, option, Stages()).coordinates

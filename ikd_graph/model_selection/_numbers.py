@@ -1,0 +1,146 @@
+"""Numbers of a graph, weights, kernel and landmarks that are still "auto" in named settings."""
+
+from dataclasses import replace
+from typing import Any
+
+import scipy.sparse as sp
+
+from .. import _limits, covariance, eigen, graph, kernels, pipeline
+from .._settings import Settings
+from .._stages import Stages
+from .._table import SparseTable
+from ..graph import Neighbors, Threshold
+from ..refine import Likelihood, Stress
+from ..similarity import AFFINITIES, GIVEN, compare
+from ..strategies import Geodesic, landmarks
+
+_N_NEIGHBORS = 10
+"""Neighbours of a point in a neighbour graph (docs/decisions/003-one-rule-for-auto.md)."""
+
+_MIN_NEIGHBORS = 6
+"""Neighbours of a point in a threshold graph: what keeps every point in it."""
+
+_N_LEADING = 15
+"""Leading eigenvalues by which the number of coordinates is chosen."""
+
+
+def with_numbers(rows: Any, settings: Settings) -> Settings:
+    """Settings in which graph, weights of the stress and kernel have no "auto" left.
+
+    Parameters
+    ----------
+    rows : (n, p) table, or (n, n) covariances or distances
+        What is fitted.
+    settings : Settings
+        Strategy, affinity and refinement are named.
+
+    Returns
+    -------
+    Settings
+        The same with numbers.
+    """
+    settings = _graph_rule(rows, settings)
+    refine = settings.refine
+    if isinstance(refine, Stress) and refine.weights == "auto":
+        weights = "precision" if settings.model_based else "uniform"
+        settings = replace(settings, refine=Stress(weights))
+    if settings.kernel == "auto" and not isinstance(refine, Likelihood):
+        settings = replace(settings, kernel=kernels.SquaredExponential())
+    return settings
+
+
+def _graph_rule(rows: Any, settings: Settings) -> Settings:
+    """Settings with the numbers of the graph."""
+    if not settings.strategy.uses_graph:
+        return replace(settings, graph=None)
+    has_rows = settings.affinity not in GIVEN
+    if settings.graph == "auto" and sp.issparse(rows) and not has_rows:
+        return replace(settings, graph=Threshold(0.0, prune=False))
+    if settings.model_based and rows.shape[0] <= _limits.SOLVED_WHOLE:
+        why = "correlations estimate the kernel of the model, so that small ones are left out"
+        settings = settings.choose(why, graph=Threshold())
+    why = "the order of similarities is more reliable than their values"
+    settings = settings.choose(why, graph=Neighbors())
+    rule = settings.graph
+    if isinstance(rule, Neighbors) and rule.k == "auto":
+        rule = Neighbors(_N_NEIGHBORS, rule.mutual, rule.search, rule.prune, rule.disconnected)
+    if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
+        free = effective_columns(rows, settings.affinity, rule.n_removed)
+        rule = Threshold(
+            graph.auto_threshold.unchecked(free),
+            rule.n_neighbors or _MIN_NEIGHBORS,
+            rule.prune,
+            rule.disconnected,
+        )
+        width = rows.shape[1]
+        if free is not None and free < width - settings.graph.n_removed:
+            settings = settings.explain(columns=describe_effective_columns(width, free))
+    if isinstance(rule, (Threshold, Neighbors)) and rule.prune == "auto":
+        prune = has_rows and not settings.model_based and not getattr(rule, "fdr", None)
+        rule = type(rule)(**{**rule.get_params(), "prune": prune})
+    return replace(settings, graph=rule)
+
+
+def effective_columns(rows: Any, affinity: str, n_removed: int = 0) -> float | None:
+    """Effective number of columns under an affinity, None where there are no rows."""
+    if affinity in GIVEN:
+        return None
+    if isinstance(rows, SparseTable):
+        # They have no order.
+        return float(max(rows.shape[1] - n_removed, 1))
+    table = AFFINITIES[affinity].modelled(rows)
+    return float(covariance.effective_columns.unchecked(table, n_removed=n_removed))
+
+
+def describe_effective_columns(n_observed: int, free: float) -> str:
+    """How many independent columns autocorrelated ones are worth, in words."""
+    return (
+        f"{n_observed} columns that follow one another (in time, or along a line) count as "
+        f"{free:.0f} independent ones"
+    )
+
+
+def with_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
+    """Settings with the number of coordinates, at the last wide gap of the spectrum, and landmarks.
+
+    Parameters
+    ----------
+    rows : (n, p) table, or (n, n) covariances or distances
+        What is fitted.
+    settings : Settings
+        All else is resolved.
+    stages : Stages
+        Clock and progress bar.
+
+    Returns
+    -------
+    Settings
+        The same with numbers.
+    """
+    n = rows.shape[0]
+    if settings.n_components == "auto":
+        with stages("spectrum"):
+            leading = min(_N_LEADING, n - 1)
+            strategy = settings.strategy
+            if strategy.name == "blockwise":
+                # Merged cliques have no spectrum of their own; the paths of their graph have.
+                strategy = Geodesic()
+            if strategy.name == "linear":
+                leading = min(leading, *rows.shape)
+            trial = replace(settings, strategy=strategy, n_components=leading, refine=None)
+            similarity = compare(rows, settings.affinity, counts=settings.counts)
+            spectrum = pipeline.spectrum(similarity, _with_landmarks(n, trial))
+        size = int(eigen.eigengap.unchecked(spectrum)) if leading > 1 else 1
+        why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
+        settings = replace(settings, spectrum=spectrum).choose(why, n_components=size)
+    return _with_landmarks(n, settings)
+
+
+def _with_landmarks(n: int, settings: Settings) -> Settings:
+    """Settings with the number of landmarks, None where all points are solved."""
+    name, asked = settings.strategy.name, settings.n_landmarks
+    if name in ("blockwise", "linear", "eigen"):
+        return replace(settings, n_landmarks=None)
+    count, reason = landmarks.number(asked, n, int(settings.n_components))
+    settings = replace(settings, n_landmarks=count)
+    return settings.explain(n_landmarks=reason) if reason else settings
