@@ -40,12 +40,13 @@ class Settings:
     n_components: int | str = 2
     strategy: Any = "auto"  # Strategy once resolved
     graph: Any = "auto"  # Threshold, Neighbors or CsrGraph once resolved, None without one
-    kernel: StationaryKernel | str = "auto"  # still "auto" where the likelihood compares kernels
+    kernel: StationaryKernel | str = "auto"  # of the closed form once resolved, then of the result
     affinity: str = "auto"
     refine: Any = "auto"  # Stress, Likelihood or None once resolved
     n_landmarks: float | str | None = "auto"  # a number or None once resolved
     random_state: Any = None
     counts: bool = False  # whether X is a table of integers
+    likelihood_kernel: StationaryKernel | str = "auto"  # "auto" compares the four
     model_based: bool = False  # whether similarities estimate the kernel of the model
     candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
     agreement: float = np.nan  # Procrustes R² of embeddings of two halves of the columns

@@ -44,7 +44,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     Result
         Coordinates (n, M) float64 and how they came about.
     """
-    kernel = _closed_form_kernel(settings)
+    kernel: Any = settings.kernel
     strategy, g, labels, removed, notes = settings.strategy, None, None, None, {}
     if strategy.uses_graph:
         with stages("graph"):
@@ -71,14 +71,14 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
             core = settings.refine.run(
                 latent,
                 similarity.modelled(dense_rows(rows)),
-                settings.kernel,
+                settings.likelihood_kernel,
                 centered=similarity.centres_rows,
                 random_state=_seed(settings.random_state),
             )
         # The process is made again, in the frame of the embedding, when new rows are placed.
         refined = core._replace(process=None)  # type: ignore[arg-type]
         latent, kernel = core.latent, core.fit.kernel
-        if settings.kernel == "auto":
+        if settings.likelihood_kernel == "auto":
             notes["kernel"] = f"the likeliest of {len(kernels.KERNELS)}"
     return Result(
         coordinates=latent,
@@ -113,11 +113,6 @@ def spectrum(similarity: Similarity, settings: Settings) -> Floats:
         # There may be fewer positive eigenvalues than are computed, and the fit says the rest.
         warnings.simplefilter("ignore", UserWarning)
         return fit(similarity, None, settings, Stages()).embedding.eigenvalues
-
-
-def _closed_form_kernel(settings: Settings) -> kernels.StationaryKernel:
-    """Kernel that closed forms invert until the likelihood chooses."""
-    return kernels.get("squared_exponential" if settings.kernel == "auto" else settings.kernel)
 
 
 def _seed(random_state: Any) -> int:

@@ -39,7 +39,7 @@ logs = np.log1p(1e3 * shares)
 # ---
 #
 # We name nothing but the number of coordinates. The default tries several ways to compare cells and
-# takes the simplest whose latent predicts held-out genes as well as any; it never sees the labels.
+# takes the one whose embedding predicts held-out genes best; it never sees the labels.
 from ikd_graph import IKD
 
 model = IKD(n_components=2).fit(logs)

@@ -68,8 +68,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "geodesic" fills gaps of the graph with shortest paths; "blockwise" embeds each clique of
         the graph and merges them by rigid motions (Section 2.4); "eigen" inverts all covariances
         (Alg. 1); "linear" takes principal components. An object of `ikd_graph.strategies` has
-        parameters of its own. "auto" is "geodesic", or "linear" where no other predicts held-out
-        columns better.
+        parameters of its own. "auto" is "geodesic", or "linear" where it predicts held-out
+        columns at least as well.
     graph : "auto", float, int, rule or graph
         Which similarities are trusted. A float is a threshold of the similarity, an int a number of
         nearest neighbours; `graph.Threshold` and `graph.Neighbors` have parameters of their own. A
@@ -91,15 +91,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
         is not known) or a graph of networkx or igraph; it is divided by the standard deviations of
         both points. With "precomputed_distance" X is the matrix of distances, dense or sparse.
-        "auto" is "correlation" where X
-        looks like samples of a Gaussian process (N >= 100 columns), else the simplest that predicts
-        held-out columns best (`candidates_`).
+        "auto" is "correlation" where X looks like samples of a Gaussian process (N >= 100 columns),
+        "hellinger" for counts, else the one of "euclidean", "standardized_euclidean" and
+        "correlation" (from 20 columns on) that predicts held-out columns best (`candidates_`).
     refine : {"auto", "stress", "likelihood", None} or refinement
         An optional second step. "stress" moves points to the distances of the graph's edges;
         "likelihood" maximises the likelihood of the model, with a noise variance of its own;
         `refine.Stress` and `refine.Likelihood` have parameters of their own. "auto" is the
-        likelihood where X looks like samples of a Gaussian process, else stress where there is a
-        graph.
+        likelihood where X looks like samples of a Gaussian process or where two halves of the
+        columns do not agree (`agreement_`), else stress where there is a graph.
     missing : {"error", "pairwise"}
         What to do about NaN, masked entries and NA: refuse them, or compare rows over the columns
         that both have, and fill each in by the mean of the nearest rows (see `ikd_graph.missing`).
@@ -155,8 +155,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         `settings_` says why. Computed in `fit` after a refinement by likelihood, else when first
         asked for.
     reliability_ : float
-        R2 with the truth that the standard errors lead to expect, from 0 to 1; NaN without them.
-        After a refinement by likelihood `fit` warns below 0.7.
+        R2 with the truth that the standard errors lead to expect, from 0 to 1, and no more than the
+        agreement of two halves of the columns supports; NaN without standard errors. After a refinement by likelihood `fit` warns below 0.7.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the most likely first; their ``latent``
         has the rows and the frame of `embedding_`, NaN for rows outside the core.
@@ -785,7 +785,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         posterior = self._latent_posterior()
         if posterior is None:
             return float("nan")
-        return uncertainty.reliability(self._points[self._sampled()], posterior.standard_errors)
+        value = uncertainty.reliability(self._points[self._sampled()], posterior.standard_errors)
+        return min(value, uncertainty.supported_r2(self.agreement_))
 
     def _report_errors(self) -> None:
         """Say how reliable the embedding is, or why that is not known."""
@@ -819,8 +820,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return f"they need at least {least} columns, got {self.n_features_in_}"
         if not self.settings_.model_based:
             return (
-                "the columns were not taken for samples of a Gaussian process; "
-                "refine='likelihood' takes them for that"
+                "they come with refine='likelihood'"
             )
         return ""
 

@@ -33,6 +33,11 @@ REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
 OF_COUNTS = ("hellinger",)
 """Counts have one unit and a variance that grows with the mean: roots of proportions."""
 
+_CHANCE_DRAWS, _CHANCE_ERRORS = 20, 10.0
+"""Embeddings with their points exchanged, and standard deviations of their scores beyond which a
+score is no chance: scores are the best of several and never below zero, so that one table of noise
+in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
+
 _HALVES = ((0, 1), (0, 2), (0, 3))  # folds that make one half: all three ways
 
 
@@ -86,7 +91,7 @@ def _all_vary(rows: Any) -> bool:
 
 def compare_candidates(
     table: Floats, values: Floats, options: list[Settings]
-) -> tuple[int, tuple[Candidate, ...]]:
+) -> tuple[int, tuple[Candidate, ...], bool]:
     """Fit every candidate without a quarter of the columns, four times, and predict these.
 
     Parameters
@@ -104,16 +109,19 @@ def compare_candidates(
         The first candidate of the highest score.
     candidates : tuple of Candidate
         Their scores, the best first.
+    predicts : bool
+        Whether the best predicts better than its embeddings with their points exchanged do.
     """
     n_options, n = len(options), len(table)
     scores, r2 = np.zeros((n_options, n)), np.zeros((n_options, n))
-    parts = folds(table)
+    parts, fits = folds(table), []
     for held_out in parts:
         shown = held_out if held_out.all() else ~held_out
         directions = principal_directions(values[:, held_out])
         for at, option in enumerate(options):
             points = embed(table[:, shown], option)
             if directions.shape[1]:
+                fits.append((at, points, directions))
                 scores[at] += direction_score(points, directions) / len(parts)
                 r2[at] += held_out_r2(points, values[:, held_out]) / len(parts)
     best = int(np.argmax(scores.sum(axis=1)))
@@ -132,7 +140,19 @@ def compare_candidates(
         )
         for at, option in enumerate(options)
     ]
-    return best, tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score)))
+    of_best = [(points, directions) for at, points, directions in fits if at == best]
+    predicts = _beyond_chance(float(scores[best].sum()) * len(parts), of_best)
+    return best, tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score))), predicts
+
+
+def _beyond_chance(score: float, fits: list[tuple[Floats, Floats]]) -> bool:
+    """Whether a sum of scores is beyond those of embeddings with their points exchanged."""
+    rng, drawn = np.random.default_rng(0), np.zeros(_CHANCE_DRAWS)
+    for draw in range(_CHANCE_DRAWS):
+        for points, directions in fits:
+            order = rng.permutation(len(points))
+            drawn[draw] += float(direction_score(points, directions[order]).sum())
+    return bool(score > drawn.mean() + _CHANCE_ERRORS * drawn.std(ddof=1))
 
 
 def agreement_of_halves(table: Floats, option: Settings) -> float:

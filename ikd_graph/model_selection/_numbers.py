@@ -10,7 +10,7 @@ from .._settings import Settings
 from .._stages import Stages
 from .._table import SparseTable
 from ..graph import Neighbors, Threshold
-from ..refine import Likelihood, Stress
+from ..refine import Stress
 from ..similarity import AFFINITIES, GIVEN, compare
 from ..strategies import Geodesic, landmarks
 
@@ -44,9 +44,12 @@ def with_numbers(rows: Any, settings: Settings) -> Settings:
     if isinstance(refine, Stress) and refine.weights == "auto":
         weights = "precision" if settings.model_based else "uniform"
         settings = replace(settings, refine=Stress(weights))
-    if settings.kernel == "auto" and not isinstance(refine, Likelihood):
-        settings = replace(settings, kernel=kernels.SquaredExponential())
-    return settings
+    if settings.kernel != "auto":
+        named = kernels.get(settings.kernel)
+        return replace(settings, kernel=named, likelihood_kernel=named)
+    # Heavy tails leave room between what is far apart (docs/decisions/013-local-descent.md).
+    of_likelihood = "auto" if settings.model_based else kernels.RationalQuadratic()
+    return replace(settings, kernel=kernels.SquaredExponential(), likelihood_kernel=of_likelihood)
 
 
 def _graph_rule(rows: Any, settings: Settings) -> Settings:

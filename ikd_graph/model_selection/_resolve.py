@@ -26,11 +26,9 @@ from ._held_out import Floats, predicted_values, sample
 from ._moments import Moments, has_significant_correlation, moments
 from ._numbers import with_numbers, with_size
 
-SUPPORTED = 0.35
-"""Agreement of two halves of the columns from which a closed form is worth keeping."""
-
-CHANCE = 2.0
-"""Standard errors below which a score is one that chance gives."""
+SUPPORTED = 0.4
+"""Agreement of two halves of the columns from which a closed form is worth keeping
+(docs/decisions/003-one-rule-for-auto.md)."""
 
 
 def resolve(rows: Any, requested: Settings, stages: Stages) -> Settings:
@@ -141,13 +139,13 @@ def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> S
     """Settings of a table that is no sample of the model."""
     options = candidates(rows, asked, observed.are_counts)
     tried: tuple[Candidate, ...] = ()
-    chosen, agreement = options[0], np.nan
+    chosen, agreement, seen = options[0], np.nan, True
     why = f"the default of the {chosen.strategy.name} strategy"
     if len(options) > 1 or asked.refine == "auto" or isinstance(asked.refine, Likelihood):
-        best, tried = compare_candidates(table, predicted_values(table, rows), options)
+        best, tried, seen = compare_candidates(table, predicted_values(table, rows), options)
         chosen, agreement = options[best], agreement_of_halves(table, options[best])
         why = _why(tried) if len(tried) > 1 else why
-    seen = not tried or tried[0].score > CHANCE * tried[0].score_error or agreement >= SUPPORTED
+    seen = seen or agreement >= SUPPORTED
     settings = replace(asked, candidates=tried)
     on_graph = asked.strategy == "auto" or asked.strategy.uses_graph
     enough = on_graph and rows.shape[1] >= _limits.FEWEST_COLUMNS
