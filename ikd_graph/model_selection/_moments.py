@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from .. import _limits, covariance
 from .._table import dense_rows, stored_values
@@ -15,6 +16,7 @@ ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
 
 _WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
+_BY_RARE_CHANCE = 0.001  # samples of the model whose row variances scatter more than that
 _KURTOSIS_ERRORS = 4.0
 _LEAST_SCATTER = 1e-9  # so correlated, rows are equal but for rounding
 _BY_CHANCE = 0.05  # share of tables of unrelated rows in which two seem related
@@ -35,12 +37,14 @@ class Moments(NamedTuple):
     n_effective: float  # independent columns, see `covariance.effective_columns`
     kurtosis_error: float  # standard error of that mean, at least .08
     are_counts: bool  # whether all values are whole numbers, none negative, some above 1
+    spread_limit: float = _WIDE  # what chance leaves of the first, more where few rows differ
 
     @property
     def fit_the_model(self) -> bool:
         """Whether the table looks like samples of the model, with columns enough."""
         normal = abs(self.kurtosis_gap) <= _KURTOSIS_ERRORS * self.kurtosis_error
-        return self.spread_ratio <= _WIDE and normal and self.n_effective >= ENOUGH_COLUMNS
+        alike = self.spread_ratio <= self.spread_limit
+        return alike and normal and self.n_effective >= ENOUGH_COLUMNS
 
 
 def moments(X: Any) -> Moments:
@@ -62,10 +66,17 @@ def moments(X: Any) -> Moments:
         return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, are_counts)
     effective = covariance.effective_columns.unchecked(centred)
     rows = centred / np.sqrt(squares)[:, None]
-    shared = _mean_square_correlation(rows)
-    # Variances of two rows have the squared correlation of the rows: by so much less they scatter.
-    expected = np.sqrt(2.0 / effective * max(1.0 - shared, _LEAST_SCATTER))
+    # Variances of two rows have the squared correlation of the rows.
+    related = (rows @ rows.T) ** 2
+    shared = float(related.mean())
+    related -= related.mean(axis=0)
+    related -= related.mean(axis=1, keepdims=True)
+    scatter = max(float(np.trace(related)), _LEAST_SCATTER * len(rows))
+    expected = float(np.sqrt(2.0 / effective * scatter / len(rows)))
     spread = float(squares.std() / squares.mean()) / expected
+    # Satterthwaite: the square of that is about a chi-square of so many degrees of freedom.
+    free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), _LEAST_SCATTER)
+    limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
     gap, error = _kurtosis(rows, effective, shared)
     # Levels of columns have a kurtosis of their own, and hide that of the rows.
     about_mean = covariance.doubly_centred_rows(centred)
@@ -73,7 +84,7 @@ def moments(X: Any) -> Moments:
     if len(about_mean):
         other = _kurtosis(about_mean, effective, _mean_square_correlation(about_mean))
         gap, error = max((gap, error), other, key=lambda each: abs(each[0]) / each[1])
-    return Moments(n_observed, spread, gap, effective, error, are_counts)
+    return Moments(n_observed, spread, gap, effective, error, are_counts, limit)
 
 
 def _mean_square_correlation(rows: Floats) -> float:
