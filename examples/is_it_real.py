@@ -1,12 +1,14 @@
 """How often tables of nothing get a small p value, and tables with a latent a large one.
 
-    OMP_NUM_THREADS=1 python examples/is_it_real.py [--seed 1] [--nulls 1002] [--latents 240]
+    OMP_NUM_THREADS=1 python examples/is_it_real.py [--seed 1] [--nulls 2000] [--latents 240]
 
-Null tables have 40 to 100 rows and 20 to 80 columns, of six kinds in turn: white; autoregressive
-(0.3 to 0.9) along the columns; the same along the rows; Student's t with 2 degrees of freedom;
-Poisson counts whose mean differs between columns; digits, wines or tumours with every column
-shifted along the rows. Tables with a latent: Gaussian-process columns over clouds (rows without an
-order) or smooth paths (rows in order) of one to three dimensions, with weak noise to far too much.
+Null tables have 40 to 100 rows and 20 to 80 columns, of ten kinds in turn: white; autoregressive
+(0.3 to 0.9, or 0.97) or random walks, along the columns or along the rows; Student's t with 2
+degrees of freedom; Poisson counts whose mean differs between columns; digits, wines or tumours with
+every column shifted along the rows. Tables with a latent: Gaussian-process columns over clouds
+(rows without an order) or smooth paths (rows in order) of one to three dimensions, with weak noise
+to far too much. Tables with a known share of signal: over planar clouds, planar random paths (with
+white or autoregressive noise) and a smooth closed curve, of 60 to 120 rows and columns.
 """
 
 import argparse
@@ -24,10 +26,13 @@ from ikd_graph.study.metrics import affine_r2
 REAL = [load_digits().data[:100, 10:50], load_wine().data, load_breast_cancer().data[:100]]
 
 
-def autoregressive(rng, n, width, axis):
-    """Noise that follows itself along an axis, stationary."""
+def autoregressive(rng, n, width, axis, past=None):
+    """Noise that follows itself along an axis, stationary, or a random walk from 0."""
+    if past == 1.0:
+        return rng.normal(size=(n, width)).cumsum(axis=axis)
     noise = rng.normal(size=(n + 200, width) if axis == 0 else (n, width + 200))
-    series = lfilter([1.0], [1.0, -rng.uniform(0.3, 0.9)], noise, axis=axis)
+    past = rng.uniform(0.3, 0.9) if past is None else past
+    series = lfilter([1.0], [1.0, -past], noise, axis=axis)
     return series[200:] if axis == 0 else series[:, 200:]
 
 
@@ -39,8 +44,12 @@ def shifted(rng, n, width):
 
 NULLS = {
     "white": lambda rng, n, width: rng.normal(size=(n, width)),
-    "autoregressive columns": lambda rng, n, width: autoregressive(rng, n, width, 0),
-    "autoregressive rows": lambda rng, n, width: autoregressive(rng, n, width, 1),
+    "0.3 to 0.9 along columns": lambda rng, n, width: autoregressive(rng, n, width, 0),
+    "0.3 to 0.9 along rows": lambda rng, n, width: autoregressive(rng, n, width, 1),
+    "0.97 along columns": lambda rng, n, width: autoregressive(rng, n, width, 0, 0.97),
+    "0.97 along rows": lambda rng, n, width: autoregressive(rng, n, width, 1, 0.97),
+    "walks along columns": lambda rng, n, width: autoregressive(rng, n, width, 0, 1.0),
+    "walks along rows": lambda rng, n, width: autoregressive(rng, n, width, 1, 1.0),
     "Student's t, 2": lambda rng, n, width: rng.standard_t(2, size=(n, width)),
     "Poisson": lambda rng, n, width: rng.poisson(rng.gamma(1.0, 1.0, width), (n, width)) * 1.0,
     "real, columns shifted": shifted,
@@ -75,13 +84,31 @@ def with_latent(seed, number):
     return kind, r2, chance_test(data.X, random_state=number).p_value
 
 
+def with_signal(seed, number, kind, share):
+    """p value of a table whose values have a share of signal."""
+    rng = np.random.default_rng([seed, 20_000 + number])
+    n, width = (int(size) for size in rng.integers(60, 121, 2))
+    latent = rng.normal(size=(n, 2))
+    if kind.startswith("path"):
+        latent = datasets.ou_latent(n, 2, variance=1.0, time_scale=n / 20.0, seed=rng)
+    elif kind == "closed curve":
+        angle = 2.0 * np.pi * np.arange(n)[:, None] / n
+        latent = 1.5 * np.hstack([np.cos(angle), np.sin(2.0 * angle)])
+    kernel = kernels.SquaredExponential()
+    signal = datasets.gplvm_data(latent, width, kernel=kernel, noise=0.0, seed=rng).X
+    past = 0.5 if kind.endswith("noise") else 0.0
+    noise = np.sqrt(1.0 - past**2) * autoregressive(rng, n, width, 0, past)
+    X = np.sqrt(share) * signal + np.sqrt(1.0 - share) * noise
+    return chance_test(X, random_state=number).p_value
+
+
 def main():
-    """Print both tables."""
+    """Print the three tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--nulls", type=int, default=1002, help="null tables of all kinds together")
+    parser.add_argument("--nulls", type=int, default=2000, help="null tables of all kinds together")
     parser.add_argument("--latents", type=int, default=240, help="tables with a latent")
     options = parser.parse_args()
     by_kind = null_p_values(options.seed, options.nulls)
@@ -90,6 +117,12 @@ def main():
     for name, p_values in by_kind.items():
         shares = [f"{np.mean(np.array(p_values) <= level):.1%}" for level in (0.01, 0.05, 0.2)]
         print(f"| {name} | {len(p_values)} | {' | '.join(shares)} |")
+    print("\n| latent | share of signal | tables | rejected at 5 % |\n|---|---|---|---|")
+    for kind in ("cloud", "path", "path, autoregressive noise", "closed curve"):
+        for share in (0.1, 0.2, 0.5):
+            count = options.latents // 4
+            found = [with_signal(options.seed, k, kind, share) <= 0.05 for k in range(count)]
+            print(f"| {kind} | {share:.0%} | {count} | {np.mean(found):.1%} |")
     trials = [with_latent(options.seed, number) for number in range(options.latents)]
     kinds, r2, p_values = (np.array(column) for column in zip(*trials, strict=True))
     print("\n| latent | R2 of the default fit | tables | rejected at 5 % |\n|---|---|---|---|")

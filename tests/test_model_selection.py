@@ -34,6 +34,38 @@ def test_samples_of_a_gaussian_process_are_recognised(n_columns, noise):
         assert not moments(X[:, :99]).fit_the_model
 
 
+@pytest.mark.parametrize("length_scale", [1.0, 3.0, 8.0])
+def test_samples_whose_rows_are_all_correlated_are_recognised(length_scale):
+    kernel = kernels.SquaredExponential(length_scale=length_scale)
+    for seed in range(6):
+        latent = fixed_latent("medium", 60 + 30 * seed)
+        X = gp_mapping(latent, 150 + 150 * seed, kernel=kernel, seed=seed)
+        assert moments(X).fit_the_model
+        levels = np.random.default_rng(100 + seed).normal(size=X.shape[1])
+        # A constant is a process as well.
+        assert moments(X + levels).fit_the_model
+
+
+def bifurcation(seed, level, n=200, n_genes=200):
+    """Counts of cells on a path that divides in two, genes with levels that switch along it."""
+    rng = np.random.default_rng(seed)
+    time, branch = rng.uniform(size=(n, 1)), rng.integers(1, 3, size=(n, 1))
+    of_branch = rng.integers(3, size=n_genes)
+    on = (of_branch == 0) | ((time > 0.5) & (branch == of_branch))
+    change = rng.choice([-1.5, 1.5], n_genes) * on
+    switched = change / (1.0 + np.exp(-10.0 * (time - rng.uniform(size=n_genes))))
+    log_rates = 1.1 + level * rng.normal(size=n_genes) + switched + 0.3 * rng.normal(size=(n, 1))
+    return rng.poisson(np.exp(log_rates)).astype(float)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.7, 1.2])
+def test_logarithms_of_counts_are_no_samples_whatever_the_levels_of_their_columns(level):
+    for seed in range(4):
+        counts = bifurcation(seed, level)
+        logs = np.log1p(1e4 * counts / counts.sum(axis=1, keepdims=True))
+        assert not moments(logs).fit_the_model
+
+
 def test_counts_are_whole_numbers_that_are_not_all_zero_or_one():
     counts = np.random.default_rng(0).poisson(2.0, size=(40, 10)).astype(float)
     tables = {"counts": counts, "shares": counts / 7.0, "signed": counts - 3.0, "bits": counts > 1}

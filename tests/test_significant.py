@@ -76,12 +76,28 @@ def test_rows_are_regressed_out_as_by_least_squares():
         covariance.regress_out(X, others[:, 1:])
 
 
+def naive_standardised(X):
+    """Rows and columns of mean 0 and one variance, twice over, a loop for each step."""
+    rows = np.array([row - row.mean() for row in X])
+    for _ in range(2):
+        rows = np.array([row / np.linalg.norm(row) for row in rows])
+        columns = [column - column.mean() for column in rows.T]
+        units = np.array([1.0 / np.linalg.norm(column) for column in columns])
+        rows = np.transpose([column * unit for column, unit in zip(columns, units, strict=True)])
+        rows = np.array([row - (row @ units) / (units @ units) * units for row in rows])
+        rows = np.array([row - row.mean() for row in rows])
+    return rows
+
+
 def naive_significant(X, fdr, n_removed=0):
     """Pairs by scipy's tests and correction."""
     free = covariance.effective_columns(X, n_removed=n_removed) - 2
     scores = stats.norm.ppf((stats.rankdata(X, axis=1) - 0.5) / X.shape[1])
     pairs = np.triu_indices(len(X), 1)
-    r = np.minimum(np.corrcoef(X)[pairs], np.corrcoef(scores)[pairs])
+    as_they_are = [np.corrcoef(table)[pairs] for table in (X, scores)]
+    # About the mean of all, n unrelated rows correlate by -1 / (n - 1).
+    z = [np.arctanh(np.corrcoef(naive_standardised(table))[pairs]) for table in (X, scores)]
+    r = np.min([*as_they_are, *np.tanh(np.array(z) + np.arctanh(1 / (len(X) - 1)))], axis=0)
     p = stats.t.sf(r * np.sqrt(free / (1 - r**2)), free)
     kept = stats.false_discovery_control(p, method="by") <= fdr
     return {(int(a), int(b)) for a, b in zip(*np.array(pairs)[:, kept], strict=True)}
@@ -92,11 +108,11 @@ def naive_significant(X, fdr, n_removed=0):
 def test_significant_pairs_are_those_of_scipy(past, fdr):
     rng = np.random.default_rng(5)
     X = following(rng, 40, 300, past)
-    X[:10] += 1.2 * following(rng, 1, 300, past)
+    X[:10] += 1.5 * following(rng, 1, 300, past)
     g = graph.significant_graph(X, fdr, n_removed=2)
     left, right, corr = graph.edges(g)
     expected = naive_significant(X, fdr, 2)
-    assert 10 < len(expected) < 100
+    assert 2 < len(expected) < 100
     assert set(zip(left.tolist(), right.tolist(), strict=True)) == expected
     np.testing.assert_allclose(corr, np.corrcoef(X)[left, right])
 
@@ -106,6 +122,72 @@ def test_one_day_far_out_makes_no_pair_significant():
     X[:, 17] += 100.0
     assert np.corrcoef(X)[0, 1] > 0.9
     assert graph.significant_graph(X).n_edges == 0
+
+
+DRAWS = {
+    "gaussian": lambda rng, size: rng.normal(size=size),
+    "Student's t, 5": lambda rng, size: rng.standard_t(5, size=size) / np.sqrt(5.0 / 3.0),
+    "uniform": lambda rng, size: rng.uniform(-1.0, 1.0, size) * np.sqrt(3.0),
+}
+SIZES = [(90, 60), (200, 100), (40, 400), (12, 200), (3, 300)]
+
+
+def levelled(draw, size, level, seed):
+    """Noise of variance 1, and columns with levels."""
+    rng = np.random.default_rng(seed)
+    return DRAWS[draw](rng, size) + level * rng.normal(size=size[1])
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+@pytest.mark.parametrize("level", [1.0, 10.0])
+def test_levels_of_columns_make_no_pair_of_noise_significant(draw, level):
+    tables = [levelled(draw, size, level, seed) for size in SIZES for seed in range(4)]
+    # At the rate of 5 % one of 20 is expected to have any.
+    assert sum(graph.significant_graph(X, 0.05).n_edges > 0 for X in tables) <= 3
+    # 5 % by the largest correlation, and as many by the largest eigenvalue.
+    assert sum(model_selection.has_significant_correlation(X) for X in tables) <= 5
+
+
+def test_units_of_columns_make_no_pair_of_noise_significant():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(90, 60)) * 10.0 ** rng.uniform(-1.0, 1.0, 60)
+        assert not graph.significant_graph(X, 0.05).n_edges
+        assert not model_selection.has_significant_correlation(X)
+
+
+@pytest.mark.parametrize("level", [0.0, 3.0])
+def test_rows_that_share_a_signal_are_found_below_levels(level):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(30, 200)) + level * rng.normal(size=200)
+        X[:4] += 1.2 * rng.normal(size=200)
+        X[4:8] += 1.2 * rng.normal(size=200)
+        left, right, corr = graph.edges(graph.significant_graph(X))
+        assert left.size >= 11
+        assert ((left < 4) == (right < 4)).all()
+        assert (right < 8).all()
+        np.testing.assert_allclose(corr, np.corrcoef(X)[left, right])
+
+
+def test_what_all_rows_share_is_no_structure_and_opposite_groups_are():
+    rng = np.random.default_rng(0)
+    shared, noise = rng.normal(size=500), rng.normal(size=(40, 500))
+    assert not graph.significant_graph(noise + shared).n_edges
+    opposite = noise + np.where(np.arange(40) < 20, 1.0, -1.0)[:, None] * shared
+    left, right, _ = graph.edges(graph.significant_graph(opposite))
+    assert left.size == 2 * 190
+    assert ((left < 20) == (right < 20)).all()
+
+
+def test_constant_rows_and_two_rows_have_no_significant_pair():
+    X = levelled("gaussian", (10, 200), 5.0, 0)
+    X[[2, 7]] = 1.0
+    with pytest.warns(UserWarning, match="2 rows of X do not vary"):
+        assert graph.significant_graph(X, 0.05).n_edges == 0
+    assert graph.significant_graph(levelled("gaussian", (2, 200), 5.0, 0), 0.05).n_edges == 0
+    assert not model_selection.has_significant_correlation(X[:2])
+    assert graph.significant_graph(np.tile(X[:1], (4, 1))).n_edges == 0
 
 
 @pytest.mark.slow
@@ -183,5 +265,6 @@ def test_flags_take_off_what_rows_share_and_keep_significant_pairs(tmp_path, cap
     assert "--remove-mean-row" in out.split("To repeat")[1]
     assert "--fdr 0.01" in out.split("To repeat")[1]
     assert main(["cliques", *read, "--fdr", "0.01", "--standardize-rows"]) == 0
-    assert re.search(r"largest.* 32\b", capsys.readouterr().out)
+    # The market alone joins no two sectors.
+    assert re.search(r"largest.* 8\b", capsys.readouterr().out)
     assert f"{4 * 28} pairs" in said

@@ -4,12 +4,12 @@ Points are rows; each observed dimension is one sample of the process, so the co
 ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section 2.2).
 """
 
+# What is named as itself is for the floors above, not for users.
+from ._effective import doubly_centred_rows as doubly_centred_rows
 from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows
-from ._noise import noise_fraction
+from ._noise import noise_fraction, noise_variance
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
-
-# Named as themselves: for the floors above, not for users.
 from ._rows import centred_rows as centred_rows
 from ._rows import rows_vary as rows_vary
 from ._scale import (
@@ -40,6 +40,7 @@ __all__ = [
     "gram",
     "into_domain",
     "noise_fraction",
+    "noise_variance",
     "regress_out",
     "remove_mean_row",
     "sampling_variance",

@@ -10,6 +10,8 @@ Floats = NDArray[np.float64]
 
 _MOST_ROWS = 1000
 _ERRORS = 4.0  # standard errors by which columns must follow one another to count as fewer
+_PASSES = 2  # after which units of columns that differ by a hundred make no rows correlate
+_ROUNDING = 1e-13  # of a value of a unit row: some hundred last bits, as one row's own mean leaves
 
 
 @door.takes(X=door.table, n_removed=door.whole(0))
@@ -51,9 +53,8 @@ def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     width = table.shape[1]
     free = max(float(width - n_removed), 1.0)
     picked = np.linspace(0, len(table) - 1, min(len(table), _MOST_ROWS)).astype(np.int64)
-    rows = _unit_rows(table[picked])
-    # What all rows share is no noise, and columns may have levels of their own.
-    rows = _unit_rows(rows - rows.mean(axis=0)) if len(rows) > 1 else rows
+    rows = doubly_centred_rows(table[picked])
+    rows = rows[rows.any(axis=1)]
     n = len(rows)
     if n < 2 or width < 4:
         return free
@@ -132,6 +133,35 @@ def remove_mean_row(X: ArrayLike) -> Floats:
     [0.5, -0.1]
     """
     return regress_out.unchecked(X, _unit_rows(X).sum(axis=0, keepdims=True))
+
+
+def doubly_centred_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
+    """Unit rows less their mean row, of unit length again, (n, p).
+
+    What all rows share, such as levels of columns, makes all of them correlate, and is no structure
+    among them. Neither are units of columns: ``scaled`` ones have one variance, as the rows have
+    (Olshen and Rajaratnam, Annals of Statistics 38, 2010). Rows without spread, or without any
+    left, are rows of zeros and count for nothing.
+    """
+    rows, lengths = centred_rows(X, "correlation")
+    # What is left of equal rows is rounding, not spread.
+    rounding = _ROUNDING * np.sqrt(rows.shape)
+    varying = lengths > 0.0
+    for _ in range(_PASSES if scaled else 1):
+        rows /= np.where(varying, lengths, np.inf)[:, None]
+        rows[varying] -= rows.sum(axis=0) / max(np.count_nonzero(varying), 1)
+        if scaled:
+            spread = np.sqrt(np.einsum("ij,ij->j", rows, rows))
+            units = 1.0 / np.where(spread > rounding[0], spread, np.inf)
+            rows *= units
+            # A level that was taken off a row has the units of the columns now.
+            rows -= np.outer(rows @ units, units / max(float(units @ units), 1e-300))
+            # Columns keep their means of zero, since those of the rows add up to zero.
+            rows[varying] -= rows[varying].mean(axis=1, keepdims=True)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        varying = lengths > rounding[1]
+    rows /= np.where(varying, lengths, np.inf)[:, None]
+    return rows
 
 
 def _unit_rows(X: ArrayLike) -> Floats:

@@ -3,14 +3,42 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ._effective import doubly_centred_rows
+
 Floats = NDArray[np.float64]
+
+_TRACY_WIDOM = 3.27  # what the law of the first order exceeds in one of a thousand tables
+
+
+def noise_variance(table: Floats, effective: float) -> float:
+    """Variance of the independent noise of each value.
+
+    The means of rows and of columns are taken off. Of noise alone the largest eigenvalue follows
+    the law of Tracy and Widom (Johnstone, Annals of Statistics 2001): where it does, all is noise.
+    Else a signal has the few that stand out, and the noise is the variance with which the law of
+    Marchenko and Pastur (1967) has the lower half of the others.
+
+    Parameters
+    ----------
+    table : (n, p) ndarray of float64
+        Rows.
+    effective : float
+        Number of independent columns.
+
+    Returns
+    -------
+    float
+        In the units of the table, squared.
+    """
+    return _bulk(table, effective)[0]
 
 
 def noise_fraction(table: Floats, effective: float) -> float:
-    """Share of the variance that is independent noise.
+    """Share of the variance that is independent noise, see `noise_variance`.
 
-    Of noise alone the eigenvalues follow the law of Marchenko and Pastur (1967); the signal has few
-    that stand out of it. The noise is the variance with which the law has the lower half of them.
+    The variance is that about the means of the rows. It is that about the means of the columns as
+    well where these are levels: where they differ by more than the rows do, or where nothing else
+    stands out of the noise.
 
     Parameters
     ----------
@@ -24,27 +52,45 @@ def noise_fraction(table: Floats, effective: float) -> float:
     float
         From 0 to 1.
     """
-    # Columns that differ by more than the rows do have levels of their own.
-    levels = table.mean(axis=0)
-    by_column = levels.var() > table.var(axis=0).mean()
-    centred = table - (levels if by_column else table.mean(axis=1, keepdims=True))
-    n = len(centred)
-    size = min(n - by_column, max(int(effective) - (not by_column), 2))
-    longer = max(n - by_column, effective - (not by_column))
-    values = np.linalg.svd(centred, compute_uv=False)[:size] ** 2
-    total = float((centred**2).sum())
-    if not total > 0.0:
-        return 0.0
-    lower = size - size // 2
-    out = 0
+    noise, n_outside = _bulk(table, effective)
+    centred = table - table.mean(axis=1, keepdims=True)
+    levels = centred.mean(axis=0)
+    if not n_outside or levels.var() > centred.var(axis=0).mean():
+        centred = centred - levels
+        noise *= (len(table) - 1.0) / len(table)
+    total = float((centred**2).mean())
+    # Row means hold one of so many independent columns.
+    noise *= (effective - 1.0) / effective if effective > 1.0 else 0.0
+    return min(noise / total, 1.0) if total > 0.0 else 0.0
+
+
+def _bulk(table: Floats, effective: float) -> tuple[float, int]:
+    """Variance of the noise, and how many eigenvalues stand out of it."""
+    n, width = table.shape
+    centred = table - table.mean(axis=1, keepdims=True)
+    centred -= centred.mean(axis=0)
+    rows, columns = n - 1, max(effective - 1.0, 1.0)
+    size, longer = min(rows, int(columns)), max(rows, columns)
+    if size < 1:
+        return 0.0, 0
+    # So many independent columns of the same variance have the same products of rows.
+    values = np.linalg.svd(centred, compute_uv=False)[:size] ** 2 * (effective / width)
+    roots = np.sqrt([size - 0.5, longer - 0.5])
+    spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)
+    # Of noise that differs between rows, or between columns, too.
+    alike = np.linalg.norm(doubly_centred_rows(table, scaled=True), 2) ** 2 / n
+    if alike * size * longer <= roots.sum() ** 2 + _TRACY_WIDOM * spread:
+        return float(values.sum()) / (size * longer), 0
+    lower, outside = size - size // 2, 0
     for _ in range(20):
-        bulk = _marchenko_pastur(size - out, longer - out)
-        noise = values[size - lower :].sum() / max(bulk[:lower].sum(), 1e-300)
+        bulk = _marchenko_pastur(size - outside, longer - outside)
+        noise = float(values[size - lower :].sum() / max(bulk[:lower].sum(), 1e-300))
         edge = noise * (np.sqrt(longer) + np.sqrt(size)) ** 2
-        before, out = out, min(int(np.count_nonzero(values > edge)), size - lower)
-        if out == before:
+        before = outside
+        outside = min(int(np.count_nonzero(values > edge)), size - lower)
+        if outside == before:
             break
-    return float(min(noise * size * longer / total, 1.0))
+    return noise, max(outside, 1)
 
 
 def _marchenko_pastur(size: int, longer: float) -> Floats:

@@ -819,9 +819,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.n_features_in_ < least:
             return f"they need at least {least} columns, got {self.n_features_in_}"
         if not self.settings_.model_based:
-            return (
-                "they come with refine='likelihood'"
-            )
+            return "they come with refine='likelihood'"
         return ""
 
     @property

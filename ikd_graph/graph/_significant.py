@@ -1,5 +1,7 @@
 """Graph of the pairs of rows whose correlation is significant."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
@@ -7,7 +9,7 @@ from scipy import special
 from .. import _checks as door
 from .._records import CsrGraph
 from .._threads import single_threaded_blas
-from ..covariance import effective_columns, unit_rows
+from ..covariance import doubly_centred_rows, effective_columns, unit_rows
 from ._build import pairs_above, row_correlations
 from ._csr import edges, from_edges
 from ._threshold import sure_threshold
@@ -18,15 +20,18 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     r"""Join the pairs of rows whose correlation is significantly positive.
 
     Under independence r sqrt((N - 2) / (1 - r²)) is distributed as t with N - 2 degrees of freedom
-    (Fisher 1915), N being the effective number of columns. r is the smaller of Pearson's and that
-    of normal scores: one value far out makes no correlation. Among all pairs the false discovery
-    rate is controlled for any dependence between them (Benjamini and Yekutieli, Annals of
-    Statistics 29, 2001).
+    (Fisher 1915), N being the effective number of columns. r is the smallest of four: Pearson's and
+    that of normal scores, since one value far out makes no correlation, each of the rows as they
+    are and with all columns standardised, since levels and units of columns make none either. With
+    the mean of all taken off, n unrelated rows correlate by -1 / (n - 1), from which their
+    correlations count as by Fisher's z. Among all pairs the false discovery rate is controlled for
+    any dependence between them (Benjamini and Yekutieli, Annals of Statistics 29, 2001).
 
     Parameters
     ----------
     X : (n_samples, n_features) array_like of float64
-        Points in rows; columns in order, where they follow in time.
+        Points in rows, three or more: what two share cannot be told from levels of columns.
+        Columns in order, where they follow in time.
     fdr : float
         Expected share of false edges, in (0, 1). In a table of unrelated rows it is the
         probability of any edge.
@@ -36,7 +41,8 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     Returns
     -------
     CsrGraph
-        Edges with Pearson's correlations; ``graph.edges`` lists them.
+        Edges with Pearson's correlations of the rows as they are, as the affinity "correlation" has
+        them; ``graph.edges`` lists them.
 
     Examples
     --------
@@ -51,24 +57,38 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     from scipy.stats import rankdata
 
     rows = unit_rows.unchecked(X, allow_flat=True)
+    centred = doubly_centred_rows(rows, scaled=True)
     n, width = rows.shape
     free = effective_columns.unchecked(rows, n_removed=n_removed) - 2.0
     n_pairs = n * (n - 1) // 2
     # No pair can pass below the rate that is left where all others do.
     rate = fdr / (np.log(max(n_pairs, 1)) + np.euler_gamma)
+    n_centred = int(np.count_nonzero(centred.any(axis=1)))
+    # Two rows are each other's opposite about their mean.
+    shared = -1.0 / (n_centred - 1) if n_centred > 2 else 1.0
     with single_threaded_blas():
         candidates = pairs_above(
-            lambda start, stop: rows[start:stop] @ rows[start:].T,
+            lambda start, stop: centred[start:stop] @ centred[start:].T,
             n,
-            sure_threshold.unchecked(free + 2.0, rate),
+            _beyond(sure_threshold.unchecked(free + 2.0, rate), -shared),
         )
-    rows_a, rows_b, corr = edges.unchecked(candidates)
+    rows_a, rows_b, about_mean = edges.unchecked(candidates)
     ranks = rankdata(rows, axis=1)
     scores = unit_rows.unchecked(special.ndtri((ranks - 0.5) / width), allow_flat=True)
-    least = np.minimum(corr, row_correlations(scores, rows_a, rows_b))
+    corr, of_scores, about_mean_of_scores = (
+        row_correlations(table, rows_a, rows_b)
+        for table in (rows, scores, doubly_centred_rows(scores, scaled=True))
+    )
+    about_mean = _beyond(np.minimum(about_mean, about_mean_of_scores), shared)
+    least = np.minimum(np.minimum(corr, of_scores), about_mean)
     least = np.clip(least, -1.0, 1.0 - 1e-12)
     p_values = special.stdtr(free, -least * np.sqrt(free / (1.0 - least**2)))
     in_order = np.sort(p_values)
     passing = np.flatnonzero(in_order <= rate * np.arange(1, in_order.size + 1) / n_pairs)
     significant = p_values <= (in_order[passing[-1]] if passing.size else -1.0)
     return from_edges.unchecked(n, rows_a[significant], rows_b[significant], corr[significant])
+
+
+def _beyond(corr: Any, expected: float) -> Any:
+    """Correlations less an expected one, as differences of Fisher's z."""
+    return (corr - expected) / (1.0 - expected * corr)

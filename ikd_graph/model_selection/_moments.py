@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from .. import _limits, covariance
-from .._table import dense_rows, stored_values
+from .._table import are_counts, dense_rows
 from ..graph import sure_threshold
 
 Floats = NDArray[np.float64]
@@ -15,7 +16,9 @@ ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
 
 _WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
+_BY_RARE_CHANCE = 0.001  # samples of the model whose row variances scatter more than that
 _KURTOSIS_ERRORS = 4.0
+_LEAST_SCATTER = 1e-9  # so correlated, rows are equal but for rounding
 _BY_CHANCE = 0.05  # share of tables of unrelated rows in which two seem related
 _TRACY_WIDOM = 0.9793  # what the law of the first order exceeds as often
 
@@ -24,21 +27,24 @@ class Moments(NamedTuple):
     """What a table says about being samples of a Gaussian process over its rows.
 
     Under the model (Li & Wu 2024, Eq. 1) the columns are independent Gaussian samples, so that the
-    variances of rows scatter like a chi-square of N, and each row has a normal kurtosis.
+    variances of rows scatter like a chi-square of N, less as the rows are correlated, and each row
+    has a normal kurtosis, as it is and about the mean of all rows.
     """
 
     n_observed: int  # number N of columns
-    spread_ratio: float  # scatter of the row variances over its expectation, sqrt(2 / N)
-    kurtosis_gap: float  # mean kurtosis of rows less its expectation, 3 (N - 1) / (N + 1)
+    spread_ratio: float  # scatter of the row variances over its expectation
+    kurtosis_gap: float  # mean kurtosis of rows less its expectation, the more unlikely of the two
     n_effective: float  # independent columns, see `covariance.effective_columns`
     kurtosis_error: float  # standard error of that mean, at least .08
     are_counts: bool  # whether all values are whole numbers, none negative, some above 1
+    spread_limit: float = _WIDE  # what chance leaves of the first, more where few rows differ
 
     @property
     def fit_the_model(self) -> bool:
         """Whether the table looks like samples of the model, with columns enough."""
         normal = abs(self.kurtosis_gap) <= _KURTOSIS_ERRORS * self.kurtosis_error
-        return self.spread_ratio <= _WIDE and normal and self.n_effective >= ENOUGH_COLUMNS
+        alike = self.spread_ratio <= self.spread_limit
+        return alike and normal and self.n_effective >= ENOUGH_COLUMNS
 
 
 def moments(X: Any) -> Moments:
@@ -51,29 +57,52 @@ def moments(X: Any) -> Moments:
     >>> model_selection.moments(np.random.default_rng(0).normal(size=(50, 200))).fit_the_model
     True
     """
-    n_observed, values = X.shape[1], stored_values(X)
-    # Zeros and ones are their own square roots.
-    whole = values.min(initial=0.0) >= 0.0 and values.max(initial=0.0) > 1.0
-    are_counts = bool(whole and np.all(values == np.rint(values)))
+    n_observed, counts = X.shape[1], are_counts(X)
     centred, squares = _centred(X)
     if not squares.size:
-        return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, are_counts)
+        return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, counts)
     effective = covariance.effective_columns.unchecked(centred)
-    spread = float(squares.std() / squares.mean()) / np.sqrt(2.0 / effective)
-    fourth = np.einsum("ij,ij->i", centred**2, centred**2)
-    kurtosis = n_observed * float(np.mean(fourth / squares**2))
     rows = centred / np.sqrt(squares)[:, None]
-    small = rows.T @ rows if n_observed < len(rows) else rows @ rows.T
-    # Correlated rows repeat one another: so many count as independent.
-    independent = len(rows) ** 2 / float(np.einsum("ij,ij->", small, small))
-    error = max(0.08, float(np.sqrt(24.0 / (effective * independent))))
-    expected = 3.0 * (effective - 1.0) / (effective + 1.0)
-    return Moments(n_observed, spread, kurtosis - expected, effective, error, are_counts)
+    # Variances of two rows have the squared correlation of the rows.
+    related = (rows @ rows.T) ** 2
+    shared = float(related.mean())
+    related -= related.mean(axis=0)
+    related -= related.mean(axis=1, keepdims=True)
+    scatter = max(float(np.trace(related)), _LEAST_SCATTER * len(rows))
+    expected = float(np.sqrt(2.0 / effective * scatter / len(rows)))
+    spread = float(squares.std() / squares.mean()) / expected
+    # Satterthwaite: the square of that is about a chi-square of so many degrees of freedom.
+    free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), _LEAST_SCATTER)
+    limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
+    gap, error = _kurtosis(rows, effective, shared)
+    # Levels of columns have a kurtosis of their own, and hide that of the rows.
+    about_mean = covariance.doubly_centred_rows(centred)
+    about_mean = about_mean[about_mean.any(axis=1)]
+    if len(about_mean):
+        other = _kurtosis(about_mean, effective, _mean_square_correlation(about_mean))
+        gap, error = max((gap, error), other, key=lambda each: abs(each[0]) / each[1])
+    return Moments(n_observed, spread, gap, effective, error, counts, limit)
+
+
+def _mean_square_correlation(rows: Floats) -> float:
+    """Mean squared correlation of all pairs of unit rows, those with themselves among them."""
+    n, width = rows.shape
+    small = rows.T @ rows if width < n else rows @ rows.T
+    return float(np.einsum("ij,ij->", small, small)) / n**2
+
+
+def _kurtosis(rows: Floats, effective: float, shared: float) -> tuple[float, float]:
+    """Mean kurtosis of unit rows less that of normal ones, and its standard error."""
+    kurtosis = rows.shape[1] * float(np.einsum("ij,ij->", rows**2, rows**2)) / len(rows)
+    # Correlated rows repeat one another: 1 / shared of them count as independent.
+    error = max(0.08, float(np.sqrt(24.0 * shared / effective)))
+    return kurtosis - 3.0 * (effective - 1.0) / (effective + 1.0), error
 
 
 def has_significant_correlation(X: Any) -> bool:
     """Whether rows are correlated more than unrelated ones are by chance, two of them or all.
 
+    Columns are standardised before: their levels make all rows correlate, and are no structure.
     Two by the largest correlation of all pairs, all by the largest eigenvalue of their
     correlations, which of unrelated rows follows the law of Tracy and Widom (Johnstone, Annals of
     Statistics 2001), at a level of 5 % for each.
@@ -88,25 +117,29 @@ def has_significant_correlation(X: Any) -> bool:
     >>> model_selection.has_significant_correlation(noise.cumsum(axis=0))
     True
     """
-    rows, squares = _centred(X)
-    rows = rows / np.sqrt(squares)[:, None]
+    rows = covariance.doubly_centred_rows(_centred(X)[0], scaled=True)
+    rows = rows[rows.any(axis=1)]
     n = len(rows)
-    if n < 2:
+    # Two rows are each other's opposite about their mean.
+    if n < 3:
         return False
     width = covariance.effective_columns.unchecked(rows)
     corr = rows @ rows.T
     np.fill_diagonal(corr, -1.0)
-    if corr.max() > sure_threshold.unchecked(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
+    # Unrelated rows correlate by -1 / (n - 1) about their mean: as differences of Fisher's z.
+    largest = float(corr.max())
+    largest = (largest + 1.0 / (n - 1)) / (1.0 + largest / (n - 1))
+    if largest > sure_threshold.unchecked(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
         return True
     if width < rows.shape[1]:
         # The law is that of independent columns.
         return False
-    # Their mean is taken off: one degree of freedom less.
-    free = width - 1.0
-    largest = float(np.linalg.norm(rows, 2)) ** 2 * free
-    roots = np.sqrt([n - 0.5, free - 0.5])
+    # The mean of each row and that of all rows are taken off: a degree of freedom less, either way.
+    free, others = width - 1.0, n - 1.0
+    value = float(np.linalg.norm(rows, 2)) ** 2 * free * others / n
+    roots = np.sqrt([others - 0.5, free - 0.5])
     spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)
-    return bool(largest > roots.sum() ** 2 + _TRACY_WIDOM * spread)
+    return bool(value > roots.sum() ** 2 + _TRACY_WIDOM * spread)
 
 
 def _centred(X: Any) -> tuple[Floats, Floats]:

@@ -56,9 +56,13 @@ class Diagnosis:
     standard_error : float
         Sampling error of a correlation of nothing, 1 / sqrt(n_effective - 1).
     share_above_two : float
-        Share of pairs whose correlation exceeds 2 of these; chance makes 2.3 %.
+        Share of pairs whose correlation, means of columns taken off, exceeds 2 of these; chance
+        makes 2.3 %.
     mean_correlation, common_share : float
-        Mean correlation of two rows, and its square over the mean squared correlation.
+        Mean correlation of two rows, and its square over the mean squared correlation, before
+        means of columns are taken off.
+    common_mode : bool
+        Whether nearly all pairs correlate before means of columns are taken off.
     trusted_pairs : (m, 2) ndarray of int64
         Rows of X whose correlation is significant, the strongest first.
     trusted_correlations : (m,) ndarray of float64
@@ -66,7 +70,7 @@ class Diagnosis:
     components, largest_component : int
         Components of the graph of trusted pairs, and points in the largest of them.
     correlation_counts, correlation_edges : tuple
-        Histogram of the correlations of all pairs.
+        Histogram of the correlations of all pairs, means of columns taken off.
     graph_components : int
         Components of the graph of the default fit.
     agreement : float
@@ -106,6 +110,7 @@ class Diagnosis:
     share_above_two: float
     mean_correlation: float
     common_share: float
+    common_mode: bool
     trusted_pairs: NDArray[np.int64] = field(repr=False, compare=False)
     trusted_correlations: NDArray[np.float64] = field(repr=False, compare=False)
     components: int
@@ -146,9 +151,9 @@ class Diagnosis:
         return self.largest_component >= DOMINANT_SHARE * self.n_used
 
     @property
-    def common_mode(self) -> bool:
-        """Whether one direction makes nearly all rows correlate."""
-        return self.share_above_two >= DOMINANT_SHARE and self.common_share >= 0.5
+    def has_common_direction(self) -> bool:
+        """Whether one direction, or levels of columns, makes nearly all rows correlate."""
+        return self.common_mode and self.common_share >= 0.5
 
     @property
     def halves_disagree(self) -> bool:
@@ -191,7 +196,8 @@ class Diagnosis:
             texts["columns"] = describe_effective_columns(width, free)
         texts["correlations"] = (
             f"{self.share_above_two:.1%} of the pairs of points correlate by more than "
-            f"{2.0 * self.standard_error:.3g}, two standard errors (2.3% would by chance)"
+            f"{2.0 * self.standard_error:.3g}, two standard errors (2.3% would by chance), when the "
+            "means of columns are taken off"
         )
         texts["trusted"] = self._trusted_words()
         texts["similarity"], texts["graph"] = self.similarity, self.graph
@@ -378,7 +384,10 @@ def _correlations(
 ) -> dict[str, Any]:
     """The fields of a diagnosis that say which correlations can be trusted."""
     rows = covariance.unit_rows(data, allow_flat=True)
-    pairs = covariance.gram(rows)[np.triu_indices(len(data), 1)]
+    upper = np.triu_indices(len(data), 1)
+    raw, pairs = (
+        covariance.gram(each)[upper] for each in (rows, covariance.doubly_centred_rows(rows))
+    )
     effective = covariance.effective_columns(rows, n_removed=n_removed)
     error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
     trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)
@@ -386,13 +395,14 @@ def _correlations(
     order = np.argsort(-corr, kind="stable")
     sizes = np.bincount(graph.component_labels(trusted))
     counts, edges = np.histogram(pairs, np.linspace(-1.0, 1.0, 82))
-    mean = float(pairs.mean())
+    mean = float(raw.mean())
     return {
         "n_effective": effective,
         "standard_error": error,
         "share_above_two": float(np.mean(pairs > 2.0 * error)),
         "mean_correlation": mean,
-        "common_share": mean**2 / max(float(np.mean(pairs**2)), np.finfo(float).tiny),
+        "common_share": mean**2 / max(float(np.mean(raw**2)), np.finfo(float).tiny),
+        "common_mode": float(np.mean(raw > 2.0 * error)) >= DOMINANT_SHARE,
         "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
         "trusted_correlations": corr[order],
         "components": int(sizes.size),
@@ -408,11 +418,11 @@ def problems(diagnosis: Diagnosis) -> list[str]:
     if d.p_value > LEVEL:
         why = "the embedding is noise" if d.chance.is_noise else "any slow series are as alike"
         clauses.append(f"{d.chance}: {why}")
-    if d.common_mode:
+    if d.has_common_direction:
         clauses.append(
-            f"{d.share_above_two:.0%} of the pairs of rows are positively correlated, by "
-            f"{d.mean_correlation:.2f} in the mean: one direction that all rows share (a "
-            "market, a season, a global signal) may hide what only few of them share"
+            f"nearly all pairs of rows are positively correlated, by {d.mean_correlation:.2f} in "
+            "the mean: one direction that all rows share (levels of columns, a market, a season) "
+            "may hide what only few of them share"
         )
     if d.halves_disagree:
         clauses.append(
@@ -445,7 +455,7 @@ def steps(diagnosis: Diagnosis) -> list[Step]:
     if d.row_levels:
         words, python = "Compare rows whatever their levels and lengths", "covariance.unit_rows(X)"
         todo.append(Step(words, f"diagnose({python})", "diagnose", ("--standardize-rows",)))
-    if d.common_mode and not d.n_removed:
+    if d.has_common_direction and not d.n_removed:
         python = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
         todo.append(
             Step("Take off what all rows share", python, "diagnose", ("--remove-mean-row",))

@@ -9,7 +9,6 @@ from scipy.signal import lfilter
 
 import ikd_graph
 from ikd_graph import IKD, _limits, covariance, graph, model_selection
-from ikd_graph.covariance import noise_fraction
 from ikd_graph.study import datasets
 from ikd_graph.study.diagnosis import diagnose
 from ikd_graph.study.metrics import affine_r2
@@ -136,7 +135,8 @@ def test_a_common_mode_is_named_and_the_cure_shows_what_it_hid():
     X = 2.0 * rng.normal(size=800) + sectors + rng.normal(size=(24, 800))
     found = quietly(X, 2)
     assert found.common_mode
-    assert found.n_trusted == 24 * 23 // 2
+    # What all rows share makes no pair significant, but hides in the fits that are compared.
+    assert found.n_trusted == 3 * 28
     cured = quietly(covariance.remove_mean_row(X), 2, n_removed=1)
     assert not cured.common_mode
     assert cured.n_effective == 799
@@ -144,16 +144,6 @@ def test_a_common_mode_is_named_and_the_cure_shows_what_it_hid():
     assert cured.n_trusted == 3 * 28
     (step,) = (one for one in found.steps if "--remove-mean-row" in one.flags)
     assert "n_removed=1" in step.python
-
-
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
-@pytest.mark.parametrize(("n_points", "n_columns"), [(250, 60), (100, 200)])
-def test_the_share_of_noise_is_told_to_a_tenth(n_points, n_columns, share):
-    for seed in range(3):
-        latent = np.random.default_rng(seed).normal(size=(n_points, 2))
-        noise = np.sqrt(share / (1.0 - share))
-        X = datasets.gplvm_data(latent, n_columns, noise=noise, seed=seed).X
-        assert noise_fraction(X, n_columns) == pytest.approx(share, abs=0.1)
 
 
 @pytest.mark.slow
