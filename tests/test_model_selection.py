@@ -223,7 +223,7 @@ def test_levels_and_gains_of_rows_are_no_structure():
 
 
 def test_columns_of_many_units_are_standardised():
-    X, latent = roll(400)
+    X, _ = roll(400)
     X = X * [1e-3, 1.0, 1e4]
     model = quiet(IKD(2), X)
     assert model.settings_.affinity == "standardized_euclidean"
@@ -241,7 +241,7 @@ def test_counts_are_compared_by_the_roots_of_their_proportions():
     assert affine_r2(circle, model.embedding_) > 0.9
 
 
-# Two halves of the columns -------------------------------------------------------------------------
+# Two halves of the columns ------------------------------------------------------------------------
 
 
 def test_the_likelihood_takes_the_place_of_stress_where_halves_disagree(digits):
@@ -258,7 +258,7 @@ def test_the_likelihood_takes_the_place_of_stress_where_halves_disagree(digits):
 
 
 def test_stress_stays_where_halves_agree():
-    X, latent = roll(300)
+    X, _ = roll(300)
     rng = np.random.default_rng(0)
     wide = X @ rng.normal(size=(3, 40)) + 0.5 * rng.normal(size=(300, 40))
     model = quiet(IKD(2), wide)

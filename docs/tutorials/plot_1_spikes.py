@@ -33,8 +33,8 @@ print(counts.shape, f"{counts.mean():.1f} spikes in a bin on average")
 # ---
 #
 # The variance of a count grows with its mean: a busy neuron would drown the others. The affinity
-# ``"hellinger"`` compares the square roots of proportions, whose noise is about the same for all. The
-# default takes it for tables of whole numbers; naming it saves the time of trying.
+# ``"hellinger"`` compares the square roots of proportions, whose noise is about the same for all.
+# The default takes it for tables of whole numbers; naming it saves the time of trying.
 from ikd_graph import IKD
 
 model = IKD(n_components=2, affinity="hellinger", refine="stress").fit(counts)

@@ -156,7 +156,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         asked for.
     reliability_ : float
         R2 with the truth that the standard errors lead to expect, from 0 to 1, and no more than the
-        agreement of two halves of the columns supports; NaN without standard errors. After a refinement by likelihood `fit` warns below 0.7.
+        agreement of two halves of the columns supports; NaN without standard errors. After a
+        refinement by likelihood `fit` warns below 0.7.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the most likely first; their ``latent``
         has the rows and the frame of `embedding_`, NaN for rows outside the core.

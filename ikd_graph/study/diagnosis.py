@@ -196,8 +196,8 @@ class Diagnosis:
             texts["columns"] = describe_effective_columns(width, free)
         texts["correlations"] = (
             f"{self.share_above_two:.1%} of the pairs of points correlate by more than "
-            f"{2.0 * self.standard_error:.3g}, two standard errors (2.3% would by chance), when the "
-            "means of columns are taken off"
+            f"{2.0 * self.standard_error:.3g}, two standard errors (2.3% would by chance), when "
+            "the means of columns are taken off"
         )
         texts["trusted"] = self._trusted_words()
         texts["similarity"], texts["graph"] = self.similarity, self.graph
