@@ -178,6 +178,35 @@ def print_means(lines, methods):
     print(f"{'seconds in all':30s}" + "".join(f"{seconds[m]:9.0f}" for m in methods))
 
 
+def print_row(name, mine):
+    """Print both scores of every method on a table, and what IKD chose."""
+    cells = []
+    for line in mine:
+        metric = "  -  " if line["metric"] is None else f"{line['metric']:.3f}"
+        cells.append(f"{line['neighbors']:6.3f} {metric}")
+    words = chosen(mine[0].get("settings", {}))
+    print(f"{name:20s}{' '.join(cells)}  {mine[0]['seconds']:5.1f} s  {words}", flush=True)
+
+
+def measured(name, methods, settings, seed):
+    """Lines of a table, one a method."""
+    points = make(name, seed)
+    return [
+        ikd_line(name, seed, points, settings)
+        if method == "ikd"
+        else peer_line(name, seed, points, method)
+        for method in methods
+    ]
+
+
+def read_lines(paths, methods):
+    """Lines of files by table, one a method."""
+    lines = [json.loads(line) for path in paths for line in Path(path).read_text().splitlines()]
+    by_key = {(line["table"], line["method"]): line for line in lines}
+    tables = {table for table, _ in by_key}
+    return {t: [by_key[t, m] for m in methods] for t in tables if (t, methods[0]) in by_key}
+
+
 def main():
     """Print a line a table and the means, and write a line of JSON a fit."""
     parser = argparse.ArgumentParser(
@@ -189,36 +218,30 @@ def main():
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE", help="of IKD")
     parser.add_argument("--seed", type=int, default=0, help="of the tables")
     parser.add_argument("--out", help="jsonl file to append every line to")
-    parser.add_argument("--read", nargs="+", metavar="FILE", help="print the means of such files")
+    parser.add_argument("--read", nargs="+", metavar="FILE", help="print what such files hold")
     given = parser.parse_args()
+    if other := set(given.table or ()) - set(half(given.half)):
+        parser.error(f"not in the half {given.half!r}: {', '.join(sorted(other))}")
     one_thread()
     methods = given.methods.split(",")
     settings = {k: value(v) for k, _, v in (text.partition("=") for text in given.settings)}
-    names = [name for name in half(given.half) if given.table is None or name in given.table]
-    if given.read:
-        read = [json.loads(ln) for path in given.read for ln in Path(path).read_text().splitlines()]
-        print_means([line for line in read if line["table"] in names], methods)
-        return
+    stored = read_lines(given.read, methods) if given.read else None
     print(f"{'':20s}" + " ".join(f"{m:^12s}" for m in methods) + "  neighbors metric")
     lines = []
-    for name in names:
-        try:
-            points = make(name, given.seed)
-        except Absent as error:
-            print(f"{name:20s}absent: {error}")
-            continue
-        for method in methods:
-            if method == "ikd":
-                lines.append(ikd_line(name, given.seed, points, settings))
-            else:
-                lines.append(peer_line(name, given.seed, points, method))
-            append(given.out, lines[-1])
-        mine, cells = lines[-len(methods) :], []
-        for line in mine:
-            metric = "  -  " if line["metric"] is None else f"{line['metric']:.3f}"
-            cells.append(f"{line['neighbors']:6.3f} {metric}")
-        words = chosen(mine[0].get("settings", {}))
-        print(f"{name:20s}{' '.join(cells)}  {mine[0]['seconds']:5.1f} s  {words}", flush=True)
+    for name in given.table or half(given.half):
+        if stored is not None:
+            mine = stored.get(name, [])
+        else:
+            try:
+                mine = measured(name, methods, settings, given.seed)
+            except Absent as error:
+                print(f"{name:20s}absent: {error}")
+                continue
+        if mine:
+            print_row(name, mine)
+        for line in mine if stored is None else ():
+            append(given.out, line)
+        lines += mine
     if lines:
         print_means(lines, methods)
 

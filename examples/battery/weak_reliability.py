@@ -5,7 +5,8 @@
 Forty tables that are no samples of the model (log counts of cells on forks, stars and in zones, of
 several depths; sheets mixed by softplus; ratings and questionnaires) and thirty noise-free samples
 of it with 100 columns. `IKD` is fitted as it comes, with as many coordinates as the truth has.
-Counted are fits whose reliability is above .85 where the affine R2 of the truth is below .6.
+Counted are fits whose reliability is above .85 where the affine R2 of the truth is below .6, and
+those whose reliability is more than .15 above it.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from measures import (
 )
 from scipy.stats import spearmanr
 
-RELIABLE, WRONG = 0.85, 0.6
+RELIABLE, WRONG, TOO_MUCH = 0.85, 0.6, 0.15
 TURN = 2.0 * np.pi
 
 
@@ -62,10 +63,35 @@ def curve(rng, n=100):
     )
 
 
+def knot(rng, n=100):
+    """A curve that winds twice and thrice about a ring."""
+    t = np.sort(rng.uniform(0.0, TURN, n))
+    return np.column_stack(
+        [(2.0 + np.cos(3 * t))[:, None] * first_tables.circle(2 * t), np.sin(3 * t)]
+    ) * (2.0 / 3.0)
+
+
+def spiral(rng, n=100):
+    """A spiral of one turn and a half in the plane."""
+    turn = TURN * np.sort(rng.uniform(0.5, 2.0, n))
+    return turn[:, None] * first_tables.circle(turn) / 3.5
+
+
+SHAPES = {
+    "swirl": (lambda rng: medium_latent(100), 0.5),
+    "curve": (curve, 1.0),
+    "knot": (knot, 0.8),
+    "spiral": (spiral, 0.8),
+    "cube": (lambda rng: rng.uniform(-2.0, 2.0, (100, 3)), 0.65),
+}
+"""Points of a generator, and the length-scale: easy for the swirl, hard for the spiral."""
+
+
 def sample(rng, kernel, shape):
     """Noise-free sample of the model, 100 points, 100 columns."""
-    latent, scale = (medium_latent(100), 0.5) if shape == "swirl" else (curve(rng), 1.0)
-    return process_columns(rng, latent, 100, kernel, scale, 0.0), latent
+    points, length_scale = SHAPES[shape]
+    latent = points(rng)
+    return process_columns(rng, latent, 100, kernel, length_scale, 0.0), latent
 
 
 def tables():
@@ -75,11 +101,11 @@ def tables():
     for depth in (200.0, 600.0, 2000.0, 6000.0):
         fates = partial(cells["fates"], n=200, n_genes=200, depth=depth)
         listed += [(f"fates {depth:.0f} {k}", partial(known, fates)) for k in range(3)]
-    for arms in (2, 3, 4):
+    for arms in (2, 3):
         listed += [
             (f"star of {arms} {depth:.0f} {k}", partial(star, arms=arms, depth=depth))
             for depth in (400.0, 2000.0)
-            for k in range(2)
+            for k in range(3)
         ]
     for depth in (200.0, 1000.0):
         zones = partial(cells["zones"], n=200, n_genes=200, depth=depth, logs=True)
@@ -95,9 +121,9 @@ def tables():
     others = [(name, "no sample", make) for name, make in listed]
     samples = [
         (f"{shape} {kernel} {k}", "sample", partial(sample, kernel=kernel, shape=shape))
-        for shape in ("swirl", "curve")
+        for shape in SHAPES
         for kernel in CORRELATIONS
-        for k in range(5)
+        for k in range(2)
     ]
     return others + samples
 
@@ -128,12 +154,14 @@ def print_counts(lines):
         told = [line for line in mine if line["reliability"] is not None]
         high = [line for line in told if line["reliability"] > RELIABLE]
         wrong = [line["table"] for line in high if line["r2"] < WRONG]
+        over = [line for line in told if line["reliability"] > line["r2"] + TOO_MUCH]
         rank = spearmanr([ln["r2"] for ln in told], [ln["reliability"] for ln in told])[0]
         print(
             f"{group}: {len(mine)} tables, mean R2 {np.mean([ln['r2'] for ln in mine]):.3f} (PCA "
             f"{np.mean([ln['pca'] for ln in mine]):.3f}); {len(told)} have a reliability, Spearman "
             f"with R2 {rank:.2f}; above {RELIABLE}: {len(high)}, of which R2 below {WRONG}: "
-            f"{len(wrong)} ({', '.join(wrong) or 'none'})"
+            f"{len(wrong)} ({', '.join(wrong) or 'none'}); above R2 by more than {TOO_MUCH}: "
+            f"{len(over)}"
         )
 
 
