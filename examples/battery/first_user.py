@@ -34,8 +34,8 @@ MEASURED = (
 )
 """Tables of ten groups."""
 STATEMENT = re.compile(
-    r"R²|agree|halves|p = |significant|reliab|equally well|positively correlated|nothing to see"
-    r"|independent noise|effective|count as|warning|error|Gaussian process"
+    r"R²|\bagree\b|disagree|halves|p = |significant|reliab|equally well|positively correlated"
+    r"|nothing to see|independent noise|effective|count as|warning|error|Gaussian process"
 )
 """What makes a line a statement about the data."""
 PROGRAM = re.compile(r"^\s*(?:`)?ikd-graph ((?:embed|compare|diagnose|cliques|place) .*?)`?$")
@@ -77,14 +77,23 @@ def run(arguments):
             code = ikd_graph_command(list(arguments))
         except SystemExit as end:
             code = end.code
+        # A crash is one of the things that are looked for: it is recorded as a line and a code.
+        except Exception as error:
+            code = 70
+            text.write(f"\nerror: crash: {type(error).__name__}: {error}\n")
     return code or 0, text.getvalue().splitlines()
 
 
 @cache
 def flags(command):
-    """Flags of a command, and whether each takes a value, as its usage says."""
+    """Flags of a command and the values that each takes, as its usage says: "" for none."""
     usage = " ".join(run([command, "--help"])[1]).partition("positional arguments")[0]
-    return {flag: bool(value) for flag, value in re.findall(r"\[(--[\w-]+)( [^\]]+)?\]", usage)}
+    return dict(re.findall(r"\[(--[\w-]+)(?: ([^\]]+))?\]", usage))
+
+
+def fits(word, values):
+    """Whether a word may be the value of a flag: usage lists all values in braces, or any fits."""
+    return word and (not values.startswith("{") or word in values.strip("{}").split(","))
 
 
 def suggestions(command, path, lines):
@@ -97,18 +106,14 @@ def suggestions(command, path, lines):
         if whole := PROGRAM.match(line):
             asked.append(shlex.split(whole[1]))
             continue
-        for flag, word in re.findall(r"(--[a-z][\w-]+)(?:[ =]([\w.,-]+))?", line):
-            if flag not in flags(command):
-                # A flag of `embed` is named by other commands as well.
-                asked.append([command if flag not in flags("embed") else "embed", path, flag])
-                if flags("embed").get(flag) and word:
-                    asked[-1].append(word.strip(".,"))
-            elif not flags(command)[flag]:
-                asked.append([command, path, flag])
-            elif word:
-                asked.append([command, path, flag, word.strip(".,")])
+        for flag, word in re.findall(r"(--[a-z][\w-]+)(?:[ =]([\w.-]*[\w-]))?", line):
+            # A flag of `embed` alone is named by other commands as well.
+            of = command if flag in flags(command) or flag not in flags("embed") else "embed"
+            values = flags(of).get(flag, "")
+            if values and not fits(word, values):
+                asked.append([of, flag])
             else:
-                asked.append([command, flag])
+                asked.append([of, path, flag, word] if values else [of, path, flag])
     return [list(one) for one in dict.fromkeys(map(tuple, asked))]
 
 
@@ -166,11 +171,10 @@ def contradictions(said, followed):
     nothing = any("nothing to see" in line for lines in said.values() for line in lines)
     if nothing and p and p[0] <= 0.05:
         told.append(f"p = {p[0]}, and there may be nothing to see")
-    embeds = {
-        f["by"]: settings_asked(f["arguments"])
-        for f in followed
-        if f["arguments"][0] == "embed" and "--strategy" in f["arguments"]
-    }
+    embeds = {}
+    for one in followed:
+        if one["arguments"][0] == "embed" and "--strategy" in one["arguments"]:
+            embeds.setdefault(one["by"], settings_asked(one["arguments"]))
     for flag in ("--affinity", "--strategy", "--refine"):
         named = {by: settings[flag] for by, settings in embeds.items() if settings[flag]}
         # A clique graph is solved blockwise whatever is best, and without refinement.
@@ -189,9 +193,11 @@ def measure(name, folder):
     for command in COMMANDS:
         code, said[command] = run([command, path, "-o", str(folder / "out")])
         if code:
-            followed.append({"by": "user", "arguments": [command, path], "code": code})
+            errors = [line for line in said[command] if "error:" in line]
+            user = {"by": "user", "arguments": [command, path], "code": code, "errors": errors}
+            followed.append(user)
         for arguments in suggestions(command, path, said[command]):
-            if any(f["arguments"] == arguments for f in followed):
+            if any(one["arguments"] == arguments for one in followed):
                 continue
             code, lines = None, ["named without a value: not run"]
             if len(arguments) > 2:
