@@ -344,7 +344,7 @@ def _steps(
     step = -np.linalg.solve(metric, slope[:, :, None])[:, :, 0]
     length = np.maximum(np.sqrt((step**2).sum(axis=1)), tiny)
     step *= np.minimum(1.0, process.kernel.length_scale / length)[:, None]
-    return step, -(step * slope).sum(axis=1)
+    return np.asarray(step), -(step * slope).sum(axis=1)
 
 
 def _look(process: Process, rows: Floats, beside: Floats, points: Floats) -> _Look:
