@@ -85,14 +85,14 @@ def local_likelihood(
 
     For tables that are no samples of the model. Rows that are similar move together and others
     apart, as in maps of UMAP and t-SNE: 5-nearest-neighbor accuracy of the digits rises from .87
-    to .96. What is lost is metric (the mean affine R² of a known truth falls from .71 to .68) and
-    stability (.97 to .93). Memory and time grow with the square and the cube of the rows: one
-    second for 700, four for 1 000; `likelihood_by_core` takes more.
+    to .97. What is lost is metric (the mean affine R² of a known truth falls from .71 to .68) and
+    stability (.97 to .93). Memory and time grow with the square and the cube of the rows: two
+    seconds for 1 000, seven for 1 800; `likelihood_by_core` takes more.
 
     Parameters
     ----------
     rows : (n, n_observed) array_like of float64
-        One point per row. Columns that all rows share the sign of are centered first by the caller.
+        One point per row. Take column means off first: what all rows share tells no distance.
     init : (n, m) array_like of float64
         Initial embedding, in any unit.
     kernel : str or StationaryKernel
