@@ -165,9 +165,11 @@ def _best_radius(cov: Floats, points: Floats, kernel: StationaryKernel, clock: C
     """Centered points at the radius of largest likelihood, under as much noise as signal."""
     points = points - points.mean(axis=0)
     radius = float(np.sqrt((points**2).sum(axis=1).mean()))
-    points = points / max(radius, float(np.finfo(np.float64).tiny))
+    tiny = float(np.finfo(np.float64).tiny)
+    points = points / max(radius, tiny)
     some = np.linspace(0, len(cov) - 1, min(len(cov), _SCALED_BY)).astype(np.int64)
-    part = gplvm.SampleLikelihood(cov[np.ix_(some, some)] * len(some) / cov[some, some].sum())
+    scale = max(float(cov[some, some].mean()), tiny)
+    part = gplvm.SampleLikelihood(cov[np.ix_(some, some)] / scale)
     objective = Objective(part, kernel, points.shape[1], clock)
     try:
         values = [objective(objective.vector(each * points[some]))[0] for each in _RADII]

@@ -80,8 +80,7 @@ class Likelihood(BaseEstimator):
     Parameters
     ----------
     restarts : int
-        Descents from closed forms on random graphs, next to that from the own latent. A local
-        descent has none.
+        Descents from closed forms on random graphs, beside that from the own latent.
     fit_shape : bool
         Also fit the kernel's alpha or gamma.
     time_budget : float, optional
