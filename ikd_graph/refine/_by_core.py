@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 MAX_POINTS = {"annealed": 250, "local": 1000}
 """Rows whose likelihood is searched, in some 2 000 evaluations or in 40: a few seconds of each. The
-process of the core places the others, in .3 or 3 ms a row."""
+process of the core places the others, in .4 or 3 ms a row."""
 
 _BLOCK = 128  # rows that are placed by one thread at a time
 

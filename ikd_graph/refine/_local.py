@@ -48,7 +48,7 @@ class _Posterior(Objective):
     init: Floats | None = None  # (size,) row by row
 
     def __call__(self, vector: Floats) -> tuple[float, Floats]:
-        """Value and gradient, see `Objective`."""
+        """Value and gradient of the objective with the prior, see `Objective`."""
         value, gradient = super().__call__(vector)
         if self.init is None or not np.isfinite(value):
             return value, gradient
