@@ -27,6 +27,7 @@ from sklearn.utils import gen_batches
 from . import gplvm
 from ._records import CsrGraph
 from ._stages import progress_bar
+from ._table import dense_rows
 from ._threads import block_rows, map_blocks
 from .similarity import Similarity
 
@@ -162,44 +163,45 @@ def _place_block(
     placement: Placement, sim: Similarity, X_new: Any, process: gplvm.Process | None
 ) -> tuple[Floats, Floats]:
     """The same for a few rows."""
-    projected = None if placement.axes is None else sim.factor_of(X_new)
     latent = np.empty((X_new.shape[0], placement.latent.shape[1]))
     residual = np.empty(len(latent))
     # One row at a time: the bits of a product depend on how many rows it is made of.
-    for index, (near, values) in enumerate(
-        zip(*sim.nearest(X_new, min(N_CANDIDATES, sim.n_samples)), strict=True)
-    ):
-        joined = _joined(placement.graph, near)
-        points, squares = placement.latent[near[joined]], _sq_distances(values[joined])
+    near, values = sim.nearest(X_new, min(N_CANDIDATES, sim.n_samples))
+    kept = []
+    for index in range(len(latent)):
+        joined = _joined(placement.graph, near[index])
+        numbers = near[index][joined]
+        points, squares = placement.latent[numbers], _sq_distances(values[index][joined])
         i, j = np.triu_indices(len(points), 1)
         between = np.zeros((len(points), len(points)))
-        between[i, j] = between[j, i] = _sq_distances(sim.between(near[joined][i], near[joined][j]))
+        between[i, j] = between[j, i] = _sq_distances(sim.between(numbers[i], numbers[j]))
         weights, left_over = _reconstruct(squares, between)
-        z = weights @ points
-        if process is not None:
-            z = _by_likelihood(process, X_new[index], z)
-        if placement.axes is not None and projected is not None:
-            z = placement.origin + projected[index] @ placement.axes
-        spread = np.abs(weights) @ np.sum((points - z) ** 2, axis=1)
-        latent[index] = z
-        residual[index] = np.sqrt(placement.unit**2 * left_over + spread)
-    return latent, residual
+        latent[index] = weights @ points
+        kept.append((np.abs(weights), points))
+        residual[index] = placement.unit**2 * left_over
+    if process is not None:
+        latent = _by_likelihood(process, sim.modelled(dense_rows(X_new)), latent)
+    if placement.axes is not None:
+        for index, projected in enumerate(sim.factor_of(X_new)):
+            latent[index] = placement.origin + projected @ placement.axes
+    for index, (shares, points) in enumerate(kept):
+        residual[index] += shares @ np.sum((points - latent[index]) ** 2, axis=1)
+    return latent, np.sqrt(residual)
 
 
-def _by_likelihood(process: gplvm.Process, row: NDArray[np.floating], start: Floats) -> Floats:
-    """Likeliest latent of a row; near a training row it goes over into where it started."""
-    observed = gplvm.see.unchecked(process, row)
-    return start + freshness(process, observed) * (
-        gplvm.likeliest.unchecked(process, observed, start)[0] - start
-    )
+def _by_likelihood(process: gplvm.Process, rows: NDArray[np.floating], starts: Floats) -> Floats:
+    """Likeliest latent of rows; near a training row it goes over into where it started."""
+    seen = gplvm.see_rows.unchecked(process, rows)
+    placed = gplvm.place_rows.unchecked(process, seen, starts)[0]
+    return starts + freshness(process, seen)[:, None] * (placed - starts)
 
 
-def freshness(process: gplvm.Process, observed: gplvm.Seen) -> float:
+def freshness(process: gplvm.Process, observed: gplvm.Seen) -> Floats:
     """0 for a copy of a training row, 1 for a row with noise of its own, smooth in between."""
     by_noise = 2.0 * process.noise * process.n_observed
     # A product, not the nearest row alone: it has no kink where another row becomes the nearest.
     share = np.minimum(observed.sq_dist / (FRESH * by_noise), 1.0)
-    return float(np.prod(share * share * (3.0 - 2.0 * share)))
+    return np.asarray(np.prod(share * share * (3.0 - 2.0 * share), axis=-1))
 
 
 def _joined(g: CsrGraph | None, near: Ints) -> NDArray[np.bool_]:

@@ -154,15 +154,15 @@ def test_what_does_not_fit_is_refused():
 @pytest.mark.parametrize("centered", [True, False])
 def test_a_core_is_fitted_and_places_the_other_rows(centered):
     latent, rows = sample_rows(19, KERNELS[3], 120, 2, 500, 0.02)
-    lead = latent + 0.05 * np.random.default_rng(0).standard_normal(latent.shape)
-    result = refine.likelihood_by_core(rows, lead, "matern", centered=centered, max_points=60)
+    init = latent + 0.05 * np.random.default_rng(0).standard_normal(latent.shape)
+    result = refine.likelihood_by_core(rows, init, "matern", centered=centered, max_points=60)
     assert result.core.size == 60
     assert (np.diff(result.core) > 0).all()
     np.testing.assert_array_equal(result.latent[result.core], result.fit.latent)
     assert rigid_gap(latent, result.latent) < 0.25
     order = np.random.default_rng(1).permutation(120)
     mixed = refine.likelihood_by_core(
-        rows[order], lead[order], "matern", centered=centered, max_points=60
+        rows[order], init[order], "matern", centered=centered, max_points=60
     )
     np.testing.assert_allclose(mixed.latent, result.latent[order], atol=1e-6)
 
@@ -177,7 +177,13 @@ def test_a_few_rows_are_all_in_the_core():
 def test_refinements_are_objects_that_clone_and_run():
     latent, rows = sample_rows(21, KERNELS[0], 30, 1, 300, 0.02)
     object_ = clone(refine.Likelihood(restarts=2)).set_params(restarts=1)
-    assert object_.get_params() == {"restarts": 1, "fit_shape": False, "time_budget": None}
+    assert object_.get_params() == {
+        "restarts": 1,
+        "fit_shape": False,
+        "time_budget": None,
+        "descent": "auto",
+        "max_iter": 25,
+    }
     result = object_.run(latent, rows, "auto")
     assert rigid_gap(latent, result.latent) < 0.25
     assert clone(refine.Stress("uniform")).weights == "uniform"

@@ -19,6 +19,7 @@ _SUBMODULES = (
     "kernels",
     "likelihood",
     "merging",
+    "placement",
     "sparse",
     "stress",
 )

@@ -17,7 +17,17 @@ from ._likelihood import (
     log_likelihood,
     sample_covariance,
 )
-from ._locate import JITTER, Process, Seen, condition, curvature_at, likeliest, see, slopes_at
+from ._locate import (
+    JITTER,
+    Process,
+    Seen,
+    condition,
+    curvature_at,
+    place_rows,
+    see,
+    see_rows,
+    slopes_at,
+)
 from ._posterior import Posterior, posterior_mean
 
 __all__ = [
@@ -32,10 +42,11 @@ __all__ = [
     "curvature_at",
     "expected_information",
     "fit_variances",
-    "likeliest",
     "log_likelihood",
+    "place_rows",
     "posterior_mean",
     "sample_covariance",
     "see",
+    "see_rows",
     "slopes_at",
 ]

@@ -18,9 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from .. import _checks as door
-from ..kernels import StationaryKernel, as_kernel
+from .. import _jit
+from ..kernels import StationaryKernel, as_kernel, compiled_form
 from ._model import inverse_model
 
 Floats = NDArray[np.float64]
@@ -30,7 +32,9 @@ JITTER = 1e-10
 
 _MOST_STEPS = 40
 _SMALLEST_GAIN = 1e-7  # of a log density
+_LEAST_EXPECTED = 1e-12  # gain of a log density below which rounding decides
 _DAMPING = 1e-2
+_BATCH = 64  # rows side by side: their covariances with 1 000 training rows stay in the cache
 
 
 class Process(NamedTuple):
@@ -49,18 +53,18 @@ class Process(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A new row as the training rows see it."""
+    """A new row as the training rows see it; of b rows every field has one more axis in front."""
 
     row: Floats  # (r,)
-    beside: float  # squared length of what lies outside the space of the training rows
+    beside: Floats  # () squared length of what lies outside the space of the training rows
     sq_dist: Floats  # (n,) squared distances to the training rows
 
 
 class _Look(NamedTuple):
-    cost: float
-    slope: Floats  # (m,)
-    curvature: Floats  # (m, m) expected
-    away: float  # squared distance to the nearest training point
+    cost: Floats  # (t,)
+    slope: Floats  # (t, m)
+    curvature: Floats  # (t, m, m) expected
+    away: Floats  # (t,) squared distances to the nearest training points
 
 
 _PROCESS = door.record(Process, "gplvm.condition makes one")
@@ -150,42 +154,78 @@ def see(process: Process, row: NDArray[np.floating]) -> Seen:
     Seen
         Its part in the space of the training rows, and its squared distances to them.
     """
-    if row.size != process.n_observed:
+    _check_columns(process, row[None])
+    seen = see_rows.unchecked(process, row[None])
+    return Seen(*(field[0] for field in seen))
+
+
+def _check_columns(process: Process, rows: NDArray[np.floating], **_: object) -> None:
+    if rows.shape[1] != process.n_observed:
         raise ValueError(
-            f"row must have the {process.n_observed} columns of the training rows, got {row.size}; "
-            "pass one row of the same table"
+            f"rows must have the {process.n_observed} columns of the training rows, got "
+            f"{rows.shape[1]}; pass rows of the same table"
         )
-    # The bits of a sum depend on how its numbers lie in memory.
-    values, beside = _values(np.ascontiguousarray(row), process.centred), 0.0
-    if process.axes is not None:
-        inside = values @ process.axes
-        beside = float(np.sum((values - process.axes @ inside) ** 2))
-        values = inside
-    return Seen(values, beside, np.sum((process.rows - values) ** 2, axis=1) + beside)
 
 
-@door.takes(process=_PROCESS, view=_SEEN, start=door.line)
-def likeliest(process: Process, view: Seen, start: Floats) -> tuple[Floats, float]:
-    """Find the likeliest place of a row, and how likely the row is there.
-
-    Descends from a start and from the likeliest training point.
+@door.takes(_check_columns, process=_PROCESS, rows=door.table)
+def see_rows(process: Process, rows: NDArray[np.floating]) -> Seen:
+    """New rows as the training rows see them, each independently of the others.
 
     Parameters
     ----------
     process : Process
         What `condition` returned.
-    view : Seen
-        The row, from `see`.
-    start : (m,) ndarray of float64
-        A place not far from it.
+    rows : (b, n_observed) ndarray of float
+        The rows as given.
 
     Returns
     -------
-    place : (m,) ndarray of float64
+    Seen
+        As `see` returns for one row, with one more axis in front.
+    """
+    # The bits of a sum depend on how its numbers lie in memory.
+    values = np.ascontiguousarray(_values(np.ascontiguousarray(rows), process.centred))
+    beside = np.zeros(len(values))
+    if process.axes is not None:
+        inside = _product(values, process.axes)
+        left_over = _product(inside, np.ascontiguousarray(process.axes.T))
+        for i in range(len(values)):
+            beside[i] = np.sum((values[i] - left_over[i]) ** 2)
+        values = inside
+    return Seen(values, beside, _sq_distances(values, process.rows) + beside[:, None])
+
+
+def _check_starts(process: Process, seen: Seen, starts: Floats) -> None:
+    shape = (len(seen.row), process.latent.shape[1])
+    if starts.shape != shape:
+        raise ValueError(
+            f"starts must have shape {shape}, got {starts.shape}; give a latent point for each row"
+        )
+
+
+@door.takes(_check_starts, process=_PROCESS, seen=_SEEN, starts=door.table)
+def place_rows(process: Process, seen: Seen, starts: Floats) -> tuple[Floats, Floats]:
+    """Place new rows where they have the largest likelihood, each independently of the others.
+
+    Descends from a start and from the training point of largest likelihood. The results of a row
+    are the same to the bit whichever rows are placed with it.
+
+    Parameters
+    ----------
+    process : Process
+        What `condition` returned.
+    seen : Seen
+        The rows, from `see_rows`.
+    starts : (b, m) ndarray of float64
+        Latent points not far from them.
+
+    Returns
+    -------
+    latent : (b, m) ndarray of float64
         Where the cost c(x) has the lower of two local minima. It is no further from all training
         points than the start was, or than a length-scale: there the process knows nothing.
-    log_density : float
-        -c(x) there less N/2 log 2 pi: with the noise that makes the row likeliest.
+    log_densities : (b,) ndarray of float64
+        -c(x) there less N/2 log 2 pi: with the noise of largest likelihood.
 
     Examples
     --------
@@ -195,20 +235,20 @@ def likeliest(process: Process, view: Seen, start: Floats) -> tuple[Floats, floa
     >>> rows = np.column_stack([np.sin(latent), np.cos(latent)])
     >>> kernel = kernels.SquaredExponential()
     >>> process = gplvm.condition(latent, rows, kernel, 1.0, 1e-4, centred=False)
-    >>> view = gplvm.see(process, np.array([np.sin(1.234), np.cos(1.234)]))
-    >>> place, log_density = gplvm.likeliest(process, view, np.array([1.0]))
-    >>> place.round(2)
-    array([1.23])
+    >>> seen = gplvm.see_rows(process, np.array([[np.sin(1.234), np.cos(1.234)]]))
+    >>> gplvm.place_rows(process, seen, np.array([[1.0]]))[0].round(2)
+    array([[1.23]])
     """
-    if start.size != process.latent.shape[1]:
-        raise ValueError(
-            f"start must have {process.latent.shape[1]} coordinates, got {start.size}; give a "
-            "place in the latent of the process"
-        )
-    starts = (start, _likeliest_point(process, view))
-    ends = [_descend(process, view, begin) for begin in starts]
-    point, cost = min(ends, key=lambda end: end[1])
-    return point, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
+    latent, cost = np.empty(starts.shape), np.empty(len(starts))
+    fitted = process.rows - process.noise * process.weights
+    for batch in gen_batches(len(starts), _BATCH):
+        rows, beside = seen.row[batch], seen.beside[batch]
+        tried = np.concatenate([starts[batch], _best_points(process, fitted, rows, beside)])
+        ends, at = _descend(process, np.tile(rows, (2, 1)), np.tile(beside, 2), tried)
+        second = at[len(rows) :] < at[: len(rows)]
+        latent[batch] = np.where(second[:, None], ends[len(rows) :], ends[: len(rows)])
+        cost[batch] = np.where(second, at[len(rows) :], at[: len(rows)])
+    return latent, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
 
 
 @door.takes(process=_PROCESS, view=_SEEN, point=door.line)
@@ -229,7 +269,7 @@ def curvature_at(process: Process, view: Seen, point: Floats) -> Floats:
     (m, m) ndarray of float64
         Never indefinite.
     """
-    return _look(process, view, point).curvature
+    return _look(process, view.row[None], np.array([view.beside]), point[None]).curvature[0]
 
 
 @door.takes(process=_PROCESS, point=door.line)
@@ -248,78 +288,120 @@ def slopes_at(process: Process, point: Floats) -> Floats:
     (m, r) ndarray of float64
         In coordinates of the space that the training rows span.
     """
-    return _covariances_at(process, point)[2] @ process.weights
+    return _product(_covariances_at(process, point[None])[2][0], process.weights)
 
 
-def _likeliest_point(process: Process, view: Seen) -> Floats:
-    """Training point, (m,), that is the likeliest place of a row."""
-    noise = process.noise
-    # There v K A^-1 = I - n A^-1 gives m and s.
-    misfit = process.rows - noise * process.weights - view.row
-    squares = np.sum(misfit**2, axis=1) + view.beside
+def _best_points(process: Process, fitted: Floats, rows: Floats, beside: Floats) -> Floats:
+    """Training points, (b, m), at which rows have the largest likelihood.
+
+    There v K A^-1 = I - n A^-1 gives m, which is ``fitted`` (n, r), and s.
+    """
+    noise, n_observed = process.noise, process.n_observed
+    squares = _sq_distances(rows, fitted) + beside[:, None]
     spread = noise * (2.0 - noise * process.inverse.diagonal())
-    total = np.maximum(spread, squares / process.n_observed)
-    cost = process.n_observed * np.log(total) + squares / total
-    return np.asarray(process.latent[np.argmin(cost)])
+    total = np.maximum(spread, squares / n_observed)
+    cost = n_observed * np.log(total) + squares / total
+    return np.asarray(process.latent[np.argmin(cost, axis=1)])
 
 
-def _descend(process: Process, view: Seen, start: Floats) -> tuple[Floats, float]:
-    """Local minimum of the cost, by damped scoring in steps of at most a length-scale."""
-    here, at, damping = start, _look(process, view, start), _DAMPING
-    reach = max(process.kernel.length_scale**2, at.away)
+def _descend(
+    process: Process, rows: Floats, beside: Floats, starts: Floats
+) -> tuple[Floats, Floats]:
+    """Local minima of the cost, (t, m) and (t,), by damped scoring side by side."""
+    here, at = starts.copy(), _look(process, rows, beside, starts)
+    damping = np.full(len(starts), _DAMPING)
+    reach = np.maximum(process.kernel.length_scale**2, at.away)
+    open_ = np.arange(len(starts))
     for _ in range(_MOST_STEPS):
-        step = _step(process, at, damping)
-        new = _look(process, view, here + step)
-        if new.cost < at.cost and new.away <= reach:
-            gain = at.cost - new.cost
-            here, at, damping = here + step, new, 0.1 * damping
-            if gain < _SMALLEST_GAIN:
-                break
-        else:
-            damping = 10.0 * max(damping, _DAMPING)
+        step, expected = _steps(process, at.slope[open_], at.curvature[open_], damping[open_])
+        more = expected > _LEAST_EXPECTED
+        open_, step = open_[more], step[more]
+        if not open_.size:
+            break
+        new = _look(process, rows[open_], beside[open_], here[open_] + step)
+        gain = at.cost[open_] - new.cost
+        down = (gain > 0.0) & (new.away <= reach[open_])
+        moved = open_[down]
+        here[moved] += step[down]
+        for field, value in zip(at, new, strict=True):
+            field[moved] = value[down]
+        damping[open_] = np.where(
+            down, 0.1 * damping[open_], 10.0 * np.maximum(damping[open_], _DAMPING)
+        )
+        open_ = open_[~(down & (gain < _SMALLEST_GAIN))]
     return here, at.cost
 
 
-def _step(process: Process, at: _Look, damping: float) -> Floats:
-    """Damped step of Fisher scoring, at most a length-scale long."""
+def _steps(
+    process: Process, slope: Floats, curvature: Floats, damping: Floats
+) -> tuple[Floats, Floats]:
+    """Damped steps of Fisher scoring, at most a length-scale long, and what they may gain."""
     tiny = float(np.finfo(np.float64).tiny)
-    metric = at.curvature.copy()
-    metric.flat[:: len(metric) + 1] *= 1.0 + damping
-    metric.flat[:: len(metric) + 1] += 1e-12 * float(np.trace(metric)) + tiny
-    step = -np.linalg.solve(metric, at.slope)
-    length = max(float(np.sqrt(step @ step)), tiny)
-    return np.asarray(step * min(1.0, process.kernel.length_scale / length))
+    metric, size = curvature.copy(), range(slope.shape[1])
+    trace = np.einsum("tcc->t", curvature)[:, None]
+    metric[:, size, size] *= 1.0 + damping[:, None]
+    metric[:, size, size] += 1e-12 * trace + tiny
+    step = -np.linalg.solve(metric, slope[:, :, None])[:, :, 0]
+    length = np.maximum(np.sqrt((step**2).sum(axis=1)), tiny)
+    step *= np.minimum(1.0, process.kernel.length_scale / length)[:, None]
+    return np.asarray(step), -(step * slope).sum(axis=1)
 
 
-def _look(process: Process, view: Seen, point: Floats) -> _Look:
-    """Cost of a place with its slope and expected curvature."""
-    n_observed, variance = process.n_observed, process.variance
-    squares, cov, moves = _covariances_at(process, point)
-    through = process.inverse @ cov
-    spread = max(variance + process.noise - float(cov @ through), process.noise)
-    wider = -2.0 * (moves @ through)
-    predicted = np.vstack([cov, moves]) @ process.weights
-    misfit, slopes = view.row - predicted[0], predicted[1:]
-    square = float(misfit @ misfit) + view.beside
-    total = max(spread, square / n_observed)
-    slope = 0.5 * (n_observed - square / total) / total * wider - slopes @ misfit / total
-    curvature = slopes @ slopes.T / total
-    if total == spread:
-        curvature += 0.5 * n_observed * np.outer(wider, wider) / total**2
-    cost = 0.5 * n_observed * float(np.log(total)) + 0.5 * square / total
-    return _Look(cost, slope, curvature, float(squares.min()))
+def _look(process: Process, rows: Floats, beside: Floats, points: Floats) -> _Look:
+    """Costs of rows at latent points, (t, m), with their slopes and expected curvatures."""
+    n_points, m = points.shape
+    squares, cov, moves = _covariances_at(process, points)
+    out = np.empty((n_points, 1 + m + m * m))
+    _jit.placement.costs(
+        np.ascontiguousarray(rows),
+        beside,
+        process.n_observed,
+        process.variance + process.noise,
+        process.noise,
+        cov,
+        moves,
+        _product(cov, process.inverse),
+        _product(cov, process.weights),
+        _product(moves.reshape(n_points * m, -1), process.weights).reshape(n_points, m, -1),
+        out,
+    )
+    curvature = out[:, 1 + m :].reshape(n_points, m, m)
+    return _Look(out[:, 0].copy(), out[:, 1 : 1 + m].copy(), curvature, squares.min(axis=1))
 
 
-def _covariances_at(process: Process, point: Floats) -> tuple[Floats, Floats, Floats]:
-    """Squared distances of a point to the training points, its covariances and their slopes."""
-    away = point - process.latent
-    squares = np.sum(away**2, axis=1)
-    cov = process.variance * process.kernel.covariance(squares)
-    together = squares == 0.0
-    # Distance 1 stands in for 0, where the slope of some kernels is infinite and its mean 0.
-    change = process.kernel.derivative(np.where(together, 1.0, squares))
-    change[together] = 0.0
-    return squares, cov, (2.0 * process.variance * change[:, None] * away).T
+def _covariances_at(process: Process, points: Floats) -> tuple[Floats, Floats, Floats]:
+    """Squared distances of points (t, m) to the training points, covariances and their slopes."""
+    points = np.ascontiguousarray(points)
+    squares = _sq_distances(points, process.latent)
+    cov, change = np.empty(squares.shape), np.empty(squares.shape)
+    form = compiled_form(process.kernel)
+    if form is not None:
+        sq_length = process.kernel.length_scale**2
+        _jit.placement.covariances(squares, *form, sq_length, cov, change)
+    else:
+        for i, row in enumerate(squares):
+            cov[i] = process.kernel.covariance(row)
+            together = row == 0.0
+            # Distance 1 stands in for 0, where the slope of some kernels is infinite, its mean 0.
+            change[i] = process.kernel.derivative(np.where(together, 1.0, row))
+            change[i, together] = 0.0
+    cov *= process.variance
+    change *= 2.0 * process.variance
+    return squares, cov, change[:, None] * (points[:, :, None] - process.latent.T)
+
+
+def _product(left: Floats, right: Floats) -> Floats:
+    """Product of two matrices, each row of it the same to the bit whatever the other rows are."""
+    out = np.empty((len(left), right.shape[1]))
+    _jit.placement.products(np.ascontiguousarray(left), np.ascontiguousarray(right), out)
+    return out
+
+
+def _sq_distances(left: Floats, right: Floats) -> Floats:
+    """Squared distances, (t, n), between rows of two tables."""
+    out = np.empty((len(left), len(right)))
+    _jit.placement.sq_distances(left, np.ascontiguousarray(right), out)
+    return out
 
 
 def _values(rows: NDArray[np.floating], centred: bool) -> Floats:

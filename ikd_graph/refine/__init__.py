@@ -8,6 +8,7 @@ from ._closed_forms import random_closed_form
 from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
 from ._likelihood import LocalOptimum as LocalOptimum
 from ._likelihood import local_optimum as local_optimum
+from ._local import local_likelihood
 from ._nested import NESTED_NOISE, nested_latents
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision
@@ -28,6 +29,7 @@ __all__ = [
     "distance_precision",
     "likelihood",
     "likelihood_by_core",
+    "local_likelihood",
     "nested_latents",
     "random_closed_form",
     "stress",

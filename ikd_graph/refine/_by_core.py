@@ -7,13 +7,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks as door
 from .. import gplvm
-from .._threads import block_rows, map_blocks, single_threaded_blas
+from .._threads import map_blocks, single_threaded_blas
 from ..kernels import StationaryKernel
 from ._likelihood import LikelihoodFit, likelihood
+from ._local import MAX_ITER, local_likelihood
 
 Floats = NDArray[np.float64]
-MAX_POINTS = 250
-"""Rows whose likelihood is searched; the others are placed by the process, 1 ms each."""
+
+MAX_POINTS = {"annealed": 250, "local": 1000}
+"""Rows whose likelihood is searched, in some 2 000 evaluations or in 40: a few seconds of each. The
+process of the core places the others, in .4 or 3 ms a row."""
+
+_BLOCK = 128  # rows that are placed by one thread at a time
 
 
 class CoreFit(NamedTuple):
@@ -25,26 +30,30 @@ class CoreFit(NamedTuple):
     process: gplvm.Process  # given the core, ready to place new rows
 
 
-def _check_lead(rows: Floats, lead: Floats, **_: object) -> None:
-    door.check_rows("lead", lead, len(rows))
+def _check_init(rows: Floats, init: Floats, **_: object) -> None:
+    door.check_rows("init", init, len(rows))
 
 
 @door.takes(
-    _check_lead,
+    _check_init,
     rows=door.table,
-    lead=door.table,
+    init=door.table,
     centered=door.flag,
-    max_points=door.whole(2),
+    descent=door.one_of(MAX_POINTS),
+    max_iter=door.whole(1),
+    max_points=door.optional(door.whole(2)),
     fit_shape=door.flag,
     random_state=door.seed,
 )
 def likelihood_by_core(
     rows: ArrayLike,
-    lead: ArrayLike,
+    init: ArrayLike,
     kernel: str | StationaryKernel = "squared_exponential",
     *,
     centered: bool = True,
-    max_points: int = MAX_POINTS,
+    descent: str = "annealed",
+    max_iter: int = MAX_ITER,
+    max_points: int | None = None,
     restarts: int = 0,
     fit_shape: bool = False,
     time_budget: float | None = None,
@@ -56,16 +65,25 @@ def likelihood_by_core(
     ----------
     rows : (n, n_observed) array_like of float64
         One point per row, one observed dimension per column.
-    lead : (n, m) array_like of float64
-        Latent of all rows: the first start, and where the search for the place of a row begins.
+    init : (n, m) array_like of float64
+        Initial embedding of all rows: where the first descent begins, and where the search for the
+        place of a row begins.
     kernel : str or StationaryKernel
         Kernel of the model, or "auto".
     centered : bool
         Take the mean off every row first.
-    max_points : int
-        Rows of the core: each the farthest in ``lead`` from those before it.
-    restarts, fit_shape, time_budget, random_state : see `likelihood`
-        Of the search for the core.
+    descent : {"annealed", "local"}
+        Search by annealed descents, see `likelihood`, or a few steps from ``init``, see
+        `local_likelihood`.
+    max_iter : int
+        Steps of the local descent.
+    max_points : int, optional
+        Rows of the core: each the farthest in ``init`` from those before it. 250 for annealed
+        descents and 1 000 for a local one unless given.
+    restarts, random_state : see `likelihood`
+        Of annealed descents.
+    fit_shape, time_budget : see `likelihood`
+        Of both.
 
     Returns
     -------
@@ -84,45 +102,54 @@ def likelihood_by_core(
     >>> fit.core.size, bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.99)
     (40, True)
     """
-    values, lead = np.asarray(rows), np.asarray(lead, dtype=np.float64)
-    core = _farthest_points(lead, max_points)
+    values, init = np.asarray(rows), np.asarray(init, dtype=np.float64)
+    core = _farthest_points(init, MAX_POINTS[descent] if max_points is None else max_points)
     inside = np.ascontiguousarray(values[core], dtype=np.float64)
-    sample_cov = gplvm.sample_covariance.unchecked(inside, centered)
     with single_threaded_blas():
-        fit = likelihood(
-            sample_cov,
-            values.shape[1],
-            lead.shape[1],
-            kernel,
-            starts={"own": lead[core]},
-            restarts=restarts,
-            fit_shape=fit_shape,
-            time_budget=time_budget,
-            random_state=random_state,
-        )
+        if descent == "local":
+            fit = local_likelihood.unchecked(
+                inside,
+                init[core],
+                kernel,
+                centered=centered,
+                max_iter=max_iter,
+                fit_shape=fit_shape,
+                time_budget=time_budget,
+            )
+        else:
+            fit = likelihood(
+                gplvm.sample_covariance.unchecked(inside, centered),
+                values.shape[1],
+                init.shape[1],
+                kernel,
+                starts={"own": init[core]},
+                restarts=restarts,
+                fit_shape=fit_shape,
+                time_budget=time_budget,
+                random_state=random_state,
+            )
         process = gplvm.condition.unchecked(
             fit.latent, inside, fit.kernel, fit.variance, fit.noise, centred=centered
         )
-        return CoreFit(_place_outside(process, values, lead, core), core, fit, process)
+        return CoreFit(_place_outside(process, values, init, core), core, fit, process)
 
 
 def _place_outside(
-    process: gplvm.Process, rows: NDArray[np.floating], lead: Floats, core: NDArray[np.int64]
+    process: gplvm.Process, rows: NDArray[np.floating], init: Floats, core: NDArray[np.int64]
 ) -> Floats:
-    """Latent of all rows: those outside the core where they are likeliest."""
-    middle = lead[core].mean(axis=0)
-    turn = np.linalg.lstsq(lead[core] - middle, process.latent, rcond=None)[0]
-    latent = (lead - middle) @ turn
+    """Latent of all rows: those outside the core where they have the largest likelihood."""
+    middle = init[core].mean(axis=0)
+    turn = np.linalg.lstsq(init[core] - middle, process.latent, rcond=None)[0]
+    latent = (init - middle) @ turn
     latent[core] = process.latent
-    outside = np.setdiff1d(np.arange(len(lead)), core)
+    outside = np.setdiff1d(np.arange(len(init)), core)
 
     def place(start: int, stop: int) -> None:
-        for i in outside[start:stop]:
-            latent[i] = gplvm.likeliest.unchecked(
-                process, gplvm.see.unchecked(process, rows[i]), latent[i]
-            )[0]
+        batch = outside[start:stop]
+        seen = gplvm.see_rows.unchecked(process, rows[batch])
+        latent[batch] = gplvm.place_rows.unchecked(process, seen, latent[batch])[0]
 
-    map_blocks(place, outside.size, block_rows(len(process.rows)))
+    map_blocks(place, outside.size, _BLOCK)
     return latent
 
 

@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator
 from .._checks import check_choice, check_integer, check_positive, flag
 from .._records import CsrGraph
 from ..kernels import StationaryKernel, get
-from ._by_core import CoreFit, likelihood_by_core
+from ._by_core import MAX_POINTS, CoreFit, likelihood_by_core
+from ._local import MAX_ITER
 from ._stress import WEIGHTS, StressFit, stress
 
 
@@ -65,6 +66,11 @@ class Stress(BaseEstimator):
 class Likelihood(BaseEstimator):
     """Refine by the likelihood of the model, see `likelihood` and `likelihood_by_core`.
 
+    Tables that look like samples of the model are searched for the largest likelihood. On others a
+    local descent takes a few steps from the embedding after stress: rows that are similar move
+    together, which sharpens neighborhoods and takes some metric and stability
+    (`local_likelihood`).
+
     Parameters
     ----------
     restarts : int
@@ -73,6 +79,11 @@ class Likelihood(BaseEstimator):
         Also fit the kernel's alpha or gamma.
     time_budget : float, optional
         Seconds after which the best so far is returned.
+    descent : {"auto", "annealed", "local"}
+        "annealed" searches for the largest likelihood, "local" descends from the embedding; "auto"
+        is decided by the table.
+    max_iter : int
+        Largest number of steps of a local descent.
 
     Examples
     --------
@@ -84,6 +95,8 @@ class Likelihood(BaseEstimator):
     restarts: int = 4
     fit_shape: bool = False
     time_budget: float | None = None
+    descent: str = "auto"
+    max_iter: int = MAX_ITER
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
@@ -91,6 +104,8 @@ class Likelihood(BaseEstimator):
         flag("fit_shape", self.fit_shape)
         if self.time_budget is not None:
             check_positive("time_budget", self.time_budget)
+        check_choice("descent", self.descent, ("auto", *MAX_POINTS))
+        check_integer("max_iter", self.max_iter, 1)
 
     def run(
         self,
@@ -99,9 +114,10 @@ class Likelihood(BaseEstimator):
         kernel: str | StationaryKernel,
         *,
         centered: bool = True,
+        descent: str = "annealed",
         random_state: int | None = None,
     ) -> CoreFit:
-        """Find the likeliest latent of rows, or of a core of them that places the others.
+        """Refine the latent of rows, or of a core of them that places the others.
 
         Parameters
         ----------
@@ -110,9 +126,12 @@ class Likelihood(BaseEstimator):
         rows : (n, n_observed) array_like of float64
             The rows as the similarity models them.
         kernel : str or StationaryKernel
-            Kernel of the model, or "auto".
+            Kernel of the model, or "auto": the one of largest likelihood, in a local descent the
+            rational quadratic.
         centered : bool
             Whether the similarity takes the mean off every row.
+        descent : {"annealed", "local"}
+            What "auto" stands for on this table.
         random_state : int, optional
             Seed of closed forms and restarts.
 
@@ -121,11 +140,13 @@ class Likelihood(BaseEstimator):
         CoreFit
             The latent of all rows and the fit.
         """
+        self.check()
+        asked = self.get_params()
         return likelihood_by_core(
             rows,
             latent,
             kernel,
             centered=centered,
             random_state=random_state,
-            **self.get_params(),
+            **{**asked, "descent": descent if self.descent == "auto" else self.descent},
         )
