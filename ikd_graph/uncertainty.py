@@ -105,16 +105,20 @@ def posterior(
     order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
     rows, latent = rows[order], process.latent[order]
     with single_threaded_blas():
+        sample_cov = gplvm.sample_covariance.unchecked(rows, centered=False)
+        least = .9 * covariance.noise_variance(np.linalg.eigvalsh(sample_cov), process.n_observed)
+        floored = process.noise >= (1.0 - 1e-3) * least
         fit = refine.local_optimum(
-            gplvm.sample_covariance.unchecked(rows, centered=False),
+            sample_cov,
             latent,
             process.kernel,
             (process.variance, process.noise),
+            floor_columns=process.n_observed if floored else None,
         )
         n_free = _free_columns(fit, rows, centred=process.centred)
         errors = _covariances(_information_factor(fit, n_free), fit.latent)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
-        ratios = [_simulated_ratio(fit, n_free, rng) for rng in rngs]
+        ratios = [_simulated_ratio(fit, n_free, rng, floored) for rng in rngs]
     factor = float(np.mean(ratios)) ** 2
     turned, rotation = _aligned(fit.latent, latent)
     errors = factor * np.einsum("ba,ibc,cd->iad", rotation, errors, rotation)
@@ -237,7 +241,7 @@ def _weights(log_likelihoods: Sequence[float]) -> Floats:
     return np.asarray(relative / max(relative.sum(), 1.0))
 
 
-def _simulated_ratio(fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator) -> float:
+def _simulated_ratio(fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator, floored) -> float:
     """Error of the latent of a simulated table over what its information expects."""
     kernel, (n, m) = fit.kernel, fit.latent.shape
     model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
@@ -246,7 +250,7 @@ def _simulated_ratio(fit: refine.LocalOptimum, n_free: float, rng: np.random.Gen
     cov = gplvm.sample_covariance.unchecked(table, centered=False)
     corr = covariance.to_correlation.unchecked(cov)
     start = refine.closed_form(corr, m, kernel, table.shape[1])
-    estimate = refine.local_optimum(cov, start, kernel)
+    estimate = refine.local_optimum(cov, start, kernel, floor_columns=table.shape[1] if floored else None)
     error = _aligned(fit.latent, estimate.latent)[0] - estimate.latent
     expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
     return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))

@@ -6,6 +6,7 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 
 from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows
+from ._marchenko_pastur import noise_variance
 from ._noise import noise_fraction
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 
@@ -39,6 +40,7 @@ __all__ = [
     "gram",
     "into_domain",
     "noise_fraction",
+    "noise_variance",
     "regress_out",
     "remove_mean_row",
     "sampling_variance",

@@ -6,6 +6,7 @@ wrong turn in. The likeliest of all local optima is converged fully.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,11 @@ from scipy.linalg import orthogonal_procrustes
 
 from .. import _checks as door
 from .. import eigen, gplvm, kernels
-from .._threads import single_threaded_blas
-from ..covariance import to_correlation
+from .._threads import map_blocks, single_threaded_blas
+from ..covariance import noise_variance, to_correlation
 from ..kernels import StationaryKernel
-from ._closed_forms import random_closed_form
-from ._descent import Optimum, anneal, converge
+from ._closed_forms import closed_form, random_closed_form
+from ._descent import Optimum, anneal, converge, cool
 from ._objective import Clock, Objective
 
 Floats = NDArray[np.float64]
@@ -63,6 +64,7 @@ def local_optimum(
     latent: Floats,
     kernel: StationaryKernel,
     variances: tuple[float, float] | None = None,
+    *, floor_columns: float | None = None,
 ) -> LocalOptimum:
     """One descent: to the nearest optimum, or annealed as `likelihood` descends from its starts.
 
@@ -85,7 +87,8 @@ def local_optimum(
     """
     scale = float(np.trace(sample_cov)) / len(sample_cov)
     sample = gplvm.SampleLikelihood(sample_cov / scale)
-    objective = Objective(sample, kernel, latent.shape[1], Clock())
+    objective = Objective(sample, kernel, latent.shape[1], Clock(),
+        least_noise=0.0 if floor_columns is None else least_noise(sample, floor_columns))
     if variances is None:
         start = anneal(objective, latent, "")
     else:
@@ -120,6 +123,7 @@ def likelihood(
     starts: Mapping[str, ArrayLike],
     restarts: int = 0,
     fit_shape: bool = False,
+    noise_floor: float | str = "auto",
     time_budget: float | None = None,
     random_state: int | None = None,
 ) -> LikelihoodFit:
@@ -184,26 +188,87 @@ def likelihood(
     rng, clock = np.random.default_rng(random_state or 0), Clock(time_budget)
     with single_threaded_blas():
         sample = gplvm.SampleLikelihood(cov)
+        floor = least_noise(sample, n_observed) if noise_floor == "auto" else noise_floor / scale
         first, *further = latents
-        objectives = [Objective(sample, each, n_components, clock) for each in _candidates(kernel)]
-        reached = [anneal(each, latents[first], first) for each in objectives]
-        chosen = int(np.argmin([at.value for at in reached]))
-        objective = objectives[chosen]
-        optima = [converge(objective, reached[chosen])]
-        optima += [converge(objective, anneal(objective, latents[name], name)) for name in further]
+        tried = _map([
+            partial(_try_kernel, Objective(sample, each, n_components, clock, least_noise=floor), latents[first], first, release=noise_floor == "auto", n_observed=n_observed)
+            for each in _candidates(kernel)
+        ])
+        chosen = int(np.argmin([each.value for each in tried]))
+        objective = tried[chosen].objective
         corr = to_correlation.unchecked(cov)
+        names, points = further, [latents[name] for name in further]
         for number in range(1, restarts + 1):
             if clock.expired:
                 break
-            latent = random_closed_form(corr, n_components, objective.kernel, rng)
             name = f"restart {number}"
-            optima.append(converge(objective, anneal(objective, latent, name)))
+            if number == 1:
+                latent = closed_form(corr, n_components, objective.kernel, n_observed)
+                name = "threshold graph"
+            if number > 1 or any(_same(latent, other) for other in latents.values()):
+                latent = random_closed_form(corr, n_components, objective.kernel, rng)
+                name = f"restart {number}"
+            names, points = [*names, name], [*points, latent]
+        optima = [tried[chosen].optimum, *_map([partial(_descend, objective, latent, name) for name, latent in zip(names, points)])]
         best = converge(objective, _likeliest(optima), _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
         if not np.isfinite(best.value):  # no time for any evaluation
             best = best._replace(value=objective.exact(best.vector))
         return _report(objective, best, optima, n_observed, order, scale)
+
+
+def least_noise(sample: gplvm.SampleLikelihood, n_observed: float) -> float:
+    """Lower bound of the noise, relative to the mean variance."""
+    import os
+    return min(float(os.environ.get("X_SHARE", ".9")) * noise_variance(sample.eigenvalues, n_observed), .99)
+
+
+class _Tried(NamedTuple):
+    objective: Objective
+    optimum: Optimum
+    value: float
+
+
+def _try_kernel(objective, latent, start, *, release, n_observed):
+    import os
+    floored = anneal(objective, latent, start)
+    if not release or objective.least_noise <= 1e-6:
+        at = converge(objective, cool(objective, floored))
+        return _Tried(objective, at, at.value)
+    free = Objective(objective.likelihood, objective.kernel, objective.n_components, objective.clock)
+    at = converge(free, cool(free, floored))
+    floored = converge(objective, floored)
+    gain = n_observed * (floored.value - at.value)
+    if gain > float(os.environ.get("X_REL", ".5")) * objective.size:
+        return _Tried(free, at, at.value)
+    if os.environ.get("X_KSEL") == "floored":
+        return _Tried(objective, floored, floored.value)
+    return _Tried(objective, floored, at.value)
+
+
+def _same(latent: Floats, other: Floats) -> bool:
+    """Whether two latents are equal but for a rigid motion and rounding."""
+    centred = other - other.mean(axis=0)
+    gap = _aligned(centred, latent) - centred
+    return float(np.sum(gap**2)) <= 1e-6 * float(np.sum(centred**2))
+
+
+def _descend(objective, latent, name):
+    return converge(objective, anneal(objective, latent, name))
+
+
+def _map(tasks):
+    """Results of tasks in their order, in this thread's number of threads."""
+    results = [None] * len(tasks)
+
+    def work(start: int, stop: int) -> None:
+        with single_threaded_blas():
+            for i in range(start, stop):
+                results[i] = tasks[i]()
+
+    map_blocks(work, len(tasks), 1)
+    return results
 
 
 def _candidates(kernel: str | StationaryKernel) -> list[StationaryKernel]:
@@ -226,6 +291,7 @@ def _free_shape(objective: Objective, best: Optimum) -> tuple[Objective, Optimum
         objective.n_components,
         objective.clock,
         free_shape=True,
+        least_noise=objective.least_noise,
     )
     vector = free.vector(objective.latent(best.vector), *objective.variances(best.vector))
     return free, converge(free, best._replace(vector=vector), _LAST_STEPS, _LAST_TOLERANCE)
