@@ -44,12 +44,16 @@ TRUSTED = 0.7
 """Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
 
 
+_ROUNDING = 1e-3  # by which the noise of a fit at its floor may miss it
+
+
 class LatentPosterior(NamedTuple):
     """How far the truth may be from a latent that it is rigidly aligned with."""
 
     covariances: Floats  # (n, m, m) of the error of every point
     factor: float  # by which simulated tables widen the variances of the information
     free_columns: float  # columns that count as independent samples of the model
+    misfit: float  # largest residual of the correlations, over the largest of simulated tables
 
     @property
     def standard_errors(self) -> Floats:
@@ -106,19 +110,21 @@ def posterior(
     rows, latent = rows[order], process.latent[order]
     with single_threaded_blas():
         sample_cov = gplvm.sample_covariance.unchecked(rows, centered=False)
-        least = .9 * covariance.noise_variance(np.linalg.eigvalsh(sample_cov), process.n_observed)
-        floored = process.noise >= (1.0 - 1e-3) * least
+        floor = _floor(sample_cov, process.n_observed)
+        floored = process.noise > (1.0 - _ROUNDING) * floor
         fit = refine.local_optimum(
             sample_cov,
             latent,
             process.kernel,
             (process.variance, process.noise),
-            floor_columns=process.n_observed if floored else None,
+            floor if floored else 0.0,
         )
         n_free = _free_columns(fit, rows, centred=process.centred)
         errors = _covariances(_information_factor(fit, n_free), fit.latent)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
-        ratios = [_simulated_ratio(fit, n_free, rng, floored) for rng in rngs]
+        simulated = [_simulate(fit, n_free, rng, floored=floored) for rng in rngs]
+    ratios, residuals = np.array(simulated).T
+    misfit = _largest_residual(fit, sample_cov, n_free) / float(residuals.max())
     factor = float(np.mean(ratios)) ** 2
     turned, rotation = _aligned(fit.latent, latent)
     errors = factor * np.einsum("ba,ibc,cd->iad", rotation, errors, rotation)
@@ -126,7 +132,7 @@ def posterior(
     weights = _weights([at.log_likelihood * n_free / process.n_observed for at in optima])
     for weight, optimum in zip(weights, optima, strict=True):
         errors += weight * _outer(_aligned(optimum.latent[order], latent)[0] - latent)
-    return LatentPosterior(errors[np.argsort(order)], factor, n_free)
+    return LatentPosterior(errors[np.argsort(order)], factor, n_free, misfit)
 
 
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
@@ -241,19 +247,43 @@ def _weights(log_likelihoods: Sequence[float]) -> Floats:
     return np.asarray(relative / max(relative.sum(), 1.0))
 
 
-def _simulated_ratio(fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator, floored) -> float:
-    """Error of the latent of a simulated table over what its information expects."""
+def _floor(sample_cov: Floats, n_observed: float) -> float:
+    """Noise floor of a fit, in the units of the covariance."""
+    return refine.noise_floor_of(np.linalg.eigvalsh(sample_cov), n_observed)
+
+
+def _simulate(
+    fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator, *, floored: bool
+) -> tuple[float, float]:
+    """Embed a simulated table: error over what its information expects, and largest residual."""
     kernel, (n, m) = fit.kernel, fit.latent.shape
-    model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
-    model.flat[:: n + 1] += fit.noise + gplvm.JITTER * fit.variance
+    model = _model(fit)
     table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
     cov = gplvm.sample_covariance.unchecked(table, centered=False)
     corr = covariance.to_correlation.unchecked(cov)
     start = refine.closed_form(corr, m, kernel, table.shape[1])
-    estimate = refine.local_optimum(cov, start, kernel, floor_columns=table.shape[1] if floored else None)
+    floor = _floor(cov, table.shape[1]) if floored else 0.0
+    estimate = refine.local_optimum(cov, start, kernel, noise_floor=floor)
     error = _aligned(fit.latent, estimate.latent)[0] - estimate.latent
     expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
-    return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
+    ratio = float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
+    return ratio, _largest_residual(fit, cov, n_free)
+
+
+def _model(fit: refine.LocalOptimum) -> Floats:
+    """Covariance of the points under a fit."""
+    model = fit.variance * fit.kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    model.flat[:: len(model) + 1] += fit.noise + gplvm.JITTER * fit.variance
+    return np.asarray(model)
+
+
+def _largest_residual(fit: refine.LocalOptimum, sample_cov: Floats, n_free: float) -> float:
+    """Largest difference of a sample correlation from the model's, in its standard errors."""
+    pairs = np.tril_indices(len(sample_cov), -1)
+    observed = covariance.to_correlation.unchecked(sample_cov)[pairs]
+    expected = covariance.to_correlation.unchecked(_model(fit))[pairs]
+    errors = np.maximum(1.0 - expected**2, gplvm.JITTER) / np.sqrt(n_free)
+    return float(np.max(np.abs(observed - expected) / errors))
 
 
 def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centred: bool) -> float:

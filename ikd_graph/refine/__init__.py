@@ -8,6 +8,7 @@ from ._closed_forms import random_closed_form
 from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
 from ._likelihood import LocalOptimum as LocalOptimum
 from ._likelihood import local_optimum as local_optimum
+from ._likelihood import noise_floor_of as noise_floor_of
 from ._nested import NESTED_NOISE, nested_latents
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision

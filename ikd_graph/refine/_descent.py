@@ -58,11 +58,11 @@ def anneal(
         at = at._replace(vector=objective.best_scale(latent - latent.mean(axis=0)))
     except TimeUp:
         return at
-    return cool(objective, at, _floors_down_to(objective.least_noise) if floors is None else floors)
+    return cool(objective, at, floors)
 
 
 def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> Optimum:
-    """Descend under falling noise floors; without them the rest of those of `anneal`.
+    """Descend under falling noise floors.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> 
     at : Optimum
         Where to start.
     floors : sequence of float, optional
-        Falling noise floors; without them those of `anneal` that are below the noise.
+        Falling noise floors; without them those of `anneal` that are not above the noise.
 
     Returns
     -------
@@ -79,17 +79,14 @@ def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> 
         Near a local optimum, of the last floor.
     """
     if floors is None:
-        noise = objective.variances(at.vector)[1]
-        floors = [f for f in _floors_down_to(objective.least_noise) if f < noise]
+        least, noise = objective.least_noise, objective.variances(at.vector)[1]
+        above = _FLOORS[least < _FLOORS]
+        # The last of the ten is low enough for a descent without a floor of its own.
+        floors = above if least < _FLOORS[-1] else np.append(above, least)
+        floors = floors[floors <= noise]
     for floor in np.asarray(floors):
         at = minimise(objective, at, 20, floor)
     return at
-
-
-def _floors_down_to(least: float) -> list[float]:
-    """The floors above a least noise, and that."""
-    above = [float(floor) for floor in _FLOORS if floor > least]
-    return above if least < _FLOORS[-1] else [*above, least]
 
 
 def converge(
