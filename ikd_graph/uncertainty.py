@@ -12,6 +12,10 @@ form. There the truth is known, and so is by how much J understates its errors, 
 included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
 (the bootstrap-t of Efron, with one factor for all points).
 
+Where the largest residual of the sample correlations, over (1 - rho^2) / sqrt(N'), is far above
+that of the simulated tables, the optimum is a wrong one: the covariance of the latent itself is
+added, by a weight that tends to 1.
+
 Where the columns differ more than the model expects, the pull s_c of each on the latent says so:
 the mean of s_c^T J^-1 s_c over that of the model is what N' is divided by, if it is above 1. Where
 they follow one another, N' is Bartlett's number of independent ones.
@@ -43,6 +47,9 @@ MAX_POINTS = 400
 TRUSTED = 0.7
 """Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
 
+
+_FAR = 2.0
+"""Misfit that lowers the reliability: three tables scatter less (docs/decisions/009)."""
 
 _ROUNDING = 1e-3  # by which the noise of a fit at its floor may miss it
 
@@ -132,6 +139,7 @@ def posterior(
     weights = _weights([at.log_likelihood * n_free / process.n_observed for at in optima])
     for weight, optimum in zip(weights, optima, strict=True):
         errors += weight * _outer(_aligned(optimum.latent[order], latent)[0] - latent)
+    errors += _wrong(misfit) * np.linalg.inv(_prior_precision(latent))
     return LatentPosterior(errors[np.argsort(order)], factor, n_free, misfit)
 
 
@@ -247,9 +255,14 @@ def _weights(log_likelihoods: Sequence[float]) -> Floats:
     return np.asarray(relative / max(relative.sum(), 1.0))
 
 
+def _wrong(misfit: float) -> float:
+    """Weight of an optimum that has nothing to do with the truth, where residuals are too large."""
+    return max(0.0, 1.0 - _FAR / misfit) if misfit > 0.0 else 0.0
+
+
 def _floor(sample_cov: Floats, n_observed: float) -> float:
     """Noise floor of a fit, in the units of the covariance."""
-    return refine.noise_floor_of(np.linalg.eigvalsh(sample_cov), n_observed)
+    return refine.noise_floor_of(np.asarray(np.linalg.eigvalsh(sample_cov), np.float64), n_observed)
 
 
 def _simulate(

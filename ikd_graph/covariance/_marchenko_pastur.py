@@ -61,4 +61,4 @@ def _marchenko_pastur(size: int, longer: float) -> Floats:
     at = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle)
     weight = np.sin(angle) ** 2 / at
     share = np.cumsum(weight) / weight.sum()
-    return np.interp((np.arange(size) + 0.5) / size, share, at)
+    return np.asarray(np.interp((np.arange(size) + 0.5) / size, share, at))
