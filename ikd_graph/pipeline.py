@@ -79,7 +79,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         refined = core._replace(process=None)  # type: ignore[arg-type]
         latent, kernel = core.latent, core.fit.kernel
         if settings.likelihood_kernel == "auto":
-            notes["kernel"] = f"the likeliest of {len(kernels.KERNELS)}"
+            notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
     return Result(
         coordinates=latent,
         settings=replace(settings, kernel=kernel),

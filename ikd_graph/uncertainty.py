@@ -12,6 +12,10 @@ form. There the truth is known, and so is by how much J understates its errors, 
 included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
 (the bootstrap-t of Efron, with one factor for all points).
 
+Where the largest residual of the sample correlations, over (1 - rho^2) / sqrt(N'), is far above
+that of the simulated tables, the optimum is a wrong one: the covariance of the latent itself is
+added, by a weight that tends to 1.
+
 Where the columns differ more than the model expects, the pull s_c of each on the latent says so:
 the mean of s_c^T J^-1 s_c over that of the model is what N' is divided by, if it is above 1. Where
 they follow one another, N' is Bartlett's number of independent ones.
@@ -44,12 +48,19 @@ TRUSTED = 0.7
 """Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
 
 
+_FAR = 2.0
+"""Misfit that lowers the reliability: three tables scatter less (docs/decisions/009)."""
+
+_ROUNDING = 1e-3  # by which the noise of a fit at its floor may miss it
+
+
 class LatentPosterior(NamedTuple):
     """How far the truth may be from a latent that it is rigidly aligned with."""
 
     covariances: Floats  # (n, m, m) of the error of every point
     factor: float  # by which simulated tables widen the variances of the information
     free_columns: float  # columns that count as independent samples of the model
+    misfit: float  # largest residual of the correlations, over the largest of simulated tables
 
     @property
     def standard_errors(self) -> Floats:
@@ -105,16 +116,22 @@ def posterior(
     order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
     rows, latent = rows[order], process.latent[order]
     with single_threaded_blas():
+        sample_cov = gplvm.sample_covariance.unchecked(rows, centered=False)
+        floor = _floor(sample_cov, process.n_observed)
+        floored = process.noise > (1.0 - _ROUNDING) * floor
         fit = refine.local_optimum(
-            gplvm.sample_covariance.unchecked(rows, centered=False),
+            sample_cov,
             latent,
             process.kernel,
             (process.variance, process.noise),
+            floor if floored else 0.0,
         )
         n_free = _free_columns(fit, rows, centred=process.centred)
         errors = _covariances(_information_factor(fit, n_free), fit.latent)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
-        ratios = [_simulated_ratio(fit, n_free, rng) for rng in rngs]
+        simulated = [_simulate(fit, n_free, rng, floored=floored) for rng in rngs]
+    ratios, residuals = np.array(simulated).T
+    misfit = _largest_residual(fit, sample_cov, n_free) / float(residuals.max())
     factor = float(np.mean(ratios)) ** 2
     turned, rotation = _aligned(fit.latent, latent)
     errors = factor * np.einsum("ba,ibc,cd->iad", rotation, errors, rotation)
@@ -122,7 +139,8 @@ def posterior(
     weights = _weights([at.log_likelihood * n_free / process.n_observed for at in optima])
     for weight, optimum in zip(weights, optima, strict=True):
         errors += weight * _outer(_aligned(optimum.latent[order], latent)[0] - latent)
-    return LatentPosterior(errors[np.argsort(order)], factor, n_free)
+    errors += _wrong(misfit) * np.linalg.inv(_prior_precision(latent))
+    return LatentPosterior(errors[np.argsort(order)], factor, n_free, misfit)
 
 
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
@@ -237,19 +255,48 @@ def _weights(log_likelihoods: Sequence[float]) -> Floats:
     return np.asarray(relative / max(relative.sum(), 1.0))
 
 
-def _simulated_ratio(fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator) -> float:
-    """Error of the latent of a simulated table over what its information expects."""
+def _wrong(misfit: float) -> float:
+    """Weight of an optimum that has nothing to do with the truth, where residuals are too large."""
+    return max(0.0, 1.0 - _FAR / misfit) if misfit > 0.0 else 0.0
+
+
+def _floor(sample_cov: Floats, n_observed: float) -> float:
+    """Noise floor of a fit, in the units of the covariance."""
+    return refine.noise_floor_of(np.asarray(np.linalg.eigvalsh(sample_cov), np.float64), n_observed)
+
+
+def _simulate(
+    fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator, *, floored: bool
+) -> tuple[float, float]:
+    """Embed a simulated table: error over what its information expects, and largest residual."""
     kernel, (n, m) = fit.kernel, fit.latent.shape
-    model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
-    model.flat[:: n + 1] += fit.noise + gplvm.JITTER * fit.variance
+    model = _model(fit)
     table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
     cov = gplvm.sample_covariance.unchecked(table, centered=False)
     corr = covariance.to_correlation.unchecked(cov)
     start = refine.closed_form(corr, m, kernel, table.shape[1])
-    estimate = refine.local_optimum(cov, start, kernel)
+    floor = _floor(cov, table.shape[1]) if floored else 0.0
+    estimate = refine.local_optimum(cov, start, kernel, noise_floor=floor)
     error = _aligned(fit.latent, estimate.latent)[0] - estimate.latent
     expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
-    return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
+    ratio = float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
+    return ratio, _largest_residual(fit, cov, n_free)
+
+
+def _model(fit: refine.LocalOptimum) -> Floats:
+    """Covariance of the points under a fit."""
+    model = fit.variance * fit.kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    model.flat[:: len(model) + 1] += fit.noise + gplvm.JITTER * fit.variance
+    return np.asarray(model)
+
+
+def _largest_residual(fit: refine.LocalOptimum, sample_cov: Floats, n_free: float) -> float:
+    """Largest difference of a sample correlation from the model's, in its standard errors."""
+    pairs = np.tril_indices(len(sample_cov), -1)
+    observed = covariance.to_correlation.unchecked(sample_cov)[pairs]
+    expected = covariance.to_correlation.unchecked(_model(fit))[pairs]
+    errors = np.maximum(1.0 - expected**2, gplvm.JITTER) / np.sqrt(n_free)
+    return float(np.max(np.abs(observed - expected) / errors))
 
 
 def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centred: bool) -> float:

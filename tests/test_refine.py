@@ -7,6 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 from ikd_graph import covariance, gplvm, kernels, refine
+from ikd_graph._threads import limit_threads
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 
@@ -115,10 +116,59 @@ def test_restarts_leave_a_folded_start():
 
 def test_a_fit_ends_where_the_gradient_vanishes():
     _, cov = sample(12, KERNELS[1], n=40, m=2, noise=0.1)
-    fit = fit_of(cov, 300, 2, KERNELS[1])
+    fit = fit_of(cov, 300, 2, KERNELS[1], noise_floor=0.0)
     at = gplvm.SampleLikelihood(cov)(fit.latent, fit.kernel, fit.variance, fit.noise)
     assert np.abs(at.latent).max() < 1e-3
     assert abs(at.log_noise) < 1e-2
+
+
+def test_the_noise_of_a_weak_table_does_not_collapse():
+    rng = np.random.default_rng(3)
+    latent = rng.uniform(0.0, 3.0, (60, 2))
+    model = naive_covariance(latent, KERNELS[0].covariance, 1.0, 2.25)
+    cov = gplvm.sample_covariance(np.linalg.cholesky(model) @ rng.standard_normal((60, 50)))
+    bounded = fit_of(cov, 50, 2, KERNELS[0])
+    assert bounded.noise > 1.6
+    assert fit_of(cov, 50, 2, KERNELS[0], noise_floor=0.0).noise < bounded.noise
+    assert fit_of(cov, 50, 2, KERNELS[0], noise_floor=2.0).noise > 1.999
+
+
+def test_a_rough_kernel_without_noise_is_not_taken_for_noise():
+    kernel = kernels.GammaExponential()
+    latent, cov = sample(5, kernel, n=60, m=2, n_observed=1000, noise=1e-6)
+    fit = fit_of(cov, 1000, 2, "auto", starts={"truth": latent})
+    assert fit.kernel == kernel
+    assert fit.noise < 0.02
+
+
+def test_the_threshold_graph_is_a_start_once():
+    _, cov = sample(6, KERNELS[0], n=40, m=2)
+    away = np.random.default_rng(0).normal(size=(40, 2))
+    first = fit_of(cov, 300, 2, KERNELS[0], starts={"away": away}, restarts=2)
+    names = [record.start for record in first.optima]
+    assert sorted(names) == ["away", "restart 1", "threshold graph"]
+    own = refine.closed_form(covariance.to_correlation(cov), 2, KERNELS[0], 300)
+    turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
+    again = fit_of(cov, 300, 2, KERNELS[0], starts={"own": own @ turn + 1.0}, restarts=2)
+    assert sorted(record.start for record in again.optima) == ["own", "restart 1", "restart 2"]
+
+
+def test_the_number_of_threads_changes_no_bit():
+    _, cov = sample(7, KERNELS[3], n=40, m=2)
+    fits = []
+    for n_jobs in (1, 2):
+        with limit_threads(n_jobs):
+            fits.append(fit_of(cov, 300, 2, "auto", restarts=3))
+    np.testing.assert_array_equal(fits[0].latent, fits[1].latent)
+    assert fits[0].n_iter == fits[1].n_iter
+    assert [record[:3] for record in fits[0].optima] == [record[:3] for record in fits[1].optima]
+
+
+def test_a_record_of_an_optimum_prints_without_its_latent():
+    _, cov = sample(8, KERNELS[0])
+    text = repr(fit_of(cov, 300, 1, KERNELS[0]).optima)
+    assert "log_likelihood=" in text
+    assert "array" not in text
 
 
 def test_two_points_and_duplicates_are_no_obstacle():
@@ -139,6 +189,8 @@ def test_what_does_not_fit_is_refused():
         refine.likelihood(cov, 300, 10, starts=starts)
     with pytest.raises(ValueError, match="n_observed must be an integer"):
         refine.likelihood(cov, 0, 1, starts=starts)
+    with pytest.raises(ValueError, match="noise_floor must be"):
+        refine.likelihood(cov, 300, 1, starts=starts, noise_floor="none")
     with pytest.raises(ValueError, match="time_budget must be positive"):
         refine.likelihood(cov, 300, 1, starts=starts, time_budget=0.0)
     with pytest.raises(ValueError, match="restarts must be an integer"):
@@ -171,7 +223,7 @@ def test_a_few_rows_are_all_in_the_core():
     _, rows = sample_rows(20, KERNELS[0], 30, 1, 300, 0.02)
     result = refine.likelihood_by_core(rows, np.arange(30.0)[:, None] % 7, restarts=2)
     np.testing.assert_array_equal(result.core, np.arange(30))
-    assert {"own", "restart 1", "restart 2"} <= {record.start for record in result.fit.optima}
+    assert {"own", "threshold graph", "restart 1"} <= {record.start for record in result.fit.optima}
 
 
 def test_refinements_are_objects_that_clone_and_run():

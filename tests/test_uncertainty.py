@@ -146,6 +146,19 @@ def test_another_optimum_as_likely_widens_the_errors():
     assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
 
 
+def test_a_torn_latent_misfits_and_loses_its_reliability():
+    latent = np.random.default_rng(4).uniform(size=(40, 2)) * [4.0, 3.0]
+    rows = sampled(latent, 100, 1e-3)
+    torn = latent + [9.0, 0.0] * (np.arange(40)[:, None] % 2)
+    right, wrong = (
+        uncertainty.posterior(gplvm.condition(z, rows, KERNEL, 1.0, 1e-3, centred=True))
+        for z in (latent, torn)
+    )
+    assert right.misfit < 2.0 < wrong.misfit
+    assert uncertainty.reliability(torn, wrong.standard_errors) < 0.85
+    assert uncertainty.reliability(latent, right.standard_errors) > 0.95
+
+
 def test_duplicate_rows_share_their_errors():
     X, _ = sheet(6, 50, 150, 0.3)
     model = quiet(IKD(2), np.vstack([X, X[:5]]))

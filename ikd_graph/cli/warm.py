@@ -66,7 +66,7 @@ def _fit_all() -> None:
         for n_points, parameters in _FITS:
             for n_jobs in (1, -1):
                 model = IKD(n_jobs=n_jobs, **parameters).fit(rows[:n_points])
-                model.inverse_transform(model.transform(rows[:5]))
+                model.inverse_transform(model.transform(rows[-5:]))
         g = graph.threshold(covariance.correlation(rows[:60]), 0.5)
         cover = cliques.cover(g, 4)
         cliques.summary(g, cover)

@@ -814,14 +814,24 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Why there are no standard errors; nothing where there are."""
         if not self._has_rows:
             return "they need the rows, and values between points were given"
+        if self._is_local:
+            return (
+                "a local descent stays near its closed form and is no maximum of the likelihood; "
+                "they come with refine='likelihood' and descent='annealed'"
+            )
         if self._result.core is not None:
             return ""
         least = _limits.FEWEST_COLUMNS
         if self.n_features_in_ < least:
             return f"they need at least {least} columns, got {self.n_features_in_}"
         if not self.settings_.model_based:
-            return "they come with refine='likelihood'"
+            return "they come with refine='likelihood' and descent='annealed'"
         return ""
+
+    @property
+    def _is_local(self) -> bool:
+        """Whether a likelihood descended from the closed form alone."""
+        return getattr(self.settings_.refine, "descent", "") == "local"
 
     @property
     def _scales_values(self) -> bool:
@@ -931,11 +941,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _placing_process(self) -> gplvm.Process | None:
         """The process that places new rows; None where the embedding is not one of the model."""
-        refined, few_columns = (
-            self._result.refined,
-            self.n_features_in_ < _limits.FEWEST_COLUMNS,
-        )
-        if refined is None or self._no_errors_because() or few_columns:
+        few_columns = self.n_features_in_ < _limits.FEWEST_COLUMNS
+        none = self._result.refined is None or few_columns or not self._has_rows
+        if none or (self._no_errors_because() and not self._is_local):
             return None
         whole = self._result.core is not None or self._sampled().size == self._first.size
         return self._gaussian_process() if whole else None

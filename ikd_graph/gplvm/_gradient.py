@@ -1,5 +1,6 @@
 """Value and gradient of the likelihood, at as many latents of one sample covariance as asked."""
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,16 @@ class LikelihoodGradient(NamedTuple):
     shape: float  # derivative in the kernel's alpha or gamma; 0 where it was not asked for
 
 
+class _Workspace(NamedTuple):
+    """Arrays that are used again, (n, n) and the shape of the root of S."""
+
+    cov: Floats
+    change: Floats
+    model: Floats
+    inverse: Floats
+    through: Floats
+
+
 class SampleLikelihood:
     r"""Negative log likelihood of one observed dimension, of any latent, with its exact gradient.
 
@@ -41,7 +52,7 @@ class SampleLikelihood:
     A descent asks thousands of times, of arguments that are known to be right. With S = C C^T and
     W = A^-1 C it is tr(A^-1 S) = sum(W * C) and 2 G = A^-1 - W W^T. That is half the work of
     products of squares where C is a triangle, and less where fewer dimensions than points are
-    observed. Arrays are used again.
+    observed. Arrays are used again, in every thread its own.
 
     Parameters
     ----------
@@ -62,13 +73,11 @@ class SampleLikelihood:
     """
 
     def __init__(self, sample_cov: Floats) -> None:
-        n = len(sample_cov)
         self.sample_cov = sample_cov
-        self._root = _root(sample_cov)
-        self._triangle = self._root.shape[1] == n
-        self._cov, self._change = np.empty((n, n)), np.empty((n, n))
-        self._model, self._inverse = np.empty((n, n), order="F"), np.empty((n, n), order="F")
-        self._through = np.empty_like(self._root, order="F" if self._triangle else "C")
+        self.eigenvalues, vectors = np.linalg.eigh(sample_cov)
+        self._root = _root(self.eigenvalues, vectors)
+        self._triangle = self._root.shape[1] == len(sample_cov)
+        self._own = threading.local()
 
     def __call__(
         self,
@@ -83,16 +92,17 @@ class SampleLikelihood:
 
         With ``shape`` also the derivative in the kernel's shape parameter (alpha or gamma).
         """
-        cov, change = self._cov, self._change
+        work = self._workspace()
+        cov, change = work.cov, work.change
         fill_covariances(latent, kernel, cov, change)
-        model = np.multiply(variance, cov.T, out=self._model)
+        model = np.multiply(variance, cov.T, out=work.model)
         np.einsum("ii->i", model)[:] += noise
         factor, failed = dpotrf(model, lower=1, overwrite_a=1)
         if failed:
             return LikelihoodGradient(np.inf, np.zeros_like(latent), 0.0, 0.0, 0.0)
         log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
-        by_cov = inverse_of(factor, self._inverse)
-        trace = self._take_off(by_cov)
+        by_cov = inverse_of(factor, work.inverse)
+        trace = self._take_off(by_cov, work.through)
 
         value = 0.5 * (len(latent) * LOG_2PI + log_det + trace)
         by_latent = np.empty_like(latent)
@@ -104,9 +114,23 @@ class SampleLikelihood:
             by_shape = variance * float(np.vdot(np.tril(by_cov, -1), change_in_shape))
         return LikelihoodGradient(value, by_latent, 0.5 * variance * inner, by_noise, by_shape)
 
-    def _take_off(self, inverse: Floats) -> float:
+    def _workspace(self) -> _Workspace:
+        """Arrays of this thread."""
+        if not hasattr(self._own, "workspace"):
+            n = len(self.sample_cov)
+            self._own.workspace = _Workspace(
+                cov=np.empty((n, n)),
+                change=np.empty((n, n)),
+                model=np.empty((n, n), order="F"),
+                inverse=np.empty((n, n), order="F"),
+                through=np.empty_like(self._root, order="F" if self._triangle else "C"),
+            )
+        workspace: _Workspace = self._own.workspace
+        return workspace
+
+    def _take_off(self, inverse: Floats, through: Floats) -> float:
         """tr(A^-1 S); leaves 2 G in the lower triangle of what was A^-1 in C order."""
-        root, through = self._root, self._through
+        root = self._root
         if self._triangle:
             np.copyto(through, inverse.T)
             dtrmm(1.0, root, through, side=1, lower=1, overwrite_b=1)
@@ -117,10 +141,9 @@ class SampleLikelihood:
         return float(np.vdot(through, root))
 
 
-def _root(cov: Floats) -> Floats:
+def _root(values: Floats, vectors: Floats) -> Floats:
     """A factor C with S = C C^T: (n, r) where the rank r is low, else an (n, n) lower triangle."""
-    n = len(cov)
-    values, vectors = np.linalg.eigh(cov)
+    n = len(values)
     used = values > n * np.finfo(np.float64).eps * max(values[-1], 0.0)
     used[-1] = True
     root = vectors[:, used] * np.sqrt(np.maximum(values[used], 0.0))

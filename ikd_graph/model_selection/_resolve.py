@@ -190,7 +190,7 @@ def _close_call(settings: Settings) -> Settings:
 def _with_descent(settings: Settings, observed: Moments) -> Settings:
     """Settings in which a likelihood descends from many starts, or from the closed form alone."""
     refine = settings.refine
-    if not isinstance(refine, Likelihood) or getattr(refine, "descent", None) != "auto":
+    if not isinstance(refine, Likelihood) or refine.descent != "auto":
         return settings
     annealed = observed.fit_the_model or not settings.agreement >= SUPPORTED
     descent = "annealed" if annealed else "local"

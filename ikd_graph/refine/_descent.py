@@ -14,7 +14,7 @@ from ._objective import LEAST_NOISE, Objective, TimeUp
 Floats = NDArray[np.float64]
 Pairs = deque[tuple[Floats, Floats, float]]
 
-_FLOORS = 10
+_FLOORS = np.geomspace(1.0, 1e-6, 10)
 """Noise floors of an annealed descent: from the mean variance down to a millionth of it."""
 
 _MEMORY = 20  # steps that L-BFGS remembers
@@ -46,7 +46,7 @@ def anneal(
     start : str
         Its name.
     floors : sequence of float, optional
-        Falling noise floors; without them from the mean variance to a millionth of it.
+        Falling noise floors; without them from the mean variance down to the least noise.
 
     Returns
     -------
@@ -58,7 +58,33 @@ def anneal(
         at = at._replace(vector=objective.best_scale(latent - latent.mean(axis=0)))
     except TimeUp:
         return at
-    for floor in np.asarray(np.geomspace(1.0, 1e-6, _FLOORS) if floors is None else floors):
+    return cool(objective, at, floors)
+
+
+def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> Optimum:
+    """Descend under falling noise floors.
+
+    Parameters
+    ----------
+    objective : Objective
+        What to minimise.
+    at : Optimum
+        Where to start.
+    floors : sequence of float, optional
+        Falling noise floors; without them those of `anneal` that are not above the noise.
+
+    Returns
+    -------
+    Optimum
+        Near a local optimum, of the last floor.
+    """
+    if floors is None:
+        least, noise = objective.least_noise, objective.variances(at.vector)[1]
+        above = _FLOORS[least < _FLOORS]
+        # The last of the ten is low enough for a descent without a floor of its own.
+        floors = above if least < _FLOORS[-1] else np.append(above, least)
+        floors = floors[floors <= noise]
+    for floor in np.asarray(floors):
         at = minimise(objective, at, 20, floor)
     return at
 
@@ -88,7 +114,7 @@ def converge(
         The local optimum.
     """
     scored = objective.size <= _SCORED and objective.shape is None
-    return minimise(objective, at, steps, LEAST_NOISE, tolerance, scored=scored)
+    return minimise(objective, at, steps, objective.least_noise, tolerance, scored=scored)
 
 
 def minimise(

@@ -5,8 +5,9 @@ true noise to almost none, so that the coarse structure is settled before the fi
 wrong turn in. The likeliest of all local optima is converged fully.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,15 +15,21 @@ from scipy.linalg import orthogonal_procrustes
 
 from .. import _checks as door
 from .. import eigen, gplvm, kernels
-from .._threads import single_threaded_blas
-from ..covariance import to_correlation
+from .._threads import map_blocks, single_threaded_blas
+from ..covariance import noise_variance, to_correlation
 from ..kernels import StationaryKernel
-from ._closed_forms import random_closed_form
-from ._descent import Optimum, anneal, converge
-from ._objective import Clock, Objective
+from ._closed_forms import closed_form, random_closed_form
+from ._descent import Optimum, anneal, converge, cool
+from ._objective import LEAST_NOISE, Clock, Objective
 
 Floats = NDArray[np.float64]
 
+T = TypeVar("T")
+
+_FLOOR_FRACTION = 0.9
+"""Noise floor over the estimate of the noise: less its error in small tables (decisions/004)."""
+
+_SAME = 1e-6  # squared distance, over that to the middle, of latents that differ by rounding
 _LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the likeliest optimum
 
 
@@ -33,6 +40,13 @@ class OptimumRecord(NamedTuple):
     log_likelihood: float  # of all observed dimensions
     distance: float  # root mean square distance to the winner, rigidly aligned, in length-scales
     latent: Floats  # (n, m), centred and rigidly aligned
+
+    def __repr__(self) -> str:
+        """The record without its latent."""
+        return (
+            f"OptimumRecord(start={self.start!r}, log_likelihood={self.log_likelihood:.6g}, "
+            f"distance={self.distance:.3g})"
+        )
 
 
 class LikelihoodFit(NamedTuple):
@@ -49,6 +63,14 @@ class LikelihoodFit(NamedTuple):
     complete: bool  # False if the time budget ended the search
 
 
+class _Fitted(NamedTuple):
+    """A descent under one kernel."""
+
+    objective: Objective  # with the noise floor that was kept, or without
+    optimum: Optimum
+    value: float  # without a noise floor: what kernels are compared by
+
+
 class LocalOptimum(NamedTuple):
     """A latent of locally largest likelihood and its variances, in the units of the covariance."""
 
@@ -63,6 +85,7 @@ def local_optimum(
     latent: Floats,
     kernel: StationaryKernel,
     variances: tuple[float, float] | None = None,
+    noise_floor: float = 0.0,
 ) -> LocalOptimum:
     """One descent: to the nearest optimum, or annealed as `likelihood` descends from its starts.
 
@@ -77,6 +100,8 @@ def local_optimum(
     variances : tuple of two floats, optional
         Signal and noise variance, in the units of ``sample_cov``, next to which the optimum is
         wanted. Without them the descent is annealed.
+    noise_floor : float
+        Least noise variance, in the units of ``sample_cov``.
 
     Returns
     -------
@@ -85,7 +110,7 @@ def local_optimum(
     """
     scale = float(np.trace(sample_cov)) / len(sample_cov)
     sample = gplvm.SampleLikelihood(sample_cov / scale)
-    objective = Objective(sample, kernel, latent.shape[1], Clock())
+    objective = Objective(sample, kernel, latent.shape[1], Clock(), least_noise=noise_floor / scale)
     if variances is None:
         start = anneal(objective, latent, "")
     else:
@@ -102,12 +127,18 @@ def _check_starts(sample_cov: Floats, n_components: int, starts: object, **_: ob
         raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")
 
 
+def _floor(name: str, value: object) -> float | str:
+    """A noise floor, or "auto"."""
+    return "auto" if isinstance(value, str) and value == "auto" else door.not_negative(name, value)
+
+
 @door.takes(
     _check_starts,
     sample_cov=door.symmetric,
     n_observed=door.whole(1),
     restarts=door.whole(0),
     fit_shape=door.flag,
+    noise_floor=_floor,
     time_budget=door.optional(door.positive),
     random_state=door.seed,
 )
@@ -120,6 +151,7 @@ def likelihood(
     starts: Mapping[str, ArrayLike],
     restarts: int = 0,
     fit_shape: bool = False,
+    noise_floor: float | str = "auto",
     time_budget: float | None = None,
     random_state: int | None = None,
 ) -> LikelihoodFit:
@@ -134,15 +166,21 @@ def likelihood(
     n_components : int
         Columns of the latent.
     kernel : str or StationaryKernel
-        Kernel of the model. "auto" takes the one of four that is likeliest after a descent from the
-        first start.
+        Kernel of the model. "auto" takes the one of four that is likeliest where descents from the
+        first start have converged.
     starts : mapping of str to (n, n_components) array_like of float64
         Latents to descend from, at least one, the most trusted first.
     restarts : int
-        More descents, each from the geodesic solution of the correlations of ``sample_cov`` on a
-        random graph.
+        More descents: one from the geodesic solution of the correlations of ``sample_cov`` on
+        their threshold graph, if that is not among ``starts``, the others on random graphs.
     fit_shape : bool
         Also fit the kernel's alpha or gamma, at the end.
+    noise_floor : float or "auto"
+        Least noise variance, in the units of ``sample_cov``. "auto" is 0.9 of what the spectrum
+        tells (`ikd_graph.covariance.noise_variance`), and none where the data contradict it:
+        rough kernels have eigenvalues as small as those of noise. So the floor is given up where
+        that adds more than half a unit per free coordinate to the log likelihood, which is what
+        fitting noise adds.
     time_budget : float, optional
         Seconds after which the best so far is returned. The result then depends on the machine.
     random_state : int, optional
@@ -184,26 +222,114 @@ def likelihood(
     rng, clock = np.random.default_rng(random_state or 0), Clock(time_budget)
     with single_threaded_blas():
         sample = gplvm.SampleLikelihood(cov)
+        automatic = isinstance(noise_floor, str)
+        least = (
+            noise_floor_of(sample.eigenvalues, n_observed)
+            if isinstance(noise_floor, str)
+            else noise_floor / scale
+        )
         first, *further = latents
-        objectives = [Objective(sample, each, n_components, clock) for each in _candidates(kernel)]
-        reached = [anneal(each, latents[first], first) for each in objectives]
-        chosen = int(np.argmin([at.value for at in reached]))
-        objective = objectives[chosen]
-        optima = [converge(objective, reached[chosen])]
-        optima += [converge(objective, anneal(objective, latents[name], name)) for name in further]
-        corr = to_correlation.unchecked(cov)
-        for number in range(1, restarts + 1):
-            if clock.expired:
-                break
-            latent = random_closed_form(corr, n_components, objective.kernel, rng)
-            name = f"restart {number}"
-            optima.append(converge(objective, anneal(objective, latent, name)))
+
+        def fit_kernel(kernel: StationaryKernel) -> _Fitted:
+            objective = Objective(sample, kernel, n_components, clock, least_noise=least)
+            return _fit_kernel(objective, latents[first], first, n_observed if automatic else None)
+
+        fitted = _in_threads([partial(fit_kernel, each) for each in _candidates(kernel)])
+        objective, at, _ = min(fitted, key=lambda each: each.value)
+
+        def descend(name: str, latent: Floats) -> Optimum:
+            return converge(objective, anneal(objective, latent, name))
+
+        others = [(name, latents[name]) for name in further]
+        if not clock.expired:
+            given = list(latents.values())
+            others += _further_starts(cov, objective.kernel, given, restarts, n_observed, rng)
+        optima = [at, *_in_threads([partial(descend, *start) for start in others])]
         best = converge(objective, _likeliest(optima), _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
         if not np.isfinite(best.value):  # no time for any evaluation
             best = best._replace(value=objective.exact(best.vector))
         return _report(objective, best, optima, n_observed, order, scale)
+
+
+def noise_floor_of(eigenvalues: Floats, n_observed: float) -> float:
+    """Least noise variance that a likelihood search begins with, in the units of the eigenvalues.
+
+    Parameters
+    ----------
+    eigenvalues : (n,) float64
+        Of S = X X^T / N.
+    n_observed : float
+        Number N of observed dimensions.
+
+    Returns
+    -------
+    float
+        Noise variance.
+    """
+    # Below the mean variance, so that some of it is left for the signal.
+    most = 0.99 * float(np.mean(eigenvalues))
+    return min(_FLOOR_FRACTION * noise_variance(eigenvalues, n_observed), most)
+
+
+def _fit_kernel(
+    objective: Objective, latent: Floats, start: str, n_observed: int | None
+) -> _Fitted:
+    """Descend under a kernel, with the noise floor and without; without N the floor is kept."""
+    floored = anneal(objective, latent, start)
+    if n_observed is None or objective.least_noise <= LEAST_NOISE:
+        at = converge(objective, floored)
+        return _Fitted(objective, at, at.value)
+    free = Objective(
+        objective.likelihood, objective.kernel, objective.n_components, objective.clock
+    )
+    released = converge(free, cool(free, floored))
+    floored = converge(objective, floored)
+    # Noise alone lets every free parameter add half a unit to the largest log likelihood (Wilks).
+    if n_observed * (floored.value - released.value) > 0.5 * objective.size:
+        return _Fitted(free, released, released.value)
+    return _Fitted(objective, floored, released.value)
+
+
+def _further_starts(
+    cov: Floats,
+    kernel: StationaryKernel,
+    given: list[Floats],
+    restarts: int,
+    n_observed: int,
+    rng: np.random.Generator,
+) -> list[tuple[str, Floats]]:
+    """Closed forms of the threshold graph, unless it was given, and of random graphs."""
+    corr, m = to_correlation.unchecked(cov), given[0].shape[1]
+    starts: list[tuple[str, Floats]] = []
+    if restarts:
+        latent = closed_form(corr, m, kernel, n_observed)
+        if not any(_same(latent, other) for other in given):
+            starts.append(("threshold graph", latent))
+    for number in range(1, restarts + 1 - len(starts)):
+        starts.append((f"restart {number}", random_closed_form(corr, m, kernel, rng)))
+    return starts
+
+
+def _same(latent: Floats, other: Floats) -> bool:
+    """Whether two latents are equal but for a rigid motion and rounding."""
+    centred = other - other.mean(axis=0)
+    gap = _aligned(centred, latent) - centred
+    return float(np.sum(gap**2)) <= _SAME * float(np.sum(centred**2))
+
+
+def _in_threads(tasks: Sequence[Callable[[], T]]) -> list[T]:
+    """Results of independent descents, in their order, in this thread's number of threads."""
+    results: dict[int, T] = {}
+
+    def work(start: int, stop: int) -> None:
+        with single_threaded_blas():
+            for number in range(start, stop):
+                results[number] = tasks[number]()
+
+    map_blocks(work, len(tasks), 1)
+    return [results[number] for number in range(len(tasks))]
 
 
 def _candidates(kernel: str | StationaryKernel) -> list[StationaryKernel]:
@@ -226,6 +352,7 @@ def _free_shape(objective: Objective, best: Optimum) -> tuple[Objective, Optimum
         objective.n_components,
         objective.clock,
         free_shape=True,
+        least_noise=objective.least_noise,
     )
     vector = free.vector(objective.latent(best.vector), *objective.variances(best.vector))
     return free, converge(free, best._replace(vector=vector), _LAST_STEPS, _LAST_TOLERANCE)

@@ -1,5 +1,6 @@
 """The negative log likelihood as a function of one vector."""
 
+import threading
 import time
 from dataclasses import replace
 
@@ -38,6 +39,7 @@ class Clock:
     def __init__(self, budget: float | None = None) -> None:
         self.deadline = np.inf if budget is None else time.perf_counter() + budget
         self.n_evaluations = 0
+        self._lock = threading.Lock()
 
     @property
     def expired(self) -> bool:
@@ -48,7 +50,8 @@ class Clock:
         """Count an evaluation; raise `TimeUp` if the time is up."""
         if self.expired:
             raise TimeUp
-        self.n_evaluations += 1
+        with self._lock:  # descents in several threads share the clock
+            self.n_evaluations += 1
 
 
 class Objective:
@@ -71,6 +74,8 @@ class Objective:
         Shared by the objectives of one search.
     free_shape : bool
         The kernel's shape parameter, if it has one, is part of the vector.
+    least_noise : float
+        Lower bound of the noise variance where a descent ends.
     """
 
     def __init__(
@@ -81,9 +86,11 @@ class Objective:
         clock: Clock,
         *,
         free_shape: bool = False,
+        least_noise: float = LEAST_NOISE,
     ) -> None:
         self.likelihood, self.kernel, self.clock = likelihood, kernel, clock
         self.n_components = n_components
+        self.least_noise = max(least_noise, LEAST_NOISE)
         self.size = len(likelihood.sample_cov) * n_components
         self.shape = kernel.shape_name if free_shape else None
 
