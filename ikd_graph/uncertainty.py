@@ -171,6 +171,34 @@ def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     return size / (size + error) if size + error > 0.0 else float("nan")
 
 
+def supported_r2(agreement: float) -> float:
+    """R2 with the truth that the agreement of two halves of the columns supports.
+
+    Two halves that each share a fraction h of their variance with the truth, and nothing else,
+    share h² with one another; all columns share 2 h / (1 + h) with it (Spearman and Brown 1910).
+
+    Parameters
+    ----------
+    agreement : float
+        R² between embeddings of two halves of the columns, NaN where there are none.
+
+    Returns
+    -------
+    float
+        1 without an agreement.
+
+    Examples
+    --------
+    >>> from ikd_graph import uncertainty
+    >>> round(uncertainty.supported_r2(0.25), 3)
+    0.667
+    """
+    if np.isnan(agreement):
+        return 1.0
+    half = float(np.sqrt(max(agreement, 0.0)))
+    return 2.0 * half / (1.0 + half)
+
+
 def place_variances(
     process: gplvm.Process, posterior: LatentPosterior, rows: NDArray[np.floating], points: Floats
 ) -> Floats:

@@ -8,12 +8,8 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 from ._effective import doubly_centred_rows as doubly_centred_rows
 from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows
-<<<<<<< HEAD
+from ._marchenko_pastur import spectral_noise
 from ._noise import noise_fraction, noise_variance
-=======
-from ._marchenko_pastur import noise_variance
-from ._noise import noise_fraction
->>>>>>> like
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 from ._rows import centred_rows as centred_rows
 from ._rows import rows_vary as rows_vary
@@ -49,6 +45,7 @@ __all__ = [
     "regress_out",
     "remove_mean_row",
     "sampling_variance",
+    "spectral_noise",
     "standard_deviations",
     "to_correlation",
     "unit_rows",

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._effective import doubly_centred_rows
+from ._marchenko_pastur import bulk_variance
 
 Floats = NDArray[np.float64]
 
@@ -81,24 +82,5 @@ def _bulk(table: Floats, effective: float) -> tuple[float, int]:
     alike = np.linalg.norm(doubly_centred_rows(table, scaled=True), 2) ** 2 / n
     if alike * size * longer <= roots.sum() ** 2 + _TRACY_WIDOM * spread:
         return float(values.sum()) / (size * longer), 0
-    lower, outside = size - size // 2, 0
-    for _ in range(20):
-        bulk = _marchenko_pastur(size - outside, longer - outside)
-        noise = float(values[size - lower :].sum() / max(bulk[:lower].sum(), 1e-300))
-        edge = noise * (np.sqrt(longer) + np.sqrt(size)) ** 2
-        before = outside
-        outside = min(int(np.count_nonzero(values > edge)), size - lower)
-        if outside == before:
-            break
+    noise, outside = bulk_variance(values, longer)
     return noise, max(outside, 1)
-
-
-def _marchenko_pastur(size: int, longer: float) -> Floats:
-    """Expected eigenvalues, ascending, of the products of unit noise, (size,)."""
-    low, high = (np.sqrt(longer) + np.array([-1.0, 1.0]) * np.sqrt(size)) ** 2
-    # In this angle the density has no edges that a grid would miss.
-    angle = (np.arange(2000) + 0.5) * np.pi / 2000
-    at = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle)
-    weight = np.sin(angle) ** 2 / at
-    share = np.cumsum(weight) / weight.sum()
-    return np.interp((np.arange(size) + 0.5) / size, share, at)

@@ -8,11 +8,8 @@ from ._closed_forms import random_closed_form
 from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
 from ._likelihood import LocalOptimum as LocalOptimum
 from ._likelihood import local_optimum as local_optimum
-<<<<<<< HEAD
-from ._local import local_likelihood
-=======
 from ._likelihood import noise_floor_of as noise_floor_of
->>>>>>> like
+from ._local import local_likelihood
 from ._nested import NESTED_NOISE, nested_latents
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision

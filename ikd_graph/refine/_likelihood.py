@@ -16,7 +16,7 @@ from scipy.linalg import orthogonal_procrustes
 from .. import _checks as door
 from .. import eigen, gplvm, kernels
 from .._threads import map_blocks, single_threaded_blas
-from ..covariance import noise_variance, to_correlation
+from ..covariance import spectral_noise, to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import closed_form, random_closed_form
 from ._descent import Optimum, anneal, converge, cool
@@ -177,7 +177,7 @@ def likelihood(
         Also fit the kernel's alpha or gamma, at the end.
     noise_floor : float or "auto"
         Least noise variance, in the units of ``sample_cov``. "auto" is 0.9 of what the spectrum
-        tells (`ikd_graph.covariance.noise_variance`), and none where the data contradict it:
+        tells (`ikd_graph.covariance.spectral_noise`), and none where the data contradict it:
         rough kernels have eigenvalues as small as those of noise. So the floor is given up where
         that adds more than half a unit per free coordinate to the log likelihood, which is what
         fitting noise adds.
@@ -270,7 +270,7 @@ def noise_floor_of(eigenvalues: Floats, n_observed: float) -> float:
     """
     # Below the mean variance, so that some of it is left for the signal.
     most = 0.99 * float(np.mean(eigenvalues))
-    return min(_FLOOR_FRACTION * noise_variance(eigenvalues, n_observed), most)
+    return min(_FLOOR_FRACTION * spectral_noise(eigenvalues, n_observed), most)
 
 
 def _fit_kernel(
