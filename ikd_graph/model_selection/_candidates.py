@@ -30,6 +30,10 @@ Floats = NDArray[np.float64]
 REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
 """Tables as they are, columns standardised, rows standardised."""
 
+MARGIN = 1.05
+"""Factor by which another representation must score more than the table as it is, which nobody has
+touched (docs/decisions/003-one-rule-for-auto.md)."""
+
 OF_COUNTS = ("hellinger",)
 """Counts have one unit and a variance that grows with the mean: roots of proportions."""
 
@@ -106,7 +110,7 @@ def compare_candidates(
     Returns
     -------
     best : int
-        The first candidate of the highest score.
+        The first candidate of the highest score, that of a table as it is raised by the margin.
     candidates : tuple of Candidate
         Their scores, the best first.
     predicts : bool
@@ -124,7 +128,8 @@ def compare_candidates(
                 fits.append((at, points, directions))
                 scores[at] += direction_score(points, directions) / len(parts)
                 r2[at] += held_out_r2(points, values[:, held_out]) / len(parts)
-    best = int(np.argmax(scores.sum(axis=1)))
+    as_it_is = [option.affinity == REPRESENTATIONS[0] for option in options]
+    best = int(np.argmax(scores.sum(axis=1) * np.where(as_it_is, MARGIN, 1.0)))
     tried = [
         Candidate(
             affinity=option.affinity,

@@ -163,9 +163,9 @@ def _why(tried: tuple[Candidate, ...]) -> str:
     """Why the first of several candidates was taken."""
     first, second, *_ = tried
     return (
-        f"predicts held-out columns best of {len(tried)} candidates: score {first.score:.2f} (next "
-        f"{second.affinity}, {second.strategy}: {second.difference:+.2f} "
-        f"± {second.difference_error:.2f}), held-out R² {first.r2:.2f}"
+        f"predicts held-out columns best of {len(tried)} candidates: score {first.score:.3f} (next "
+        f"{second.affinity}, {second.strategy}: {second.difference:+.3f} "
+        f"± {second.difference_error:.3f}), held-out R² {first.r2:.2f}"
     )
 
 
