@@ -82,7 +82,7 @@ def diagnosis():
     X = datasets.gplvm_data(line, 40, noise=2.0, seed=0).X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return diagnose(X, 1, n_splits=2)
+        return diagnose(X, 1)
 
 
 @pytest.fixture(scope="module")

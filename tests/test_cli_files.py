@@ -94,7 +94,7 @@ def test_what_is_likely_to_spoil_an_embedding_is_said_once_with_the_cure(sensors
     assert "--labels time" in page
     assert run("embed", path, "-o", tmp_path, "-q", "--drop", "time", "--scale", *FAST) == 0
     assert "--drop" not in capsys.readouterr().err
-    assert run("diagnose", path, "-o", tmp_path, "--splits", "2") == 0
+    assert run("diagnose", path, "-o", tmp_path) == 0
     assert capsys.readouterr().err.count("'time' is taken") == 1
     assert "--scale makes all count alike" in (tmp_path / "raw_diagnosis.json").read_text()
 

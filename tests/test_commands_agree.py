@@ -17,7 +17,7 @@ COMMANDS = {
     # Strategies are compared on a graph too.
     "geodesic": ("--strategy", "geodesic"),
     "cliques": (),
-    "diagnose": ("--splits", 2),
+    "diagnose": (),
     "compare": ("--methods", "geodesic", "--noise", 0),
 }
 

@@ -97,7 +97,7 @@ def test_many_points_have_landmarks_and_no_threshold(monkeypatch):
     )
     model = IKD(2, strategy="geodesic", refine=None, random_state=0).fit(X)
     assert model.landmarks_.size == 300
-    assert model.settings_.graph == graph.Neighbors(10)
+    assert model.settings_.graph == graph.Neighbors(10, prune=True)
     assert (
         "distances between all of 400 points would fill" in model.settings_.reasons["n_landmarks"]
     )

@@ -23,7 +23,7 @@ def test_values_whose_moments_overflow_or_vanish_are_refused(size):
     X = np.random.default_rng(0).normal(size=(12, 6))
     with pytest.raises(ValueError, match=r"largest value of X must lie between 1e-70 and 1e\+70"):
         IKD(1).fit(size * X)
-    model = IKD(1, graph=5, refine=None).fit(X)
+    model = IKD(1, graph=5, refine=None, affinity="euclidean").fit(X)
     with pytest.raises(ValueError, match="multiply X by a power of ten"):
         model.transform(size * X)
 

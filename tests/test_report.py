@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import pytest
 from tables import quiet
 
-from ikd_graph import IKD, graph
+from ikd_graph import IKD, graph, refine
 from ikd_graph.show import charts, colors, figures, page, plot, report
 from ikd_graph.show.charts import Chart, Curve
 from ikd_graph.show.report.cliques import threshold_of
@@ -390,7 +390,8 @@ def test_the_page_of_an_embedding_tells_what_was_done(view):
 
 def test_three_dimensions_are_drawn_in_pairs_and_turned_with_their_errors(monkeypatch):
     data = datasets.gplvm_data("medium", 60, noise=0.1)
-    model = IKD(3, refine="likelihood", strategy="geodesic").fit(data.X[:60])
+    search = refine.Likelihood(descent="annealed")
+    model = quiet(IKD(3, refine=search, strategy="geodesic"), data.X[:60])
     data = replace(data, X=data.X[:60], y=None, latent=None)
     page_of_it = outline(report.embed_page(model, data))
     found = page_of_it.figures

@@ -261,7 +261,7 @@ def test_flags_take_off_what_rows_share_and_keep_significant_pairs(tmp_path, cap
     assert (pairs.row.str[:2] == pairs.other.str[:2]).all()
     assert main(["embed", *read, "--remove-mean-row", "--fdr", "0.01", "--refine", "none"]) == 0
     out = capsys.readouterr().out
-    assert "Threshold(fdr=0.01, n_removed=1)" in out
+    assert "Threshold(fdr=0.01, n_removed=1, prune=False)" in out
     assert "--remove-mean-row" in out.split("To repeat")[1]
     assert "--fdr 0.01" in out.split("To repeat")[1]
     assert main(["cliques", *read, "--fdr", "0.01", "--standardize-rows"]) == 0

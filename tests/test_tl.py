@@ -43,7 +43,7 @@ def test_coordinates_graph_and_reasons_are_added(form, expected):
     assert graph.shape == (60, 60)
     assert graph.nnz == 2 * expected.graph_.n_edges
     assert abs(graph - graph.T).max() < 1e-12
-    assert adata.uns["ikd"]["params"]["graph"] == "Neighbors(k=7)"
+    assert adata.uns["ikd"]["params"]["graph"] == "Neighbors(k=7, prune=True)"
     assert adata.uns["ikd"]["params"]["refine"] == "none"
     assert adata.uns["ikd"]["reasons"] == expected.settings_.reasons
 

@@ -169,7 +169,7 @@ def test_duplicate_rows_share_their_errors():
     ("settings", "reason"),
     [
         ({"affinity": "precomputed"}, "need the rows"),
-        ({"affinity": "euclidean"}, "not taken for samples of a Gaussian process"),
+        ({"affinity": "euclidean"}, "they come with refine='likelihood'"),
     ],
 )
 def test_without_a_process_errors_are_nan_and_the_reason_is_told(settings, reason):

@@ -333,6 +333,10 @@ def diagnose(
     if isinstance(parameters["refine"], Likelihood):
         # The likelihood chooses it.
         parameters.pop("kernel", None)
+    row_levels = () if affinity.scale_invariant else tuple(say_row_levels(data))
+    if row_levels:
+        # What is advised is what is warned of.
+        parameters["affinity"] = "correlation"
     diagnosis = Diagnosis(
         n_points=n_points,
         n_used=len(data),
@@ -355,7 +359,7 @@ def diagnose(
         moments=model_selection.moments(data),
         parameters=parameters,
         reasons=why,
-        row_levels=() if affinity.scale_invariant else tuple(say_row_levels(data)),
+        row_levels=row_levels,
     )
     texts = (*diagnosis.row_levels, *model.settings_.warnings, *problems(diagnosis))
     if texts:

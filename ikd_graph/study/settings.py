@@ -17,7 +17,7 @@ def used_parameters(model: IKD) -> dict[str, Any]:
     >>> from ikd_graph import IKD
     >>> from ikd_graph.study.datasets import half_moons
     >>> used_parameters(IKD(graph=7).fit(half_moons(60).X))["graph"]
-    Neighbors(k=7)
+    Neighbors(k=7, prune=True)
     """
     settings = model.settings_
     used = {name: getattr(settings, name) for name in NAMES}

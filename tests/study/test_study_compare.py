@@ -58,7 +58,8 @@ def test_all_strategies_have_the_similarity_and_the_graph_that_are_named(roll, r
 
 
 def test_settings_that_are_given_are_kept(roll):
-    given = {"affinity": "correlation", "graph": graph.Threshold(0.4), "kernel": "matern"}
+    rule = graph.Threshold(0.4, prune=False)
+    given = {"affinity": "correlation", "graph": rule, "kernel": "matern"}
     result = compare(roll, noise=0, refine=None, **given)
     assert {name: result.used[name] for name in given} == given
     assert result.head["graph"] == "similarity above 0.4"
@@ -214,16 +215,21 @@ def test_a_peer_that_hangs_or_dies_is_a_line_and_the_others_are_kept(roll, monke
         compare(roll, "pca", time_limit=0.0)
 
 
-def test_columns_that_follow_one_another_are_halved_in_runs():
+def test_columns_that_follow_one_another_are_compared_in_runs():
     rng = np.random.default_rng(0)
-    X = np.repeat(rng.normal(size=(80, 10)), 8, axis=1)
-    result = compare(X, "pca", noise=0)
-    assert result.head["halves"].startswith("8 runs of columns")
-    # Nothing is shared by different columns: in random halves the same column is in both.
-    assert result.row("pca", 0.0).score < 0.02
-    mixed = compare(X[:, rng.permutation(80)], "pca", noise=0)
-    assert "halves" not in mixed.head
-    assert mixed.row("pca", 0.0).score > 0.05
+    X = rng.normal(size=(80, 160)) @ np.tril(np.ones((160, 160)))
+    assert "runs" in compare(X, "pca", noise=0).head["columns"]
+    assert "columns" not in compare(rng.normal(size=(80, 160)), "pca", noise=0).head
+
+
+def test_the_held_out_r2_is_the_one_that_a_fit_prints():
+    for data in (datasets.swiss_roll(150), datasets.half_moons(150)):
+        model = IKD(2, strategy="geodesic").fit(data.X)
+        result = compare(data.X, "geodesic", noise=0)
+        first, *_ = model.candidates_
+        assert result.measure == "held-out"
+        score = result.row(f"geodesic + {first.refine}", 0.0).score
+        assert score == pytest.approx(first.r2, abs=1e-9)
 
 
 def test_few_columns_have_no_verdict_without_noise():

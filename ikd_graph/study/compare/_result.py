@@ -139,8 +139,11 @@ class Comparison:
 
     @property
     def tests(self) -> list[Difference]:
-        """The test of the pair at every noise level; empty where fewer than two ran."""
-        return [] if self.pair is None else [self.difference(*self.pair, s) for s in self.levels]
+        """The test of the pair at every noise level at which both ran."""
+        if self.pair is None:
+            return []
+        ran = [s for s in self.levels if all((title, s) in self.scores for title in self.pair)]
+        return [self.difference(*self.pair, s) for s in ran]
 
     @property
     def disagreement(self) -> Floats | None:
@@ -149,7 +152,7 @@ class Comparison:
         They are aligned by a rigid motion and a scale; the unit is the root mean square distance
         from the centre.
         """
-        if self.pair is None:
+        if self.pair is None or any((t, self.levels[0]) not in self.embeddings for t in self.pair):
             return None
         first, second = (self.embeddings[title, self.levels[0]] for title in self.pair)
         centred = first - first.mean(axis=0)
