@@ -290,7 +290,7 @@ def weak(quick):
     axes = figure.subplots(1, 2, sharex=True)
     numbers = {}
     for ax, (title, (table, n_removed)) in zip(axes, tables.items(), strict=True):
-        diagnosis = ikd_graph.diagnose(table, n_removed=n_removed, n_splits=2)
+        diagnosis = ikd_graph.diagnose(table, n_removed=n_removed)
         pairs = covariance.correlation(table)[np.triu_indices(n_rows, 1)]
         _, limits, bars = ax.hist(pairs, np.linspace(-0.35, 0.55, 46), color=colors.RULE)
         middle = (limits[:-1] + limits[1:]) / 2
@@ -303,7 +303,7 @@ def weak(quick):
                 if abs(center) >= lowest:
                     bar.set_color(colors.ACCENT)
         ax.set_title(title, fontsize=14, fontweight="bold", color=colors.INK)
-        expected = f"expected R² {diagnosis.predicted_r2:.2f} at most"
+        expected = f"halves agree by R² {diagnosis.agreement:.2f}"
         pairs_text = f"{significant} significant pairs" if significant else "nothing to see"
         text = f"{pairs_text} (p = {diagnosis.p_value:.2g})\n{expected}"
         ax.text(0.97, 0.8, text, transform=ax.transAxes, ha="right",
@@ -313,7 +313,7 @@ def weak(quick):
         ax.set_yticks([])
         numbers[title] = {
             "significant pairs": significant,
-            "expected R2": diagnosis.predicted_r2,
+            "agreement of halves": diagnosis.agreement,
             "p value": diagnosis.p_value,
             "pairs": len(pairs),
         }

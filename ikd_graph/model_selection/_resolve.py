@@ -30,6 +30,9 @@ SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping
 (docs/decisions/003-one-rule-for-auto.md)."""
 
+_MOST_DIMENSIONS = 3
+"""Coordinates up to which the likelihood sharpens neighborhoods; in more they are sharp already."""
+
 
 def resolve(rows: Any, requested: Settings, stages: Stages) -> Settings:
     """Resolve every setting that is "auto".
@@ -148,7 +151,8 @@ def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> S
     seen = seen or agreement >= SUPPORTED
     settings = replace(asked, candidates=tried)
     on_graph = asked.strategy == "auto" or asked.strategy.uses_graph
-    enough = on_graph and rows.shape[1] >= _limits.FEWEST_COLUMNS
+    plain = asked.n_components == "auto" or int(asked.n_components) <= _MOST_DIMENSIONS
+    enough = on_graph and rows.shape[1] >= _limits.FEWEST_COLUMNS and plain
     if asked.refine == "auto" and enough and seen and agreement < SUPPORTED:
         weak = "two halves of the columns do not support the closed form"
         settings = settings.choose(weak, strategy=Geodesic(), refine=Likelihood())

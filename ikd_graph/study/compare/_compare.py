@@ -16,7 +16,7 @@ from ..._checks import check_choice, check_integer, check_positive
 from ..._stages import progress_bar
 from ...covariance import effective_columns
 from ...estimator import IKD
-from ...similarity import GIVEN, unique_rows
+from ...similarity import AFFINITIES, GIVEN, unique_rows
 from .. import baselines, metrics
 from ..datasets import Dataset
 from ..datasets._record import encode_labels
@@ -183,8 +183,9 @@ class _Scores:
             self.measure, self.references = "true", [self.data.latent]
         elif self.model_based:
             self.measure = "likeliest"
-            halves = [parts[0]] if len(parts) == 1 else [parts[0] | parts[1], parts[2] | parts[3]]
-            self.references = [self._likeliest(X[:, half]) for half in halves]
+            halves = [parts[0] | parts[k] for k in (1, 2, 3)[: max(self.n_draws // 2, 1)]]
+            both = [mask for half in halves for mask in (half, ~half)]
+            self.references = [self._likeliest(X[:, mask]) for mask in both]
 
     def _likeliest(self, X: Floats) -> Floats:
         model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
@@ -197,7 +198,10 @@ class _Scores:
         """The table with noise, the same for all methods."""
         rng = np.random.default_rng([self.seed, draw])
         scale = level * self.data.X.std(axis=0)
-        return np.asarray(self.data.X + scale * rng.standard_normal(self.data.X.shape))
+        noisy = self.data.X + scale * rng.standard_normal(self.data.X.shape)
+        affinity = AFFINITIES.get(self.settings["affinity"])
+        # Roots are taken of counts, which noise must not make negative.
+        return np.maximum(noisy, 0.0) if affinity is not None and affinity.square_roots else noisy
 
     def draws(self, level: float) -> list[tuple[int, NDArray[np.bool_] | None]]:
         """Draws of noise, and columns that are held out, for the scores of a level."""
