@@ -237,7 +237,6 @@ def test_counts_are_compared_by_the_roots_of_their_proportions():
     X = rng.poisson(rate * rng.lognormal(0.0, 0.5, (200, 1)) + 0.2)
     model = quiet(IKD(2), X)
     assert model.settings_.affinity == "hellinger"
-    assert {one.affinity for one in model.candidates_} == {"hellinger"}
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     assert affine_r2(circle, model.embedding_) > 0.9
 
@@ -263,7 +262,7 @@ def bumps():
     rng = np.random.default_rng(0)
     where, middle = rng.uniform(size=(200, 2)), rng.uniform(size=(40, 2))
     sq_dist = ((where[:, None] - middle) ** 2).sum(axis=2)
-    return np.exp(-sq_dist / (2.0 * 0.3**2)) + 0.05 * rng.normal(size=(200, 40))
+    return np.exp(2.0 * np.exp(-sq_dist / (2.0 * 0.3**2)) + 0.05 * rng.normal(size=(200, 40)))
 
 
 def test_stress_stays_where_halves_agree():

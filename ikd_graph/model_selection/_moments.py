@@ -42,9 +42,14 @@ class Moments(NamedTuple):
     @property
     def fit_the_model(self) -> bool:
         """Whether the table looks like samples of the model, with columns enough."""
+        return self.is_plausible and self.n_effective >= ENOUGH_COLUMNS
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether nothing speaks against samples of the model, in however few columns."""
         normal = abs(self.kurtosis_gap) <= _KURTOSIS_ERRORS * self.kurtosis_error
-        alike = self.spread_ratio <= self.spread_limit
-        return alike and normal and self.n_effective >= ENOUGH_COLUMNS
+        alike = self.spread_ratio <= self.spread_limit and not self.are_counts
+        return alike and normal and self.n_effective >= _limits.FEWEST_COLUMNS
 
 
 def moments(X: Any) -> Moments:

@@ -78,7 +78,9 @@ def _with_estimated_size(rows: Any, settings: Settings, stages: Stages) -> Setti
 def _of_rows(rows: Any, settings: Settings, stages: Stages) -> Settings:
     """Settings of a table of rows: strategy, affinity and refinement are named."""
     observed, table = moments(rows), sample(rows)
-    model_like = observed.fit_the_model and _estimates_the_kernel(settings)
+    # Who asks for the likelihood says that the columns are samples, if nothing speaks against it.
+    asked = isinstance(settings.refine, Likelihood) and observed.is_plausible
+    model_like = (observed.fit_the_model or asked) and _estimates_the_kernel(settings)
     if model_like and not has_significant_correlation(rows):
         return _of_noise(rows, settings, observed)
     if model_like:
@@ -196,6 +198,7 @@ def _with_descent(settings: Settings, observed: Moments) -> Settings:
     refine = settings.refine
     if not isinstance(refine, Likelihood) or refine.descent != "auto":
         return settings
-    annealed = observed.fit_the_model or not settings.agreement >= SUPPORTED
+    likely = settings.model_based or observed.fit_the_model
+    annealed = likely or not settings.agreement >= SUPPORTED
     descent = "annealed" if annealed else "local"
     return replace(settings, refine=type(refine)(**{**refine.get_params(), "descent": descent}))
