@@ -89,7 +89,7 @@ def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str
     """What to do with an embedding: a sentence and a command each."""
     size = ["--components", str(model.n_components_)]
     commands = {
-        "diagnose": "How accurate the embedding can be, and what would improve it:",
+        "diagnose": "Whether there is anything to see, and what would improve it:",
         "compare": "How other methods do on the same data:",
         "cliques": "What the cliques of the graph are, and where they disagree:",
     }

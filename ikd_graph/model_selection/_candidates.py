@@ -65,7 +65,8 @@ def candidates(rows: Any, settings: Settings, are_counts: bool) -> list[Settings
     names: tuple[str, ...] = (settings.affinity,)
     if settings.affinity == "auto":
         names = tuple(name for name in REPRESENTATIONS if _is_possible(name, rows))
-        names = OF_COUNTS if are_counts else names
+        # Of a table too large for distances, correlations say which rows they cannot compare.
+        names = OF_COUNTS if are_counts else names or ("correlation",)
     strategies: tuple[Any, ...] = (settings.strategy,)
     if settings.strategy == "auto":
         # What has no graph is not tried where something on a graph was asked for.
