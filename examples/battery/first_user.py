@@ -106,6 +106,7 @@ def suggestions(command, path, lines):
         if whole := PROGRAM.match(line):
             asked.append(shlex.split(whole[1]))
             continue
+        line = re.sub(r"(--refine likelihood), (--descent annealed)", r"\1", line)
         for flag, word in re.findall(r"(--[a-z][\w-]+)(?:[ =]([\w.-]*[\w-]))?", line):
             # A flag of `embed` alone is named by other commands as well.
             of = command if flag in flags(command) or flag not in flags("embed") else "embed"

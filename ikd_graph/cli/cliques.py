@@ -18,7 +18,17 @@ from .embed import embed_command
 
 # Refined coordinates would no longer show what the cliques say of each point.
 _FIXED: dict[str, Any] = {"strategy": "blockwise", "refine": None}
-_UNUSED = {*_FIXED, "n_landmarks", "path", "restarts", "fit_shape", "time_budget"}
+_UNUSED = {
+    *_FIXED,
+    "n_landmarks",
+    "path",
+    "restarts",
+    "fit_shape",
+    "time_budget",
+    "descent",
+    "max_iter",
+    "weights",
+}
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:

@@ -817,7 +817,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self._is_local:
             return (
                 "a local descent stays near its closed form and is no maximum of the likelihood; "
-                "they come with refine='likelihood' and descent='annealed'"
+                "they come with refine='likelihood', descent='annealed'"
             )
         if self._result.core is not None:
             return ""
@@ -825,7 +825,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.n_features_in_ < least:
             return f"they need at least {least} columns, got {self.n_features_in_}"
         if not self.settings_.model_based:
-            return "they come with refine='likelihood' and descent='annealed'"
+            return "they come with refine='likelihood', descent='annealed'"
         return ""
 
     @property

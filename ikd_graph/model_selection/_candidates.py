@@ -129,6 +129,8 @@ def compare_candidates(
                 fits.append((at, points, directions))
                 scores[at] += direction_score(points, directions) / len(parts)
                 r2[at] += held_out_r2(points, values[:, held_out]) / len(parts)
+    if len(parts) == 1:
+        r2[:] = np.nan  # nothing was held out
     as_it_is = [option.affinity == REPRESENTATIONS[0] for option in options]
     best = int(np.argmax(scores.sum(axis=1) * np.where(as_it_is, MARGIN, 1.0)))
     tried = [

@@ -168,10 +168,12 @@ def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> S
 def _why(tried: tuple[Candidate, ...]) -> str:
     """Why the first of several candidates was taken."""
     first, second, *_ = tried
+    held_out = np.isfinite(first.r2)
     return (
-        f"predicts held-out columns best of {len(tried)} candidates: score {first.score:.3f} (next "
-        f"{second.affinity}, {second.strategy}: {second.difference:+.3f} "
-        f"± {second.difference_error:.3f}), held-out R² {first.r2:.2f}"
+        f"predicts {'held-out' if held_out else 'the'} columns best of {len(tried)} candidates: "
+        f"score {first.score:.3f} (next {second.affinity}, {second.strategy}: "
+        f"{second.difference:+.3f} ± {second.difference_error:.3f})"
+        + (f", held-out R² {first.r2:.2f}" if held_out else ", which are too few to hold any out")
     )
 
 
@@ -187,7 +189,7 @@ def _close_call(settings: Settings) -> Settings:
     if not close:
         return settings
     text = (
-        f"{len(close) + 1} of {len(settings.candidates)} candidates predict held-out columns "
+        f"{len(close) + 1} of {len(settings.candidates)} candidates predict columns "
         "equally well (within a standard error of the difference)"
     )
     return settings.explain(**{"close call": text})

@@ -1,7 +1,8 @@
 """One palette for pictures and pages, the colours of labels in it, and what describes points."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
+from functools import partial
+from html import escape as _escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,6 +204,10 @@ def described(
         for row in rows
     ]
     return {"names": [names[row] for row in rows], "hover": hover}
+
+
+escape = partial(_escape, quote=False)
+"""Text that plotly takes for no markup; it shows quotes as they are."""
 
 
 def short(text: Any, longest: int = 80) -> str:

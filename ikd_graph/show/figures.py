@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import colors
 from .charts import Bars, Chart, Curve, Points
-from .colors import Paint
+from .colors import Paint, escape
 
 MANY = 4000
 """More points are drawn by the graphics card, fewer in a way that prints better."""

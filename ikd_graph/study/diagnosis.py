@@ -77,11 +77,11 @@ class Diagnosis:
         Procrustes R² between embeddings of two halves of the columns; NaN with too few columns.
     held_out_r2, held_out_error : float
         R² of held-out columns, predicted from the embedding of the others, and its standard error;
-        NaN where no candidates were compared.
+        NaN where none were held out.
     reliability : float
         R² with the truth that the standard errors lead to expect; NaN without them.
     noise_fraction : float
-        Estimated fraction of independent noise in the variance.
+        Estimated fraction of independent noise in the variance; NaN with too few columns.
     moments : Moments
         How well rows fit the model, see `ikd_graph.model_selection.Moments`.
     row_levels : tuple of str
@@ -209,7 +209,9 @@ class Diagnosis:
         )
         if free < ENOUGH_COLUMNS:
             texts["model"] = f"{free:.0f} features are too few to compare the rows with the model"
-        texts["noise"] = f"about {self.noise_fraction:.0%} of the variance is independent noise"
+        texts["noise"] = "too few features to tell the noise"
+        if np.isfinite(self.noise_fraction):
+            texts["noise"] = f"about {self.noise_fraction:.0%} of the variance is independent noise"
         texts["halves"] = "too few features to be halved"
         if np.isfinite(self.agreement):
             texts["halves"] = (
@@ -230,7 +232,7 @@ class Diagnosis:
     def _trusted_words(self) -> str:
         """The trusted pairs in words."""
         if not self.n_trusted:
-            return f"no pair is significantly correlated (false discovery rate {self.fdr:g})"
+            return f"no single pair is significantly correlated (false discovery rate {self.fdr:g})"
         joined = (
             "connect all points"
             if self.components == 1
@@ -353,8 +355,10 @@ def diagnose(
         held_out_r2=tried[0].r2 if tried else np.nan,
         held_out_error=tried[0].r2_error if tried else np.nan,
         reliability=float(model.reliability_),
-        noise_fraction=covariance.noise_fraction(
-            affinity.modelled(data), correlations["n_effective"]
+        noise_fraction=(
+            covariance.noise_fraction(affinity.modelled(data), correlations["n_effective"])
+            if data.shape[1] >= _limits.FEWEST_COLUMNS
+            else np.nan
         ),
         moments=model_selection.moments(data),
         parameters=parameters,
@@ -421,6 +425,8 @@ def problems(diagnosis: Diagnosis) -> list[str]:
     d, clauses = diagnosis, []
     if d.p_value > LEVEL:
         why = "the embedding is noise" if d.chance.is_noise else "any slow series are as alike"
+        if d.n_observed < _limits.FEWEST_COLUMNS:
+            why = f"the test sees correlations of features alone, and {d.n_observed} are few"
         clauses.append(f"{d.chance}: {why}")
     if d.has_common_direction:
         clauses.append(

@@ -16,6 +16,7 @@ import ikd_graph
 from ikd_graph import IKD, graph
 from ikd_graph.study import baselines, datasets, metrics
 from ikd_graph.study.compare import Comparison, Row, compare, lines, sentences
+from ikd_graph.study.diagnosis import diagnose
 
 
 @pytest.fixture(scope="module")
@@ -223,9 +224,11 @@ def test_columns_that_follow_one_another_are_compared_in_runs():
 
 
 def test_the_held_out_r2_is_the_one_that_a_fit_prints():
+    rng = np.random.default_rng(0)
     for data in (datasets.swiss_roll(150), datasets.half_moons(150)):
-        model = IKD(2, strategy="geodesic").fit(data.X)
-        result = compare(data.X, "geodesic", noise=0)
+        X = data.X @ rng.normal(size=(data.X.shape[1], 10))
+        model = IKD(2, strategy="geodesic").fit(X)
+        result = compare(X, "geodesic", noise=0)
         first, *_ = model.candidates_
         assert result.measure == "held-out"
         score = result.row(f"geodesic + {first.refine}", 0.0).score
@@ -238,6 +241,18 @@ def test_few_columns_have_no_verdict_without_noise():
     text = " ".join(sentences(result))
     assert "too few columns" in text
     assert "nan" not in text
+
+
+def test_nothing_is_called_held_out_where_all_columns_were_embedded():
+    X = datasets.half_moons(60).X
+    model = IKD(2).fit(X)
+    assert np.isnan([each.r2 for each in model.candidates_]).all()
+    assert "held-out" not in " ".join(model.settings_.reasons.values())
+    assert compare(X, "geodesic", noise=0).measure == "embedded"
+    with pytest.warns(UserWarning, match="correlations of features alone, and 2 are few"):
+        found = diagnose(X)
+    assert np.isnan([found.held_out_r2, found.noise_fraction]).all()
+    assert "independent noise" not in str(found)
 
 
 def test_large_tables_are_compared_on_a_sample_that_keeps_names_and_labels():

@@ -141,10 +141,10 @@ class CliqueView:
         top = levels.connected_up_to
         advice = [
             f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
-            "components are joined by nearest neighbours (n_neighbors) or links."
+            "components are joined by nearest neighbours or links."
             if top > 0.0
-            else "No threshold above 0 keeps the graph connected; nearest neighbours (n_neighbors) "
-            "or links (disconnected='join') are needed."
+            else "No threshold above 0 keeps the graph connected: components are joined by nearest "
+            "neighbours or links."
         ]
         whole = np.flatnonzero(levels.coverage >= 0.999)
         size = model.embedding_.shape[1] + 2

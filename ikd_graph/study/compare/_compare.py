@@ -178,7 +178,7 @@ class _Scores:
         parts = model_selection.folds(X[self.rows])
         self.in_runs = len(parts) > 1 and effective_columns(X) < X.shape[1]
         self.held_out = parts
-        self.measure, self.references = "held-out", []
+        self.measure, self.references = "held-out" if len(parts) > 1 else "embedded", []
         if self.data.latent is not None:
             self.measure, self.references = "true", [self.data.latent]
         elif self.model_based:
@@ -205,7 +205,7 @@ class _Scores:
 
     def draws(self, level: float) -> list[tuple[int, NDArray[np.bool_] | None]]:
         """Draws of noise, and columns that are held out, for the scores of a level."""
-        if self.measure == "held-out":
+        if not self.references:
             n = self.n_draws if level else len(self.held_out)
             return [(draw, self.held_out[draw % len(self.held_out)]) for draw in range(n)]
         return [(draw, None) for draw in range(self.n_draws if level else 1)]
@@ -253,7 +253,7 @@ class _Scores:
             return
         values = np.array(scores)
         # Scores of held-out halves are those of one draw against several references.
-        values = values.T if self.measure == "held-out" else values
+        values = values if self.references else values.T
         result.scores[title, level] = values
         target = next(iter(result.embeddings.values()), whole.value)
         target = target - target.mean(axis=0)

@@ -29,6 +29,7 @@ SCORES = {
     "true": "R² of the true latent",
     "likeliest": "R² of the likeliest latent",
     "held-out": "R² of held-out columns",
+    "embedded": "R² of the columns that were embedded",
 }
 """What a score is, in words."""
 
@@ -72,7 +73,7 @@ class Comparison:
     ----------
     data : Dataset
         What was compared.
-    measure : {"true", "likeliest", "held-out"}
+    measure : {"true", "likeliest", "held-out", "embedded"}
         What the scores are, see ``SCORES``.
     head : dict of str to str
         Similarity, graph, kernel and refinement of all strategies, in words.
